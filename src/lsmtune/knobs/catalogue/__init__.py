@@ -1,0 +1,90 @@
+"""The knobs that lsmtune knows, one data file an engine."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.types import Knob, Value
+
+
+class WorkloadParameter(BaseModel):
+    """A parameter that studies have tuned although it belongs to the load, not to the store."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    field: str
+    reason: str
+
+
+class Preset(BaseModel):
+    """A named choice of knobs; without a list, all of the catalogue."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    title: str
+    knobs: tuple[str, ...] | None = None
+    fixed: dict[str, Value] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All that is known of one engine's knobs."""
+
+    engine: str
+    knobs: tuple[Knob, ...]
+    workload_parameters: tuple[WorkloadParameter, ...]
+    presets: tuple[Preset, ...]
+
+    def knob(self, name: str) -> Knob:
+        """The knob of that name; UserError where there is none or it belongs to the load."""
+        for parameter in self.workload_parameters:
+            if parameter.name == name:
+                raise UserError(
+                    f"{name} is a parameter of the workload, not a knob: {parameter.reason}; "
+                    f"set it with the workload instead"
+                )
+        found = next((knob for knob in self.knobs if knob.name == name), None)
+        if found is None:
+            raise UserError(
+                f"knobs: {self.engine} has no knob {name!r}; `lsmtune knobs {self.engine}` lists them"
+            )
+        return found
+
+    def select(self, selection: str) -> tuple[Knob, ...]:
+        """The knobs that a preset's name or a comma-separated list stands for, inert ones left out."""
+        preset = next((p for p in self.presets if p.name == selection), None)
+        if preset is None:
+            return self._listed([name.strip() for name in selection.split(",") if name.strip()])
+        names = preset.knobs or tuple(knob.name for knob in self.knobs)
+        chosen = (self.knob(name) for name in names if name not in preset.fixed)
+        return tuple(knob for knob in chosen if knob.inert is None)
+
+    def _listed(self, names: list[str]) -> tuple[Knob, ...]:
+        presets = ", ".join(preset.name for preset in self.presets)
+        if not names:
+            raise UserError(f"knobs: the list is empty; give a preset ({presets}) or knob names")
+        for name in names:
+            if names.count(name) > 1:
+                raise UserError(f"knobs: {name} is named twice")
+            if (reason := self.knob(name).inert) is not None:
+                raise UserError(f"knobs: {name} has no effect here: {reason}")
+        return tuple(self.knob(name) for name in names)
+
+
+@cache
+def load(engine: str) -> Catalogue:
+    """The catalogue of an engine; UserError when there is none."""
+    file = files(__name__) / f"{engine}.toml"
+    if not file.is_file():
+        raise UserError(f"engine: no catalogue of knobs for {engine!r}")
+    data = tomllib.loads(file.read_text())
+    return Catalogue(
+        engine,
+        tuple(Knob(**entry) for entry in data["knob"]),
+        tuple(WorkloadParameter(**entry) for entry in data["workload_parameter"]),
+        tuple(Preset(**entry) for entry in data["preset"]),
+    )

@@ -1,0 +1,78 @@
+"""Every metric of lsmtune: its unit, which way is better, what it means."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lsmtune.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measured quantity. `better` is None for what is reported but never asked for."""
+
+    name: str
+    unit: str
+    better: Literal["lower", "higher"] | None
+    meaning: str
+
+
+def _latencies(prefix: str, what: str) -> list[Metric]:
+    names = {"p50": "median", "p75": "75 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
+    return [
+        Metric(f"{prefix}_{p}_us", "us", "lower", f"{share} of {what} were no slower")
+        for p, share in names.items()
+    ]
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in [
+        Metric("write_amp", "ratio", "lower",
+               "exact write amplification: flushed and compacted bytes over user bytes"),
+        Metric("wal_inclusive_write_amp", "ratio", "lower",
+               "exact write amplification with the bytes of the write-ahead log"),
+        Metric("w_amp_table", "ratio", "lower",
+               "W-Amp of RocksDB's table: over flushed, already compressed bytes"),
+        Metric("flush_write_bytes", "bytes", "lower", "bytes written by flushes"),
+        Metric("compact_write_bytes", "bytes", "lower", "bytes written by compactions"),
+        Metric("live_sst_bytes", "bytes", "lower", "size of the live tables once settled"),
+        Metric("peak_space_bytes", "bytes", "lower",
+               "largest size of the database directory during the trial"),
+        Metric("space_amp", "ratio", "lower",
+               "live tables over the logical size of the distinct records"),
+        Metric("load_s", "s", "lower", "time of the load"),
+        Metric("settle_s", "s", "lower", "from the load's end to the last flush or compaction"),
+        Metric("total_s", "s", "lower", "load and settle time"),
+        Metric("throughput_ops_s", "ops/s", "higher", "operations a second of the load"),
+        Metric("sustained_ops_s", "ops/s", "higher",
+               "operations of the load over load and settle time"),
+        Metric("rate_mb_s", "MB/s", "higher", "user data a second of the load, as db_bench prints it"),
+        Metric("stall_s", "s", "lower", "time for which writes were delayed or stopped"),
+        Metric("stall_percent", "%", "lower", "stall time as a share of the load time"),
+        *_latencies("write", "the writes"),
+        *_latencies("get", "the probe's gets of keys that exist"),
+        *_latencies("get_missing", "the probe's gets of keys that do not exist"),
+        *_latencies("scan", "the probe's short scans"),
+        Metric("read_amp", "ratio", "lower", "blocks read past the cache a get or scan of the probe"),
+        Metric("cache_hit_data", "ratio", "higher", "share of data blocks found in the block cache"),
+        Metric("cache_hit_index", "ratio", "higher", "share of index blocks found in the block cache"),
+        Metric("cache_hit_filter", "ratio", "higher",
+               "share of filter blocks found in the block cache"),
+        Metric("bloom_useful", "ratio", "higher",
+               "block reads spared by filters a get of a missing key"),
+        Metric("compaction_cpu_s", "s", "lower", "CPU time of the compactions"),
+        Metric("cpu_s", "s", "lower", "CPU time of the engine during load and settling"),
+        Metric("others_cpu_percent", "%", None,
+               "share of the machine's CPU time that others used during the trial"),
+        Metric("peak_rss_bytes", "bytes", "lower", "largest resident memory of the engine"),
+    ]
+}  # fmt: skip
+
+
+def metric(name: str, where: str) -> Metric:
+    """The metric of that name that can be asked for; UserError naming `where` otherwise."""
+    found = METRICS.get(name)
+    if found is None or found.better is None:
+        known = ", ".join(m.name for m in METRICS.values() if m.better)
+        raise UserError(f"{where}: {name!r} is no metric; known are {known}")
+    return found

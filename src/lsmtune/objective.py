@@ -1,0 +1,97 @@
+"""What is asked for and what must hold: from measurements to values and limits."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from lsmtune.errors import UserError
+from lsmtune.metrics.definitions import METRICS, metric
+from lsmtune.stats import geometric_mean
+
+COMPOSITES: dict[str, tuple[str, ...]] = {"balanced": ("write_amp", "live_sst_bytes", "total_s")}
+"""Objectives made of several metrics, as the geometric mean of their ratios to the base."""
+
+Metrics = Mapping[str, float]
+
+_TINY = 1e-9
+"""Stands for zero where a ratio is taken: no metric has values as small as this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A bound on a metric: a number, or a multiple of the base's value."""
+
+    metric: str
+    relation: Literal["<=", ">="]
+    bound: float
+    times_base: bool
+
+    def ratio(self, trial: Metrics, base: Metrics) -> float:
+        """How far the trial is from the bound: above 1 the limit is broken."""
+        bound = self.bound * (base[self.metric] if self.times_base else 1)
+        pair = max(trial[self.metric], _TINY), max(bound, _TINY)
+        return pair[0] / pair[1] if self.relation == "<=" else pair[1] / pair[0]
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.relation} {self.bound:g}{' * base' if self.times_base else ''}"
+
+
+DEFAULT_LIMITS = tuple(
+    Limit(f"{probe}_p99_us", "<=", 1.1, True) for probe in ("get", "get_missing", "scan")
+)
+"""Writes are not to be won by wrecking reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """What tuning minimises: the geometric mean of trial / base over `metrics`, in logs.
+
+    A metric that is better when higher enters with its inverse, so that below 1 is always
+    a gain. `name` is how the user asked for it.
+    """
+
+    name: str
+    metrics: tuple[str, ...]
+    limits: tuple[Limit, ...]
+
+    def value(self, trial: Metrics, base: Metrics) -> float:
+        """The trial's objective: 1 for the base, below 1 for a gain."""
+        return geometric_mean([gain_ratio(name, trial[name], base[name]) for name in self.metrics])
+
+    def violation(self, trial: Metrics, base: Metrics) -> float:
+        """By how much the worst limit is exceeded: 0.1 is 10 % over; at most 0 is feasible."""
+        return max((limit.ratio(trial, base) - 1 for limit in self.limits), default=-1.0)
+
+
+def gain_ratio(name: str, trial: float, base: float) -> float:
+    """Trial over base, turned so that below 1 is better."""
+    ratio = max(trial, _TINY) / max(base, _TINY)
+    return ratio if METRICS[name].better == "lower" else 1 / ratio
+
+
+def parse_objective(name: str, limits: tuple[str, ...] | None) -> Objective:
+    """The objective that a user named, with limits as text; None stands for the default ones."""
+    metrics = COMPOSITES.get(name)
+    if metrics is None:
+        if name not in METRICS:
+            raise UserError(
+                f"objective: {name!r} is neither a metric nor one of {', '.join(COMPOSITES)}; "
+                f"metrics are {', '.join(m.name for m in METRICS.values() if m.better)}"
+            )
+        metrics = (metric(name, "objective").name,)
+    parsed = DEFAULT_LIMITS if limits is None else tuple(parse_limit(text) for text in limits)
+    return Objective(name, metrics, parsed)
+
+
+def parse_limit(text: str) -> Limit:
+    """A limit from a text such as `live_sst_bytes <= 1.1 * base` or `write_p99_us <= 2000`."""
+    match = re.fullmatch(
+        r"\s*(\w+)\s*(<=|>=)\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\*\s*base)?\s*", text
+    )
+    if match is None:
+        raise UserError(
+            f"limit: {text!r} is no limit; write METRIC <= NUMBER or METRIC <= NUMBER * base"
+        )
+    relation: Literal["<=", ">="] = "<=" if match[2] == "<=" else ">="
+    return Limit(metric(match[1], "limit").name, relation, float(match[3]), match[4] is not None)

@@ -1,0 +1,43 @@
+"""Intervals on plain numbers: what a claim of lsmtune rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with the interval that holds the truth with the stated confidence."""
+
+    median: float
+    low: float
+    high: float
+
+    @property
+    def relative_half_width(self) -> float:
+        """Half the interval's width as a share of the estimate: 0.05 reads ± 5 %."""
+        return (self.high - self.low) / 2 / abs(self.median)
+
+
+def ratio_interval(
+    trial: Sequence[float], base: Sequence[float], confidence: float = 0.95
+) -> Interval:
+    """The ratio trial / base over pairs: t-interval on the log ratios, mapped back.
+
+    Both sequences are positive and of one length, at least 2; the i-th values were measured
+    together. The estimate is the geometric mean, the median of a log-normal ratio.
+    """
+    if len(trial) != len(base) or len(base) < 2:  # noqa: PLR2004 - an interval needs two pairs
+        raise ValueError(f"need at least 2 pairs of values, got {len(trial)} and {len(base)}")
+    logs = np.log(np.asarray(trial, dtype=float) / np.asarray(base, dtype=float))
+    centre = float(logs.mean())
+    error = float(logs.std(ddof=1)) / len(logs) ** 0.5
+    half = float(stdtrit(len(logs) - 1, (1 + confidence) / 2)) * error
+    return Interval(*(float(np.exp(x)) for x in (centre, centre - half, centre + half)))
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """The geometric mean of positive values."""
+    return float(np.exp(np.mean(np.log(np.asarray(values, dtype=float)))))

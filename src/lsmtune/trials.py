@@ -1,0 +1,88 @@
+"""A trial: one config measured once under one protocol, and what became of it."""
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.workloads import Workload
+
+
+class Status(StrEnum):
+    """How a trial ended. Only a complete one may be compared; each keeps its evidence."""
+
+    COMPLETE = "complete"
+    DISTURBED = "disturbed"
+    REFUSED = "refused"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    OUT_OF_SPACE = "out_of_space"
+    MISMATCH = "mismatch"
+    UNREADABLE = "unreadable"
+
+    @property
+    def meaning(self) -> str:
+        """The status in words."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Status.COMPLETE: "measured",
+    Status.DISTURBED: "measured while others used the CPU, and repeated",
+    Status.REFUSED: "the engine did not accept the options",
+    Status.CRASHED: "the engine died",
+    Status.TIMED_OUT: "the engine was too slow or hung, and was ended",
+    Status.OUT_OF_SPACE: "the disk was full",
+    Status.MISMATCH: "the engine ran other options than it was given",
+    Status.UNREADABLE: "the engine's output could not be understood",
+}
+
+
+class Role(StrEnum):
+    """What a trial is for."""
+
+    BASE = "base"
+    TRIAL = "trial"
+    VERIFY_BASE = "verify_base"
+    VERIFY_BEST = "verify_best"
+
+
+class Protocol(BaseModel):
+    """How a trial is run: load, flush, settle, then a probe of reads on the settled tree.
+
+    `probe_reads` gets that hit, as many that miss, and as many scans of `scan_length` records.
+    The tree counts as settled when nothing runs and the engine is idle for `quiet_s`. A trial
+    is ended after `wall_limit_s`, or when the engine does nothing at all for `silence_limit_s`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    probe_reads: int = Field(default=20_000, ge=100)
+    scan_length: int = Field(default=10, ge=1)
+    quiet_s: float = Field(default=0.25, gt=0)
+    wall_limit_s: float = Field(default=3600, gt=0)
+    silence_limit_s: float = Field(default=60, gt=0)
+
+
+class TrialSpec(BaseModel):
+    """All that an engine needs to run a trial; `seed` makes the load's keys repeatable."""
+
+    model_config = ConfigDict(frozen=True)
+    settings: Settings
+    workload: Workload
+    protocol: Protocol
+    seed: int = Field(ge=1)
+
+
+class TrialResult(BaseModel):
+    """What became of a trial: a measurement, or the reason why there is none."""
+
+    model_config = ConfigDict(frozen=True)
+    status: Status
+    reason: str | None = None
+    measurement: Measurement | None = None
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The metrics of a measured trial; empty for a failed one."""
+        return self.measurement.metrics if self.measurement else {}

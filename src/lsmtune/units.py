@@ -1,0 +1,62 @@
+"""Sizes, durations, ratios and counts, read from and written as text."""
+
+import re
+from fractions import Fraction
+
+from lsmtune.errors import UserError
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+
+_SIZE_FACTORS = {
+    "": 1, "b": 1,
+    "kib": KIB, "mib": MIB, "gib": GIB, "tib": 1 << 40,
+    "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+}  # fmt: skip
+_DURATION_FACTORS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def parse_size(text: str, what: str) -> int:
+    """Bytes from a text such as `64MiB`, `1.5 GB` or `4096`; `what` names it in the error."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", text)
+    factor = _SIZE_FACTORS.get(match[2].lower()) if match else None
+    if match is None or factor is None or float(match[1]) == 0:
+        raise UserError(f"{what}: {text!r} is no size; write for example 64MiB or 1.5GB")
+    return round(float(match[1]) * factor)
+
+
+def parse_duration_s(text: str, what: str) -> float:
+    """Seconds from a text such as `90s`, `20m` or `1.5h`; `what` names it in the error."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)\s*", text)
+    if match is None or float(match[1]) == 0:
+        raise UserError(f"{what}: {text!r} is no duration; write for example 90s, 20m or 1.5h")
+    return float(match[1]) * _DURATION_FACTORS[match[2]]
+
+
+def parse_scale(text: str, what: str) -> Fraction:
+    """A scale in (0, 1] from `1/64`, `0.125` or `1`; `what` names it in the error."""
+    try:
+        scale = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        scale = Fraction(0)
+    if not 0 < scale <= 1:
+        raise UserError(f"{what}: {text!r} is no scale; write for example 1/64, 1/8 or 1")
+    return scale
+
+
+def format_bytes(size: float) -> str:
+    """A size for people: `8 MiB`, `80.4 MiB`, `512 B`."""
+    for factor, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if abs(size) >= factor:
+            return f"{size / factor:.4g} {name}"
+    return f"{size:.4g} B"
+
+
+def format_duration(seconds: float) -> str:
+    """A duration for people: `4.2 s`, `3 min 5 s`, `2 h 4 min`."""
+    if seconds < 60:  # noqa: PLR2004 - seconds in a minute
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
