@@ -1,1 +1,1 @@
-"""TODO"""
+"""What a study shows: reads the store, returns records."""
