@@ -1,7 +1,7 @@
 """The knob space: which knobs are tuned, on top of which base, under which rules."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,14 @@ class KnobSpace:
     def __post_init__(self) -> None:
         if (violation := self.memory.violation(self.base)) is not None:
             raise UserError(f"memory: the base itself does not fit: {violation}")
+
+    def fitted(self) -> "KnobSpace":
+        """The space without the values that the host would turn into others."""
+        return replace(self, knobs=tuple(self._fitted(knob) for knob in self.knobs))
+
+    def _fitted(self, knob: Knob) -> Knob:
+        runs = (self.settings({knob.name: choice})[knob.name] for choice in knob.choices)
+        return knob.model_copy(update={"choices": tuple(dict.fromkeys(runs))})
 
     def default(self) -> Config:
         """The config of the base."""

@@ -1,1 +1,1 @@
-"""TODO"""
+"""Optimizers: pure decisions, from a history of plain records to the next config."""

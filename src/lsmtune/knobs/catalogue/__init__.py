@@ -50,12 +50,18 @@ class Catalogue:
         found = next((knob for knob in self.knobs if knob.name == name), None)
         if found is None:
             raise UserError(
-                f"knobs: {self.engine} has no knob {name!r}; `lsmtune knobs {self.engine}` lists them"
+                f"knobs: {self.engine} has no knob {name!r}; `lsmtune knobs` lists them"
             )
         return found
 
+    @property
+    def codec_labels(self) -> dict[Value, str]:
+        """The engine's own names of the values of compression_type."""
+        knob = self.knob("compression_type")
+        return dict(zip(knob.choices, knob.labels, strict=True))
+
     def select(self, selection: str) -> tuple[Knob, ...]:
-        """The knobs that a preset's name or a comma-separated list stands for, inert ones left out."""
+        """The knobs that a preset's name or a list means; a preset leaves inert ones out."""
         preset = next((p for p in self.presets if p.name == selection), None)
         if preset is None:
             return self._listed([name.strip() for name in selection.split(",") if name.strip()])

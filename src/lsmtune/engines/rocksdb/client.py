@@ -1,0 +1,214 @@
+"""Runs db_bench: starts it, holds it until the tree has settled, and tells how it failed."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsmtune.engines.base import Progress, TrialFailedError
+from lsmtune.metrics.db_bench import is_result_line
+from lsmtune.metrics.rocksdb_log import LogFollower
+from lsmtune.system.deadline import Deadline, ProcessTimeout
+from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
+from lsmtune.system.workdir import directory_bytes
+from lsmtune.trials import Status, TrialSpec
+
+_TICK_S = 0.1
+"""How often the load is looked at: seldom enough not to disturb it."""
+_SETTLE_TICK_S = 0.02
+_END_S = 30.0
+_WORDS_OF_FAILURE = re.compile(
+    r"error|assertion|invalid|not supported|no space|corrupt|cannot|unknown|illegal", re.IGNORECASE
+)
+_MOST_CHARACTERS = 300
+_FULL = "No space left on device"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFiles:
+    """Where one db_bench process leaves what it prints."""
+
+    stdout: Path
+    stderr: Path
+
+    def stdout_text(self) -> str:
+        """All that was printed on standard output."""
+        return self.stdout.read_text(errors="replace")
+
+    def stderr_text(self) -> str:
+        """All that was printed on standard error."""
+        return self.stderr.read_text(errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRun:
+    """A load that ended: when it did (Unix seconds), what it used, its largest directory."""
+
+    load_end_s: float
+    exit: ExitStatus
+    peak_space_bytes: int
+
+
+def run_load(
+    argv: Sequence[str], spec: TrialSpec, database: Path, files: ClientFiles, progress: Progress
+) -> LoadRun:
+    """Run the load, hold db_bench until the tree has settled, let it finish.
+
+    TrialFailedError when db_bench refuses, dies, hangs or does not print what it should.
+    """
+    limits = spec.protocol
+    deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
+    with _timed(), _start(argv, database, files) as process:
+        watch = _Watch(process, database, deadline)
+        progress("load")
+        ended = _await_result(process, watch, spec.workload.name)
+        load_end_s = time.time()
+        if not ended:
+            progress("settle")
+            _await_quiet(watch, limits.quiet_s)
+            process.drain(deadline)
+        status = process.wait(_END_S)
+    _check_exit(status, database, files)
+    return LoadRun(load_end_s, status, watch.peak_space_bytes)
+
+
+def run_probe(
+    argv: Sequence[str], spec: TrialSpec, database: Path, files: ClientFiles, progress: Progress
+) -> ExitStatus:
+    """Run the probe of reads to its end; TrialFailedError as for the load."""
+    progress("probe")
+    return run_to_end(argv, database, files, spec.protocol.wall_limit_s)
+
+
+def run_to_end(
+    argv: Sequence[str], database: Path, files: ClientFiles, limit_s: float = _END_S
+) -> ExitStatus:
+    """Run a db_bench that need not be held; TrialFailedError when it fails or takes too long."""
+    with _timed(), _start(argv, database, files) as process:
+        process.drain(Deadline(wall_s=limit_s, silence_s=limit_s))
+        status = process.wait(_END_S)
+    _check_exit(status, database, files)
+    return status
+
+
+def _start(argv: Sequence[str], database: Path, files: ClientFiles) -> ChildProcess:
+    return ChildProcess(
+        argv, cwd=database.parent, stdout_path=files.stdout, stderr_path=files.stderr, env={}
+    )
+
+
+@contextmanager
+def _timed() -> Iterator[None]:
+    try:
+        yield
+    except ProcessTimeout as timeout:
+        raise TrialFailedError(Status.TIMED_OUT, f"db_bench was ended: {timeout}") from timeout
+
+
+def _await_result(process: ChildProcess, watch: "_Watch", benchmark: str) -> bool:
+    """Wait for the load's result line; True when the output ended instead."""
+    while True:
+        line = process.read_line(_TICK_S)
+        watch.measure_space()
+        if line is NoLine.END:
+            return True
+        if isinstance(line, str):
+            watch.heard()
+            if is_result_line(line, benchmark):
+                return False
+        watch.look()
+
+
+def _await_quiet(watch: "_Watch", quiet_s: float) -> None:
+    """Wait until no job runs, nothing is logged and no CPU time is used for `quiet_s`.
+
+    db_bench's own waiting sleeps 5 to 15 s, and under universal compaction 7.8 may never
+    return from it. The main thread meanwhile blocks at the gate and uses no CPU.
+    """
+    quiet_since = time.monotonic()
+    while time.monotonic() - quiet_since < quiet_s:
+        time.sleep(_SETTLE_TICK_S)
+        watch.measure_space()
+        if watch.look() or watch.busy:
+            quiet_since = time.monotonic()
+
+
+def _check_exit(status: ExitStatus, database: Path, files: ClientFiles) -> None:
+    if status.returncode == 0:
+        return
+    words = _last_words(files)
+    if _FULL in files.stderr_text() + files.stdout_text():
+        raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
+    how = status.signal_name or f"exit code {status.returncode}"
+    # RocksDB writes an OPTIONS file once it has accepted the options.
+    opened = any(database.glob("OPTIONS-*"))
+    kind = Status.CRASHED if opened else Status.REFUSED
+    raise TrialFailedError(kind, f"db_bench ended with {how}: {words}")
+
+
+def _last_words(files: ClientFiles) -> str:
+    """The line that tells what went wrong, db_bench's count of operations left out."""
+    text = re.sub(r"\.\.\. finished \d+ ops\s*", "\n", files.stderr_text())
+    lines = [line.strip() for line in (files.stdout_text() + "\n" + text).splitlines()]
+    telling = [line for line in lines if _WORDS_OF_FAILURE.search(line)]
+    spoken = telling or [line for line in lines if line] or ["it said nothing"]
+    return spoken[-1][:_MOST_CHARACTERS]
+
+
+class _Watch:
+    """Looks at a running db_bench from outside: its log, its CPU time, its directory."""
+
+    def __init__(self, process: ChildProcess, database: Path, deadline: Deadline) -> None:
+        self._process = process
+        self._database = database
+        self._deadline = deadline
+        self._follower = LogFollower()
+        self._log_position = 0
+        self._cpu_s = 0.0
+        self._space_measured = 0.0
+        self.peak_space_bytes = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a flush or compaction has begun and not ended."""
+        return bool(self._follower.running_jobs)
+
+    def heard(self) -> None:
+        """Note a sign of life."""
+        self._deadline.heard()
+
+    def look(self) -> bool:
+        """Note what is new; whether the engine did anything since the last look.
+
+        Raises ProcessTimeout when the trial's limits have passed.
+        """
+        logged, used_cpu = self._read_log(), self._used_cpu()
+        if logged or used_cpu:
+            self.heard()
+        self._deadline.check()
+        return logged or used_cpu
+
+    def measure_space(self) -> None:
+        """Note the directory's size if it is the largest yet; at most every tenth of a second."""
+        now = time.monotonic()
+        if now - self._space_measured < _TICK_S:
+            return
+        self._space_measured = now
+        self.peak_space_bytes = max(self.peak_space_bytes, directory_bytes(self._database))
+
+    def _read_log(self) -> bool:
+        with suppress(FileNotFoundError), (self._database / "LOG").open("rb") as log:
+            log.seek(self._log_position)
+            chunk = log.read()
+            self._log_position += len(chunk)
+            self._follower.feed(chunk)
+            return bool(chunk)
+        return False
+
+    def _used_cpu(self) -> bool:
+        before = self._cpu_s
+        if self._process.running:
+            self._cpu_s = self._process.cpu_s()
+        return self._cpu_s > before

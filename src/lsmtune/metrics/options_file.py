@@ -1,0 +1,138 @@
+"""RocksDB OPTIONS files: reading them, and changing values without touching anything else.
+
+The format is that of options/options_parser.cc: sections in brackets, `key=value` statements,
+comments from an unescaped `#` to the end of the line. Values are kept as they are written.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lsmtune.errors import ParseError
+
+_BLANK = " \t\r\v\f"
+_COMMENT = re.compile(r"(?<!\\)#")
+_SECTION = re.compile(r"\[(?P<section>.*)\]", re.DOTALL)
+_STATEMENT = re.compile(
+    r"(?P<key>[^=\s](?:[^=]*[^=\s])?)(?P<equals>\s*=\s*)(?P<value>.*)", re.DOTALL | re.ASCII
+)
+_DEFAULT_INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsFile:
+    """The statements of a file by section; a section's name is all that its brackets hold.
+
+    `rocksdb_version` is that of the writer, None when the file does not tell it.
+    """
+
+    rocksdb_version: str | None
+    sections: Mapping[str, Mapping[str, str]]
+
+    def get(self, section: str, key: str) -> str | None:
+        """The value as written, or None when the file does not have it."""
+        return self.sections.get(section, {}).get(key)
+
+
+def parse_options(text: str) -> OptionsFile:
+    """Read an OPTIONS file; of a key that a section has twice the first counts, as in RocksDB.
+
+    A line that is neither section, statement nor comment, a statement before the first section,
+    a section that comes twice, and a text without any section are ParseErrors.
+    """
+    sections: dict[str, dict[str, str]] = {}
+    for line in _lines(text):
+        if line.key is None:
+            sections[line.section] = {}
+        else:
+            sections[line.section].setdefault(line.key, line.value)
+    if not sections:
+        raise ParseError("the OPTIONS file has no section such as [DBOptions]")
+    return OptionsFile(sections.get("Version", {}).get("rocksdb_version"), sections)
+
+
+def replace_options(text: str, changes: Mapping[tuple[str, str], str]) -> str:
+    """Change the values of (section, key), and leave every other byte as it is.
+
+    A key that its section lacks is added behind the section's last statement, indented like it.
+    A section that the file lacks, and a value that cannot stand in such a file, are ParseErrors.
+    """
+    present = parse_options(text).sections
+    for section, key in changes:
+        if section not in present:
+            raise ParseError(f"the OPTIONS file has no section [{section}] to set {key} in")
+    pieces = text.split("\n")
+    replaced: set[tuple[str, str]] = set()
+    ends: dict[str, _Line] = {}
+    for line in _lines(text):
+        ends[line.section] = line
+        place = (line.section, line.key or "")
+        if line.key is not None and place in changes and place not in replaced:
+            pieces[line.at] = _written(line, line.key, changes[place])
+            replaced.add(place)
+    for (section, key), value in changes.items():
+        if (section, key) not in replaced:
+            pieces[ends[section].at] += "\n" + _added(ends[section], key, value)
+    return "\n".join(pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A section's head (key None) or a statement, and the text around its value."""
+
+    at: int
+    section: str
+    key: str | None
+    value: str
+    before: str
+    after: str
+
+    @property
+    def indent(self) -> str:
+        return _DEFAULT_INDENT if self.key is None else _cut(self.before)[0]
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    section = None
+    seen: set[str] = set()
+    for at, content in enumerate(text.split("\n")):
+        indent, body, rest = _cut(content)
+        if head := _SECTION.fullmatch(body):
+            section = head["section"]
+            if section in seen:
+                raise ParseError(f"line {at + 1} of the OPTIONS file repeats section [{section}]")
+            seen.add(section)
+            yield _Line(at, section, None, "", indent + body, rest)
+        elif body:
+            statement = _STATEMENT.fullmatch(body)
+            if section is None or statement is None:
+                raise ParseError(f"line {at + 1} of the OPTIONS file is no statement: {content!r}")
+            before = indent + statement["key"] + statement["equals"]
+            yield _Line(at, section, statement["key"], statement["value"], before, rest)
+
+
+def _cut(content: str) -> tuple[str, str, str]:
+    """Split a line into its indentation, what it says, and the blanks and comment behind."""
+    comment = _COMMENT.search(content)
+    told = content[: comment.start()] if comment else content
+    indent = len(told) - len(told.lstrip(_BLANK))
+    end = max(indent, len(told.rstrip(_BLANK)))
+    return content[:indent], content[indent:end], content[end:]
+
+
+def _written(line: _Line, key: str, value: str) -> str:
+    return _checked(f"{line.before}{value}{line.after}", key, value)
+
+
+def _added(line: _Line, key: str, value: str) -> str:
+    carriage_return = "\r" if line.after.endswith("\r") else ""
+    return _checked(f"{line.indent}{key}={value}{carriage_return}", key, value)
+
+
+def _checked(content: str, key: str, value: str) -> str:
+    """Refuse a line that would not be read back as this key with this value."""
+    _, body, _ = _cut(content)
+    statement = None if _SECTION.fullmatch(body) else _STATEMENT.fullmatch(body)
+    if "\n" in content or not statement or (statement["key"], statement["value"]) != (key, value):
+        raise ParseError(f"{key}={value!r} cannot be written in an OPTIONS file")
+    return content

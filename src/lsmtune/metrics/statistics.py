@@ -1,0 +1,111 @@
+"""The statistics object's dump: tickers and histograms by their RocksDB names.
+
+The format is that of `StatisticsImpl::ToString` in monitoring/statistics.cc, which db_bench
+prints behind `STATISTICS:`, RocksDB writes to LOG every `stats_dump_period_sec`, and MyRocks
+shows in `SHOW ENGINE ROCKSDB STATUS`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lsmtune.errors import ParseError
+
+_TICKER = re.compile(r"(?P<name>\S+) COUNT : (?P<value>\d{1,20})")
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_HISTOGRAM = re.compile(
+    rf"(?P<name>\S+) P50 : {_NUMBER} P95 : {_NUMBER} P99 : {_NUMBER} P100 : {_NUMBER} "
+    r"COUNT : (?P<count>\d{1,20}) SUM : (?P<sum>\d{1,20})"
+)
+_OLD_HISTOGRAM = re.compile(
+    rf"(?P<name>\S+) statistics Percentiles :=> "
+    rf"50 : {_NUMBER} 95 : {_NUMBER} 99 : {_NUMBER} 100 : {_NUMBER}"
+)
+_START = "STATISTICS"
+_START_LINE = re.compile(r"(?:.*\s)?STATISTICS(?::|\s+rocksdb\s+(?P<first>\S.*))")
+_ENTRY_HINTS = (" COUNT : ", " statistics Percentiles :=> ")
+_ENTRY_PREFIX = "rocksdb."
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramSummary:
+    """One histogram; its unit is that of its name (`.micros`, `.bytes` …), p100 is the maximum.
+
+    `count` and `sum` are None in the dumps of old versions, which did not print them.
+    """
+
+    p50: float
+    p95: float
+    p99: float
+    p100: float
+    count: int | None
+    sum: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """One dump: cumulative counts since the DB was opened; what it does not name is not a key."""
+
+    tickers: Mapping[str, int]
+    histograms: Mapping[str, HistogramSummary]
+    incomplete: tuple[str, ...]
+
+
+def parse_statistics(text: str) -> Statistics:
+    """Read the last dump of the text; a text without one gives empty mappings.
+
+    A last line that lacks its line end may be cut within a number and is left out; so is told,
+    in `incomplete`, when the last dump lacks entries that the one before it has. An entry that
+    is neither a ticker nor a histogram is a ParseError.
+    """
+    *lines, rest = text.split("\n")
+    dumps = list(_dumps(lines))
+    tickers, histograms = dumps[-1]
+    missing = len(dumps[-2][0] | dumps[-2][1]) - len(tickers | histograms) if dumps[1:] else 0
+    incomplete = []
+    if missing > 0:
+        incomplete.append(f"the last statistics dump lacks {missing} entries of the one before")
+    if rest.strip().startswith(_ENTRY_PREFIX):
+        incomplete.append("the last line of the statistics is cut off")
+    return Statistics(tickers, histograms, tuple(incomplete))
+
+
+_Dump = tuple[dict[str, int], dict[str, HistogramSummary]]
+
+
+def _dumps(lines: list[str]) -> Iterator[_Dump]:
+    dump: _Dump = ({}, {})
+    for number, line in enumerate(lines, start=1):
+        start = _START_LINE.fullmatch(line.rstrip()) if _START in line else None
+        if start and any(dump):
+            yield dump
+        if start:
+            dump = ({}, {})
+        _read_entry(dump, (start["first"] or "") if start else line, number)
+    yield dump
+
+
+def _read_entry(dump: _Dump, line: str, number: int) -> None:
+    entry = line.strip()
+    if not entry.startswith(_ENTRY_PREFIX) or not any(hint in entry for hint in _ENTRY_HINTS):
+        return
+    tickers, histograms = dump
+    if ticker := _TICKER.fullmatch(entry):
+        tickers[ticker["name"]] = int(ticker["value"])
+    elif histogram := _HISTOGRAM.fullmatch(entry) or _OLD_HISTOGRAM.fullmatch(entry):
+        histograms[histogram["name"]] = _summary(histogram)
+    else:
+        raise ParseError(f"line {number} is not an entry of RocksDB's statistics: {entry!r}")
+
+
+def _summary(match: re.Match[str]) -> HistogramSummary:
+    p50, p95, p99, p100 = (float(value) for value in match.groups()[1:5])
+    totals = match.groupdict()
+    return HistogramSummary(
+        p50=p50,
+        p95=p95,
+        p99=p99,
+        p100=p100,
+        count=int(totals["count"]) if "count" in totals else None,
+        sum=int(totals["sum"]) if "sum" in totals else None,
+    )

@@ -1,0 +1,148 @@
+"""One adapter that makes samplers of Optuna optimizers of lsmtune."""
+
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.samplers import BaseSampler, TPESampler
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config, Knob, Value
+from lsmtune.optimizers.base import Observation, seen
+from lsmtune.optimizers.random_search import RandomSearch
+
+_TRIES = 20
+_IN_RANGE = "in range"
+_CONSTRAINT = "constraint"
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+MakeSampler = Callable[[int, Callable[[FrozenTrial], Sequence[float]]], BaseSampler]
+"""Makes a sampler from a seed and the function that tells a trial's violations."""
+
+
+class OptunaOptimizer:
+    """A sampler of Optuna, asked with the history as its finished trials.
+
+    The first `startup` proposals are random and legal. After that the sampler's proposal is
+    made legal and canonical; one that has been tried gives way to another draw.
+    """
+
+    def __init__(self, name: str, summary: str, startup: int, make_sampler: MakeSampler) -> None:
+        self.name = name
+        self.summary = summary
+        self._startup = startup
+        self._make_sampler = make_sampler
+
+    def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
+        """The sampler's next config; random while it has too little to learn from."""
+        if sum(observation.value is not None for observation in history) <= self._startup:
+            return RandomSearch().ask(space, history, seed)
+        distributions = _distributions(space.knobs)
+        study = self._study(space, history, distributions, seed)
+        tried = seen(history)
+        for _ in range(_TRIES):
+            config = space.legalise(_values(space.knobs, study.ask(distributions).params))
+            if config not in tried:
+                return config
+        return RandomSearch().ask(space, history, seed)
+
+    def _study(
+        self,
+        space: KnobSpace,
+        history: Sequence[Observation],
+        distributions: dict[str, BaseDistribution],
+        seed: int,
+    ) -> optuna.Study:
+        sampler_seed = int(np.random.default_rng([seed, len(history)]).integers(2**31))
+        study = optuna.create_study(sampler=self._make_sampler(sampler_seed, _violations))
+        study.add_trials([_told(space.knobs, seen_, distributions) for seen_ in history])
+        return study
+
+
+def tpe() -> OptunaOptimizer:
+    """Multivariate tree-structured Parzen estimator (Bergstra et al. 2011, Falkner et al. 2018)."""
+
+    def make(seed: int, violations: Callable[[FrozenTrial], Sequence[float]]) -> BaseSampler:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            return TPESampler(
+                multivariate=True, n_startup_trials=1, seed=seed, constraints_func=violations
+            )
+
+    return OptunaOptimizer(
+        "tpe", "multivariate tree-structured Parzen estimator (Optuna); the default", 6, make
+    )
+
+
+def _violations(trial: FrozenTrial) -> Sequence[float]:
+    return (float(trial.user_attrs[_CONSTRAINT]),)
+
+
+def _told(
+    knobs: Sequence[Knob], observation: Observation, distributions: dict[str, BaseDistribution]
+) -> FrozenTrial:
+    failed = observation.value is None
+    return create_trial(
+        state=TrialState.FAIL if failed else TrialState.COMPLETE,
+        value=observation.value,
+        params=_params(knobs, observation.config),
+        distributions=distributions,
+        user_attrs={_CONSTRAINT: observation.violation or 0.0},
+    )
+
+
+def _distributions(knobs: Sequence[Knob]) -> dict[str, BaseDistribution]:
+    found: dict[str, BaseDistribution] = {}
+    for knob in knobs:
+        found[knob.name] = _distribution(knob)
+        if knob.special:
+            found[_special_name(knob)] = CategoricalDistribution([_IN_RANGE, *knob.special_values])
+    return found
+
+
+def _distribution(knob: Knob) -> BaseDistribution:
+    if not knob.is_range:
+        return CategoricalDistribution(knob.values)
+    low, high = knob.bounds()
+    if knob.kind == "int":
+        return IntDistribution(int(low), int(high), log=knob.log)
+    return FloatDistribution(low, high, log=knob.log)
+
+
+def _special_name(knob: Knob) -> str:
+    return f"{knob.name}:special"
+
+
+def _values(knobs: Sequence[Knob], params: dict[str, Value]) -> dict[str, Value]:
+    return {
+        knob.name: special
+        if (special := params.get(_special_name(knob), _IN_RANGE)) != _IN_RANGE
+        else params[knob.name]
+        for knob in knobs
+    }
+
+
+def _params(knobs: Sequence[Knob], config: Config) -> dict[str, Value]:
+    """The config in Optuna's terms; a special value leaves its range at the middle."""
+    params: dict[str, Value] = {}
+    for knob in knobs:
+        value = config[knob.name]
+        special = knob.is_range and value in knob.special_values
+        params[knob.name] = _middle(knob) if special else value
+        if knob.special:
+            params[_special_name(knob)] = value if special else _IN_RANGE
+    return params
+
+
+def _middle(knob: Knob) -> int | float:
+    low, high = knob.bounds()
+    return knob.clip((low * high) ** 0.5 if knob.log else (low + high) / 2)

@@ -1,0 +1,229 @@
+"""The home folder: the database, the evidence, the locks and the work directories."""
+
+import gzip
+import json
+import shutil
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.types import Config
+from lsmtune.store.migrations import migrate
+from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
+from lsmtune.trials import Role, TrialResult, TrialSpec
+from lsmtune.workloads import Workload
+
+_DATABASE = "lsmtune.sqlite3"
+_BUSY_S = 30.0
+_ZIPPED_LEVEL = 1
+"""Fast: the time between two trials counts, and logs shrink well at any level."""
+
+
+class Home:
+    """Everything that lsmtune keeps, in one folder; a context manager that closes the database.
+
+    UserError when the folder is not one that lsmtune can use.
+    """
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        self.path = path.absolute()
+        self._open(create)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._db.close()
+
+    @property
+    def work(self) -> Path:
+        """Where trials run; nothing there outlives them."""
+        return self.path / "work"
+
+    @property
+    def evidence(self) -> Path:
+        """Where the files of each trial are kept."""
+        return self.path / "evidence"
+
+    def lock_path(self, study: str) -> Path:
+        """The lock file of a study."""
+        return self.path / f"{study}.lock"
+
+    def _open(self, create: bool) -> None:
+        database = self.path / _DATABASE
+        if not create and not database.is_file():
+            raise UserError(f"--home {self.path}: there is no study in this folder yet")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._check_is_ours(database)
+            self.evidence.mkdir(exist_ok=True)
+            self.work.mkdir(exist_ok=True)
+            self._db = sqlite3.connect(database, timeout=_BUSY_S, isolation_level=None)
+            self._db.row_factory = sqlite3.Row
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA foreign_keys = ON")
+            migrate(self._db, database)
+        except (OSError, sqlite3.Error) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UserError(f"--home {self.path}: cannot be used: {reason}") from error
+
+    def _check_is_ours(self, database: Path) -> None:
+        """Refuse to spread files over a folder that somebody else filled."""
+        if not database.exists() and any(self.path.iterdir()):
+            raise UserError(
+                f"--home {self.path}: the folder is not empty and holds no lsmtune study; "
+                "name a new or empty folder"
+            )
+
+    def add_study(
+        self, name: str, spec: Mapping[str, Any], engine: Mapping[str, Any], host: Mapping[str, Any]
+    ) -> StoredStudy:
+        """Keep a new study; its name must be free."""
+        self._db.execute(
+            "INSERT INTO study (name, created_at, spec, engine, host) VALUES (?, ?, ?, ?, ?)",
+            (name, now_text(), *(json.dumps(part) for part in (spec, engine, host))),
+        )
+        return self.study(name)
+
+    def find_study(self, name: str) -> StoredStudy | None:
+        """The study of that name, if there is one."""
+        row = self._db.execute("SELECT * FROM study WHERE name = ?", (name,)).fetchone()
+        return None if row is None else _study(row)
+
+    def study(self, name: str) -> StoredStudy:
+        """The study of that name; UserError naming those that there are."""
+        found = self.find_study(name)
+        if found is None:
+            names = ", ".join(self.study_names()) or "none yet"
+            raise UserError(f"no study {name!r} in {self.path}; there are: {names}")
+        return found
+
+    def study_names(self) -> list[str]:
+        """The names of all studies, oldest first."""
+        return [row["name"] for row in self._db.execute("SELECT name FROM study ORDER BY id")]
+
+    def update_spec(self, study: StoredStudy, spec: Mapping[str, Any]) -> None:
+        """Replace the settings of a study (its budget may grow)."""
+        self._db.execute("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
+
+    def add_trial(self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]) -> int:
+        """Keep a trial: first its evidence, then its row, in one transaction; its number."""
+        number = self._next_number(study)
+        folder = f"{study.name}/{number:05d}"
+        self._keep_evidence(self.evidence / folder, trial, files)
+        self._db.execute(
+            "INSERT INTO trial (study_id, number, role, verification_id, pair, config, spec, "
+            "result, started_at, duration_s, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                study.id, number, trial.role, trial.verification_id, trial.pair,
+                trial.config.to_json(), trial.spec.model_dump_json(),
+                trial.result.model_dump_json(), trial.started_at, trial.duration_s, folder,
+            ),
+        )  # fmt: skip
+        return number
+
+    def trials(self, study: StoredStudy) -> list[StoredTrial]:
+        """The trials of a study in the order in which they ended."""
+        rows = self._db.execute(
+            "SELECT * FROM trial WHERE study_id = ? ORDER BY number", (study.id,)
+        )
+        return [_trial(row) for row in rows]
+
+    def add_verification(
+        self, study: StoredStudy, best_trial: int, scale: str, workload: Workload
+    ) -> StoredVerification:
+        """Begin a verification of a trial."""
+        self._db.execute(
+            "INSERT INTO verification (study_id, created_at, best_trial, scale, workload) "
+            "VALUES (?, ?, ?, ?, ?)",
+            (study.id, now_text(), best_trial, scale, workload.model_dump_json()),
+        )
+        return self.verifications(study)[-1]
+
+    def verifications(self, study: StoredStudy) -> list[StoredVerification]:
+        """The verifications of a study, oldest first."""
+        rows = self._db.execute(
+            "SELECT * FROM verification WHERE study_id = ? ORDER BY id", (study.id,)
+        )
+        return [
+            StoredVerification(
+                row["id"],
+                row["best_trial"],
+                row["scale"],
+                Workload.model_validate_json(row["workload"]),
+            )
+            for row in rows
+        ]
+
+    def read_evidence(self, trial: StoredTrial, name: str) -> str | None:
+        """The text of a file that was kept with a trial, or None."""
+        path = self.evidence / trial.evidence / f"{name}.gz"
+        if not path.is_file():
+            return None
+        with gzip.open(path, "rt", errors="replace") as file:
+            return file.read()
+
+    def sweep_evidence(self, study: StoredStudy) -> None:
+        """Remove the folders of trials that were cut off before their row was written."""
+        folder = self.evidence / study.name
+        kept = {Path(trial.evidence).name for trial in self.trials(study)}
+        leftovers = (
+            [p for p in folder.glob("[0-9]*") if p.name not in kept] if folder.exists() else []
+        )
+        for path in leftovers:
+            shutil.rmtree(path)
+
+    def _next_number(self, study: StoredStudy) -> int:
+        row = self._db.execute(
+            "SELECT COALESCE(MAX(number) + 1, 0) FROM trial WHERE study_id = ?", (study.id,)
+        ).fetchone()
+        return int(row[0])
+
+    def _keep_evidence(self, folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "spec.json").write_text(trial.spec.model_dump_json(indent=1))
+        for name, path in files.items():
+            with (
+                path.open("rb") as source,
+                closing(gzip.open(folder / f"{name}.gz", "wb", _ZIPPED_LEVEL)) as target,
+            ):
+                shutil.copyfileobj(source, target)
+
+
+def now_text() -> str:
+    """The present moment as ISO 8601 text in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _study(row: sqlite3.Row) -> StoredStudy:
+    return StoredStudy(
+        row["id"],
+        row["name"],
+        row["created_at"],
+        *(json.loads(row[part]) for part in ("spec", "engine", "host")),
+    )
+
+
+def _trial(row: sqlite3.Row) -> StoredTrial:
+    return StoredTrial(
+        number=row["number"],
+        role=Role(row["role"]),
+        config=Config(json.loads(row["config"])),
+        spec=TrialSpec.model_validate_json(row["spec"]),
+        result=TrialResult.model_validate_json(row["result"]),
+        started_at=row["started_at"],
+        duration_s=row["duration_s"],
+        verification_id=row["verification_id"],
+        pair=row["pair"],
+        evidence=row["evidence"],
+    )

@@ -1,0 +1,54 @@
+"""The numbered steps that make the database what this lsmtune reads; only ever appended to."""
+
+import sqlite3
+from pathlib import Path
+
+from lsmtune.errors import UserError
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE study (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        created_at TEXT NOT NULL,
+        spec TEXT NOT NULL,          -- JSON of the study's settings
+        engine TEXT NOT NULL,        -- JSON of what the engine says of itself
+        host TEXT NOT NULL           -- JSON of the machine's facts
+    );
+    CREATE TABLE verification (
+        id INTEGER PRIMARY KEY,
+        study_id INTEGER NOT NULL REFERENCES study (id),
+        created_at TEXT NOT NULL,
+        best_trial INTEGER NOT NULL, -- number of the trial that is verified
+        scale TEXT NOT NULL,
+        workload TEXT NOT NULL       -- JSON
+    );
+    CREATE TABLE trial (
+        id INTEGER PRIMARY KEY,
+        study_id INTEGER NOT NULL REFERENCES study (id),
+        number INTEGER NOT NULL,     -- counts up within the study
+        role TEXT NOT NULL,
+        verification_id INTEGER REFERENCES verification (id),
+        pair INTEGER,                -- within the verification
+        config TEXT NOT NULL,        -- JSON of the tuned knobs
+        spec TEXT NOT NULL,          -- JSON of all that the engine was given
+        result TEXT NOT NULL,        -- JSON: status, reason, measurement
+        started_at TEXT NOT NULL,
+        duration_s REAL NOT NULL,
+        evidence TEXT NOT NULL,      -- folder below the home's evidence folder
+        UNIQUE (study_id, number)
+    );
+    """,
+)
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the database to the newest version; UserError when it is newer than this lsmtune."""
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if version > len(MIGRATIONS):
+        raise UserError(
+            f"{path} was written by a newer lsmtune (format {version}, this one reads up to "
+            f"{len(MIGRATIONS)}): please upgrade lsmtune"
+        )
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        connection.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")

@@ -1,0 +1,60 @@
+"""The rows of the store as records."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lsmtune.knobs.types import Config
+from lsmtune.trials import Role, TrialResult, TrialSpec
+from lsmtune.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStudy:
+    """A study: its settings and facts as the JSON objects that were stored."""
+
+    id: int
+    name: str
+    created_at: str
+    spec: dict[str, Any]
+    engine: dict[str, Any]
+    host: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NewTrial:
+    """A trial that has ended and is to be kept; `pair` counts within the verification."""
+
+    role: Role
+    config: Config
+    spec: TrialSpec
+    result: TrialResult
+    started_at: str
+    duration_s: float
+    verification_id: int | None = None
+    pair: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTrial:
+    """A trial that was kept; `evidence` is its folder below the home's evidence folder."""
+
+    number: int
+    role: Role
+    config: Config
+    spec: TrialSpec
+    result: TrialResult
+    started_at: str
+    duration_s: float
+    verification_id: int | None
+    pair: int | None
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVerification:
+    """A verification: which trial, at which scale, under which load."""
+
+    id: int
+    best_trial: int
+    scale: str
+    workload: Workload

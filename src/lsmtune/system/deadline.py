@@ -1,0 +1,44 @@
+"""Time limits for a child process, asked by the loop that polls it."""
+
+import time
+from typing import Literal
+
+from lsmtune.errors import LsmtuneError
+
+_MESSAGES = {
+    "wall": "the process did not end within its limit of {:g} s",
+    "silence": "the process gave no sign of life for {:g} s",
+}
+
+
+class ProcessTimeout(LsmtuneError):  # noqa: N818 - a time-out is told apart from errors
+    """A process broke its limit: `kind` tells which one, `seconds` how much it allowed."""
+
+    def __init__(self, kind: Literal["wall", "silence"], seconds: float) -> None:
+        super().__init__(_MESSAGES[kind].format(seconds))
+        self.kind = kind
+        self.seconds = seconds
+
+
+class Deadline:
+    """A limit on the whole time and one on the time without a sign of life, both in seconds.
+
+    Both clocks start with the object and are monotonic; `math.inf` means no limit.
+    """
+
+    def __init__(self, *, wall_s: float, silence_s: float) -> None:
+        self._wall_s = wall_s
+        self._silence_s = silence_s
+        self._started = self._heard = time.monotonic()
+
+    def heard(self) -> None:
+        """Note a sign of life: the silence starts anew."""
+        self._heard = time.monotonic()
+
+    def check(self) -> None:
+        """Raise ProcessTimeout when a limit has passed; the whole time goes first."""
+        now = time.monotonic()
+        if now - self._started > self._wall_s:
+            raise ProcessTimeout("wall", self._wall_s)
+        if now - self._heard > self._silence_s:
+            raise ProcessTimeout("silence", self._silence_s)

@@ -1,0 +1,146 @@
+"""The host as the evidence records it: hardware, kernel, storage, and who else uses the CPU."""
+
+import os
+import platform
+import resource
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+_PROC_STAT = Path("/proc/stat")
+_COUNTED_FIELDS = 8  # user nice system idle iowait irq softirq steal; guest is part of user
+_IDLE, _IOWAIT = 3, 4
+_CPU_MODEL_KEYS = ("model name", "cpu model", "Model")
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """What a measurement says about the machine it was taken on.
+
+    `cpu_model` is None where the kernel does not tell. `memory_bytes` is the installed memory,
+    `boot_id` changes with every start of the machine, `max_open_files` is the soft limit that
+    this process and its children have.
+    """
+
+    cpu_model: str | None
+    logical_cpus: int
+    memory_bytes: int
+    kernel: str
+    machine: str
+    os_name: str
+    boot_id: str
+    max_open_files: int
+
+
+@dataclass(frozen=True)
+class StorageFacts:
+    """Where a path is stored: type of file system and device (None if unknown), free bytes."""
+
+    fs_type: str | None
+    device: str | None
+    free_bytes: int
+
+
+@dataclass(frozen=True)
+class CpuUse:
+    """Seconds that all CPUs of the machine together were busy, and that they had."""
+
+    busy_s: float
+    total_s: float
+
+    def others_cpu_percent(self, own_cpu_s: float) -> float:
+        """Return what everybody but us used, in percent of all CPUs' time; 0 to 100.
+
+        `own_cpu_s` are the CPU seconds of the child and of lsmtune itself meanwhile. CPU stolen
+        by the hypervisor counts as used by others, waiting for the disk as idle.
+        """
+        if self.total_s <= 0:
+            return 0.0
+        return max(0.0, 100 * (self.busy_s - own_cpu_s) / self.total_s)
+
+
+class CpuMeter:
+    """Measures the CPU use of the whole machine from its construction until `stop`."""
+
+    def __init__(self, stat_path: Path = _PROC_STAT) -> None:
+        self._stat_path = stat_path
+        self._start = self._read()
+
+    def stop(self) -> CpuUse:
+        """Return what was used since the start; may be asked again later."""
+        now = self._read()
+        # The kernel's idle and iowait counters may step back a little.
+        busy_s = max(0.0, now.busy_s - self._start.busy_s)
+        return CpuUse(busy_s, now.total_s - self._start.total_s)
+
+    def _read(self) -> CpuUse:
+        return parse_cpu_use(self._stat_path.read_text())
+
+
+def parse_cpu_use(stat: str) -> CpuUse:
+    """Return the machine's CPU use since boot from the text of /proc/stat."""
+    # The first line is the sum of all CPUs.
+    ticks = [int(field) for field in stat.split("\n", 1)[0].split()[1 : 1 + _COUNTED_FIELDS]]
+    tick_s = 1 / os.sysconf("SC_CLK_TCK")
+    total = sum(ticks)
+    return CpuUse((total - ticks[_IDLE] - ticks[_IOWAIT]) * tick_s, total * tick_s)
+
+
+def describe_host() -> HostFacts:
+    """Return the facts of this machine; reads a few files of /proc and is cheap."""
+    return HostFacts(
+        cpu_model=_cpu_model(Path("/proc/cpuinfo").read_text()),
+        logical_cpus=psutil.cpu_count() or 1,
+        memory_bytes=psutil.virtual_memory().total,
+        kernel=platform.release(),
+        machine=platform.machine(),
+        os_name=_os_name(),
+        boot_id=boot_id(),
+        max_open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+    )
+
+
+def describe_storage(path: Path) -> StorageFacts:
+    """Return where `path` is, or would be, stored; it need not exist yet."""
+    place = _nearest_existing(path)
+    mounts = psutil.disk_partitions(all=True)
+    around = [mount for mount in mounts if place.is_relative_to(mount.mountpoint)]
+    if not around:  # in a chroot the mount of the root directory may be out of sight
+        return StorageFacts(None, None, free_bytes(place))
+    # The deepest mount holds the path; of two on one point the later one hides the earlier.
+    mount = max(reversed(around), key=lambda each: len(Path(each.mountpoint).parts))
+    return StorageFacts(mount.fstype, mount.device, free_bytes(place))
+
+
+def free_bytes(path: Path) -> int:
+    """Return the bytes that this user may still write where `path` is, or would be, stored."""
+    return shutil.disk_usage(_nearest_existing(path)).free
+
+
+def boot_id() -> str:
+    """Return the kernel's random id of this start of the machine."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _nearest_existing(path: Path) -> Path:
+    resolved = path.resolve()
+    return next(place for place in (resolved, *resolved.parents) if place.exists())
+
+
+def _cpu_model(cpuinfo: str) -> str | None:
+    entries = dict(_key_and_value(line) for line in cpuinfo.splitlines())
+    return next((entries[key] for key in _CPU_MODEL_KEYS if entries.get(key)), None)
+
+
+def _key_and_value(line: str) -> tuple[str, str]:
+    key, _, value = line.partition(":")
+    return key.strip(), value.strip()
+
+
+def _os_name() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:  # minimal containers have no os-release
+        return platform.system()

@@ -1,0 +1,68 @@
+"""How a child process is started: its standard output, its session, its tie to lsmtune."""
+
+import ctypes
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from lsmtune.errors import UserError
+
+_PIPE_BYTES = 4096  # the least that the kernel grants (one page; more where pages are larger)
+_PR_SET_PDEATHSIG = 1  # from linux/prctl.h
+
+# Loaded here and not between fork and exec, where only the bare call is safe.
+_libc = ctypes.CDLL(None)
+
+_WHY_NOT_STARTED = {
+    errno.ENOENT: "there is no such program, or the interpreter that it names is missing",
+    errno.ENOTDIR: "there is no such program",
+    errno.EACCES: "it may not be executed (no execute permission, or a directory)",
+    errno.ENOEXEC: "it is not a program that this machine can run",
+}
+
+
+def small_pipe() -> tuple[BinaryIO, BinaryIO]:
+    """Return the reading and the writing end of a pipe of 4096 bytes, both unbuffered."""
+    read_fd, write_fd = os.pipe()
+    fcntl.fcntl(write_fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return os.fdopen(read_fd, "rb", buffering=0), os.fdopen(write_fd, "wb", buffering=0)
+
+
+def start(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: BinaryIO, stderr: BinaryIO
+) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own that dies with the calling thread.
+
+    Raises UserError when `argv[0]` cannot be executed, OSError for anything else.
+    """
+    try:
+        return subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+            preexec_fn=_die_with_parent(os.getpid()),  # noqa: PLW1509 - one system call, no locks
+        )
+    except OSError as error:
+        # A failing chdir names `cwd` instead: that is no fault of the program.
+        if error.errno in _WHY_NOT_STARTED and error.filename == argv[0]:
+            raise UserError(f"cannot start {argv[0]}: {_WHY_NOT_STARTED[error.errno]}") from error
+        raise
+
+
+def _die_with_parent(parent_pid: int) -> Callable[[], None]:
+    def before_exec() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+        # The parent may have died before the call above took effect.
+        if os.getppid() != parent_pid:
+            os._exit(1)
+
+    return before_exec

@@ -1,0 +1,86 @@
+"""Locks between lsmtune processes; the kernel releases them when the holder dies."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from lsmtune.errors import UserError
+
+_HOST_LOCK_NAME = "lsmtune-host.lock"
+_WAIT_POLL_S = 0.2  # rare enough not to disturb the trial that is waited for
+_PID_BYTES = 20
+
+
+@contextmanager
+def host_lock(on_wait: Callable[[str], None] | None) -> Iterator[None]:
+    """Hold the right to run a timed trial on this host, waiting for it without limit.
+
+    One process of any user has it at a time, as long as all of them have the same directory
+    for temporary files. If it must wait, `on_wait` gets one sentence, once. Raises UserError
+    when the lock file cannot be used.
+    """
+    path = Path(tempfile.gettempdir()) / _HOST_LOCK_NAME
+    # Every user must be able to open the file, whatever the umask of the first one says.
+    lock = FileLock(path, mode=0o666, on_acquired=_write_pid)
+    try:
+        _acquire_patiently(lock, path, on_wait)
+    except OSError as error:
+        raise _unusable(path, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def study_lock(path: Path, what: str) -> Iterator[None]:
+    """Hold the lock file `path` for `what` ("study 'x'"), or raise UserError at once.
+
+    The error names `what` and the process that works on it, or why the file cannot be used.
+    """
+    lock = FileLock(path, on_acquired=_write_pid)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout as error:
+        holder = f"another lsmtune process{_holder(path)}"
+        raise UserError(f"{what} is in use: {holder} is working on it") from error
+    except OSError as error:
+        raise _unusable(path, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _acquire_patiently(lock: FileLock, path: Path, on_wait: Callable[[str], None] | None) -> None:
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        if on_wait is not None:
+            on_wait(f"waiting for the timed trial of another lsmtune process{_holder(path)}")
+        lock.acquire(poll_interval=_WAIT_POLL_S)
+
+
+def _write_pid(lock_fd: int) -> None:
+    # Beside telling who holds it, writing keeps the file young: cleaners of temporary
+    # directories remove old files, and a lock file that is replaced while held locks nothing.
+    os.ftruncate(lock_fd, 0)
+    os.pwrite(lock_fd, str(os.getpid()).encode(), 0)
+
+
+def _holder(path: Path) -> str:
+    """Return " (process 123)" for the holder of a lock file, "" if it does not say."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_PID_BYTES)
+    except OSError:
+        return ""
+    return f" (process {int(text)})" if text.isdigit() else ""
+
+
+def _unusable(path: Path, error: OSError) -> UserError:
+    return UserError(f"cannot use the lock file {path}: {error.strerror}")

@@ -1,0 +1,199 @@
+"""Work directories: made with a marker, and only what carries a valid marker is ever deleted."""
+
+import os
+import platform
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.system.host import boot_id
+
+MARKER_NAME = ".lsmtune-workdir"
+
+_STATE, _START_TICKS = 0, 19  # fields of /proc/PID/stat, counted after the command's ")"
+
+
+class _Marker(BaseModel):
+    """Which process made the directory, where and when.
+
+    A process is known by its id and its start (in clock ticks since boot), within one PID
+    namespace of one boot of one host. `path` is where the directory was made: a copy of it
+    elsewhere is not ours to delete.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    path: str
+    pid: int
+    start_ticks: int
+    pid_namespace: str
+    boot_id: str
+    host: str
+    created: str
+
+
+def create_workdir(parent: Path, name: str) -> Path:
+    """Make the directory `name` in `parent` (made too if missing) and mark it as ours.
+
+    Raises UserError when `name` is no plain name, exists already, or cannot be made.
+    """
+    if Path(name).name != name:
+        raise UserError(f"a work directory needs a plain name, not {name!r}")
+    path = parent / name
+    try:
+        path.mkdir(parents=True)
+        _write_marker(path)
+    except OSError as error:
+        raise UserError(f"cannot make the work directory {path}: {error.strerror}") from error
+    return path
+
+
+def remove_workdir(path: Path) -> None:
+    """Delete a directory that `create_workdir` made; one that is gone already is fine.
+
+    Raises UserError, and deletes nothing, for anything without a valid marker of its own: a
+    foreign directory, a copied or moved one, a symbolic link, a file. Raises LsmtuneError when
+    the system refuses to delete.
+    """
+    if not os.path.lexists(path):
+        return
+    _read_marker(path)
+    try:
+        _delete(path)
+    except OSError as error:
+        raise LsmtuneError(f"cannot remove {error.filename}: {error.strerror}") from error
+
+
+@contextmanager
+def workdir(parent: Path, name: str) -> Iterator[Path]:
+    """Make a work directory for the block and remove it after, whatever ends the block.
+
+    Raises what `create_workdir` and `remove_workdir` raise.
+    """
+    path = create_workdir(parent, name)
+    try:
+        yield path
+    finally:
+        remove_workdir(path)
+
+
+def sweep_workdirs(parent: Path) -> list[Path]:
+    """Remove what dead processes have left in `parent` and return the removed directories.
+
+    Only this user's marked directories are looked at. One is left alone unless its owner is
+    known to be dead; of an owner on another host or in another container nothing is known.
+    """
+    if not parent.is_dir():
+        return []
+    return [path for path in sorted(parent.iterdir()) if _sweep(path)]
+
+
+def directory_bytes(path: Path) -> int:
+    """Return the sum of the sizes of all regular files below `path`, 0 if there is none.
+
+    The sizes are the files' lengths, not the blocks they hold. Files and folders may vanish
+    meanwhile, as they do under a running store; symbolic links are not followed.
+    """
+    try:
+        with os.scandir(path) as entries:
+            return sum(_entry_bytes(entry) for entry in entries)
+    except FileNotFoundError:
+        return 0
+
+
+def _entry_bytes(entry: os.DirEntry[str]) -> int:
+    if entry.is_dir(follow_symlinks=False):
+        return directory_bytes(Path(entry.path))
+    try:
+        facts = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return 0
+    return facts.st_size if stat.S_ISREG(facts.st_mode) else 0
+
+
+def _write_marker(path: Path) -> None:
+    try:
+        (path / MARKER_NAME).write_text(_own_marker(path).model_dump_json())
+    except OSError:  # a full disk, mostly; what we have just made holds nothing yet
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def _own_marker(path: Path) -> _Marker:
+    return _Marker(
+        path=_place(path),
+        pid=os.getpid(),
+        start_ticks=int(_process_stat("self")[_START_TICKS]),
+        pid_namespace=_pid_namespace(),
+        boot_id=boot_id(),
+        host=platform.node(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _read_marker(path: Path) -> _Marker:
+    """Return the marker of a directory; raises UserError for all that may not be deleted."""
+    if path.is_symlink() or not path.is_dir():
+        raise UserError(f"{path} is not removed: it is not a directory")
+    marker_path = path / MARKER_NAME
+    try:
+        marker = _Marker.model_validate_json(marker_path.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} is not removed: it has no valid {MARKER_NAME}") from error
+    if marker.path != _place(path):
+        raise UserError(f"{path} is not removed: lsmtune made it as {marker.path}")
+    return marker
+
+
+def _place(path: Path) -> str:
+    return str(path.parent.resolve() / path.name)
+
+
+def _delete(path: Path) -> None:
+    # The marker goes last: what an interrupted removal leaves can still be swept.
+    for entry in path.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry.name != MARKER_NAME:
+            entry.unlink()
+    (path / MARKER_NAME).unlink()
+    path.rmdir()
+
+
+def _sweep(path: Path) -> bool:
+    try:
+        # Another user's processes may be hidden from us and look dead.
+        if path.lstat().st_uid != os.geteuid() or _may_live(_read_marker(path)):
+            return False
+        remove_workdir(path)
+    except (LsmtuneError, OSError):  # not ours, or another sweep is faster
+        return False
+    return True
+
+
+def _may_live(owner: _Marker) -> bool:
+    if owner.host != platform.node():
+        return True
+    if owner.boot_id != boot_id():
+        return False
+    if owner.pid_namespace != _pid_namespace():
+        return True
+    try:
+        fields = _process_stat(str(owner.pid))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return fields[_STATE] not in "ZX" and int(fields[_START_TICKS]) == owner.start_ticks
+
+
+def _pid_namespace() -> str:
+    return str(Path("/proc/self/ns/pid").readlink())
+
+
+def _process_stat(pid: str) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -1,0 +1,173 @@
+"""Locks hold across processes, say who holds them, and die with their holder."""
+
+import contextlib
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lsmtune.errors import UserError
+from lsmtune.system.lock import host_lock, study_lock
+from lsmtune.system.process import ChildProcess
+
+HOLD_STUDY = """
+import sys
+from pathlib import Path
+from lsmtune.system.lock import study_lock
+with study_lock(Path(sys.argv[1]), "study 'mine'"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+HOLD_HOST = """
+import sys
+from lsmtune.system.lock import host_lock
+with host_lock(lambda sentence: print(sentence, flush=True)):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+class Holder:
+    """A process that runs a script and holds its lock until its standard input ends."""
+
+    def __init__(self, script: str, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", script, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": tempfile.gettempdir()},
+        )
+
+    def said(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def let_go(self) -> None:
+        self.process.communicate()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.let_go()
+
+
+@contextlib.contextmanager
+def holding(script: str, *arguments: str) -> Iterator[Holder]:
+    holder = Holder(script, *arguments)
+    try:
+        yield holder
+    finally:
+        holder.kill()
+
+
+@pytest.fixture(autouse=True)
+def _own_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def test_a_study_in_use_is_refused_by_name_and_process(tmp_path: Path) -> None:
+    path = tmp_path / "study.lock"
+    with holding(HOLD_STUDY, str(path)) as holder:
+        assert holder.said() == "held"
+        with pytest.raises(UserError, match="study 'mine' is in use") as error:
+            study_lock(path, "study 'mine'").__enter__()
+        assert f"process {holder.process.pid}" in str(error.value)
+        holder.let_go()
+        with study_lock(path, "study 'mine'"):
+            assert path.read_text() == str(os.getpid())
+
+
+def test_a_holder_without_a_name_is_refused_too(tmp_path: Path) -> None:
+    path = tmp_path / "study.lock"
+    with holding(HOLD_STUDY, str(path)) as holder:
+        holder.said()
+        path.write_text("")
+        with pytest.raises(UserError, match="another lsmtune process is working on it"):
+            study_lock(path, "study 'mine'").__enter__()
+
+
+def test_killing_the_holder_frees_the_study(tmp_path: Path) -> None:
+    path = tmp_path / "study.lock"
+    with holding(HOLD_STUDY, str(path)) as holder:
+        holder.said()
+        holder.kill()
+        with study_lock(path, "study 'mine'"):
+            pass
+
+
+def test_a_child_process_neither_breaks_nor_inherits_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "study.lock"
+    with contextlib.ExitStack() as held:
+        held.enter_context(study_lock(path, "study 'mine'"))
+        with ChildProcess(
+            ["sleep", "60"],
+            cwd=tmp_path,
+            stdout_path=tmp_path / "out",
+            stderr_path=tmp_path / "err",
+            env={},
+        ):
+            with holding(HOLD_STUDY, str(path)) as other:
+                assert other.said() == ""
+            held.close()
+            with holding(HOLD_STUDY, str(path)) as other:
+                assert other.said() == "held"
+
+
+def test_the_host_lock_waits_and_says_so_once() -> None:
+    with holding(HOLD_HOST) as first:
+        assert first.said() == "held"
+        with holding(HOLD_HOST) as second:
+            assert f"process {first.process.pid}" in second.said()
+            first.let_go()
+            assert second.said() == "held"
+
+
+def test_a_free_host_lock_does_not_wait() -> None:
+    waits: list[str] = []
+    for _ in range(2):
+        with host_lock(waits.append):
+            pass
+    assert waits == []
+
+
+def test_killing_the_holder_frees_the_host() -> None:
+    with holding(HOLD_HOST) as first:
+        first.said()
+        with holding(HOLD_HOST) as second:
+            second.said()
+            first.kill()
+            assert second.said() == "held"
+
+
+def test_every_user_can_open_the_host_lock(tmp_path: Path) -> None:
+    umask = os.umask(0o077)
+    try:
+        with host_lock(None):
+            (lock_file,) = tmp_path.iterdir()
+            assert stat.S_IMODE(lock_file.stat().st_mode) == 0o666
+    finally:
+        os.umask(umask)
+
+
+def test_a_planted_link_is_refused_and_not_written_through(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    with host_lock(None):
+        lock_file = next(path for path in tmp_path.iterdir() if path != victim)
+    lock_file.unlink()
+    lock_file.symlink_to(victim)
+    with pytest.raises(UserError, match="cannot use the lock file"):
+        host_lock(None).__enter__()
+    assert victim.read_text() == "precious"
+
+
+def test_a_lock_file_that_cannot_be_made_is_the_users_to_mend(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="cannot use the lock file"):
+        study_lock(tmp_path / "file" / "study.lock", "study 'mine'").__enter__()
