@@ -1,8 +1,9 @@
 """What is asked for and what must hold: from measurements to values and limits."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Literal
 
 from lsmtune.errors import UserError
@@ -68,6 +69,12 @@ def gain_ratio(name: str, trial: float, base: float) -> float:
     """Trial over base, turned so that below 1 is better."""
     ratio = max(trial, _TINY) / max(base, _TINY)
     return ratio if METRICS[name].better == "lower" else 1 / ratio
+
+
+def median_metrics(runs: Sequence[Metrics]) -> dict[str, float]:
+    """The median of each metric over the runs that have it."""
+    names = {name for run in runs for name in run}
+    return {name: median(run[name] for run in runs if name in run) for name in sorted(names)}
 
 
 def parse_objective(name: str, limits: tuple[str, ...] | None) -> Objective:

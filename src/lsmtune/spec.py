@@ -20,6 +20,9 @@ from lsmtune.trials import Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, Workload
 
+BUDGET_KEYS = frozenset({"study", "trials", "budget", "pairs", "max_pairs"})
+"""What may change while a study goes on (its name aside, which finds it)."""
+
 MIN_PAIRS = 6
 """A gain is never claimed from fewer pairs of runs."""
 
@@ -104,8 +107,7 @@ class StudySpec(BaseModel):
 
     def identity(self) -> str:
         """What may not change while a study goes on, as JSON text."""
-        budget = {"trials", "budget", "pairs", "max_pairs", "study"}
-        return self.model_dump_json(exclude=budget)
+        return self.model_dump_json(exclude=set(BUDGET_KEYS))
 
     def space(self, catalogue: Catalogue, base: Settings, limits: HostLimits) -> KnobSpace:
         """The knob space on top of the base; UserError where the knobs or the memory do not fit."""
@@ -137,12 +139,18 @@ def _in_words(error: ValidationError) -> str:
     return "; ".join(_problem(dict(problem)) for problem in error.errors())
 
 
+_TABLES: dict[tuple[str, ...], type[BaseModel]] = {
+    (): StudySpec,
+    ("workload",): Workload,
+    ("protocol",): Protocol,
+}
+
+
 def _problem(problem: Mapping[str, Any]) -> str:
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         parent = problem["loc"][:-1]
-        fields = {(): StudySpec, ("workload",): Workload, ("protocol",): Protocol}.get(parent)
-        known = f"; known are {', '.join(fields.model_fields)}" if fields else ""
+        known = f"; known are {', '.join(_TABLES[parent].model_fields)}"
         return f"{key} is not a setting{known}"
     message = problem["msg"].removeprefix("Value error, ")
     return f"{key} = {problem['input']!r}: {message[:1].lower()}{message[1:]}"

@@ -24,7 +24,6 @@ _CELL = re.compile(r"-?\d+(?:\.\d+)?(?:[KMG]|\s*[KMGT]B)?|\d+/\d+")
 
 _FILES = re.compile(r"(\d{1,15})/(\d{1,15})")
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]B)")
-_SIZE_MB = re.compile(r"\d{1,15}(?:\.\d+)?")
 _SIZE_UNITS = {"KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _COUNT = re.compile(r"(-?\d{1,15})([KMG]?)")
 _COUNT_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -41,7 +40,7 @@ _CERTAIN = 3
 _CELL_FORMATS = {
     "Files": _FILES,
     "Size": _SIZE,
-    "Size(MB)": _SIZE_MB,
+    "Size(MB)": re.compile(r"\d{1,15}(?:\.\d+)?"),
     "Comp(sec)": re.compile(r"\d+(?:\.\d\d)?"),  # old versions print whole seconds
     "CompMergeCPU(sec)": re.compile(r"\d+\.\d\d"),
     "Comp(cnt)": re.compile(r"\d{1,15}"),
@@ -114,14 +113,16 @@ def parse_compaction_tables(text: str) -> list[CompactionTable]:
 
     Header and rows may be wrapped over lines and separated by spaces or tabs. A row with too few
     or unfit cells keeps its level, files and size, has None for the rest and a sentence in
-    `incomplete`; a table is never refused, for a text may hold many and end within one.
+    `incomplete`; a table is never refused, for a text may hold many and end within one. A word
+    that ends with the text may be cut and is left out.
     """
     plain = text.replace("\\*", "*").replace("\\_", "_")
-    tables = []
+    tables, line, seen = [], 1, 0
     for heading in _HEADING.finditer(plain):
-        header, rows = _cut(token[0] for token in _TOKEN.finditer(plain, heading.end()))
+        line, seen = line + plain.count("\n", seen, heading.start()), heading.start()
+        tokens = _TOKEN.finditer(plain, heading.end())
+        header, rows = _cut(token[0] for token in tokens if token.end() < len(plain))
         if header[:1] != ["Priority"]:
-            line = plain.count("\n", 0, heading.start()) + 1
             place = f"the table of [{heading[1]}] at line {line}"
             tables.append(_table(heading[1], place, _columns(header), rows))
     return tables

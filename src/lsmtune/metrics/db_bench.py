@@ -25,7 +25,7 @@ _HISTOGRAM = re.compile(
     r"Percentiles: (?P<percentiles>.*)"
 )
 _HISTOGRAM_LINES = 3
-_PERCENTILE = re.compile(r"P(\d+(?:\.\d+)?): (\d+\.\d\d)(?!\S)")
+_PERCENTILE = re.compile(r"P(\d+(?:\.\d+)?): (\d+\.\d\d)")
 _VERSION = re.compile(r"^RocksDB:\s+[Vv]ersion (\d+(?:\.\d+)*)", re.MULTILINE)
 _COMPRESSION = re.compile(r"^Compression: (\S+)", re.MULTILINE)
 _WARNING = re.compile(r"^WARNING: .*\S", re.MULTILINE)

@@ -11,8 +11,7 @@ from typing import Literal
 from lsmtune.analysis.study_view import Change, StudyView, TrialView
 from lsmtune.knobs.types import Value
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.metrics.measurement import Level, Measurement
-from lsmtune.report.words import Ratio, counted, knob_value, listed, number, quantity
+from lsmtune.report.words import TIMES, Ratio, counted, knob_value, listed, number
 from lsmtune.trials import Role, Status
 
 
@@ -23,7 +22,8 @@ class OptionRow:
     name: str
     base: str
     best: str
-    raw: str | None
+    raw_base: str
+    raw_best: str
     apply: Literal["online", "restart"]
     trade: str
 
@@ -73,33 +73,6 @@ class Convergence:
 
 
 @dataclass(frozen=True, slots=True)
-class LevelBar:
-    """Bytes of one level in base and in best; None where the engine does not state them."""
-
-    level: str
-    base: int | None
-    best: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Levels:
-    """One quantity of the levels of base and best, from the top of the tree down."""
-
-    title: str
-    see: str
-    bars: tuple[LevelBar, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Stalls:
-    """How often writes stalled in base and in best, by cause as the engine names it."""
-
-    title: str
-    see: str
-    rows: tuple[tuple[str, int, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class FailedTrial:
     """A trial that gave no comparable measurement, and how it differed from the base."""
 
@@ -139,11 +112,16 @@ def options(view: StudyView) -> Options:
 
 
 def _option_row(change: Change) -> OptionRow:
-    knob, values = change.knob, (change.base, change.best)
-    base, best = (knob_value(knob, value) for value in values)
-    plain = all(text.split(" ")[0] == f"{value}" for text, value in zip((base, best), values))
-    raw = None if plain else " → ".join(_raw(value) for value in values)
-    return OptionRow(knob.name, base, best, raw, knob.apply, knob.trade)
+    knob = change.knob
+    return OptionRow(
+        name=knob.name,
+        base=knob_value(knob, change.base),
+        best=knob_value(knob, change.best),
+        raw_base=_raw(change.base),
+        raw_best=_raw(change.best),
+        apply=knob.apply,
+        trade=knob.trade,
+    )
 
 
 def _raw(value: Value) -> str:
@@ -202,7 +180,7 @@ def _convergence_title(view: StudyView) -> str:
         return f"None of {trials} kept every limit and was measured"
     if best.value >= 1:
         return f"None of {trials} within the limits came below the base"
-    return f"Trial {best.number} came lowest of {trials}: {number(best.value)} × the base"
+    return f"Trial {best.number} came lowest of {trials}: {number(best.value)} {TIMES} the base"
 
 
 def _convergence_see(view: StudyView) -> str:
@@ -224,71 +202,6 @@ def _objective_axis(view: StudyView) -> str:
     turned = METRICS[metrics[0]].better == "higher"
     ratio = f"base / {metrics[0]}" if turned else f"{metrics[0]} / base"
     return f"{ratio} (below 1 = gain)"
-
-
-def levels(view: StudyView) -> tuple[Levels, ...]:
-    """The size of the levels and the bytes written into them; empty without base and best."""
-    if view.base is None or view.best is None:
-        return ()
-    base, best = _by_level(view.base), _by_level(view.best)
-    used = [name for name in sorted({**base, **best}) if _in_use(base, name) or _in_use(best, name)]
-    sizes, written = (
-        tuple(LevelBar(n, _bytes(base, n, field), _bytes(best, n, field)) for n in used)
-        for field in ("size_bytes", "write_bytes")
-    )
-    see = "A pair of bars a level, {}: the hatched one is base, the plain one best."
-    return (
-        Levels(f"Size: {_change(sizes)}", see.format("its size once settled"), sizes),
-        Levels(f"Written: {_change(written)}", see.format("flushed or compacted into it"), written),
-    )
-
-
-def _by_level(measurement: Measurement) -> dict[str, Level]:
-    return {level.level: level for level in measurement.levels}
-
-
-def _in_use(levels: Mapping[str, Level], name: str) -> bool:
-    level = levels.get(name)
-    return level is not None and bool(level.size_bytes or level.write_bytes)
-
-
-def _bytes(levels: Mapping[str, Level], name: str, field: str) -> int | None:
-    level = levels.get(name)
-    if level is None:
-        return 0
-    return level.size_bytes if field == "size_bytes" else level.write_bytes
-
-
-def _change(bars: Sequence[LevelBar]) -> str:
-    known = [(bar.base, bar.best) for bar in bars if bar.base is not None and bar.best is not None]
-    if not known or len(known) < len(bars):
-        return "not stated for every level"
-    base, best = (quantity(sum(values), "bytes") for values in zip(*known, strict=True))
-    return f"{base} in base, {best} in best"
-
-
-def stalls(view: StudyView) -> Stalls | None:
-    """The stalls of base and best, totals last; None without base and best."""
-    if view.base is None or view.best is None:
-        return None
-    base, best = view.base.stalls, view.best.stalls
-    causes = [c for c in {**base, **best} if base.get(c) or best.get(c)]
-    times = [run.metrics.get("stall_s") for run in (view.base, view.best)]
-    return Stalls(
-        title=_stalls_title(times) if causes or any(times) else "No stalls in base or in best",
-        see="How often writes were delayed or stopped, by cause as the engine names it.",
-        rows=tuple(
-            (cause, base.get(cause, 0), best.get(cause, 0))
-            for cause in sorted(causes, key=lambda cause: cause.startswith("total"))
-        ),
-    )
-
-
-def _stalls_title(times: Sequence[float | None]) -> str:
-    base, best = (None if time is None else quantity(time, "s") for time in times)
-    if base is None or best is None:
-        return "Writes stalled; the time is not stated"
-    return f"Writes stalled for {base} in base, {best} in best"
 
 
 def failures(view: StudyView) -> Failures:

@@ -1,5 +1,6 @@
 """Numbers and names as the page writes them: no more digits than the measurement carries."""
 
+import re
 from dataclasses import dataclass
 from math import floor, log10
 from typing import Literal
@@ -24,6 +25,8 @@ _LABELS = {
     "sustained_ops_s": "sustained throughput",
     "stall_s": "stall time",
 }
+
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 Side = Literal["better", "worse", "undecided"]
 
@@ -63,13 +66,13 @@ class Ratio:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, unit: str = "×") -> str:
-        """The ratio for people: `0.69 × (0.67–0.71)`, with `unit` between the numbers."""
+    def text(self, unit: str = TIMES) -> str:
+        """The ratio and, in brackets, its interval; `unit` stands after the ratio."""
         if self.low is None or self.high is None:
             return f"{number(self.value)} {unit}"
         digits = _decimals(self.low, self.high)
         value, low, high = (f"{x:.{digits}f}" for x in (self.value, self.low, self.high))
-        return f"{value} {unit} ({low}–{high})"  # noqa: RUF001 - an en dash joins a range
+        return f"{value} {unit} ({low}\N{EN DASH}{high})"
 
 
 def _decimals(low: float, high: float) -> int:
@@ -114,7 +117,13 @@ def knob_value(knob: Knob, value: Value) -> str:
         return value
     if knob.unit == "bytes":
         return format_bytes(value)
-    return f"{value:g}" if knob.unit in ("", "ratio", "level") else f"{value:g} {knob.unit}"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return text if value < 0 or knob.unit in ("", "ratio", "level") else f"{text} {knob.unit}"
+
+
+def unbroken(text: str) -> str:
+    """The text with spaces that hold a number together with its sign and its interval."""
+    return re.sub(rf" (?={TIMES}|%)|(?<=[{TIMES}±]) ", "\N{NO-BREAK SPACE}", text)
 
 
 def label(metric: str) -> str:

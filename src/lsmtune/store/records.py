@@ -1,10 +1,12 @@
 """The rows of the store as records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from lsmtune.knobs.types import Config
-from lsmtune.trials import Role, TrialResult, TrialSpec
+from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
 
 
@@ -58,3 +60,17 @@ class StoredVerification:
     best_trial: int
     scale: str
     workload: Workload
+
+
+def complete_pairs(trials: Iterable[StoredTrial], verification: StoredVerification) -> list[Pair]:
+    """The metrics of best and base of every pair of which both runs were measured."""
+    runs = {
+        (trial.pair, trial.role): trial.result.metrics
+        for trial in trials
+        if trial.verification_id == verification.id and trial.result.status is Status.COMPLETE
+    }
+    return [
+        (runs[pair, Role.VERIFY_BEST], runs[pair, Role.VERIFY_BASE])
+        for pair, role in sorted(runs, key=lambda key: (key[0] or 0, key[1]))
+        if role is Role.VERIFY_BEST and (pair, Role.VERIFY_BASE) in runs
+    ]

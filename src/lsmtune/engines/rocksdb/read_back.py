@@ -25,7 +25,7 @@ def newest_options(database: Path) -> Path:
 def read_back(
     catalogue: Catalogue, settings: Settings, options_text: str, log_text: str
 ) -> dict[str, str]:
-    """The options as RocksDB ran them, by knob name; TrialFailedError when they are not the given."""
+    """The options as RocksDB ran them, by knob name; TrialFailedError when they are others."""
     options = parse_options(options_text)
     labels = catalogue.codec_labels
     expected = {

@@ -1,0 +1,85 @@
+"""The checks of `lsmtune doctor`."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.errors import LsmtuneError
+from lsmtune.studies.runner import DISTURBED_PERCENT
+from lsmtune.system.host import CpuMeter, describe_host, free_bytes
+from lsmtune.system.workdir import workdir
+from lsmtune.units import GIB, format_bytes
+
+_QUIET_S = 1.0
+_LEAST_FREE_BYTES = 2 * GIB
+_LEAST_OPEN_FILES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; `fix` says what to do about it, if anything."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The check as JSON."""
+        return asdict(self)
+
+
+def run_checks(program: str, home: Path) -> list[Check]:
+    """Look at everything that tuning needs; a problem in one check never hides the others."""
+    checks: list[Callable[[], Check]] = [
+        lambda: _db_bench(program),
+        lambda: _disk(home),
+        _open_files,
+        _quiet,
+    ]
+    return [check() for check in checks]
+
+
+def _db_bench(program: str) -> Check:
+    try:
+        with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
+            facts = RocksDB(program).describe(directory)
+    except LsmtuneError as error:
+        fix = "install RocksDB's tools (Debian: apt-get install rocksdb-tools) or give --db-bench"
+        return Check("db_bench", False, str(error), fix)
+    slow = (
+        "this build has assertions on: ratios hold, times are long"
+        if (facts.assertions_enabled)
+        else None
+    )
+    return Check("db_bench", True, f"RocksDB {facts.version}", slow)
+
+
+def _disk(home: Path) -> Check:
+    place = home.absolute()
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        return Check("home", False, f"{place} cannot be written to", "name another --home")
+    free = free_bytes(place)
+    fix = None if free >= _LEAST_FREE_BYTES else "free some space or name another --home"
+    return Check("home", fix is None, f"{format_bytes(free)} free in {place}", fix)
+
+
+def _open_files() -> Check:
+    limit = describe_host().max_open_files
+    fix = None if limit >= _LEAST_OPEN_FILES else f"raise it: ulimit -n {_LEAST_OPEN_FILES}"
+    return Check("open files", fix is None, f"a process may open {limit}", fix)
+
+
+def _quiet() -> Check:
+    meter = CpuMeter()
+    time.sleep(_QUIET_S)
+    others = meter.stop().others_cpu_percent(0.0)
+    fix = "stop other work, or trials will be repeated" if others > DISTURBED_PERCENT else None
+    return Check("quiet machine", True, f"others use {others:.0f} % of the CPU", fix)

@@ -1,0 +1,69 @@
+"""The program `lsmtune`: its commands, and how each kind of error ends it."""
+
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+import typer
+from typer.exceptions import TyperException
+
+from lsmtune.cli import doctor, export, lists, report, show, trials, tune, verify
+from lsmtune.cli.common import note
+from lsmtune.errors import LsmtuneError, UserError
+
+_DONE, _FAILED, _WRONG_USE = 0, 1, 2
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Find better options for an LSM store, prove the gain, get the file to deploy.",
+)
+for _command in (
+    tune.tune,
+    show.show,
+    trials.trials,
+    verify.verify,
+    report.report,
+    export.export,
+    lists.knobs,
+    lists.workloads,
+    lists.optimizers,
+    doctor.doctor,
+):
+    app.command()(_command)
+
+
+def main() -> NoReturn:
+    """Run the program; exit codes: 0 done, 1 failed, 2 wrong use or wrong input."""
+    # So that a polite kill cleans up as Ctrl-C does.
+    signal.signal(signal.SIGTERM, _interrupt)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code; bugs keep their traceback."""
+    try:
+        code = app(arguments, prog_name="lsmtune", standalone_mode=False)
+    except TyperException as error:
+        note(f"lsmtune: {error.format_message() if hasattr(error, 'format_message') else error}")
+        return _WRONG_USE
+    except UserError as error:
+        note(f"lsmtune: {error}")
+        return _WRONG_USE
+    except LsmtuneError as error:
+        note(f"lsmtune: {error}")
+        return _FAILED
+    except (KeyboardInterrupt, typer.Abort):
+        note("lsmtune: interrupted; the same command goes on where this one stopped")
+        return _FAILED
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read the output has left; nothing more can be said
+        return _FAILED
+    return code if isinstance(code, int) else _DONE
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

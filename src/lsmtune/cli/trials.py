@@ -1,0 +1,67 @@
+"""`lsmtune trials`: every trial of a study, for other programs."""
+
+import csv
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from lsmtune.analysis.study_view import TrialView
+from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say
+from lsmtune.cli.common import Home as HomePath
+
+
+def trials(
+    study: StudyName,
+    as_csv: Annotated[bool, typer.Option("--csv", help="print CSV")] = False,
+    as_jsonl: Annotated[bool, typer.Option("--jsonl", help="print JSON lines")] = False,
+    home: HomePath = DEFAULT_HOME,
+    as_json: Json = False,
+) -> None:
+    """List the trials of a study, verification runs included."""
+    from lsmtune.analysis.read_study import read_study
+    from lsmtune.errors import UserError
+    from lsmtune.store.home import Home
+
+    if as_csv + as_jsonl + as_json > 1:
+        raise UserError("trials: give one of --csv, --jsonl and --json")
+    with Home(home, create=False) as opened:
+        view = read_study(opened, study)
+    rows = [
+        {
+            "trial": t.number, "role": t.role.value, "status": t.status.value, "reason": t.reason,
+            "duration_s": t.duration_s, "objective": t.value, "violation": t.violation,
+            "config": t.config, "metrics": t.metrics,
+        }
+        for t in view.trials
+    ]  # fmt: skip
+    if as_json:
+        print_json(rows)
+    elif as_jsonl:
+        for row in rows:
+            say(json.dumps(row))
+    elif as_csv:
+        _print_csv([_flat(row) for row in rows])
+    else:
+        for trial in view.trials:
+            say(_line(trial))
+
+
+def _line(trial: "TrialView") -> str:
+    value = "" if trial.value is None else f"{trial.value:.3f} of the base"
+    line = f"{trial.number:4} {trial.role:12} {trial.status:12} {value:18} {trial.reason or ''}"
+    return line.rstrip()
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    plain = {key: value for key, value in row.items() if key not in ("config", "metrics")}
+    return {**plain, **row["config"], **row["metrics"]}
+
+
+def _print_csv(rows: list[dict[str, Any]]) -> None:
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)

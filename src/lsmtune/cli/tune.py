@@ -1,0 +1,64 @@
+"""`lsmtune tune`: the whole way from a load to verified options."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, note, print_json
+
+
+def tune(
+    study_file: Annotated[
+        Path | None, typer.Argument(metavar="[STUDY.toml]", help="a study as a file")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="the system under test [rocksdb]")] = None,
+    workload: Annotated[str | None, typer.Option(help="the load [fillrandom]")] = None,
+    num: Annotated[int | None, typer.Option(help="records of the load [1000000]")] = None,
+    scale: Annotated[str | None, typer.Option(help="size of the tree, e.g. 1/64 or 1")] = None,
+    knobs: Annotated[str | None, typer.Option(help="a preset, or knobs: a,b,c")] = None,
+    objective: Annotated[str | None, typer.Option(help="balanced, or a metric")] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(help='e.g. "live_sst_bytes <= 1.1 * base"; repeatable')
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="most for memtables + block cache [as the base]")
+    ] = None,
+    optimizer: Annotated[str | None, typer.Option(help="tpe or random [tpe]")] = None,
+    trials: Annotated[int | None, typer.Option(help="trials to search with [16]")] = None,
+    budget: Annotated[str | None, typer.Option(help="time to search for, e.g. 20m")] = None,
+    pairs: Annotated[
+        int | None, typer.Option(help="fewest pairs of runs to verify with, 0: none [6]")
+    ] = None,
+    study: Annotated[str | None, typer.Option(help="name of the study")] = None,
+    seed: Annotated[int | None, typer.Option(help="makes the search repeatable [1]")] = None,
+    program: Program = "db_bench",
+    home: Home = DEFAULT_HOME,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="print what would run, and run nothing")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Tune an engine for a load, verify the winner, write page and options."""
+    from lsmtune.cli import tuning
+    from lsmtune.spec import make_spec, read_study_file
+
+    flags: dict[str, Any] = {
+        "engine": engine, "scale": scale, "knobs": knobs, "objective": objective,
+        "limits": limit or None, "memory": memory, "optimizer": optimizer, "trials": trials,
+        "budget": budget, "pairs": pairs, "study": study, "seed": seed,
+    }  # fmt: skip
+    given = read_study_file(study_file) if study_file else {}
+    given |= {key: value for key, value in flags.items() if value is not None}
+    given.setdefault("program", program)
+    if workload is not None or num is not None:
+        given["workload"] = tuning.merged_workload(given.get("workload"), workload, num)
+    if budget is not None and trials is None:
+        given["trials"] = tuning.MANY_TRIALS
+    spec = make_spec(given, str(study_file or "command line"))
+    if dry_run:
+        tuning.print_plan(spec, home, as_json=as_json)
+        return
+    document = tuning.run_study(spec, home, note)
+    if as_json:
+        print_json(document)

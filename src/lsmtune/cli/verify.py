@@ -1,0 +1,42 @@
+"""`lsmtune verify`: the winner against the base again."""
+
+from typing import Annotated
+
+import typer
+
+from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say
+from lsmtune.cli.common import Home as HomePath
+
+
+def verify(
+    study: StudyName,
+    scale: Annotated[str | None, typer.Option(help="another scale, e.g. 1")] = None,
+    num: Annotated[int | None, typer.Option(help="another number of records")] = None,
+    home: HomePath = DEFAULT_HOME,
+    as_json: Json = False,
+) -> None:
+    """Verify a study's winner against its base in pairs of runs; a gain needs an interval."""
+    from lsmtune.analysis.read_study import read_study
+    from lsmtune.cli.progress import progress
+    from lsmtune.cli.showing import show_document, summary_lines
+    from lsmtune.engines.registry import make_engine
+    from lsmtune.spec import make_spec
+    from lsmtune.store.home import Home
+    from lsmtune.studies.study import open_study
+    from lsmtune.studies.verify import verify as run_verification
+    from lsmtune.units import parse_scale
+
+    with Home(home, create=False) as opened:
+        spec = make_spec(opened.study(study).spec, f"study {study!r}")
+        wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))
+        load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
+        workload = make_spec({"workload": load}, "--num").workload
+        engine = make_engine(spec.engine, spec.program)
+        with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
+            run_verification(work, wanted_scale, workload)
+        view = read_study(opened, study)
+    if as_json:
+        print_json(show_document(view))
+        return
+    for line in summary_lines(view):
+        say(line)

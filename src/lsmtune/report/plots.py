@@ -1,0 +1,165 @@
+"""The pictures of base and best: every metric on one axis, and the levels of their trees."""
+
+from collections.abc import Sequence
+from html import escape
+from itertools import groupby
+from typing import Any
+
+import plotly.graph_objects as go
+
+from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.comparison import GROUPS, Comparison, MetricRow
+from lsmtune.report.tree import Levels
+from lsmtune.report.words import Ratio, Side, quantity
+from lsmtune.units import GIB, KIB, MIB
+
+_ROW_PX = 24
+SIDES: dict[Side, Shape] = {
+    "better": Shape("circle", "●", "best"),
+    "worse": Shape("diamond", "◆", "worse"),
+    "undecided": Shape("circle-open", "○", "soft"),
+}
+LIMIT = Shape("line-ns", "┃", "ink")
+BASE_BAR = Shape("/", "▨", "base")
+BEST_BAR = Shape("", "■", "best")
+
+
+def comparison_keys(record: Comparison) -> list[Key]:
+    """The key of the comparison: what there is among its marks."""
+    meanings: dict[Side, str] = {
+        "better": "better",
+        "worse": "worse",
+        "undecided": "not decided: the interval includes 1, or there is none",
+    }
+    sides = {row.side for row in record.drawn}
+    keys = [Key(SIDES[side], meaning) for side, meaning in meanings.items() if side in sides]
+    limited = any(row.limit is not None for row in record.drawn)
+    return keys + ([Key(LIMIT, "where a limit breaks")] if limited else [])
+
+
+def comparison_plot(record: Comparison) -> go.Figure:
+    """Dot and whiskers a metric on one logarithmic axis, left of 1 better."""
+    places = _places(record.drawn)
+    figure = canvas(_ROW_PX * (len(places) + 1), top=56, bottom=8)
+    for (side, asked), found in groupby(sorted(record.drawn, key=_look), key=_look):
+        _add_whiskers(figure, list(found), SIDES[side], asked, places)
+    _add_limits(figure, record.drawn, places)
+    _ratio_axis(figure, [x for row in record.drawn for x in _extent(row)])
+    figure.update_yaxes(
+        tickvals=list(places.values()),
+        ticktext=[_row_text(key, record.drawn) for key in places],
+        range=[max(places.values(), default=0) + 0.8, -0.8],
+        showgrid=False,
+    )
+    return figure
+
+
+def _places(rows: Sequence[MetricRow]) -> dict[str, int]:
+    """The vertical place of each metric, and of each group's heading above its metrics."""
+    keys: list[str] = []
+    for group, found in groupby(rows, key=lambda row: row.group):
+        keys += [GROUPS[group], *(row.metric.name for row in found)]
+    return {key: place for place, key in enumerate(keys)}
+
+
+def _row_text(key: str, rows: Sequence[MetricRow]) -> str:
+    row = next((row for row in rows if row.metric.name == key), None)
+    if row is None:
+        return f"<i>{key}</i>"
+    text = f"1 / {key}" if row.metric.better == "higher" else key
+    return f"<b>{text}</b>" if row.group == "objective" else text
+
+
+def _look(row: MetricRow) -> tuple[Side, bool]:
+    return row.side or "undecided", row.group == "objective"
+
+
+def _add_whiskers(
+    figure: go.Figure, rows: list[MetricRow], shape: Shape, asked: bool, places: dict[str, int]
+) -> None:
+    ratios = [row.gain for row in rows if row.gain]
+    figure.add_scatter(
+        x=[ratio.value for ratio in ratios],
+        y=[places[row.metric.name] for row in rows],
+        mode="markers",
+        marker=marker(shape, 13 if asked else 8),
+        error_x=_whiskers(ratios, shape, 3 if asked else 1.5),
+        text=[f"{row.metric.name}: {row.ratio}" for row in rows],
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _whiskers(ratios: Sequence[Ratio], shape: Shape, thickness: float) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "array": [ratio.high - ratio.value if ratio.high else 0 for ratio in ratios],
+        "arrayminus": [ratio.value - ratio.low if ratio.low else 0 for ratio in ratios],
+        "color": colour(shape.colour),
+        "thickness": thickness,
+        "width": 0,
+    }
+
+
+def _add_limits(figure: go.Figure, rows: Sequence[MetricRow], places: dict[str, int]) -> None:
+    limited = [row for row in rows if row.limit is not None]
+    figure.add_scatter(
+        x=[row.limit for row in limited],
+        y=[places[row.metric.name] for row in limited],
+        mode="markers",
+        marker=marker(LIMIT, 14, line=2.5),
+        hovertemplate="limit at %{x:.3g}<extra></extra>",
+    )
+
+
+def _extent(row: MetricRow) -> list[float]:
+    ratio = row.gain or Ratio(1)
+    return [x for x in (ratio.value, ratio.low, ratio.high, row.limit) if x is not None]
+
+
+def _ratio_axis(figure: go.Figure, values: list[float]) -> None:
+    low, high = min([*values, 0.95]) / 1.05, max([*values, 1.05]) * 1.05
+    figure.update_xaxes(side="top", **ratio_axis(low, high))
+    figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
+    for shift, anchor, text in ((-8, "right", "← better"), (8, "left", "worse →")):
+        figure.add_annotation(
+            x=0, xref="x", y=1, yref="paper", yshift=34, xshift=shift,
+            xanchor=anchor, text=text, showarrow=False,
+        )  # fmt: skip
+
+
+LEVEL_KEYS = [Key(BASE_BAR, "base"), Key(BEST_BAR, "best")]
+
+
+def levels_plot(record: Levels) -> go.Figure:
+    """A pair of bars a level, the top of the tree on top."""
+    names = [escape(bar.level) for bar in record.bars]
+    figure = canvas(2 * _ROW_PX * len(names))
+    known = [size for bar in record.bars for size in (bar.base, bar.best) if size is not None]
+    largest = max(known, default=0)
+    factor, unit = next((f, u) for f, u in _UNITS if largest >= f or f == 1)
+    _add_bars(figure, names, [bar.base for bar in record.bars], BASE_BAR, factor)
+    _add_bars(figure, names, [bar.best for bar in record.bars], BEST_BAR, factor)
+    figure.update_xaxes(title=unit, range=[0, 1.3 * max(largest, 1) / factor])
+    figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
+    return figure
+
+
+_UNITS = ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"), (1, "bytes"))
+
+
+def _add_bars(
+    figure: go.Figure, names: list[str], sizes: list[int | None], shape: Shape, factor: int
+) -> None:
+    text = ["not stated" if size is None else quantity(size, "bytes") for size in sizes]
+    ink = colour(shape.colour)
+    hatched = {"shape": shape.symbol, "fillmode": "replace", "fgcolor": ink, "size": 5}
+    figure.add_bar(
+        y=names,
+        x=[(size or 0) / factor for size in sizes],
+        orientation="h",
+        marker={"color": ink, "line": {"color": ink, "width": 1.5}, "pattern": hatched},
+        text=text,
+        textposition="outside",
+        cliponaxis=False,
+        hoverinfo="skip",
+    )

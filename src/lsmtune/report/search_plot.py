@@ -1,0 +1,166 @@
+"""The picture of the search: its trials in order, and how the best came down."""
+
+from collections.abc import Sequence
+from html import escape
+from math import log10
+from typing import Any
+
+import plotly.graph_objects as go
+
+from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.figures import Convergence, Mark, Measured, Unmeasured
+from lsmtune.report.words import Ratio, number
+
+_RAIL_PX = 26
+_VALUES_PX = 340
+_GAP = 0.04
+_TICKS_WANTED = 8
+_STEPS = [factor * 10**power for power in range(6) for factor in (1, 2, 5)]
+
+MARKS: dict[Mark, Shape] = {
+    "within limits": Shape("circle", "●", "best"),
+    "breaks a limit": Shape("triangle-up-open", "△", "worse"),
+    "base again": Shape("square-open", "□", "ink"),
+}
+BEST_SO_FAR = Shape("line-ew", "━", "best")
+FAILED = Shape("x-thin", "✕", "worse")
+VERIFIED = Shape("diamond", "◆", "ink")
+
+
+def convergence_keys(record: Convergence) -> list[Key]:
+    """The key of the convergence: what there is among its marks."""
+    found = {trial.mark for trial in record.measured}
+    keys = [Key(MARKS[mark], mark) for mark in MARKS if mark in found]
+    if record.best_so_far:
+        keys.append(Key(BEST_SO_FAR, "best so far"))
+    if record.unmeasured:
+        keys.append(Key(FAILED, "no result"))
+    return keys + ([Key(VERIFIED, "best, verified")] if record.verified else [])
+
+
+def convergence_plot(record: Convergence) -> go.Figure:
+    """The trials in order on a logarithmic axis, those without a result on a rail above."""
+    statuses = list(dict.fromkeys(trial.status for trial in record.unmeasured))
+    rail_px = _RAIL_PX * len(statuses)
+    figure = canvas(_VALUES_PX + rail_px)
+    rail = 1 - rail_px / (_VALUES_PX + rail_px)
+    for mark, shape in MARKS.items():
+        _add_marks(figure, [t for t in record.measured if t.mark == mark], shape)
+    _add_best_so_far(figure, record)
+    if record.verified:
+        _add_verified(figure, record, record.verified)
+    figure.update_yaxes(domain=[0, rail - (_GAP if statuses else 0)], **_values_axis(record))
+    _add_rail(figure, record.unmeasured, statuses, rail)
+    figure.update_xaxes(title="trial, in the order of the runs", **_trials_axis(record))
+    return figure
+
+
+def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
+    excess = [f", {number(100 * t.excess)} % over a limit" if t.excess else "" for t in trials]
+    figure.add_scatter(
+        x=[trial.number for trial in trials],
+        y=[trial.value for trial in trials],
+        mode="markers",
+        marker=marker(shape, 9),
+        text=excess,
+        hovertemplate="trial %{x}: %{y:.3g}%{text}<extra></extra>",
+    )
+
+
+def _add_best_so_far(figure: go.Figure, record: Convergence) -> None:
+    figure.add_scatter(
+        x=[trial for trial, _ in record.best_so_far],
+        y=[value for _, value in record.best_so_far],
+        mode="lines",
+        line={"shape": "hv", "width": 2, "color": colour("best")},
+        hoverinfo="skip",
+    )
+    figure.add_hline(y=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
+    if record.best:
+        figure.add_annotation(
+            x=record.best[0],
+            y=log10(record.best[1]),
+            text=f"best: {number(record.best[1])}",
+            yshift=-18,
+            showarrow=False,
+        )
+
+
+def _add_verified(figure: go.Figure, record: Convergence, verified: Ratio) -> None:
+    """The verified ratio, a little right of the last trial."""
+    low, high = verified.low or verified.value, verified.high or verified.value
+    figure.add_scatter(
+        x=[_verified_place(record)],
+        y=[verified.value],
+        mode="markers",
+        marker=marker(VERIFIED, 8),
+        error_y={
+            "type": "data", "array": [high - verified.value], "width": 5,
+            "arrayminus": [verified.value - low], "color": colour("ink"),
+        },
+        hovertemplate=f"verified: {verified}<extra></extra>",
+    )  # fmt: skip
+
+
+def _trials_axis(record: Convergence) -> dict[str, Any]:
+    """Ticks at trial numbers, and one for the verification."""
+    last = _last(record)
+    step = next(step for step in _STEPS if last <= step * _TICKS_WANTED)
+    ticks = [float(number) for number in range(step, last + 1, step)]
+    texts = [f"{tick:g}" for tick in ticks]
+    if record.verified:
+        ticks, texts = [*ticks, _verified_place(record)], [*texts, "verified"]
+    room = 0.04 * last
+    end = _verified_place(record) if record.verified else last
+    return {
+        "tickvals": ticks,
+        "ticktext": texts,
+        "range": [1 - room - 0.3, end + room + 0.3],
+        "showgrid": False,
+    }
+
+
+def _last(record: Convergence) -> int:
+    measured = [trial.number for trial in record.measured]
+    return max(measured + [trial.number for trial in record.unmeasured], default=1)
+
+
+def _verified_place(record: Convergence) -> float:
+    return _last(record) * 1.08 + 1
+
+
+def _values_axis(record: Convergence) -> dict[str, Any]:
+    verified = record.verified
+    values = [1.0, *(trial.value for trial in record.measured)]
+    if verified and verified.low and verified.high:
+        values += [verified.low, verified.high]
+    low, high = min(values) / 1.1, max(values) * 1.08
+    return ratio_axis(low, high)
+
+
+def _add_rail(
+    figure: go.Figure, trials: Sequence[Unmeasured], statuses: list[str], bottom: float
+) -> None:
+    if not trials:
+        return
+    figure.add_scatter(
+        x=[trial.number for trial in trials],
+        y=[statuses.index(trial.status) for trial in trials],
+        yaxis="y2",
+        mode="markers",
+        marker=marker(FAILED, 9, line=2.5),
+        text=[escape(trial.reason) for trial in trials],
+        hovertemplate="trial %{x}: %{text}<extra></extra>",
+    )
+    figure.update_layout(
+        yaxis2={
+            "domain": [bottom, 1],
+            "range": [len(statuses) - 0.4, -0.6],
+            "tickvals": list(range(len(statuses))),
+            "ticktext": statuses,
+            "fixedrange": True,
+            "automargin": True,
+            "gridcolor": colour("grid"),
+            "zeroline": False,
+        }
+    )

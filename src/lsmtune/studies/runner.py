@@ -1,0 +1,97 @@
+"""Runs one trial on the engine and keeps it: lock, work directory, repeats, store."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lsmtune.engines.base import Engine, Outcome
+from lsmtune.knobs.types import Config
+from lsmtune.store.home import Home, now_text
+from lsmtune.store.records import NewTrial, StoredStudy
+from lsmtune.system.lock import host_lock
+from lsmtune.system.workdir import workdir
+from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+
+DISTURBED_PERCENT = 5.0
+"""CPU use of others from which on a trial is repeated."""
+_REPEATS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A trial to run: what for, of which config, and what the engine is given."""
+
+    role: Role
+    config: Config
+    spec: TrialSpec
+    verification_id: int | None = None
+    pair: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something the user may want to see: a phase of the task, or its result."""
+
+    task: Task
+    phase: str
+    result: TrialResult | None = None
+    duration_s: float = 0.0
+
+
+Listener = Callable[[Event], None]
+
+
+class Runner:
+    """Runs the tasks of one study, one at a time on the host."""
+
+    def __init__(self, home: Home, study: StoredStudy, engine: Engine, listener: Listener) -> None:
+        self._home = home
+        self._study = study
+        self._engine = engine
+        self._listener = listener
+
+    def run(self, task: Task) -> TrialResult:
+        """Run and keep the trial; one that others disturbed is kept as such and repeated.
+
+        The last repeat counts in any case: a host that is never quiet can be tuned, and
+        `others_cpu_percent` tells how disturbed it was.
+        """
+        for repeats_left in reversed(range(_REPEATS + 1)):
+            result = self._run_once(task, may_be_disturbed=repeats_left > 0)
+            if result.status is not Status.DISTURBED:
+                break
+        return result
+
+    def _run_once(self, task: Task, *, may_be_disturbed: bool) -> TrialResult:
+        with host_lock(lambda message: self._listener(Event(task, message))):
+            started_at, started = now_text(), time.monotonic()
+            with workdir(self._home.work, f"{self._study.name}-{task.role}") as directory:
+                outcome = self._engine.run(
+                    task.spec, directory, lambda phase: self._listener(Event(task, phase))
+                )
+                result = outcome.result
+                if may_be_disturbed and _disturbed(result):
+                    result = result.model_copy(update={"status": Status.DISTURBED})
+                duration_s = time.monotonic() - started
+                self._keep(task, result, outcome, started_at, duration_s)
+        self._listener(Event(task, "done", result, duration_s))
+        return result
+
+    def _keep(
+        self, task: Task, result: TrialResult, outcome: Outcome, started_at: str, duration_s: float
+    ) -> None:
+        trial = NewTrial(
+            role=task.role,
+            config=task.config,
+            spec=task.spec,
+            result=result,
+            started_at=started_at,
+            duration_s=duration_s,
+            verification_id=task.verification_id,
+            pair=task.pair,
+        )
+        self._home.add_trial(self._study, trial, outcome.evidence)
+
+
+def _disturbed(result: TrialResult) -> bool:
+    return result.metrics.get("others_cpu_percent", 0.0) > DISTURBED_PERCENT

@@ -1,0 +1,170 @@
+"""A study: the base first, then what the optimizer asks for, until the budget ends."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+from lsmtune.engines.base import Engine
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.constraints import HostLimits
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+from lsmtune.objective import Metrics, Objective, median_metrics
+from lsmtune.optimizers.base import Observation, seen
+from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.spec import BUDGET_KEYS, StudySpec
+from lsmtune.store.home import Home
+from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.studies.runner import Listener, Runner, Task
+from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.system.lock import study_lock
+from lsmtune.system.workdir import sweep_workdirs, workdir
+from lsmtune.trials import Role, Status, TrialSpec
+
+_SLOWEST_TIMES_BASE = 10
+_SHORTEST_LIMIT_S = 60.0
+
+
+class Study:
+    """A study that is open for work; made by `open_study`, which holds its lock."""
+
+    def __init__(
+        self, home: Home, stored: StoredStudy, spec: StudySpec, engine: Engine, listener: Listener
+    ) -> None:
+        self.home = home
+        self.stored = stored
+        self.spec = spec
+        self.engine = engine
+        self.objective: Objective = spec.parsed_objective
+        self.runner = Runner(home, stored, engine, listener)
+        self.space = make_space(spec, engine)
+
+    def tune(self) -> None:
+        """Measure the base, then search until the trials or the time are used up.
+
+        LsmtuneError when the base cannot be measured. What an earlier call has measured counts.
+        """
+        self._measure_base()
+        optimizer = make_optimizer(self.spec.optimizer)
+        while not self._budget_is_used():
+            history = self.history()
+            config = optimizer.ask(self.space, history, self.spec.seed)
+            if config in seen(history):
+                break  # the space is exhausted
+            self.runner.run(Task(Role.TRIAL, config, self._trial_spec(config)))
+
+    def trials(self, *roles: Role) -> list[StoredTrial]:
+        """The trials so far with one of the roles, those that were repeated left out."""
+        return [
+            trial
+            for trial in self.home.trials(self.stored)
+            if trial.role in roles and trial.result.status is not Status.DISTURBED
+        ]
+
+    def base_metrics(self) -> Metrics:
+        """The median of the base's runs, metric by metric."""
+        return median_metrics([trial.result.metrics for trial in self._complete(Role.BASE)])
+
+    def history(self) -> list[Observation]:
+        """The base and the trials as the optimizer sees them."""
+        base = self.base_metrics()
+        first = Observation(self.space.default(), 1.0, self.objective.violation(base, base))
+        return [first, *(self._observe(trial, base) for trial in self.trials(Role.TRIAL))]
+
+    def best(self) -> StoredTrial | None:
+        """The measured trial with the lowest objective that keeps every limit."""
+        base = self.base_metrics()
+        keeps = [
+            trial
+            for trial in self._complete(Role.TRIAL)
+            if self.objective.violation(trial.result.metrics, base) <= 0
+        ]
+        return min(keeps, key=lambda t: self.objective.value(t.result.metrics, base), default=None)
+
+    def _observe(self, trial: StoredTrial, base: Metrics) -> Observation:
+        metrics = trial.result.metrics
+        if not metrics:
+            return Observation(trial.config, None, None)
+        return Observation(
+            trial.config,
+            self.objective.value(metrics, base),
+            self.objective.violation(metrics, base),
+        )
+
+    def _complete(self, role: Role) -> list[StoredTrial]:
+        return [t for t in self.trials(role) if t.result.status is Status.COMPLETE]
+
+    def _measure_base(self) -> None:
+        config = self.space.default()
+        while len(self._complete(Role.BASE)) < self.spec.base_runs:
+            result = self.runner.run(Task(Role.BASE, config, self._trial_spec(config)))
+            if result.status is not Status.COMPLETE:
+                raise LsmtuneError(
+                    f"the base could not be measured ({result.status.meaning}): {result.reason}"
+                )
+
+    def _budget_is_used(self) -> bool:
+        trials = self.trials(Role.TRIAL)
+        if len(trials) >= self.spec.trials:
+            return True
+        used_s = sum(t.duration_s for t in self.home.trials(self.stored) if t.role is Role.TRIAL)
+        return self.spec.budget_s is not None and used_s >= self.spec.budget_s
+
+    def _trial_spec(self, config: Config) -> TrialSpec:
+        protocol = self.spec.protocol
+        base_s = [trial.duration_s for trial in self._complete(Role.BASE)]
+        if base_s:
+            limit_s = max(_SHORTEST_LIMIT_S, _SLOWEST_TIMES_BASE * max(base_s))
+            limit_s = min(protocol.wall_limit_s, limit_s)
+            protocol = protocol.model_copy(update={"wall_limit_s": limit_s})
+        return TrialSpec(
+            settings=self.space.settings(config),
+            workload=self.spec.workload,
+            protocol=protocol,
+            seed=self.spec.seed,
+        )
+
+
+def make_space(spec: StudySpec, engine: Engine) -> KnobSpace:
+    """The knob space of the spec on this host, on top of the engine's base."""
+    limits = HostLimits(open_files=describe_host().max_open_files)
+    return spec.space(engine.catalogue, engine.base_settings(spec.scale_value), limits)
+
+
+@contextmanager
+def open_study(home: Home, spec: StudySpec, engine: Engine, listener: Listener) -> Iterator[Study]:
+    """Hold the study of the spec, new or as an earlier call left it.
+
+    UserError when another process works on it, or when it exists with other settings.
+    """
+    with study_lock(home.lock_path(spec.name), f"study {spec.name!r}"):
+        sweep_workdirs(home.work)
+        stored = home.find_study(spec.name)
+        if stored is None:
+            stored = _create(home, spec, engine)
+        else:
+            _check_is_the_same(stored, spec)
+            home.update_spec(stored, spec.model_dump(mode="json"))
+            home.sweep_evidence(stored)
+        yield Study(home, stored, spec, engine, listener)
+
+
+def _create(home: Home, spec: StudySpec, engine: Engine) -> StoredStudy:
+    make_space(spec, engine)  # what is wrong with the knobs is told before anything is kept
+    make_optimizer(spec.optimizer)
+    with workdir(home.work, f"{spec.name}-describe") as directory:
+        facts = engine.describe(directory)
+    host = {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))}
+    return home.add_study(spec.name, spec.model_dump(mode="json"), asdict(facts), host)
+
+
+def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:
+    before = StudySpec.model_validate(stored.spec)
+    if before.identity() == spec.identity():
+        return
+    then, now = before.model_dump(), spec.model_dump()
+    differing = [key for key in now if key not in BUDGET_KEYS and then[key] != now[key]]
+    changes = ", ".join(f"{key} was {then[key]!r} and is now {now[key]!r}" for key in differing)
+    raise UserError(
+        f"study {spec.name!r} exists with other settings ({changes}); give --study another name"
+    )

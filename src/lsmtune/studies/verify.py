@@ -1,0 +1,104 @@
+"""Verification: winner and base again, in random order, until the gain is certain or not."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.constraints import normalise
+from lsmtune.knobs.types import Config, Settings
+from lsmtune.spec import MIN_PAIRS
+from lsmtune.store.records import StoredTrial, StoredVerification, complete_pairs
+from lsmtune.studies.runner import Task
+from lsmtune.studies.study import Study
+from lsmtune.trials import Role, Status, TrialSpec
+from lsmtune.units import parse_scale
+from lsmtune.verdict import Pair, Verdict, judge
+from lsmtune.workloads import Workload
+
+_PRECISE = 0.05
+"""The interval's half width at which no more pairs are run."""
+_FIRST_SEED = 10_007
+_MOST_FAILURES = 3
+
+
+def verify(study: Study, scale: str, workload: Workload) -> Verdict:
+    """Run pairs of winner and base until the objective is known to ± 5 % or pairs are used up.
+
+    At least six pairs, each under a workload seed of its own, in random order within the pair.
+    A verification that was cut off goes on. UserError when there is no winner to verify,
+    LsmtuneError when winner or base keep failing.
+    """
+    best = study.best()
+    if best is None:
+        raise UserError(f"study {study.stored.name!r}: no trial kept all limits, nothing to verify")
+    verification = _begin(study, best, scale, workload)
+    while not _enough(study, pairs := _pairs(study, verification)):
+        _run_pair(study, best.config, verification)
+        _check_failures(study, verification)
+    return judge(pairs, study.objective)
+
+
+def _begin(study: Study, best: StoredTrial, scale: str, workload: Workload) -> StoredVerification:
+    """The verification of that trial under that load which has begun before, or a new one."""
+    for earlier in reversed(study.home.verifications(study.stored)):
+        if (earlier.best_trial, earlier.scale, earlier.workload) == (best.number, scale, workload):
+            return earlier
+    return study.home.add_verification(study.stored, best.number, scale, workload)
+
+
+def _pairs(study: Study, verification: StoredVerification) -> list[Pair]:
+    return complete_pairs(study.home.trials(study.stored), verification)
+
+
+def _enough(study: Study, pairs: Sequence[Pair]) -> bool:
+    if len(pairs) < max(MIN_PAIRS, study.spec.pairs):
+        return False
+    precise = judge(pairs, study.objective).half_width <= _PRECISE
+    return precise or len(pairs) >= study.spec.max_pairs
+
+
+def _run_pair(study: Study, best: Config, verification: StoredVerification) -> None:
+    """Run a new pair; a pair that was cut off is not completed, its runs lie too far apart."""
+    before = [trial.pair for trial in _runs(study, verification) if trial.pair is not None]
+    pair = max(before, default=-1) + 1
+    roles = [Role.VERIFY_BEST, Role.VERIFY_BASE]
+    np.random.default_rng([study.spec.seed, verification.id, pair]).shuffle(roles)
+    configs = {Role.VERIFY_BEST: best, Role.VERIFY_BASE: study.space.default()}
+    for role in roles:
+        spec = TrialSpec(
+            settings=settings_at(study, configs[role], verification.scale),
+            workload=verification.workload,
+            protocol=study.spec.protocol,
+            seed=_FIRST_SEED * verification.id + pair,
+        )
+        study.runner.run(Task(role, configs[role], spec, verification.id, pair))
+
+
+def settings_at(study: Study, config: Config, scale: str) -> Settings:
+    """The settings of a config for a tree at another scale: sizes grow, the rest stays."""
+    wanted = parse_scale(scale, "scale")
+    factor = float(wanted / study.spec.scale_value)
+    knobs = {knob.name: knob for knob in study.engine.catalogue.knobs}
+    tuned = {
+        name: round(float(value) * factor) if knobs[name].scales else value
+        for name, value in config.items()
+    }
+    base = study.engine.base_settings(wanted)
+    return normalise({**base, **tuned}, study.space.limits)
+
+
+def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:
+    trials = study.home.trials(study.stored)
+    return [trial for trial in trials if trial.verification_id == verification.id]
+
+
+def _check_failures(study: Study, verification: StoredVerification) -> None:
+    measured = (Status.COMPLETE, Status.DISTURBED)
+    failed = [t for t in _runs(study, verification) if t.result.status not in measured]
+    if len(failed) > _MOST_FAILURES:
+        last = failed[-1].result
+        raise LsmtuneError(
+            f"verification given up: {len(failed)} of its runs failed, the last one because "
+            f"{last.status.meaning}: {last.reason}"
+        )

@@ -1,0 +1,195 @@
+"""A study as it comes out of two hours of tuning: the view that the report's tests draw."""
+
+from dataclasses import replace
+from math import exp
+
+import numpy as np
+
+from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
+from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.types import Value
+from lsmtune.metrics.measurement import Level, Measurement
+from lsmtune.objective import parse_objective
+from lsmtune.trials import Role, Status
+from lsmtune.units import MIB
+from lsmtune.verdict import Pair, judge
+from lsmtune.workloads import Workload
+
+OBJECTIVE = parse_objective("balanced", None)
+WORKLOAD = Workload(num=200_000)
+
+BASE_METRICS = {
+    "write_amp": 2.68, "wal_inclusive_write_amp": 3.70, "w_amp_table": 4.61,
+    "flush_write_bytes": 109.0e6, "compact_write_bytes": 448.4e6, "live_sst_bytes": 80.0e6,
+    "peak_space_bytes": 171.3e6, "space_amp": 0.61, "load_s": 6.31, "settle_s": 0.92,
+    "total_s": 7.23, "throughput_ops_s": 31_700.0, "sustained_ops_s": 27_660.0,
+    "rate_mb_s": 31.4, "stall_s": 2.71, "stall_percent": 42.9,
+    "write_p50_us": 4.1, "write_p75_us": 5.9, "write_p99_us": 1140.0, "write_p999_us": 1920.0,
+    "write_p9999_us": 6700.0,
+    "get_p50_us": 9.2, "get_p75_us": 13.4, "get_p99_us": 41.0, "get_p999_us": 122.0,
+    "get_p9999_us": 640.0,
+    "get_missing_p50_us": 7.8, "get_missing_p75_us": 10.9, "get_missing_p99_us": 36.0,
+    "get_missing_p999_us": 108.0, "get_missing_p9999_us": 590.0,
+    "scan_p50_us": 31.0, "scan_p75_us": 38.0, "scan_p99_us": 97.0, "scan_p999_us": 310.0,
+    "scan_p9999_us": 1250.0,
+    "read_amp": 1.94, "cache_hit_data": 0.31, "cache_hit_index": 0.98, "cache_hit_filter": 0.0,
+    "bloom_useful": 0.0, "compaction_cpu_s": 5.12, "cpu_s": 9.85, "others_cpu_percent": 1.2,
+    "peak_rss_bytes": 61.0e6,
+}  # fmt: skip
+
+_BEST_OVER_BASE = {
+    "write_amp": 0.69, "wal_inclusive_write_amp": 0.775, "w_amp_table": 0.71,
+    "flush_write_bytes": 1.01, "compact_write_bytes": 0.61, "live_sst_bytes": 0.93,
+    "peak_space_bytes": 0.97, "space_amp": 0.93, "load_s": 0.60, "settle_s": 0.82,
+    "total_s": 0.63, "throughput_ops_s": 1.66, "sustained_ops_s": 1.59, "rate_mb_s": 1.66,
+    "stall_s": 0.34, "stall_percent": 0.57, "write_p99_us": 0.58, "write_p999_us": 0.81,
+    "get_p50_us": 1.04, "get_p99_us": 1.03, "scan_p99_us": 0.97, "compaction_cpu_s": 0.72,
+    "cpu_s": 0.86, "peak_rss_bytes": 1.09, "read_amp": 1.05,
+}  # fmt: skip
+
+_CHANGES: dict[str, tuple[Value, Value]] = {
+    "write_buffer_size": (1 * MIB, 2 * MIB),
+    "compaction_pri": (0, 3),
+    "level0_file_num_compaction_trigger": (4, 7),
+    "max_bytes_for_level_base": (4 * MIB, 11_534_336),
+    "compression_type": ("snappy", "lz4"),
+    "open_files": (-1, 10_000),
+    "cache_index_and_filter_blocks": (False, True),
+}
+BASE_CONFIG = {name: values[0] for name, values in _CHANGES.items()}
+BEST_CONFIG = {name: values[1] for name, values in _CHANGES.items()}
+
+_FAILED = {
+    3: (Status.CRASHED, "db_bench ended with signal 6: Assertion `num_levels >= 2' failed"),
+    7: (Status.REFUSED, "Invalid argument: compression type LZ4 is not linked <with> the binary"),
+    11: (Status.TIMED_OUT, "nothing happened for 60 s while waiting for compactions"),
+}
+_VALUES = (1.18, 0.97, 0, 1.46, 0.91, 0.84, 0, 0.79, 0.88, 0.73, 0, 0.76, 0.71, 0.82, 0.725, 0.77)
+_INFEASIBLE = (6, 13)
+_BEST_NUMBER = 18
+
+
+def metrics(ratio: dict[str, float], noise: float, rng: np.random.Generator) -> dict[str, float]:
+    """The base's metrics times a ratio each, with multiplicative noise."""
+    return {
+        name: value * ratio.get(name, 1.0) * exp(rng.normal(0, noise * _noisiness(name)))
+        for name, value in BASE_METRICS.items()
+    }
+
+
+def _noisiness(name: str) -> float:
+    return 4.0 if "p999" in name else 2.0 if name.endswith(("_us", "_s", "percent")) else 0.8
+
+
+def pairs(
+    count: int = 6, noise: float = 0.02, shift: dict[str, float] | None = None
+) -> tuple[Pair, ...]:
+    """Runs of best and base, paired; `shift` replaces how best differs."""
+    rng = np.random.default_rng(5)
+    ratio = _BEST_OVER_BASE if shift is None else shift
+    return tuple((metrics(ratio, noise, rng), metrics({}, noise, rng)) for _ in range(count))
+
+
+def measurement(best: bool) -> Measurement:
+    """The measurement of base or best, with a tree of plausible levels."""
+    rows = (
+        [("L0", 2, 3.1, 108.9), ("L1", 9, 10.2, 119.4), ("L2", 34, 61.1, 147.0)]
+        if best
+        else [("L0", 0, 0.0, 108.1), ("L1", 4, 3.9, 233.6), ("L2", 73, 76.1, 215.7)]
+    )
+    stalls = {"l0-file-count-limit-delays": 44, "memtable-limit-stops": 54}
+    totals = {"total-delays": 44, "total-stops": 54, "pending-compaction-bytes-stops": 0}
+    return Measurement(
+        metrics=metrics(_BEST_OVER_BASE if best else {}, 0.0, np.random.default_rng(0)),
+        levels=tuple(
+            Level(
+                level=name,
+                files=files,
+                size_bytes=round(size * 1e6),
+                read_bytes=None,
+                write_bytes=round(written * 1e6),
+                w_amp_table=None,
+            )
+            for name, files, size, written in [*rows, ("L3", 0, 0.0, 0.0)]
+        ),
+        stalls={"memtable-limit-stops": 21, "total-stops": 21} if best else stalls | totals,
+        engine_version="11.8.1",
+        assertions_enabled=False,
+        as_run={},
+    )
+
+
+def trial(number: int, role: Role, value: float | None, **fields: object) -> TrialView:
+    """A trial of the study, complete unless the fields say otherwise."""
+    view = TrialView(
+        number=number,
+        role=role,
+        status=Status.COMPLETE,
+        reason=None,
+        duration_s=14.2,
+        config=BASE_CONFIG,
+        metrics=BASE_METRICS,
+        value=value,
+        violation=None if value is None else -0.05,
+    )
+    return replace(view, **fields)  # type: ignore[arg-type]
+
+
+def _searched(position: int, value: float) -> TrialView:
+    number = position + 3
+    config = BEST_CONFIG | {"level0_file_num_compaction_trigger": 3 + position % 6}
+    if position in _FAILED:
+        status, reason = _FAILED[position]
+        failed = {"status": status, "reason": reason, "metrics": {}, "config": config}
+        return trial(number, Role.TRIAL, None, **failed)
+    violation = 0.19 if position in _INFEASIBLE else -0.02
+    return trial(number, Role.TRIAL, value, violation=violation, config=config)
+
+
+def trials() -> tuple[TrialView, ...]:
+    """Three runs of the base, then 16 trials of which one crashed, one was refused, one hung."""
+    base = [trial(n, Role.BASE, value) for n, value in enumerate((1.0, 1.03, 0.98), start=1)]
+    return (*base, *(_searched(n, value) for n, value in enumerate(_VALUES, start=1)))
+
+
+def changes() -> tuple[Change, ...]:
+    """The knobs that differ, as the catalogue describes them."""
+    catalogue = load("rocksdb")
+    return tuple(Change(catalogue.knob(name), *values) for name, values in _CHANGES.items())
+
+
+def verification(measured: tuple[Pair, ...] | None = None) -> VerificationView:
+    """A verification at the study's own scale."""
+    runs = pairs() if measured is None else measured
+    return VerificationView("1/64", WORKLOAD, runs, judge(runs, OBJECTIVE))
+
+
+def study_view(**fields: object) -> StudyView:
+    """The finished, verified study; the fields replace its parts."""
+    runs = trials()
+    rng = np.random.default_rng(3)
+    view = StudyView(
+        name="night-run",
+        engine="rocksdb",
+        engine_version="11.8.1",
+        assertions_enabled=True,
+        host={
+            "cpu_model": "AMD EPYC 7B13", "logical_cpus": 2, "memory_bytes": 8 << 30,
+            "kernel": "6.1.0-18-amd64", "os_name": "Debian GNU/Linux 12 (bookworm)",
+            "boot_id": "0f3c", "storage": {"fs_type": "ext4", "device": None},
+        },
+        workload=WORKLOAD,
+        scale="1/64",
+        objective=OBJECTIVE,
+        optimizer="guided",
+        seed=7,
+        memory_limit_bytes=10 * MIB,
+        trials=runs,
+        base=measurement(best=False),
+        base_runs=tuple(metrics({}, 0.02, rng) for _ in range(3)),
+        best=measurement(best=True),
+        best_trial=next(run for run in runs if run.number == _BEST_NUMBER),
+        changes=changes(),
+        verification=verification(),
+    )  # fmt: skip
+    return replace(view, **fields)  # type: ignore[arg-type]
