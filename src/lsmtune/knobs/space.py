@@ -52,7 +52,7 @@ class KnobSpace:
     def canonical(self, values: Mapping[str, Value]) -> Config:
         """The values as the engine will run them: what differs only in name becomes equal."""
         settings = self.settings(values)
-        return Config({knob.name: settings[knob.name] for knob in self.knobs})
+        return Config({knob.name: _exact(knob, settings[knob.name]) for knob in self.knobs})
 
     def violations(self, config: Mapping[str, Value]) -> list[str]:
         """Every reason why the config must not be run; empty for a legal one."""
@@ -106,4 +106,8 @@ def draw(knob: Knob, rng: np.random.Generator) -> Value:
         return int(rng.integers(int(low), int(high) + 1))
     if knob.log:
         return knob.clip(float(np.exp(rng.uniform(np.log(low), np.log(high)))))
-    return knob.clip(round(float(rng.uniform(low, high)), 3))
+    return knob.clip(float(rng.uniform(low, high)))
+
+
+def _exact(knob: Knob, value: Value) -> Value:
+    return knob.rounded(value) if isinstance(value, float) and knob.is_range else value

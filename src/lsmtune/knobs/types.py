@@ -12,6 +12,8 @@ from lsmtune.errors import UserError
 Value = bool | int | float | str
 """What a knob can be set to."""
 
+_DECIMALS = 3
+
 Settings = dict[str, Value]
 """Values by knob name, of every option that an engine is given."""
 
@@ -98,10 +100,17 @@ class Knob(BaseModel):
         return self._bounds
 
     def clip(self, value: float) -> int | float:
-        """The value of the range nearest to the given one, rounded for an int knob."""
+        """The value of the range nearest to the given one, in the knob's precision."""
         low, high = self._bounds
-        clipped = min(max(value, low), high)
-        return round(clipped) if self.kind == "int" else clipped
+        return self.rounded(min(max(value, low), high))
+
+    def rounded(self, value: float) -> int | float:
+        """The value in the knob's precision: whole, or to three decimals.
+
+        RocksDB writes floats with six decimals into its OPTIONS file; what it could not write
+        down could not be read back.
+        """
+        return round(value) if self.kind == "int" else round(value, _DECIMALS)
 
     def scaled(self, factor: float) -> "Knob":
         """The knob for a tree `factor` times as large; itself where it does not scale."""

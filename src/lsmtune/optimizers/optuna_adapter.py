@@ -1,6 +1,5 @@
 """One adapter that makes samplers of Optuna optimizers of lsmtune."""
 
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -21,12 +20,12 @@ from lsmtune.optimizers.random_search import RandomSearch
 
 _TRIES = 20
 _IN_RANGE = "in range"
-_CONSTRAINT = "constraint"
+_CONSTRAINT = "limits"
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
-MakeSampler = Callable[[int, Callable[[FrozenTrial], Sequence[float]]], BaseSampler]
-"""Makes a sampler from a seed and the function that tells a trial's violations."""
+MakeSampler = Callable[[int], BaseSampler]
+"""Makes a sampler from a seed."""
 
 
 class OptunaOptimizer:
@@ -63,7 +62,7 @@ class OptunaOptimizer:
         seed: int,
     ) -> optuna.Study:
         sampler_seed = int(np.random.default_rng([seed, len(history)]).integers(2**31))
-        study = optuna.create_study(sampler=self._make_sampler(sampler_seed, _violations))
+        study = optuna.create_study(sampler=self._make_sampler(sampler_seed))
         study.add_trials([_told(space.knobs, seen_, distributions) for seen_ in history])
         return study
 
@@ -71,20 +70,12 @@ class OptunaOptimizer:
 def tpe() -> OptunaOptimizer:
     """Multivariate tree-structured Parzen estimator (Bergstra et al. 2011, Falkner et al. 2018)."""
 
-    def make(seed: int, violations: Callable[[FrozenTrial], Sequence[float]]) -> BaseSampler:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            return TPESampler(
-                multivariate=True, n_startup_trials=1, seed=seed, constraints_func=violations
-            )
+    def make(seed: int) -> BaseSampler:
+        return TPESampler(multivariate=True, n_startup_trials=1, seed=seed)
 
     return OptunaOptimizer(
         "tpe", "multivariate tree-structured Parzen estimator (Optuna); the default", 6, make
     )
-
-
-def _violations(trial: FrozenTrial) -> Sequence[float]:
-    return (float(trial.user_attrs[_CONSTRAINT]),)
 
 
 def _told(
@@ -96,7 +87,7 @@ def _told(
         value=observation.value,
         params=_params(knobs, observation.config),
         distributions=distributions,
-        user_attrs={_CONSTRAINT: observation.violation or 0.0},
+        constraints=None if failed else {_CONSTRAINT: observation.violation or 0.0},
     )
 
 

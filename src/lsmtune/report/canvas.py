@@ -94,4 +94,6 @@ def canvas(height: int, top: int = 12, bottom: int = 48) -> go.Figure:
         "xaxis": axis,
         "yaxis": axis,
     }
-    return go.Figure(layout={"template": {"layout": {}}, **layout})
+    figure = go.Figure(layout=layout)
+    figure.layout.template = go.layout.Template()  # plotly's own would bring colours along
+    return figure

@@ -47,6 +47,7 @@ class Comparison:
 
     title: str
     see: str
+    axis: str
     caveat: str
     runs: str
     rows: tuple[MetricRow, ...]
@@ -71,6 +72,7 @@ def comparison(view: StudyView) -> Comparison | None:
     return Comparison(
         title=_verified_title(measured) if verified else _unverified_title(measured),
         see=_see(verified),
+        axis="← better · best / base, logarithmic · worse →",
         caveat=_caveat(measured, verified),
         runs=_runs_text(view),
         rows=measured,

@@ -105,8 +105,9 @@ def options(view: StudyView) -> Options:
     restarts = sum(change.knob.apply == "restart" for change in view.changes)
     how = f"{restarts or 'none'} of them {'needs' if restarts == 1 else 'need'} a restart"
     changed = f"{counted(len(view.changes), 'option')} changed, {how}"
+    unchanged = "Best is the base itself" if view.best_trial else "There is no best yet"
     return Options(
-        title=changed if view.changes else "No option changed",
+        title=changed if view.changes else unchanged,
         rows=tuple(_option_row(change) for change in view.changes),
     )
 
@@ -198,10 +199,10 @@ def _convergence_see(view: StudyView) -> str:
 def _objective_axis(view: StudyView) -> str:
     metrics = view.objective.metrics
     if len(metrics) > 1:
-        return "mean ratio to the base (below 1 = gain)"
+        return "mean ratio to the base, below 1 = gain"
     turned = METRICS[metrics[0]].better == "higher"
     ratio = f"base / {metrics[0]}" if turned else f"{metrics[0]} / base"
-    return f"{ratio} (below 1 = gain)"
+    return f"{ratio}, below 1 = gain"
 
 
 def failures(view: StudyView) -> Failures:
@@ -211,7 +212,7 @@ def failures(view: StudyView) -> Failures:
     words = listed([f"{count} {status}" for status, count in kinds.items()])
     total = counted(len(view.trials), "run")
     return Failures(
-        title=f"{len(view.failed)} of {total} gave no measurement: {words}"
+        title=f"{len(view.failed)} of {total} gave no comparable measurement: {words}"
         if view.failed
         else f"None of {total} failed"
         if view.trials

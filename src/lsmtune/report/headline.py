@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from lsmtune.analysis.study_view import StudyView, VerificationView
@@ -41,7 +42,9 @@ def headline(view: StudyView) -> Headline:
 def _claim(view: StudyView) -> str:
     verdict = view.verification.verdict if view.verification else None
     if verdict is not None and verdict.claim == "gain":
-        return f"{_metrics_text(view)}, verified in {counted(verdict.pairs, 'pair')}"
+        return (
+            f"{sentence_start(_metrics_text(view))}, verified in {counted(verdict.pairs, 'pair')}"
+        )
     if verdict is not None:
         return f"No gain: {_why_not(verdict)}"
     if view.best is None or view.best_trial is None:
@@ -59,17 +62,18 @@ def _nothing_found(view: StudyView) -> str:
 
 def _why_not(verdict: Verdict) -> str:
     objective = Ratio.of(verdict.objective)
-    broken = [f"{check.limit} is broken" for check in verdict.limits if not check.holds]
+    broken = [check.limit for check in verdict.limits if not check.holds]
+    limits = f"{listed(broken)} {'is' if len(broken) == 1 else 'are'} broken" if broken else ""
     if objective.side == "better":
-        return f"the objective is {objective}, but {listed(broken)}"
-    how = "is worse than the base" if objective.side == "worse" else "includes 1, no change"
-    return listed([f"the objective's interval {how}: {objective}", *broken])
+        return f"the objective is {objective}, but {limits}"
+    how = "worse than the base" if objective.side == "worse" else "an interval that includes 1"
+    return f"the objective is {objective}, {how}{', and ' if broken else ''}{limits}"
 
 
 def _metrics_text(view: StudyView) -> str:
     table = comparison(view)
     rows = [row for row in table.rows if row.group == "objective"] if table else []
-    return sentence_start(", ".join(_metric_text(row, view) for row in rows))
+    return ", ".join(_metric_text(row, view) for row in rows)
 
 
 def _metric_text(row: MetricRow, view: StudyView) -> str:
@@ -89,8 +93,8 @@ def _grounds(view: StudyView) -> Iterator[str]:
     if view.verification is None:
         if view.best is not None:
             yield (
-                "One run of each is no proof: the luckiest of many trials always looks good. "
-                f"`lsmtune verify {view.name}` measures best and base again, in pairs."
+                "One run of each is no proof: the luckiest of many trials always looks good. To "
+                f"measure best and base again in pairs: lsmtune verify {quote(view.name)}"
             )
         return
     verdict = view.verification.verdict
@@ -98,10 +102,7 @@ def _grounds(view: StudyView) -> Iterator[str]:
         f"Together the metrics asked for come to {Ratio.of(verdict.objective)} of the base; below "
         "1 is a gain, the brackets hold the interval of 95 %."
     )
-    broken = [check.limit for check in verdict.limits if not check.holds]
-    if broken:
-        yield f"Broken: {listed(broken)}."
-    elif verdict.limits:
+    if verdict.limits and all(check.holds for check in verdict.limits):
         yield f"{counted(len(verdict.limits), 'limit')} set, none broken."
     if verdict.worse:
         yield f"Worse: {listed([label(name) for name in verdict.worse])}."
@@ -109,7 +110,7 @@ def _grounds(view: StudyView) -> Iterator[str]:
 
 def _warnings(view: StudyView) -> Iterator[str]:
     scale = view.verification.scale if view.verification else view.scale
-    if parse_scale(scale, "scale") != 1:
+    if view.best is not None and parse_scale(scale, "scale") != 1:
         yield f"Found at scale {scale}: UNVERIFIED at scale 1."
     if view.assertions_enabled:
         yield (
@@ -194,4 +195,4 @@ def _use(limit: Limit, table: Comparison | None) -> float | None:
 
 
 def _use_text(limit: str, use: float) -> str:
-    return f"{limit}: {'broken' if use > 1 else 'holds'}, {number(100 * use)} % of it used"
+    return f"{limit}: {'broken' if use > 1 else 'holds'}, {100 * use:.1f} % of it used"

@@ -40,7 +40,7 @@ def comparison_keys(record: Comparison) -> list[Key]:
 def comparison_plot(record: Comparison) -> go.Figure:
     """Dot and whiskers a metric on one logarithmic axis, left of 1 better."""
     places = _places(record.drawn)
-    figure = canvas(_ROW_PX * (len(places) + 1), top=56, bottom=8)
+    figure = canvas(_ROW_PX * (len(places) + 1), top=32, bottom=8)
     for (side, asked), found in groupby(sorted(record.drawn, key=_look), key=_look):
         _add_whiskers(figure, list(found), SIDES[side], asked, places)
     _add_limits(figure, record.drawn, places)
@@ -120,11 +120,6 @@ def _ratio_axis(figure: go.Figure, values: list[float]) -> None:
     low, high = min([*values, 0.95]) / 1.05, max([*values, 1.05]) * 1.05
     figure.update_xaxes(side="top", **ratio_axis(low, high))
     figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
-    for shift, anchor, text in ((-8, "right", "← better"), (8, "left", "worse →")):
-        figure.add_annotation(
-            x=0, xref="x", y=1, yref="paper", yshift=34, xshift=shift,
-            xanchor=anchor, text=text, showarrow=False,
-        )  # fmt: skip
 
 
 LEVEL_KEYS = [Key(BASE_BAR, "base"), Key(BEST_BAR, "best")]
@@ -140,7 +135,7 @@ def levels_plot(record: Levels) -> go.Figure:
     _add_bars(figure, names, [bar.base for bar in record.bars], BASE_BAR, factor)
     _add_bars(figure, names, [bar.best for bar in record.bars], BEST_BAR, factor)
     figure.update_xaxes(title=unit, range=[0, 1.3 * max(largest, 1) / factor])
-    figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
+    figure.update_yaxes(autorange="reversed", type="category", showgrid=False, ticklabelstandoff=6)
     return figure
 
 

@@ -39,9 +39,7 @@ def options_section(record: Options) -> Html:
     return _section(
         "Options that changed",
         record.title,
-        table("Base and best; the engine's own values below", heads, rows)
-        if record.rows
-        else element("p", "Best is not there yet, or it is the base itself."),
+        table("Base and best; the engine's own values below", heads, rows) if record.rows else "",
     )
 
 
@@ -201,7 +199,7 @@ def _section(topic: str, title: str, *content: str) -> Html:
 def _picture(
     name: str, figure: go.Figure, keys: Iterable[Key], record: Convergence | Comparison | Levels
 ) -> Html:
-    """A figure: its key and its vertical axis as text, its place, its data for the script."""
+    """A figure: its key and what its axis shows as text, its place, its data for the script."""
     shown = (
         join(
             [
@@ -218,7 +216,7 @@ def _picture(
     return element(
         "figure",
         items(shown, class_="key"),
-        element("p", f"↑ {record.axis}", class_="axis") if isinstance(record, Convergence) else "",
+        element("p", record.axis, class_="axis") if not isinstance(record, Levels) else "",
         place,
         element("script", data, type="application/json"),
         element("noscript", "The picture needs JavaScript; the tables hold its numbers."),

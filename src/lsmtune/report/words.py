@@ -91,9 +91,10 @@ def number(value: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A number with its unit, as people read it: `80.4 MiB`, `4.2 s`, `32,500 ops/s`."""
+    """A number with its unit, as people read it: `76.3 MiB`, `4.2 s`, `32,500 ops/s`."""
     if unit == "bytes":
-        return format_bytes(value)
+        size, name = format_bytes(value).split(" ")
+        return f"{number(float(size))} {name}"
     if unit == "s":
         return format_duration(value)
     return number(value) if unit == "ratio" else f"{number(value)} {unit_text(unit)}"
@@ -122,8 +123,9 @@ def knob_value(knob: Knob, value: Value) -> str:
 
 
 def unbroken(text: str) -> str:
-    """The text with spaces that hold a number together with its sign and its interval."""
-    return re.sub(rf" (?={TIMES}|%)|(?<=[{TIMES}±]) ", "\N{NO-BREAK SPACE}", text)
+    """The text in which no line ends between a number, its sign and its interval."""
+    joined = text.replace("\N{EN DASH}", "\N{EN DASH}\N{WORD JOINER}")
+    return re.sub(rf" (?={TIMES}|%)|(?<=[{TIMES}±]) ", "\N{NO-BREAK SPACE}", joined)
 
 
 def label(metric: str) -> str:

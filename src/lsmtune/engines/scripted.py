@@ -1,0 +1,65 @@
+"""An engine whose results are computed instead of measured: the twin that drives the real loop.
+
+Tests and rehearsals use it to say what each trial shall give, failures included, while the
+studies, the store and the reports around it are the real ones.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+from lsmtune.engines.base import EngineFacts, Outcome, Progress
+from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.trials import Status, TrialResult, TrialSpec
+
+Script = Callable[[TrialSpec], TrialResult]
+"""Tells what a trial gives; it may also raise, as Ctrl-C would."""
+
+
+class ScriptedEngine:
+    """The engine contract on a script, with the knobs of RocksDB."""
+
+    name = "rocksdb"
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The knobs of RocksDB."""
+        return load(self.name)
+
+    def base_settings(self, scale: Fraction) -> Settings:
+        """RocksDB's defaults at the scale."""
+        return {knob.name: knob.scaled(float(scale)).default for knob in self.catalogue.knobs}
+
+    def describe(self, workdir: Path) -> EngineFacts:
+        """A version that no RocksDB has."""
+        return EngineFacts("0.0.0", "scripted", assertions_enabled=False)
+
+    def run(self, spec: TrialSpec, workdir: Path, progress: Progress) -> Outcome:
+        """What the script says, with one file as evidence."""
+        progress("load")
+        result = self._script(spec)
+        transcript = workdir / "script.txt"
+        transcript.write_text(result.status)
+        return Outcome(result, {"script.txt": transcript})
+
+
+def measured(**metrics: float) -> TrialResult:
+    """A complete result in which every metric is 1 except those given."""
+    values = dict.fromkeys(METRICS, 1.0) | {"others_cpu_percent": 0.0} | metrics
+    return TrialResult(
+        status=Status.COMPLETE,
+        measurement=Measurement(
+            metrics=values,
+            levels=(),
+            stalls={},
+            engine_version="0.0.0",
+            assertions_enabled=False,
+            as_run={},
+        ),
+    )

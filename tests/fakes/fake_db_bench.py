@@ -1,0 +1,387 @@
+"""A stand-in for db_bench that behaves like it at the level of the process, and fails on demand.
+
+It understands the flags that lsmtune gives, makes a database directory with LOG, OPTIONS and
+tables, prints what a recorded run of RocksDB 7.8.3 printed (`recorded/`), compacts in a thread
+of its own, and blocks when nobody reads what it prints. It is run as a program, so it imports
+nothing but the standard library, and knows RocksDB's option names by itself.
+
+Beside the installed program stand `runs`, a line "PID WHAT" for every start, and, where a test
+has put it there, `hold`: loads go on until it is gone.
+"""
+
+import contextlib
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import NoReturn
+
+RECORDED = Path(__file__).parent / "recorded"
+RECORDED_NUM = 3000
+SETTLE_S = 0.05
+
+BOOL = {"0": "false", "1": "true"}
+STYLES = {"0": "kCompactionStyleLevel", "1": "kCompactionStyleUniversal"}
+PRIORITIES = dict(
+    enumerate(
+        (
+            "kByCompensatedSize",
+            "kOldestLargestSeqFirst",
+            "kOldestSmallestSeqFirst",
+            "kMinOverlappingRatio",
+        )
+    )
+)
+CODECS = {
+    "none": "kNoCompression",
+    "snappy": "kSnappyCompression",
+    "lz4": "kLZ4Compression",
+    "zlib": "kZlibCompression",
+}
+
+
+class Mode(StrEnum):
+    """What the stand-in does; all but WORKS happens in the load unless the name says otherwise."""
+
+    WORKS = "works"
+    HANGS = "hangs"
+    NEVER_SETTLES = "never settles"
+    SPINS = "spins"
+    PRINTS_GARBAGE = "prints garbage"
+    PRINTS_BAD_RESULT = "prints a bad result"
+    SAYS_NOTHING = "says nothing"
+    PRINTS_NO_STATISTICS = "prints no statistics"
+    KILLED = "killed"
+    SEGFAULTS = "segfaults"
+    ABORTS_SETTLING = "aborts while it settles"
+    REFUSES = "refuses"
+    DISK_FULL = "disk full"
+    ENDS_UNSETTLED = "ends unsettled"
+    OTHER_OPTIONS = "other options"
+    OTHER_CACHE = "other cache"
+    LEAVES_GRANDCHILD = "leaves a grandchild"
+    GRANDCHILD_HOLDS_OUTPUT = "grandchild holds the output"
+    IGNORES_SIGNALS = "ignores signals"
+    PROBE_FAILS = "probe fails"
+    PROBE_HANGS = "probe hangs"
+    PROBE_MISSES = "probe misses"
+    PROBE_IS_SHORT = "probe is short"
+
+
+def install(directory: Path, mode: Mode = Mode.WORKS) -> Path:
+    """Make a db_bench of that mode in a new directory; its path."""
+    directory.mkdir(parents=True)
+    program = directory / "db_bench"
+    program.write_text(
+        f"#!{sys.executable} -ISB\n"
+        f"import sys\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        f"from fake_db_bench import main\n"
+        f"main({mode.value!r}, {str(directory)!r})\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+def main(mode: str, directory: str) -> NoReturn:
+    """Run as db_bench does."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    DbBench(Mode(mode), Path(directory), sys.argv[1:]).run()
+    # Like db_bench, which does not wait for its background threads.
+    os._exit(0)
+
+
+class DbBench:
+    """One run of the program."""
+
+    def __init__(self, mode: Mode, home: Path, arguments: list[str]) -> None:
+        self._home = home
+        self._flags = _flags(arguments)
+        self._benchmarks = self._flags["benchmarks"].split(",")
+        self._num = int(self._flags["num"])
+        self._database = Path(self._flags["db"])
+        describes = self._benchmarks == ["fillseq"]
+        self._mode = Mode.WORKS if describes else mode
+        self._loads = self._flags.get("use_existing_db", "0") == "0"
+        what = "describe" if describes else "load" if self._loads else "probe"
+        with (home / "runs").open("a") as runs:
+            runs.write(f"{os.getpid()} {what}\n")
+
+    def run(self) -> None:
+        """The benchmarks in turn, then the statistics."""
+        if self._mode is Mode.SAYS_NOTHING:
+            return
+        if self._mode is Mode.PRINTS_GARBAGE:
+            os.write(1, b"\x00\xff\xfe\x80 EVENT_LOG_v1 {[\n" * 50 + b"no end of line")
+            return
+        if self._mode is Mode.IGNORES_SIGNALS:
+            for ignored in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(ignored, signal.SIG_IGN)
+        self._print_banner()
+        self._open()
+        for name in self._benchmarks:
+            self._benchmark(name)
+        if "statistics" in self._flags and self._mode is not Mode.PRINTS_NO_STATISTICS:
+            recorded = self._recorded("statistics.txt" if self._loads else "probe.txt")
+            _print("STATISTICS:\n" + self._scaled(recorded.partition("STATISTICS:\n")[2]))
+
+    def _print_banner(self) -> None:
+        _complain("RocksDB:    version 7.8.3\nDate:       Sat Nov 21 22:25:47 2026\n")
+        _complain("CPU:        2 * Some Processor\nCPUCache:   16384 KB\n")
+        _print(self._recorded("load.txt").partition("DB path:")[0])
+
+    def _open(self) -> None:
+        if self._mode is Mode.REFUSES or self._refused_by_rocksdb():
+            self._give_up(
+                "open error: Invalid argument: Enable cache_index_and_filter_blocks, , "
+                "but block cache is disabled"
+            )
+        if self._loads:
+            shutil.rmtree(self._database, ignore_errors=True)
+            self._database.mkdir()
+        elif self._mode is Mode.PROBE_FAILS:
+            self._give_up("open error: Corruption: Corrupt or unsupported format_version: 77")
+        log, number = self._database / "LOG", 7 if self._loads else 23
+        if log.exists():
+            log.rename(f"{log}.old.{_micros()}")
+        cache = self._flags.get("cache_size", str(8 << 20))
+        if self._mode is Mode.OTHER_CACHE:
+            cache = "4096"
+        header = self._recorded("LOG").replace("capacity : 8388608", f"capacity : {cache}")
+        self._log(header.replace("{stamp}", "2026/11/21-22:25:47.235256 1"))
+        (self._database / f"OPTIONS-{number:06}").write_text(self._options())
+        (self._database / "CURRENT").write_text("MANIFEST-000005\n")
+
+    def _refused_by_rocksdb(self) -> bool:
+        flags = self._flags
+        caches_index = flags.get("cache_index_and_filter_blocks") == "1"
+        return caches_index and int(flags.get("cache_size", "1")) <= 0
+
+    def _options(self) -> str:
+        text = self._recorded("OPTIONS")
+        for flag, (key, form) in OPTIONS.items():
+            if flag in self._flags:
+                text = _changed(text, key, form(self._flags[flag]))
+        first = int(self._flags.get("min_level_to_compress", "-1"))
+        if first >= 0:
+            codec = CODECS[self._flags["compression_type"]]
+            compressed = int(self._flags["num_levels"]) - first
+            levels = [CODECS["none"]] * first + [codec] * compressed
+            text = text.replace("  compression=", f"  compression_per_level={':'.join(levels)}\n"
+                                "  compression=")  # fmt: skip
+        return _changed(text, "num_levels", "5") if self._mode is Mode.OTHER_OPTIONS else text
+
+    def _benchmark(self, name: str) -> None:
+        if name.startswith("fill"):
+            self._fill(name)
+        elif name == "flush":
+            _print("flush memtable\n")
+        elif name == "stats":
+            _print(self._scaled(self._recorded("stats.txt")))
+        else:
+            self._read(name)
+
+    def _fill(self, name: str) -> None:
+        _print(f"DB path: [{self._database}]\n")
+        for count in range(100, 700, 100):
+            _complain(f"... finished {count} ops{' ' * 30}\r")
+        self._flush()
+        self._misbehave_in_load()
+        while (self._home / "hold").exists():
+            self._log("still loading\n")
+            time.sleep(0.02)
+        self._event(3, "compaction_started", '"input_data_size": 1576947')
+        result = "fillrandom" + self._recorded("load.txt").partition("fillrandom")[2]
+        result = result.partition("flush memtable")[0]
+        line, _, histogram = self._scaled(result).replace("fillrandom", name).partition("\n")
+        if self._mode is Mode.PRINTS_BAD_RESULT:
+            line = f"{name} : nan micros/op inf ops/sec"
+        _print(line + "\n" + (histogram if "histogram" in self._flags else ""))
+        if self._mode is Mode.ENDS_UNSETTLED:
+            os._exit(0)
+        if self._mode is not Mode.NEVER_SETTLES:
+            threading.Thread(target=self._compact, daemon=True).start()
+
+    def _flush(self) -> None:
+        self._event(2, "flush_started", '"flush_reason": "Write Buffer Full"')
+        with (self._database / "000009.sst").open("wb") as table:
+            table.truncate(self._num * 540)  # all holes
+        self._event(2, "table_file_creation", '"file_number": 9, "file_size": 491713')
+        self._event(2, "flush_finished", '"lsm_state": [1, 0, 0, 0, 0, 0, 0]')
+
+    def _compact(self) -> None:
+        if self._mode is Mode.ABORTS_SETTLING:
+            time.sleep(SETTLE_S)
+            _complain("db_bench: ./db/compaction/compaction_job.cc:1: Assertion `false' failed.\n")
+            os.abort()
+        with (self._database / "000016.sst").open("wb") as table:
+            table.truncate(self._num * 380)
+        time.sleep(SETTLE_S)
+        (self._database / "000009.sst").unlink()
+        self._event(3, "compaction_finished", '"compaction_time_micros": 12903')
+
+    def _misbehave_in_load(self) -> None:
+        actions: dict[Mode, Callable[[], object]] = {
+            Mode.HANGS: _hang,
+            Mode.IGNORES_SIGNALS: _hang,
+            Mode.SPINS: _spin,
+            Mode.KILLED: lambda: os.kill(os.getpid(), signal.SIGKILL),
+            Mode.SEGFAULTS: lambda: os.kill(os.getpid(), signal.SIGSEGV),
+            Mode.DISK_FULL: lambda: self._give_up(
+                "put error: IO error: No space left on device: While appending to file: "
+                f"{self._database}/000008.log: No space left on device"
+            ),
+            Mode.LEAVES_GRANDCHILD: lambda: _leave_grandchild(holds_output=False),
+            Mode.GRANDCHILD_HOLDS_OUTPUT: lambda: _leave_grandchild(holds_output=True),
+        }
+        actions.get(self._mode, lambda: None)()
+
+    def _read(self, name: str) -> None:
+        if self._mode is Mode.PROBE_HANGS:
+            _hang()
+        if self._mode is Mode.PROBE_IS_SHORT and name == "seekrandom":
+            return
+        recorded = self._recorded("probe.txt").partition("STATISTICS:")[0]
+        reads = self._flags.get("reads", "500")
+        for part in recorded.split("DB path: ")[1:]:
+            if f"\n{name} " in part:
+                text = part.replace("500 operations", f"{reads} operations")
+                text = text.replace("(500 of 500", f"({reads} of 500")
+                if self._mode is Mode.PROBE_MISSES:
+                    text = text.replace(f"({reads} of 500", "(1 of 500")
+                _print("DB path: " + text.replace("of 500 found", f"of {reads} found"))
+
+    def _scaled(self, text: str) -> str:
+        """The recorded text with the counts that follow from the number of records."""
+        def scaled(match: re.Match[str]) -> str:
+            return match[1] + str(int(match[2]) * self._num // RECORDED_NUM)
+
+        written = r"(rocksdb\.(?:bytes\.written|wal\.bytes|(?:flush|compact)\.write\.bytes) COUNT : )"
+        text = re.sub(written + r"(\d+)", scaled, text)
+        return text.replace("3000 operations", f"{self._num} operations").replace(
+            "Count: 3000", f"Count: {self._num}"
+        )
+
+    def _recorded(self, name: str) -> str:
+        return (RECORDED / name).read_text().replace("{db}", str(self._database))
+
+    def _event(self, job: int, event: str, more: str) -> None:
+        payload = f'{{"time_micros": {_micros()}, "job": {job}, "event": "{event}", {more}}}'
+        self._log(f"2026/11/21-22:25:47.252806 1 EVENT_LOG_v1 {payload}\n")
+
+    def _log(self, text: str) -> None:
+        with (self._database / "LOG").open("a") as log:
+            log.write(text)
+
+    def _give_up(self, message: str) -> NoReturn:
+        _complain(message + "\n")
+        os._exit(1)
+
+
+def _flags(arguments: list[str]) -> dict[str, str]:
+    pairs = (argument.removeprefix("--").partition("=") for argument in arguments)
+    flags = {name: value for name, _, value in pairs}
+    for name in flags:
+        if name not in KNOWN_FLAGS:
+            _complain(f"ERROR: unknown command line flag '{name}'\n")
+            os._exit(1)
+    return flags
+
+
+def _changed(text: str, key: str, value: str) -> str:
+    changed, count = re.subn(rf"(?m)^(  {key}=).*$", lambda match: match[1] + value, text)
+    if count != 1:
+        raise ValueError(f"the recorded OPTIONS file has {key} {count} times")
+    return changed
+
+
+def _print(text: str) -> None:
+    """Print without a buffer, so that the gate holds at the byte."""
+    data = text.encode()
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _complain(text: str) -> None:
+    os.write(2, text.encode())
+
+
+def _micros() -> int:
+    return time.time_ns() // 1000
+
+
+def _hang() -> NoReturn:
+    while True:
+        time.sleep(3600)
+
+
+def _spin() -> NoReturn:
+    while True:
+        pass
+
+
+def _leave_grandchild(*, holds_output: bool) -> None:
+    output = None if holds_output else subprocess.DEVNULL
+    # The path of this program makes the grandchild known to the test that looks for it.
+    code = "import time\nwhile True: time.sleep(3600)"
+    with contextlib.ExitStack():
+        subprocess.Popen(
+            [sys.executable, "-ISBc", code, sys.argv[0]],
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        )  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    return text
+
+
+def _float(text: str) -> str:
+    return f"{float(text):.6f}"
+
+
+OPTIONS: dict[str, tuple[str, Callable[[str], str]]] = {
+    "block_size": ("block_size", _plain),
+    "bloom_bits": (
+        "filter_policy",
+        lambda bits: "nullptr" if int(bits) <= 0 else f"bloomfilter:{bits}:false",
+    ),
+    "bloom_locality": ("bloom_locality", _plain),
+    "bytes_per_sync": ("bytes_per_sync", _plain),
+    "cache_index_and_filter_blocks": ("cache_index_and_filter_blocks", BOOL.__getitem__),
+    "compaction_pri": ("compaction_pri", lambda text: PRIORITIES[int(text)]),
+    "compaction_style": ("compaction_style", STYLES.__getitem__),
+    "compression_type": ("compression", CODECS.__getitem__),
+    "level0_file_num_compaction_trigger": ("level0_file_num_compaction_trigger", _plain),
+    "level0_slowdown_writes_trigger": ("level0_slowdown_writes_trigger", _plain),
+    "level0_stop_writes_trigger": ("level0_stop_writes_trigger", _plain),
+    "max_background_compactions": ("max_background_compactions", _plain),
+    "max_background_flushes": ("max_background_flushes", _plain),
+    "max_bytes_for_level_base": ("max_bytes_for_level_base", _plain),
+    "max_bytes_for_level_multiplier": ("max_bytes_for_level_multiplier", _float),
+    "max_write_buffer_number": ("max_write_buffer_number", _plain),
+    "memtable_bloom_size_ratio": ("memtable_prefix_bloom_size_ratio", _float),
+    "min_write_buffer_number_to_merge": ("min_write_buffer_number_to_merge", _plain),
+    "mmap_read": ("allow_mmap_reads", BOOL.__getitem__),
+    "mmap_write": ("allow_mmap_writes", BOOL.__getitem__),
+    "num_levels": ("num_levels", _plain),
+    "open_files": ("max_open_files", _plain),
+    "target_file_size_base": ("target_file_size_base", _plain),
+    "target_file_size_multiplier": ("target_file_size_multiplier", _plain),
+    "wal_bytes_per_sync": ("wal_bytes_per_sync", _plain),
+    "write_buffer_size": ("write_buffer_size", _plain),
+}
+"""By flag: the key of the OPTIONS file, and how RocksDB writes the value there."""
+
+KNOWN_FLAGS = {
+    *OPTIONS, "benchmarks", "cache_size", "compression_ratio", "db", "disable_auto_compactions",
+    "histogram", "key_size", "min_level_to_compress", "num", "reads", "seed", "seek_nexts",
+    "statistics", "threads", "use_existing_db", "value_size",
+}  # fmt: skip

@@ -1,0 +1,183 @@
+"""The records of the page: what they say about a study in each of its states."""
+
+from dataclasses import replace
+
+import pytest
+from sample import BASE_CONFIG, BASE_METRICS, measurement, pairs, study_view, trial, verification
+
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import parse_objective
+from lsmtune.report.comparison import Comparison, comparison
+from lsmtune.report.figures import convergence, failures, options
+from lsmtune.report.tree import stalls, trees
+from lsmtune.trials import Role, Status
+
+
+def compared(**fields: object) -> Comparison:
+    record = comparison(study_view(**fields))
+    assert record is not None
+    return record
+
+
+def test_the_sample_holds_every_metric() -> None:
+    assert set(BASE_METRICS) == set(METRICS)
+
+
+def test_options_are_told_in_words_and_in_the_engines_own_values() -> None:
+    rows = {row.name: row for row in options(study_view()).rows}
+    assert (rows["write_buffer_size"].base, rows["write_buffer_size"].best) == ("1 MiB", "2 MiB")
+    assert rows["write_buffer_size"].raw_best == "2097152"
+    assert rows["compaction_pri"].best == "kMinOverlappingRatio"
+    assert rows["cache_index_and_filter_blocks"].base == "off"
+    assert rows["open_files"].base == "-1"
+
+
+def test_options_count_the_restarts() -> None:
+    assert options(study_view()).title == "7 options changed, 2 of them need a restart"
+    assert options(study_view(changes=())).title == "Best is the base itself"
+    assert options(study_view(changes=(), best_trial=None)).title == "There is no best yet"
+
+
+def test_every_trial_has_one_mark_or_a_place_on_the_rail() -> None:
+    view = study_view()
+    record = convergence(view)
+    shown = [t.number for t in record.measured] + [t.number for t in record.unmeasured]
+    assert sorted(shown) == [t.number for t in view.trials]
+    assert {t.status for t in record.unmeasured} == {"crashed", "refused", "timed out"}
+
+
+def test_a_trial_that_breaks_a_limit_never_lowers_the_best_so_far() -> None:
+    record = convergence(study_view())
+    infeasible = [t for t in record.measured if t.mark == "breaks a limit"]
+    assert [t.number for t in infeasible] == [9, 16]
+    assert min(value for _, value in record.best_so_far) == pytest.approx(0.725)
+    assert dict(record.best_so_far)[16] == pytest.approx(0.73)
+
+
+def test_best_so_far_starts_at_the_base() -> None:
+    assert convergence(study_view()).best_so_far[0] == (4, 1.0)
+
+
+def test_the_search_says_when_nothing_came_below_the_base() -> None:
+    worse = trial(2, Role.TRIAL, 1.2)
+    record = convergence(study_view(trials=(worse,), best_trial=worse))
+    assert record.title == "None of 1 trial within the limits came below the base"
+    assert convergence(study_view(trials=(), best_trial=None)).title == "No trial has been run yet"
+
+
+@pytest.mark.parametrize(
+    ("name", "axis"),
+    [
+        ("balanced", "mean ratio to the base, below 1 = gain"),
+        ("write_amp", "write_amp / base, below 1 = gain"),
+        ("throughput_ops_s", "base / throughput_ops_s, below 1 = gain"),
+    ],
+)
+def test_the_axis_names_the_objective_as_it_is_drawn(name: str, axis: str) -> None:
+    assert convergence(study_view(objective=parse_objective(name, None))).axis == axis
+
+
+def test_metrics_asked_for_come_first_then_those_under_a_limit() -> None:
+    groups = [row.group for row in compared().rows]
+    assert groups[:6] == ["objective"] * 3 + ["limit"] * 3
+    assert set(groups[6:]) == {"reported"}
+
+
+def test_a_metric_better_when_higher_is_turned() -> None:
+    row = next(r for r in compared().rows if r.metric.name == "throughput_ops_s")
+    assert row.ratio
+    assert row.gain
+    assert row.ratio.value > 1 > row.gain.value
+    assert row.side == "better"
+
+
+def test_a_metric_that_was_zero_stands_in_the_table_only() -> None:
+    record = compared()
+    zero = next(row for row in record.rows if row.metric.name == "bloom_useful")
+    assert (zero.base, zero.best, zero.ratio) == (0, 0, None)
+    assert zero not in record.drawn
+
+
+def test_limits_have_a_place_on_the_ratio_axis() -> None:
+    limits = {row.metric.name: row.limit for row in compared().rows if row.limit is not None}
+    assert limits == pytest.approx(
+        {"get_p99_us": 1.1, "get_missing_p99_us": 1.1, "scan_p99_us": 1.1}
+    )
+
+
+def test_a_limit_on_a_metric_better_when_higher_is_turned_too() -> None:
+    objective = parse_objective("write_amp", ("throughput_ops_s >= 0.8 * base",))
+    row = next(r for r in compared(objective=objective).rows if r.group == "limit")
+    assert row.limit == pytest.approx(1 / 0.8)
+
+
+def test_without_verification_nothing_is_better_and_nothing_has_an_interval() -> None:
+    record = compared(verification=None)
+    assert {row.side for row in record.drawn} == {"undecided"}
+    assert all(row.ratio.low is None for row in record.rows if row.ratio)
+    assert "Not verified" in record.caveat
+    assert record.runs == "base: median of 3 runs; best: its one trial"
+
+
+def test_a_metric_that_was_never_measured_is_left_out() -> None:
+    missing = tuple(
+        ({"write_amp": best["write_amp"]}, {"write_amp": base["write_amp"]})
+        for best, base in pairs()
+    )
+    objective = parse_objective("write_amp", ())
+    view = study_view(objective=objective)
+    found = replace(verification(), pairs=missing)
+    record = comparison(replace(view, verification=found))
+    assert record
+    assert [row.metric.name for row in record.rows] == ["write_amp"]
+
+
+def test_there_is_no_comparison_without_a_best() -> None:
+    assert comparison(study_view(verification=None, best=None)) is None
+
+
+def test_trees_leave_out_levels_that_were_never_used() -> None:
+    record = trees(study_view())
+    assert record
+    assert [bar.level for bar in record.size.bars] == ["L0", "L1", "L2"]
+    assert record.title.startswith("The largest difference is in L1: base wrote 223 MiB")
+    assert trees(study_view(best=None)) is None
+
+
+def test_trees_say_when_written_bytes_are_not_stated() -> None:
+    best = measurement(best=True)
+    levels = tuple(level.model_copy(update={"write_bytes": None}) for level in best.levels)
+    record = trees(study_view(best=best.model_copy(update={"levels": levels})))
+    assert record
+    assert record.written.title == "Written: not stated for every level"
+    assert record.written.bars[0].best is None
+
+
+def test_stalls_are_counted_by_cause_with_totals_last() -> None:
+    record = stalls(study_view())
+    assert record
+    assert record.rows[0] == ("l0-file-count-limit-delays", 44, 0)
+    assert [cause for cause, _, _ in record.rows][-2:] == ["total-delays", "total-stops"]
+
+
+def test_no_stalls_are_said_in_words() -> None:
+    calm = measurement(best=False).model_copy(update={"stalls": {"x": 0}, "metrics": {}})
+    record = stalls(study_view(base=calm, best=calm))
+    assert record
+    assert (record.title, record.rows) == ("No stalls in base or in best", ())
+
+
+def test_failures_say_what_failed_why_and_with_which_options() -> None:
+    record = failures(study_view())
+    assert record.title == (
+        "3 of 19 runs gave no comparable measurement: 1 crashed, 1 refused and 1 timed out"
+    )
+    assert record.rows[0].meaning == Status.CRASHED.meaning
+    assert "signal 6" in record.rows[0].reason
+    assert "compression_type = lz4" in record.rows[0].differences
+
+
+def test_no_failures_are_said_in_words() -> None:
+    runs = (trial(1, Role.BASE, 1.0, config=BASE_CONFIG),)
+    assert failures(study_view(trials=runs)).title == "None of 1 run failed"
+    assert failures(study_view(trials=())).title == "Nothing has been run yet"

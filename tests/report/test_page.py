@@ -1,0 +1,114 @@
+"""The page: whole, safe, self-contained in every state of a study."""
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from sample import pairs, study_view, trial, verification
+
+from lsmtune.analysis.study_view import StudyView
+from lsmtune.report.page import render_page
+from lsmtune.trials import Role, Status
+
+EMPTY = {"best": None, "best_trial": None, "changes": (), "verification": None}
+VIEWS = {
+    "gain": study_view(),
+    "no gain": study_view(verification=verification(pairs(noise=0.2, shift={}))),
+    "unverified": study_view(verification=None),
+    "nothing found": study_view(**EMPTY),
+    "not begun": study_view(**EMPTY, trials=(), base=None, base_runs=()),
+    "all failed": study_view(**EMPTY, trials=(trial(1, Role.TRIAL, None, status=Status.CRASHED),)),
+}
+VOID = {"meta", "wbr"}
+
+
+class Outline(HTMLParser):
+    """The elements of a page; fails on one that is closed out of turn."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def all(self, *tags: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.found if tag in tags]
+
+
+def without_library(page: str) -> str:
+    """The page without the plotting library, which holds addresses and markup of its own."""
+    return re.sub(r"<script>/\*\*.*?</script>", "", page, flags=re.DOTALL)
+
+
+@pytest.fixture(scope="module", params=VIEWS.values(), ids=VIEWS.keys())
+def page(request: pytest.FixtureRequest) -> str:
+    view: StudyView = request.param
+    return render_page(view)
+
+
+def test_the_page_is_well_formed_and_loads_nothing(page: str) -> None:
+    outline = Outline(page)
+    assert outline.open == []
+    loaded = [a for a in outline.all("script", "img", "iframe") if "src" in a]
+    assert loaded == []
+    assert outline.all("link") == []
+    assert "http" not in without_library(page).replace("http-equiv", "")
+
+
+def test_the_library_is_there_once(page: str) -> None:
+    assert page.count("* plotly.js v") == 1
+
+
+def test_headings_follow_each_other(page: str) -> None:
+    tags = [tag for tag, _ in Outline(page).found if re.fullmatch(r"h\d", tag)]
+    assert tags[0] == "h1"
+    assert tags.count("h1") == 1
+    assert all(int(b[1]) - int(a[1]) <= 1 for a, b in pairwise(tags))
+
+
+def test_every_picture_has_words_and_every_table_a_caption(page: str) -> None:
+    outline = Outline(page)
+    pictures = [a for a in outline.all("div") if a.get("class") == "plot"]
+    assert all(a["role"] == "img" and a["aria-label"] for a in pictures)
+    assert len(pictures) == len(outline.all("figure"))
+    assert len(outline.all("table")) == len(outline.all("caption"))
+    assert all(a.get("scope") for a in outline.all("th"))
+
+
+def test_identifiers_are_unique(page: str) -> None:
+    ids = [a["id"] for _, a in Outline(page).found if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_finished_study_shows_every_picture() -> None:
+    page = render_page(VIEWS["gain"])
+    assert all(f'id="{name}"' in page for name in ("search", "comparison", "size", "written"))
+
+
+def test_texts_of_the_study_cannot_become_markup() -> None:
+    evil = "</script><script>alert(1)</script><b>"
+    failed = trial(3, Role.TRIAL, None, status=Status.CRASHED, reason=evil, config={evil: evil})
+    hostile = study_view(name=evil, host={evil: evil}, optimizer=evil, trials=(failed,))
+    page = without_library(render_page(hostile))
+    assert "<script>alert" not in page
+    assert "<b>" not in re.sub(r'<script type="application/json">.*?</script>', "", page)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_colours_come_from_the_style_sheet_only() -> None:
+    page = without_library(render_page(VIEWS["gain"]))
+    data = "".join(re.findall(r'<script type="application/json">(.*?)</script>', page))
+    used = set(re.findall(r"var\(--([a-z]+)\)", data))
+    assert used
+    assert all(page.count(f"--{name}:") == 2 for name in used)  # in the light and in the dark
+    assert not re.search(r"#[0-9a-f]{6}", data)
