@@ -39,9 +39,10 @@ class Limit:
 
 
 DEFAULT_LIMITS = tuple(
-    Limit(f"{probe}_p99_us", "<=", 1.1, True) for probe in ("get", "get_missing", "scan")
+    Limit(name, "<=", 1.1, True)
+    for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
 )
-"""Writes are not to be won by wrecking reads."""
+"""Writes are not to be won by wrecking reads or by filling the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,11 @@ def median_metrics(runs: Sequence[Metrics]) -> dict[str, float]:
     return {name: median(run[name] for run in runs if name in run) for name in sorted(names)}
 
 
-def parse_objective(name: str, limits: tuple[str, ...] | None) -> Objective:
-    """The objective that a user named, with limits as text; None stands for the default ones."""
+def parse_objective(name: str, limits: tuple[str, ...]) -> Objective:
+    """The objective that a user named, with limits as text besides the default ones.
+
+    A limit on a metric that has a default one takes its place, and so can lift it.
+    """
     metrics = COMPOSITES.get(name)
     if metrics is None:
         if name not in METRICS:
@@ -87,8 +91,10 @@ def parse_objective(name: str, limits: tuple[str, ...] | None) -> Objective:
                 f"metrics are {', '.join(m.name for m in METRICS.values() if m.better)}"
             )
         metrics = (metric(name, "objective").name,)
-    parsed = DEFAULT_LIMITS if limits is None else tuple(parse_limit(text) for text in limits)
-    return Objective(name, metrics, parsed)
+    asked = tuple(parse_limit(text) for text in limits)
+    named = {limit.metric for limit in asked}
+    defaults = tuple(limit for limit in DEFAULT_LIMITS if limit.metric not in named)
+    return Objective(name, metrics, defaults + asked)
 
 
 def parse_limit(text: str) -> Limit:

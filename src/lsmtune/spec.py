@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.constraints import HostLimits, MemoryLimit, memory_bytes
+from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
 from lsmtune.objective import Objective, parse_objective
@@ -20,7 +20,7 @@ from lsmtune.trials import Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, Workload
 
-BUDGET_KEYS = frozenset({"study", "trials", "budget", "pairs", "max_pairs"})
+BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "pairs", "max_pairs"})
 """What may change while a study goes on (its name aside, which finds it)."""
 
 MIN_PAIRS = 6
@@ -31,7 +31,8 @@ class StudySpec(BaseModel):
     """Everything that defines a study; the text forms are those of the command line.
 
     `trials` or `budget` ends the search, whichever comes first. `base_runs` is how often the
-    base is measured before, `pairs` and `max_pairs` how many pairs of runs verify the winner
+    base is measured before. Of the searched configs the `finalists` best run `repeats` times
+    more, so that the winner is not merely the luckiest. `pairs` and `max_pairs` how many pairs of runs verify the winner
     (0: none). A study goes on only under the settings it began with, its budget excepted.
     """
 
@@ -41,15 +42,17 @@ class StudySpec(BaseModel):
     program: str = "db_bench"
     workload: Workload = Workload()
     scale: str = "1/64"
-    knobs: str = "jin2022"
+    knobs: str = "all"
     objective: str = "balanced"
-    limits: tuple[str, ...] | None = None
+    limits: tuple[str, ...] = ()
     memory: str | None = None
     optimizer: str = "tpe"
     trials: int = Field(default=16, ge=1, le=100_000)
     budget: str | None = None
     seed: int = Field(default=1, ge=1, le=2**31 - 1)
     base_runs: int = Field(default=3, ge=1, le=100)
+    finalists: int = Field(default=4, ge=1, le=100)
+    repeats: int = Field(default=2, ge=0, le=100)
     pairs: int = Field(default=MIN_PAIRS, ge=0, le=1000)
     max_pairs: int = Field(default=12, ge=0, le=1000)
     protocol: Protocol = Protocol()
@@ -109,12 +112,20 @@ class StudySpec(BaseModel):
         """What may not change while a study goes on, as JSON text."""
         return self.model_dump_json(exclude=set(BUDGET_KEYS))
 
-    def space(self, catalogue: Catalogue, base: Settings, limits: HostLimits) -> KnobSpace:
+    def space(self, catalogue: Catalogue, base: Settings, open_files: int) -> KnobSpace:
         """The knob space on top of the base; UserError where the knobs or the memory do not fit."""
         factor = float(self.scale_value)
         knobs = tuple(knob.scaled(factor) for knob in catalogue.select(self.knobs))
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        return KnobSpace(knobs, base, limits, MemoryLimit(memory)).fitted()
+        advice = tuple(_scaled(start.settings, catalogue, factor) for start in catalogue.starts)
+        return KnobSpace(knobs, base, open_files, MemoryLimit(memory), advice).fitted()
+
+
+def _scaled(settings: Settings, catalogue: Catalogue, factor: float) -> Settings:
+    return {
+        name: round(float(value) * factor) if catalogue.knob(name).scales else value
+        for name, value in settings.items()
+    }
 
 
 def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:

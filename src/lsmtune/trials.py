@@ -44,6 +44,7 @@ class Role(StrEnum):
 
     BASE = "base"
     TRIAL = "trial"
+    REPEAT = "repeat"
     VERIFY_BASE = "verify_base"
     VERIFY_BEST = "verify_best"
 

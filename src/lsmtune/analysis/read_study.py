@@ -7,9 +7,10 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.objective import Metrics, Objective, median_metrics
+from lsmtune.objective import Metrics, Objective
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
+from lsmtune.store.ranking import base_metrics, best_candidate
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_pairs
 from lsmtune.trials import Role, Status
 from lsmtune.units import parse_size
@@ -23,12 +24,12 @@ def read_study(home: Home, name: str) -> StudyView:
     study = home.study(name)
     spec = StudySpec.model_validate(study.spec)
     stored = home.trials(study)
-    base_runs = [t for t in _complete(stored, Role.BASE)]
-    base = median_metrics([run.result.metrics for run in base_runs]) if base_runs else None
+    base_runs = _complete(stored, Role.BASE)
+    base = base_metrics(stored)
     objective = spec.parsed_objective
     trials = tuple(_trial_view(trial, base, objective) for trial in stored)
-    best_view = _best(trials)
-    best = next((t for t in stored if best_view and t.number == best_view.number), None)
+    winner = best_candidate(stored, objective)
+    best = winner.trial if winner else None
     return StudyView(
         name=study.name,
         engine=spec.engine,
@@ -45,7 +46,8 @@ def read_study(home: Home, name: str) -> StudyView:
         base=_representative(base_runs, base, objective) if base else None,
         base_runs=tuple(run.result.metrics for run in base_runs),
         best=best.result.measurement if best else None,
-        best_trial=best_view,
+        best_trial=next((t for t in trials if best and t.number == best.number), None),
+        best_metrics=winner.metrics if winner else {},
         changes=_changes(spec, base_runs[0].config, best.config) if best else (),
         verification=_verification(home, study, stored, best, objective),
     )
@@ -55,9 +57,9 @@ def _complete(trials: Sequence[StoredTrial], role: Role) -> list[StoredTrial]:
     return [t for t in trials if t.role is role and t.result.status is Status.COMPLETE]
 
 
-def _trial_view(trial: StoredTrial, base: Metrics | None, objective: Objective) -> TrialView:
+def _trial_view(trial: StoredTrial, base: Metrics, objective: Objective) -> TrialView:
     metrics = trial.result.metrics
-    comparable = base is not None and trial.result.status is Status.COMPLETE
+    comparable = base and trial.result.status is Status.COMPLETE
     return TrialView(
         number=trial.number,
         role=trial.role,
@@ -66,14 +68,9 @@ def _trial_view(trial: StoredTrial, base: Metrics | None, objective: Objective) 
         duration_s=trial.duration_s,
         config=dict(trial.config),
         metrics=metrics,
-        value=objective.value(metrics, base) if comparable and base else None,
-        violation=objective.violation(metrics, base) if comparable and base else None,
+        value=objective.value(metrics, base) if comparable else None,
+        violation=objective.violation(metrics, base) if comparable else None,
     )
-
-
-def _best(trials: Sequence[TrialView]) -> TrialView | None:
-    feasible = [t for t in trials if t.role is Role.TRIAL and t.feasible]
-    return min(feasible, key=lambda trial: trial.value or 0.0, default=None)
 
 
 def _representative(

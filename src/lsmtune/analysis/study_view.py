@@ -5,7 +5,7 @@ from typing import Any
 
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.objective import Objective
+from lsmtune.objective import Metrics, Objective
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import Pair, Verdict
 from lsmtune.workloads import Workload
@@ -54,9 +54,10 @@ class VerificationView:
 class StudyView:
     """Everything that `show`, the page and the export say about a study.
 
-    `base` is the representative base measurement (the median run by the objective), `best` the
-    feasible trial with the lowest objective; None before there is one. `trials` are in the
-    order of their start, base and verification runs included.
+    `base` is the representative base measurement (the median run by the objective), `best` that
+    of the winner (the trial of the config that beat the base within the limits, judged over all
+    its runs, whose medians are `best_metrics`); None while nothing did. `trials` are in the order
+    of their end, base, repeats and verification runs included.
     """
 
     name: str
@@ -75,6 +76,7 @@ class StudyView:
     base_runs: tuple[dict[str, float], ...]
     best: Measurement | None
     best_trial: TrialView | None
+    best_metrics: Metrics
     changes: tuple[Change, ...]
     verification: VerificationView | None
 

@@ -19,7 +19,9 @@ def options_file(home: Home, view: StudyView) -> str:
 def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
     """The text of the exported file; UserError where the study has no winner, or not this form."""
     if view.best_trial is None:
-        raise UserError(f"study {view.name!r}: no trial kept every limit, nothing to export")
+        raise UserError(
+            f"study {view.name!r}: no trial beat the base within the limits, nothing to export"
+        )
     if form not in ("options", "db_bench"):
         raise UserError(
             f"--format {form}: not a form of the engine rocksdb; allowed: options, db_bench"

@@ -13,6 +13,7 @@ from lsmtune.trials import Role, Status
 _NAMES = {
     Role.BASE: "base",
     Role.TRIAL: "trial",
+    Role.REPEAT: "finalist again",
     Role.VERIFY_BASE: "verify: base",
     Role.VERIFY_BEST: "verify: winner",
 }

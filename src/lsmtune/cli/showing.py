@@ -33,7 +33,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
         and {
             "trial": best.number,
             "config": {change.knob.name: change.best for change in view.changes},
-            "metrics": best.metrics,
+            "metrics": dict(view.best_metrics),
             "objective": best.value,
         },
         "failed_trials": [
@@ -65,7 +65,7 @@ def summary_lines(view: StudyView) -> list[str]:
     """The study in words: claim, gains, changed options, failed trials."""
     lines = [f"study {view.name}: {_count(view)}"]
     if view.best_trial is None:
-        return [*lines, "no trial kept every limit: the base stays"]
+        return [*lines, "no trial beat the base within the limits: the base stays"]
     lines += _claim(view)
     lines.append(f"options that changed (trial {view.best_trial.number}):")
     lines += [f"  {c.knob.name} = {c.best}  (base {c.base})" for c in view.changes]

@@ -69,8 +69,9 @@ def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
     """Print what `tune` would do."""
     engine = make_engine(spec.engine, spec.program)
     space = make_space(spec, engine)
+    budget_s = spec.budget_s
     limits = [str(limit) for limit in spec.parsed_objective.limits]
-    disk_bytes = _SPACE_FACTOR * spec.workload.user_bytes
+    disk_bytes: int = _SPACE_FACTOR * spec.workload.user_bytes
     plan = {
         "study": spec.name,
         "home": str(home),
@@ -82,7 +83,7 @@ def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
         "optimizer": spec.optimizer,
         "knobs": {knob.name: knob.allowed_text() for knob in space.knobs},
         "runs": {"base": spec.base_runs, "trials": spec.trials, "pairs": spec.pairs},
-        "budget_s": spec.budget_s,
+        "budget_s": budget_s,
         "disk_bytes": disk_bytes,
     }
     if as_json:
@@ -100,6 +101,6 @@ def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
     budget = f", or {format_duration(spec.budget_s)} of search" if spec.budget_s else ""
     say(
         f"runs: {spec.base_runs} of the base, up to {spec.trials} trials{budget}, "
-        f"then {spec.pairs} to {max(spec.pairs, spec.max_pairs)} pairs to verify the winner"
+        f"{spec.repeats} repeats of {spec.finalists} finalists, then {spec.pairs} to {max(spec.pairs, spec.max_pairs)} pairs to verify the winner"
     )
-    say(f"disk: up to {format_bytes(plan['disk_bytes'])} at a time")
+    say(f"disk: up to {format_bytes(disk_bytes)} at a time")

@@ -14,17 +14,21 @@ from lsmtune.units import format_bytes
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A normalisation: `apply` changes the settings in place as the engine would."""
+    """A normalisation: `apply` changes the settings in place as the engine would.
+
+    It is given the context: the base, whose value stands for "has no effect", and the host.
+    """
 
     name: str
     source: str
-    apply: Callable[[Settings, "HostLimits"], None]
+    apply: Callable[[Settings, "Context"], None]
 
 
 @dataclass(frozen=True, slots=True)
-class HostLimits:
-    """What the host allows a process: open files (soft ulimit)."""
+class Context:
+    """What rules look at besides the settings: the base, and the soft ulimit of open files."""
 
+    base: Settings
     open_files: int
 
 
@@ -35,13 +39,13 @@ def _number(settings: Settings, name: str) -> int | float:
     return value
 
 
-def _merge_fewer_memtables_than_there_are(settings: Settings, _: HostLimits) -> None:
+def _merge_fewer_memtables_than_there_are(settings: Settings, _: Context) -> None:
     most = max(1, int(_number(settings, "max_write_buffer_number")) - 1)
     merge = int(_number(settings, "min_write_buffer_number_to_merge"))
     settings["min_write_buffer_number_to_merge"] = min(merge, most)
 
 
-def _order_level0_triggers(settings: Settings, _: HostLimits) -> None:
+def _order_level0_triggers(settings: Settings, _: Context) -> None:
     compact = _number(settings, "level0_file_num_compaction_trigger")
     slowdown = max(_number(settings, "level0_slowdown_writes_trigger"), compact)
     stop = max(_number(settings, "level0_stop_writes_trigger"), slowdown)
@@ -49,20 +53,28 @@ def _order_level0_triggers(settings: Settings, _: HostLimits) -> None:
     settings["level0_stop_writes_trigger"] = stop
 
 
-def _clip_open_files(settings: Settings, limits: HostLimits) -> None:
+def _clip_open_files(settings: Settings, context: Context) -> None:
     wanted = int(_number(settings, "open_files"))
     if wanted != -1:
-        settings["open_files"] = min(max(wanted, 20), limits.open_files)
+        settings["open_files"] = min(max(wanted, 20), context.open_files)
 
 
-def _compress_nothing_above_the_last_level(settings: Settings, _: HostLimits) -> None:
+def _compress_nothing_above_the_last_level(settings: Settings, _: Context) -> None:
     if _number(settings, "min_level_to_compress") >= _number(settings, "num_levels"):
         settings["compression_type"] = "none"
 
 
-def _plain_data_has_no_first_compressed_level(settings: Settings, _: HostLimits) -> None:
+def _plain_data_has_no_first_compressed_level(settings: Settings, _: Context) -> None:
     if settings["compression_type"] == "none" or settings["min_level_to_compress"] == 0:
         settings["min_level_to_compress"] = -1
+
+
+_LEVELED_ONLY = ("compaction_pri", "max_bytes_for_level_base", "max_bytes_for_level_multiplier")
+
+
+def _universal_has_no_level_targets(settings: Settings, context: Context) -> None:
+    if settings["compaction_style"] == 1:
+        settings.update({name: context.base[name] for name in _LEVELED_ONLY})
 
 
 NORMALISATIONS: tuple[Rule, ...] = (
@@ -91,15 +103,20 @@ NORMALISATIONS: tuple[Rule, ...] = (
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         _plain_data_has_no_first_compressed_level,
     ),
+    Rule(
+        "under universal compaction, level targets and compaction_pri say nothing",
+        "db/compaction/compaction_picker_universal.cc",
+        _universal_has_no_level_targets,
+    ),
 )
 """In the order in which they have to be applied: later ones see what earlier ones changed."""
 
 
-def normalise(settings: Settings, limits: HostLimits) -> Settings:
+def normalise(settings: Settings, context: Context) -> Settings:
     """The settings as the engine will really run them; the given ones are left alone."""
     normal = dict(settings)
     for rule in NORMALISATIONS:
-        rule.apply(normal, limits)
+        rule.apply(normal, context)
     return normal
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.constraints import HostLimits, MemoryLimit, normalise, refusals
+from lsmtune.knobs.constraints import Context, MemoryLimit, normalise, refusals
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 
 _TRIES = 1000
 _SPECIAL_SHARE = 0.2
 """How often a special value is drawn, as LlamaTune (Kanellis et al. 2022) found good."""
+_CHANGED_SHARE = 0.2
 _SHRINK_ORDER = ("cache_size", "max_write_buffer_number", "write_buffer_size")
 
 
@@ -20,14 +21,16 @@ class KnobSpace:
     """The tuned knobs, the base settings of all others, and what must hold between them.
 
     `base` holds a value for every option that the engine is given; the tuned ones among them
-    are where tuning starts. A config of the space has a value for each tuned knob, and is
-    *canonical*: what the engine really runs.
+    are where tuning starts. `open_files` is how many a process may have (soft ulimit). `advice`
+    are settings that are worth a try early. A config of the space has a value for each tuned
+    knob, and is *canonical*: what the engine really runs.
     """
 
     knobs: tuple[Knob, ...]
     base: Settings
-    limits: HostLimits
+    open_files: int
     memory: MemoryLimit
+    advice: tuple[Settings, ...] = ()
 
     def __post_init__(self) -> None:
         if (violation := self.memory.violation(self.base)) is not None:
@@ -47,7 +50,7 @@ class KnobSpace:
 
     def settings(self, config: Mapping[str, Value]) -> Settings:
         """All settings of a config, as the engine will run them."""
-        return normalise({**self.base, **config}, self.limits)
+        return normalise({**self.base, **config}, Context(self.base, self.open_files))
 
     def canonical(self, values: Mapping[str, Value]) -> Config:
         """The values as the engine will run them: what differs only in name becomes equal."""
@@ -59,6 +62,24 @@ class KnobSpace:
         settings = self.settings(config)
         memory = self.memory.violation(settings)
         return refusals(settings) + ([memory] if memory else [])
+
+    def starts(self) -> tuple[Config, ...]:
+        """The advised configs, made legal; those that come out as the base left out."""
+        tuned = {knob.name: knob for knob in self.knobs}
+        found = [
+            self.legalise({n: _settled(tuned[n], v) for n, v in settings.items() if n in tuned})
+            for settings in self.advice
+        ]
+        return tuple(config for config in dict.fromkeys(found) if config != self.default())
+
+    def neighbour(self, config: Config, rng: np.random.Generator) -> Config:
+        """A legal config that differs from the given one in about a fifth of its knobs."""
+        for _ in range(_TRIES):
+            drawn = {k.name: draw(k, rng) for k in self.knobs if rng.random() < _CHANGED_SHARE}
+            changed = self.canonical({**config, **drawn})
+            if changed != config and not self.violations(changed):
+                return changed
+        return self.sample(rng)
 
     def sample(self, rng: np.random.Generator) -> Config:
         """A legal config, uniform in the scales of the knobs wherever the rules leave room."""
@@ -111,3 +132,10 @@ def draw(knob: Knob, rng: np.random.Generator) -> Value:
 
 def _exact(knob: Knob, value: Value) -> Value:
     return knob.rounded(value) if isinstance(value, float) and knob.is_range else value
+
+
+def _settled(knob: Knob, value: Value) -> Value:
+    """An advised value, moved into the knob's range where this space has a narrower one."""
+    if knob.allows(value) or isinstance(value, (bool, str)) or not knob.is_range:
+        return value
+    return knob.clip(value)

@@ -31,8 +31,9 @@ MakeSampler = Callable[[int], BaseSampler]
 class OptunaOptimizer:
     """A sampler of Optuna, asked with the history as its finished trials.
 
-    The first `startup` proposals are random and legal. After that the sampler's proposal is
-    made legal and canonical; one that has been tried gives way to another draw.
+    The advised starts of the space come first, then neighbours of the best config so far until
+    `startup` trials are measured: in 25 dimensions random configs are nearly all bad. After that
+    the sampler's proposal is made legal; one that has been tried gives way to another draw.
     """
 
     def __init__(self, name: str, summary: str, startup: int, make_sampler: MakeSampler) -> None:
@@ -42,17 +43,19 @@ class OptunaOptimizer:
         self._make_sampler = make_sampler
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
-        """The sampler's next config; random while it has too little to learn from."""
+        """The next config to try, as the class says."""
+        tried = seen(history)
+        if (start := next((s for s in space.starts() if s not in tried), None)) is not None:
+            return start
         if sum(observation.value is not None for observation in history) <= self._startup:
-            return RandomSearch().ask(space, history, seed)
+            return _new_neighbour(space, history, tried, seed)
         distributions = _distributions(space.knobs)
         study = self._study(space, history, distributions, seed)
-        tried = seen(history)
         for _ in range(_TRIES):
             config = space.legalise(_values(space.knobs, study.ask(distributions).params))
             if config not in tried:
                 return config
-        return RandomSearch().ask(space, history, seed)
+        return _new_neighbour(space, history, tried, seed)
 
     def _study(
         self,
@@ -74,8 +77,27 @@ def tpe() -> OptunaOptimizer:
         return TPESampler(multivariate=True, n_startup_trials=1, seed=seed)
 
     return OptunaOptimizer(
-        "tpe", "multivariate tree-structured Parzen estimator (Optuna); the default", 6, make
+        "tpe", "multivariate tree-structured Parzen estimator (Optuna); the default", 8, make
     )
+
+
+def _new_neighbour(
+    space: KnobSpace, history: Sequence[Observation], tried: frozenset[Config], seed: int
+) -> Config:
+    """An untried neighbour of the best config so far; a random config where there is none."""
+    rng = np.random.default_rng([seed, len(history)])
+    measured = [observation for observation in history if observation.value is not None]
+    best = min(measured, key=_rank, default=None)
+    if best is not None:
+        for _ in range(_TRIES):
+            if (config := space.neighbour(best.config, rng)) not in tried:
+                return config
+    return RandomSearch().ask(space, history, seed)
+
+
+def _rank(observation: Observation) -> tuple[float, float]:
+    """Feasible ones first, by value; then by how much they exceed the limits."""
+    return max(0.0, observation.violation or 0.0), observation.value or 0.0
 
 
 def _told(

@@ -6,14 +6,14 @@ from dataclasses import asdict
 
 from lsmtune.engines.base import Engine
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.constraints import HostLimits
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
-from lsmtune.objective import Metrics, Objective, median_metrics
+from lsmtune.objective import Metrics, Objective
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import BUDGET_KEYS, StudySpec
 from lsmtune.store.home import Home
+from lsmtune.store.ranking import Candidate, base_metrics, best_candidate, candidates
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.system.host import describe_host, describe_storage
@@ -23,6 +23,8 @@ from lsmtune.trials import Role, Status, TrialSpec
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
+_NEARLY = 0.1
+"""By how much a finalist's first run may exceed a limit."""
 
 
 class Study:
@@ -52,6 +54,7 @@ class Study:
             if config in seen(history):
                 break  # the space is exhausted
             self.runner.run(Task(Role.TRIAL, config, self._trial_spec(config)))
+        self._repeat_finalists()
 
     def trials(self, *roles: Role) -> list[StoredTrial]:
         """The trials so far with one of the roles, those that were repeated left out."""
@@ -61,25 +64,15 @@ class Study:
             if trial.role in roles and trial.result.status is not Status.DISTURBED
         ]
 
-    def base_metrics(self) -> Metrics:
-        """The median of the base's runs, metric by metric."""
-        return median_metrics([trial.result.metrics for trial in self._complete(Role.BASE)])
-
     def history(self) -> list[Observation]:
         """The base and the trials as the optimizer sees them."""
-        base = self.base_metrics()
+        base = base_metrics(self.home.trials(self.stored))
         first = Observation(self.space.default(), 1.0, self.objective.violation(base, base))
         return [first, *(self._observe(trial, base) for trial in self.trials(Role.TRIAL))]
 
-    def best(self) -> StoredTrial | None:
-        """The measured trial with the lowest objective that keeps every limit."""
-        base = self.base_metrics()
-        keeps = [
-            trial
-            for trial in self._complete(Role.TRIAL)
-            if self.objective.violation(trial.result.metrics, base) <= 0
-        ]
-        return min(keeps, key=lambda t: self.objective.value(t.result.metrics, base), default=None)
+    def best(self) -> Candidate | None:
+        """The winner so far, judged over all of its runs; None while nothing beats the base."""
+        return best_candidate(self.home.trials(self.stored), self.objective)
 
     def _observe(self, trial: StoredTrial, base: Metrics) -> Observation:
         metrics = trial.result.metrics
@@ -102,6 +95,21 @@ class Study:
                 raise LsmtuneError(
                     f"the base could not be measured ({result.status.meaning}): {result.reason}"
                 )
+
+    def _repeat_finalists(self) -> None:
+        """Run the finalists again under other seeds, round by round.
+
+        A config that just missed a limit takes part: with noise it may well keep it.
+        """
+        found = candidates(self.home.trials(self.stored), self.objective)
+        near = [c for c in found if c.value < 1 and c.violation <= _NEARLY]
+        finalists = near[: self.spec.finalists]
+        for repeat in range(1, self.spec.repeats + 1):
+            for finalist in (f for f in finalists if f.runs <= repeat):
+                config = finalist.trial.config
+                spec = self._trial_spec(config)
+                spec = spec.model_copy(update={"seed": spec.seed + repeat})
+                self.runner.run(Task(Role.REPEAT, config, spec))
 
     def _budget_is_used(self) -> bool:
         trials = self.trials(Role.TRIAL)
@@ -127,8 +135,8 @@ class Study:
 
 def make_space(spec: StudySpec, engine: Engine) -> KnobSpace:
     """The knob space of the spec on this host, on top of the engine's base."""
-    limits = HostLimits(open_files=describe_host().max_open_files)
-    return spec.space(engine.catalogue, engine.base_settings(spec.scale_value), limits)
+    base = engine.base_settings(spec.scale_value)
+    return spec.space(engine.catalogue, base, describe_host().max_open_files)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.constraints import normalise
+from lsmtune.knobs.constraints import Context, normalise
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.spec import MIN_PAIRS
 from lsmtune.store.records import StoredTrial, StoredVerification, complete_pairs
@@ -31,10 +31,13 @@ def verify(study: Study, scale: str, workload: Workload) -> Verdict:
     """
     best = study.best()
     if best is None:
-        raise UserError(f"study {study.stored.name!r}: no trial kept all limits, nothing to verify")
-    verification = _begin(study, best, scale, workload)
+        raise UserError(
+            f"study {study.stored.name!r}: no trial beat the base within the limits, so there is "
+            "nothing to verify"
+        )
+    verification = _begin(study, best.trial, scale, workload)
     while not _enough(study, pairs := _pairs(study, verification)):
-        _run_pair(study, best.config, verification)
+        _run_pair(study, best.trial.config, verification)
         _check_failures(study, verification)
     return judge(pairs, study.objective)
 
@@ -85,7 +88,7 @@ def settings_at(study: Study, config: Config, scale: str) -> Settings:
         for name, value in config.items()
     }
     base = study.engine.base_settings(wanted)
-    return normalise({**base, **tuned}, study.space.limits)
+    return normalise({**base, **tuned}, Context(base, study.space.open_files))
 
 
 def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lsmtune.engines.base import EngineFacts, Outcome, Progress, TrialFailedError
-from lsmtune.engines.rocksdb.client import ClientFiles, run_load, run_probe, run_to_end
+from lsmtune.engines.rocksdb.client import ClientFiles, run_banner, run_load, run_probe
 from lsmtune.engines.rocksdb.command import banner_argv, load_argv, probe_argv
 from lsmtune.engines.rocksdb.measure import LoadOutput, ProbeOutput, measure
 from lsmtune.engines.rocksdb.read_back import newest_options, read_back
@@ -44,7 +44,7 @@ class RocksDB:
         files = _client_files(workdir, "describe")
         database = workdir / "describe"
         try:
-            run_to_end(banner_argv(self._program, database), database, files)
+            run_banner(banner_argv(self._program, database), database, files)
         except TrialFailedError as failure:
             raise UserError(f"{self._program} does not work as db_bench: {failure}") from failure
         banner = parse_banner(files.stdout_text(), files.stderr_text())
@@ -114,6 +114,8 @@ class _Run:
     def _load(self, progress: Progress) -> LoadOutput:
         argv = load_argv(self._program, self._spec, self._database)
         run = run_load(argv, self._spec, self._database, self._load_files, progress)
+        if not self._log().is_file():
+            raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
         return LoadOutput(
             run,
             self._load_files.stdout_text(),

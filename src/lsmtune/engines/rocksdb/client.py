@@ -22,6 +22,12 @@ _END_S = 30.0
 _WORDS_OF_FAILURE = re.compile(
     r"error|assertion|invalid|not supported|no space|corrupt|cannot|unknown|illegal", re.IGNORECASE
 )
+_BANNER = re.compile(
+    r"(RocksDB|Date|CPU|CPUCache|Keys|Values|Entries|Prefix|Keys per prefix|RawSize|FileSize|"
+    r"Write rate|Read rate|Compression|Compression sampling rate|Memtablerep|Perf Level|WARNING|"
+    r"DB path|Set seed to .*|Initializing RocksDB Options .*|Integrated BlobDB|-+$):?"
+)
+_SILENCE = "it did not say why"
 _MOST_CHARACTERS = 300
 _FULL = "No space left on device"
 
@@ -60,17 +66,22 @@ def run_load(
     """
     limits = spec.protocol
     deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
-    with _timed(), _start(argv, database, files) as process:
+    with _start(argv, database, files) as process:
         watch = _Watch(process, database, deadline)
         progress("load")
-        ended = _await_result(process, watch, spec.workload.name)
+        with _timed("in the load"):
+            loaded = _await_result(process, watch, spec.workload.name)
         load_end_s = time.time()
-        if not ended:
-            progress("settle")
-            _await_quiet(watch, limits.quiet_s)
-            process.drain(deadline)
-        status = process.wait(_END_S)
+        with _timed("behind the load"):
+            if loaded:
+                progress("settle")
+                _await_quiet(process, watch, limits.quiet_s)
+                process.drain(deadline)
+            status = process.wait(_END_S)
     _check_exit(status, database, files)
+    if not loaded:
+        name = spec.workload.name
+        raise TrialFailedError(Status.UNREADABLE, f"db_bench ended without a result of {name}")
     return LoadRun(load_end_s, status, watch.peak_space_bytes)
 
 
@@ -78,16 +89,27 @@ def run_probe(
     argv: Sequence[str], spec: TrialSpec, database: Path, files: ClientFiles, progress: Progress
 ) -> ExitStatus:
     """Run the probe of reads to its end; TrialFailedError as for the load."""
+    limits = spec.protocol
+    deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
     progress("probe")
-    return run_to_end(argv, database, files, spec.protocol.wall_limit_s)
+    return _run_to_end(argv, database, files, deadline, "in the probe")
 
 
-def run_to_end(
-    argv: Sequence[str], database: Path, files: ClientFiles, limit_s: float = _END_S
+def run_banner(argv: Sequence[str], database: Path, files: ClientFiles) -> None:
+    """Run a db_bench that has next to nothing to do; TrialFailedError as for the load."""
+    deadline = Deadline(wall_s=_END_S, silence_s=_END_S)
+    _run_to_end(argv, database, files, deadline, "at its first write")
+
+
+def _run_to_end(
+    argv: Sequence[str], database: Path, files: ClientFiles, deadline: Deadline, when: str
 ) -> ExitStatus:
-    """Run a db_bench that need not be held; TrialFailedError when it fails or takes too long."""
-    with _timed(), _start(argv, database, files) as process:
-        process.drain(Deadline(wall_s=limit_s, silence_s=limit_s))
+    with _timed(when), _start(argv, database, files) as process:
+        watch = _Watch(process, database, deadline)
+        while (line := process.read_line(_TICK_S)) is not NoLine.END:
+            if isinstance(line, str):
+                watch.heard()
+            watch.look()
         status = process.wait(_END_S)
     _check_exit(status, database, files)
     return status
@@ -100,35 +122,38 @@ def _start(argv: Sequence[str], database: Path, files: ClientFiles) -> ChildProc
 
 
 @contextmanager
-def _timed() -> Iterator[None]:
+def _timed(when: str) -> Iterator[None]:
     try:
         yield
     except ProcessTimeout as timeout:
-        raise TrialFailedError(Status.TIMED_OUT, f"db_bench was ended: {timeout}") from timeout
+        reason = f"db_bench was ended {when}: {timeout}"
+        raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
 
 
 def _await_result(process: ChildProcess, watch: "_Watch", benchmark: str) -> bool:
-    """Wait for the load's result line; True when the output ended instead."""
+    """Wait for the load's result line; False when the output ended instead."""
     while True:
         line = process.read_line(_TICK_S)
         watch.measure_space()
         if line is NoLine.END:
-            return True
+            return False
         if isinstance(line, str):
             watch.heard()
             if is_result_line(line, benchmark):
-                return False
+                return True
         watch.look()
 
 
-def _await_quiet(watch: "_Watch", quiet_s: float) -> None:
+def _await_quiet(process: ChildProcess, watch: "_Watch", quiet_s: float) -> None:
     """Wait until no job runs, nothing is logged and no CPU time is used for `quiet_s`.
+
+    A db_bench that ends by itself meanwhile is waited for no longer.
 
     db_bench's own waiting sleeps 5 to 15 s, and under universal compaction 7.8 may never
     return from it. The main thread meanwhile blocks at the gate and uses no CPU.
     """
     quiet_since = time.monotonic()
-    while time.monotonic() - quiet_since < quiet_s:
+    while process.running and time.monotonic() - quiet_since < quiet_s:
         time.sleep(_SETTLE_TICK_S)
         watch.measure_space()
         if watch.look() or watch.busy:
@@ -149,12 +174,12 @@ def _check_exit(status: ExitStatus, database: Path, files: ClientFiles) -> None:
 
 
 def _last_words(files: ClientFiles) -> str:
-    """The line that tells what went wrong, db_bench's count of operations left out."""
+    """The line that tells what went wrong; db_bench's banner and count of operations do not."""
     text = re.sub(r"\.\.\. finished \d+ ops\s*", "\n", files.stderr_text())
     lines = [line.strip() for line in (files.stdout_text() + "\n" + text).splitlines()]
-    telling = [line for line in lines if _WORDS_OF_FAILURE.search(line)]
-    spoken = telling or [line for line in lines if line] or ["it said nothing"]
-    return spoken[-1][:_MOST_CHARACTERS]
+    spoken = [line for line in lines if line and not _BANNER.match(line)]
+    telling = [line for line in spoken if _WORDS_OF_FAILURE.search(line)]
+    return [_SILENCE, *spoken, *telling][-1][:_MOST_CHARACTERS]
 
 
 class _Watch:

@@ -30,6 +30,15 @@ class Preset(BaseModel):
     fixed: dict[str, Value] = {}
 
 
+class Start(BaseModel):
+    """A point from which a search may begin besides the base, and who advises it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    source: str
+    settings: dict[str, Value]
+
+
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """All that is known of one engine's knobs."""
@@ -38,6 +47,7 @@ class Catalogue:
     knobs: tuple[Knob, ...]
     workload_parameters: tuple[WorkloadParameter, ...]
     presets: tuple[Preset, ...]
+    starts: tuple[Start, ...]
 
     def knob(self, name: str) -> Knob:
         """The knob of that name; UserError where there is none or it belongs to the load."""
@@ -93,4 +103,5 @@ def load(engine: str) -> Catalogue:
         tuple(Knob(**entry) for entry in data["knob"]),
         tuple(WorkloadParameter(**entry) for entry in data["workload_parameter"]),
         tuple(Preset(**entry) for entry in data["preset"]),
+        tuple(Start(**entry) for entry in data["start"]),
     )
