@@ -107,4 +107,7 @@ def parse_limit(text: str) -> Limit:
             f"limit: {text!r} is no limit; write METRIC <= NUMBER or METRIC <= NUMBER * base"
         )
     relation: Literal["<=", ">="] = "<=" if match[2] == "<=" else ">="
-    return Limit(metric(match[1], "limit").name, relation, float(match[3]), match[4] is not None)
+    limit = Limit(metric(match[1], "limit").name, relation, float(match[3]), match[4] is not None)
+    if limit.times_base and limit.bound == 0:
+        raise UserError(f"limit: {text!r}: 0 * base is no bound; write {limit.metric} <= NUMBER")
+    return limit

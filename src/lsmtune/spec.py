@@ -23,6 +23,9 @@ from lsmtune.workloads import PRESETS, Workload
 BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "pairs", "max_pairs"})
 """What may change while a study goes on (its name aside, which finds it)."""
 
+SMALLEST_SCALE = Fraction(1, 512)
+"""RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
+
 MIN_PAIRS = 6
 """A gain is never claimed from fewer pairs of runs."""
 
@@ -32,14 +35,15 @@ class StudySpec(BaseModel):
 
     `trials` or `budget` ends the search, whichever comes first. `base_runs` is how often the
     base is measured before. Of the searched configs the `finalists` best run `repeats` times
-    more, so that the winner is not merely the luckiest. `pairs` and `max_pairs` how many pairs of runs verify the winner
-    (0: none). A study goes on only under the settings it began with, its budget excepted.
+    more, so that the winner is not merely the luckiest. `pairs` and `max_pairs` is how many
+    pairs of runs verify it (0: none). A study goes on only under the settings it began with,
+    its budget excepted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     study: str | None = None
     engine: Literal["rocksdb"] = "rocksdb"
-    program: str = "db_bench"
+    program: str = Field(default="db_bench", min_length=1)
     workload: Workload = Workload()
     scale: str = "1/64"
     knobs: str = "all"
@@ -90,7 +94,10 @@ class StudySpec(BaseModel):
     @property
     def scale_value(self) -> Fraction:
         """The scale of the tree as a fraction of 1."""
-        return parse_scale(self.scale, "scale")
+        scale = parse_scale(self.scale, "scale")
+        if scale < SMALLEST_SCALE:
+            raise UserError(f"scale: {self.scale} is too small; allowed are {SMALLEST_SCALE} to 1")
+        return scale
 
     @property
     def budget_s(self) -> float | None:
@@ -134,6 +141,10 @@ def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:
         return StudySpec.model_validate(given)
     except ValidationError as error:
         raise UserError(f"{where}: {_in_words(error)}") from None
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
 
 
 def read_study_file(path: Path) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Protocol(BaseModel):
     is ended after `wall_limit_s`, or when the engine does nothing at all for `silence_limit_s`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     probe_reads: int = Field(default=20_000, ge=100)
     scan_length: int = Field(default=10, ge=1)
     quiet_s: float = Field(default=0.25, gt=0)

@@ -2,16 +2,18 @@
 
 import re
 from fractions import Fraction
+from math import isfinite
 
 from lsmtune.errors import UserError
 
 KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
+TIB = 1 << 40
 
 _SIZE_FACTORS = {
     "": 1, "b": 1,
-    "kib": KIB, "mib": MIB, "gib": GIB, "tib": 1 << 40,
+    "kib": KIB, "mib": MIB, "gib": GIB, "tib": TIB,
     "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
 }  # fmt: skip
 _DURATION_FACTORS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -21,17 +23,19 @@ def parse_size(text: str, what: str) -> int:
     """Bytes from a text such as `64MiB`, `1.5 GB` or `4096`; `what` names it in the error."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", text)
     factor = _SIZE_FACTORS.get(match[2].lower()) if match else None
-    if match is None or factor is None or float(match[1]) == 0:
+    size = float(match[1]) * factor if match and factor else 0.0
+    if not isfinite(size) or round(size) == 0:
         raise UserError(f"{what}: {text!r} is no size; write for example 64MiB or 1.5GB")
-    return round(float(match[1]) * factor)
+    return round(size)
 
 
 def parse_duration_s(text: str, what: str) -> float:
     """Seconds from a text such as `90s`, `20m` or `1.5h`; `what` names it in the error."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)\s*", text)
-    if match is None or float(match[1]) == 0:
+    seconds = float(match[1]) * _DURATION_FACTORS[match[2]] if match else 0.0
+    if not isfinite(seconds) or seconds == 0:
         raise UserError(f"{what}: {text!r} is no duration; write for example 90s, 20m or 1.5h")
-    return float(match[1]) * _DURATION_FACTORS[match[2]]
+    return seconds
 
 
 def parse_scale(text: str, what: str) -> Fraction:
@@ -47,7 +51,7 @@ def parse_scale(text: str, what: str) -> Fraction:
 
 def format_bytes(size: float) -> str:
     """A size for people: `8 MiB`, `80.4 MiB`, `512 B`."""
-    for factor, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+    for factor, name in ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if abs(size) >= factor:
             return f"{size / factor:.4g} {name}"
     return f"{size:.4g} B"

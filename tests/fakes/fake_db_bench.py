@@ -9,7 +9,6 @@ Beside the installed program stand `runs`, a line "PID WHAT" for every start, an
 has put it there, `hold`: loads go on until it is gone.
 """
 
-import contextlib
 import os
 import re
 import resource
@@ -65,6 +64,7 @@ class Mode(StrEnum):
     REFUSES = "refuses"
     DISK_FULL = "disk full"
     ENDS_UNSETTLED = "ends unsettled"
+    LOSES_DATABASE = "loses its database"
     OTHER_OPTIONS = "other options"
     OTHER_CACHE = "other cache"
     LEAVES_GRANDCHILD = "leaves a grandchild"
@@ -198,7 +198,10 @@ class DbBench:
         while (self._home / "hold").exists():
             self._log("still loading\n")
             time.sleep(0.02)
-        self._event(3, "compaction_started", '"input_data_size": 1576947')
+        if self._mode is Mode.LOSES_DATABASE:
+            shutil.rmtree(self._database)
+        else:
+            self._event(3, "compaction_started", '"input_data_size": 1576947')
         result = "fillrandom" + self._recorded("load.txt").partition("fillrandom")[2]
         result = result.partition("flush memtable")[0]
         line, _, histogram = self._scaled(result).replace("fillrandom", name).partition("\n")
@@ -207,7 +210,7 @@ class DbBench:
         _print(line + "\n" + (histogram if "histogram" in self._flags else ""))
         if self._mode is Mode.ENDS_UNSETTLED:
             os._exit(0)
-        if self._mode is not Mode.NEVER_SETTLES:
+        if self._mode not in (Mode.LOSES_DATABASE, Mode.NEVER_SETTLES):
             threading.Thread(target=self._compact, daemon=True).start()
 
     def _flush(self) -> None:
@@ -261,10 +264,13 @@ class DbBench:
 
     def _scaled(self, text: str) -> str:
         """The recorded text with the counts that follow from the number of records."""
+
         def scaled(match: re.Match[str]) -> str:
             return match[1] + str(int(match[2]) * self._num // RECORDED_NUM)
 
-        written = r"(rocksdb\.(?:bytes\.written|wal\.bytes|(?:flush|compact)\.write\.bytes) COUNT : )"
+        written = (
+            r"(rocksdb\.(?:bytes\.written|wal\.bytes|(?:flush|compact)\.write\.bytes) COUNT : )"
+        )
         text = re.sub(written + r"(\d+)", scaled, text)
         return text.replace("3000 operations", f"{self._num} operations").replace(
             "Count: 3000", f"Count: {self._num}"
@@ -332,11 +338,10 @@ def _leave_grandchild(*, holds_output: bool) -> None:
     output = None if holds_output else subprocess.DEVNULL
     # The path of this program makes the grandchild known to the test that looks for it.
     code = "import time\nwhile True: time.sleep(3600)"
-    with contextlib.ExitStack():
-        subprocess.Popen(
-            [sys.executable, "-ISBc", code, sys.argv[0]],
-            stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-        )  # fmt: skip
+    subprocess.Popen(
+        [sys.executable, "-ISBc", code, sys.argv[0]],
+        stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+    )  # fmt: skip
 
 
 def _plain(text: str) -> str:

@@ -48,7 +48,7 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(arguments, prog_name="lsmtune", standalone_mode=False)
     except TyperException as error:
-        note(f"lsmtune: {error.format_message() if hasattr(error, 'format_message') else error}")
+        note(f"lsmtune: {_in_one_line(error)}")
         return _WRONG_USE
     except UserError as error:
         note(f"lsmtune: {error}")
@@ -63,6 +63,11 @@ def run(arguments: list[str]) -> int:
         sys.stderr.close()  # whoever read the output has left; nothing more can be said
         return _FAILED
     return code if isinstance(code, int) else _DONE
+
+
+def _in_one_line(error: TyperException) -> str:
+    text = error.format_message() if hasattr(error, "format_message") else str(error)
+    return " ".join(text.replace("Value error, ", "").split())
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:

@@ -9,8 +9,11 @@ from lsmtune.cli.common import print_json, say, write_file
 from lsmtune.cli.exporting import options_file
 from lsmtune.cli.progress import progress
 from lsmtune.cli.showing import show_document, summary_lines
+from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.report.page import render_page
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
@@ -25,8 +28,10 @@ _SPACE_FACTOR = 4
 """A load may for a while take this many times the bytes that it writes."""
 
 
-def merged_workload(given: Any, name: str | None, num: int | None) -> dict[str, Any]:
-    """The workload of the study file with what the flags say on top."""
+def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
+    """The workload of the study file with what the flags say on top; what is none stays so."""
+    if not isinstance(given, str | dict | None):
+        return given
     table = {"name": given} if isinstance(given, str) else dict(given or {})
     if name is not None:
         table["name"] = name
@@ -38,6 +43,7 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> dict[str, 
 def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
     """Tune, verify, write page and options, tell where they are; the JSON of `show`."""
     engine = make_engine(spec.engine, spec.program)
+    _check_choices(spec, engine)  # before a folder is made
     with Home(home_path, create=True) as home:
         _check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
@@ -56,6 +62,12 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
         return show_document(view)
 
 
+def _check_choices(spec: StudySpec, engine: Engine) -> KnobSpace:
+    """The knob space; UserError for knobs, memory and optimizer that there are not."""
+    make_optimizer(spec.optimizer)
+    return make_space(spec, engine)
+
+
 def _check_space(spec: StudySpec, home: Home) -> None:
     needed, free = _SPACE_FACTOR * spec.workload.user_bytes, free_bytes(home.path)
     if free < needed:
@@ -68,7 +80,7 @@ def _check_space(spec: StudySpec, home: Home) -> None:
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
     """Print what `tune` would do."""
     engine = make_engine(spec.engine, spec.program)
-    space = make_space(spec, engine)
+    space = _check_choices(spec, engine)
     budget_s = spec.budget_s
     limits = [str(limit) for limit in spec.parsed_objective.limits]
     disk_bytes: int = _SPACE_FACTOR * spec.workload.user_bytes
@@ -101,6 +113,7 @@ def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
     budget = f", or {format_duration(spec.budget_s)} of search" if spec.budget_s else ""
     say(
         f"runs: {spec.base_runs} of the base, up to {spec.trials} trials{budget}, "
-        f"{spec.repeats} repeats of {spec.finalists} finalists, then {spec.pairs} to {max(spec.pairs, spec.max_pairs)} pairs to verify the winner"
+        f"{spec.repeats} more of each of up to {spec.finalists} finalists, "
+        f"then {spec.pairs} to {max(spec.pairs, spec.max_pairs)} pairs to verify the winner"
     )
     say(f"disk: up to {format_bytes(disk_bytes)} at a time")

@@ -131,7 +131,9 @@ def draw(knob: Knob, rng: np.random.Generator) -> Value:
 
 
 def _exact(knob: Knob, value: Value) -> Value:
-    return knob.rounded(value) if isinstance(value, float) and knob.is_range else value
+    if not knob.is_range or isinstance(value, str):
+        return value
+    return knob.rounded(float(value))
 
 
 def _settled(knob: Knob, value: Value) -> Value:

@@ -19,6 +19,9 @@ from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.random_search import RandomSearch
 
 _TRIES = 20
+_FEWEST_SHARE = 0.2
+_TRIALS_A_KNOB = 4
+"""With this many trials a knob the sampler's proposals are taken whole."""
 _IN_RANGE = "in range"
 _CONSTRAINT = "limits"
 
@@ -33,7 +36,10 @@ class OptunaOptimizer:
 
     The advised starts of the space come first, then neighbours of the best config so far until
     `startup` trials are measured: in 25 dimensions random configs are nearly all bad. After that
-    the sampler's proposal is made legal; one that has been tried gives way to another draw.
+    the sampler proposes. While the history is short for the number of knobs, only some knobs,
+    drawn at random, take the proposed value and the others keep the best config's, as in
+    dynamically dimensioned search (Tolson & Shoemaker 2007) and TuRBO (Eriksson et al. 2019).
+    What comes out is made legal; a config that has been tried gives way to another draw.
     """
 
     def __init__(self, name: str, summary: str, startup: int, make_sampler: MakeSampler) -> None:
@@ -51,8 +57,13 @@ class OptunaOptimizer:
             return _new_neighbour(space, history, tried, seed)
         distributions = _distributions(space.knobs)
         study = self._study(space, history, distributions, seed)
+        rng = np.random.default_rng([seed, len(history), 1])
+        best = min((o for o in history if o.value is not None), key=_rank).config
+        share = max(_FEWEST_SHARE, len(history) / (_TRIALS_A_KNOB * len(space.knobs)))
         for _ in range(_TRIES):
-            config = space.legalise(_values(space.knobs, study.ask(distributions).params))
+            proposed = _values(space.knobs, study.ask(distributions).params)
+            taken = {name: value for name, value in proposed.items() if rng.random() < share}
+            config = space.legalise({**best, **taken})
             if config not in tried:
                 return config
         return _new_neighbour(space, history, tried, seed)

@@ -66,13 +66,13 @@ class Home:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._check_is_ours(database)
-            self.evidence.mkdir(exist_ok=True)
-            self.work.mkdir(exist_ok=True)
             self._db = sqlite3.connect(database, timeout=_BUSY_S, isolation_level=None)
             self._db.row_factory = sqlite3.Row
+            migrate(self._db, database)  # first of all: a file of a newer version stays as it is
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA foreign_keys = ON")
-            migrate(self._db, database)
+            self.evidence.mkdir(exist_ok=True)
+            self.work.mkdir(exist_ok=True)
         except (OSError, sqlite3.Error) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise UserError(f"--home {self.path}: cannot be used: {reason}") from error

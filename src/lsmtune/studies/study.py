@@ -46,7 +46,7 @@ class Study:
 
         LsmtuneError when the base cannot be measured. What an earlier call has measured counts.
         """
-        self._measure_base()
+        self.measure_base()
         optimizer = make_optimizer(self.spec.optimizer)
         while not self._budget_is_used():
             history = self.history()
@@ -55,6 +55,16 @@ class Study:
                 break  # the space is exhausted
             self.runner.run(Task(Role.TRIAL, config, self._trial_spec(config)))
         self._repeat_finalists()
+
+    def measure_base(self) -> None:
+        """Measure the base as often as the spec says; LsmtuneError when it cannot be."""
+        config = self.space.default()
+        while len(self._complete(Role.BASE)) < self.spec.base_runs:
+            result = self.runner.run(Task(Role.BASE, config, self._trial_spec(config)))
+            if result.status is not Status.COMPLETE:
+                raise LsmtuneError(
+                    f"the base could not be measured ({result.status.meaning}): {result.reason}"
+                )
 
     def trials(self, *roles: Role) -> list[StoredTrial]:
         """The trials so far with one of the roles, those that were repeated left out."""
@@ -86,15 +96,6 @@ class Study:
 
     def _complete(self, role: Role) -> list[StoredTrial]:
         return [t for t in self.trials(role) if t.result.status is Status.COMPLETE]
-
-    def _measure_base(self) -> None:
-        config = self.space.default()
-        while len(self._complete(Role.BASE)) < self.spec.base_runs:
-            result = self.runner.run(Task(Role.BASE, config, self._trial_spec(config)))
-            if result.status is not Status.COMPLETE:
-                raise LsmtuneError(
-                    f"the base could not be measured ({result.status.meaning}): {result.reason}"
-                )
 
     def _repeat_finalists(self) -> None:
         """Run the finalists again under other seeds, round by round.

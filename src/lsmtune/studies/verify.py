@@ -23,21 +23,26 @@ _MOST_FAILURES = 3
 
 
 def verify(study: Study, scale: str, workload: Workload) -> Verdict:
-    """Run pairs of winner and base until the objective is known to ± 5 % or pairs are used up.
-
-    At least six pairs, each under a workload seed of its own, in random order within the pair.
-    A verification that was cut off goes on. UserError when there is no winner to verify,
-    LsmtuneError when winner or base keep failing.
-    """
+    """Verify the study's winner; UserError when there is none."""
     best = study.best()
     if best is None:
         raise UserError(
             f"study {study.stored.name!r}: no trial beat the base within the limits, so there is "
             "nothing to verify"
         )
-    verification = _begin(study, best.trial, scale, workload)
+    return verify_trial(study, best.trial, scale, workload)
+
+
+def verify_trial(study: Study, trial: StoredTrial, scale: str, workload: Workload) -> Verdict:
+    """Run pairs of the trial's config and the base until the objective is known to ± 5 %.
+
+    At least six pairs and at most the study's `max_pairs`, each under a workload seed of its
+    own, in random order within the pair. A verification that was cut off goes on.
+    LsmtuneError when the runs keep failing.
+    """
+    verification = _begin(study, trial, scale, workload)
     while not _enough(study, pairs := _pairs(study, verification)):
-        _run_pair(study, best.trial.config, verification)
+        _run_pair(study, trial.config, verification)
         _check_failures(study, verification)
     return judge(pairs, study.objective)
 

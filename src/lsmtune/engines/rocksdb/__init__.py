@@ -1,6 +1,7 @@
 """RocksDB, driven by db_bench: what the field publishes with, in whatever version there is."""
 
 import errno
+import os
 import time
 from fractions import Fraction
 from functools import cached_property
@@ -28,7 +29,8 @@ class RocksDB:
     name = "rocksdb"
 
     def __init__(self, program: str) -> None:
-        self._program = program
+        # It runs in the work directory: a path is one from here, only a plain name is on PATH.
+        self._program = str(Path(program).absolute()) if os.sep in program else program
 
     @cached_property
     def catalogue(self) -> Catalogue:

@@ -72,7 +72,7 @@ def run_load(
         with _timed("in the load"):
             loaded = _await_result(process, watch, spec.workload.name)
         load_end_s = time.time()
-        with _timed("behind the load"):
+        with _timed("after the load"):
             if loaded:
                 progress("settle")
                 _await_quiet(process, watch, limits.quiet_s)

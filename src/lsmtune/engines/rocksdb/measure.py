@@ -8,19 +8,20 @@ from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.client import LoadRun
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
+    LevelRow,
     parse_compaction_tables,
     parse_stall_summary,
 )
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
+from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
 from lsmtune.metrics.measurement import Level, Measurement
-from lsmtune.metrics.rocksdb_log import LogSummary, summarise_log
+from lsmtune.metrics.rocksdb_log import LogSummary, parse_events, summarise_log
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.process import ExitStatus
 from lsmtune.trials import Status, TrialSpec
 from lsmtune.workloads import Workload
 
 _MICROS = 1e6
-_GIB = 1 << 30
 _PROBES = {"readrandom": "get", "readmissing": "get_missing", "seekrandom": "scan"}
 
 
@@ -65,8 +66,8 @@ def measure(
             "peak_space_bytes": load.run.peak_space_bytes,
             "peak_rss_bytes": max(load.run.exit.peak_rss_bytes, probe.exit.peak_rss_bytes),
         },
-        levels=_levels(tables[-1]),
-        stalls=dict(stalls.counts),
+        levels=_levels(tables[-1], load.log),
+        stalls={cause: count for cause, count in stalls.counts.items() if count},
         engine_version=banner.rocksdb_version,
         assertions_enabled=bool(banner.assertions_enabled),
         as_run=dict(as_run),
@@ -167,19 +168,17 @@ def _cache_use(statistics: Statistics, reads: int) -> dict[str, float]:
     return metrics
 
 
-def _levels(table: CompactionTable) -> tuple[Level, ...]:
-    return tuple(
-        Level(
-            level=row.level,
-            files=row.files or 0,
-            size_bytes=row.size_bytes or 0,
-            read_bytes=_bytes(row.read_gb),
-            write_bytes=_bytes(row.write_gb),
-            w_amp_table=row.w_amp_table,
-        )
-        for row in table.rows
+def _levels(table: CompactionTable, log: str) -> tuple[Level, ...]:
+    moved = bytes_by_level(parse_events(log.splitlines()).events)
+    return tuple(_level(row, moved.get(int(row.level[1:]), LevelBytes())) for row in table.rows)
+
+
+def _level(row: LevelRow, moved: LevelBytes) -> Level:
+    return Level(
+        level=row.level,
+        files=row.files or 0,
+        size_bytes=row.size_bytes or 0,
+        read_bytes=moved.read,
+        write_bytes=moved.written,
+        w_amp_table=row.w_amp_table,
     )
-
-
-def _bytes(gib: float | None) -> int | None:
-    return None if gib is None else round(gib * _GIB)

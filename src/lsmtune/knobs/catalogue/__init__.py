@@ -94,9 +94,11 @@ class Catalogue:
 @cache
 def load(engine: str) -> Catalogue:
     """The catalogue of an engine; UserError when there is none."""
-    file = files(__name__) / f"{engine}.toml"
-    if not file.is_file():
-        raise UserError(f"engine: no catalogue of knobs for {engine!r}")
+    catalogues = {file.name: file for file in files(__name__).iterdir()}
+    file = catalogues.get(f"{engine}.toml")
+    if file is None:
+        names = ", ".join(sorted(name[:-5] for name in catalogues if name.endswith(".toml")))
+        raise UserError(f"engine: no catalogue of knobs for {engine!r}; known are {names}")
     data = tomllib.loads(file.read_text())
     return Catalogue(
         engine,

@@ -1,0 +1,33 @@
+# Everything works on a fresh Debian-like machine; the second call of each target is quick.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: setup tune test check clean
+
+setup: $(STAMP) db_bench
+
+$(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
+	@scripts/make-venv.sh $(PYTHON)
+	@touch $(STAMP)
+
+.PHONY: db_bench
+db_bench:
+	@scripts/ensure-db-bench.sh
+
+# About five minutes: tunes RocksDB under a write-heavy load, verifies the winner, writes page
+# and options below lsmtune-data/ and says where.
+tune: setup
+	@$(BIN)/lsmtune tune --study make-tune --num 200000 --trials 16
+
+test: setup
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(STAMP)
+	@$(BIN)/ruff check src tests benchmarks
+	@$(BIN)/ruff format --check src tests benchmarks
+	@$(BIN)/mypy
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,75 @@
+"""How often lsmtune claims a gain where there is none: base against base.
+
+    .venv/bin/python benchmarks/false_gains.py HOME
+
+20 real verifications of the base against itself, then 100 verifications in which the engine's
+answers are drawn from the recorded pairs of runs. Resumes; writes the recorded runs and the
+counts to benchmarks/results/. Nothing else may run on the machine meanwhile.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.store.records import complete_pairs
+from lsmtune.studies.runner import Event
+from lsmtune.studies.study import open_study
+from lsmtune.studies.verify import verify_trial
+from lsmtune.trials import Role
+from lsmtune.verdict import Pair, Verdict
+from lsmtune.workloads import Workload
+
+REAL = 20
+RESULTS = Path(__file__).parent / "results"
+SPEC = StudySpec(study="false-gains", workload=Workload(num=200_000), base_runs=REAL)
+
+
+def show(event: Event) -> None:
+    """One line a run, so that one sees it move."""
+    if event.result is not None:
+        sys.stderr.write(f"{event.task.role} {event.task.pair}: {event.result.status}\n")
+
+
+def real_verifications(home: Home) -> tuple[list[Verdict], list[list[Pair]]]:
+    """Each of the base's runs is taken for a winner and verified against the base."""
+    with open_study(home, SPEC, RocksDB("db_bench"), show) as study:
+        study.measure_base()
+        base_trials = study.trials(Role.BASE)
+        verdicts = [verify_trial(study, t, SPEC.scale, SPEC.workload) for t in base_trials]
+        stored = home.trials(study.stored)
+        pairs = [complete_pairs(stored, v) for v in home.verifications(study.stored)]
+    return verdicts, pairs
+
+
+def main() -> None:
+    """Run the real verifications and write their runs and claims."""
+    with Home(Path(sys.argv[1]), create=True) as home:
+        verdicts, pairs = real_verifications(home)
+    gains = sum(verdict.claim == "gain" for verdict in verdicts)
+    document: dict[str, Any] = {
+        "verifications": len(verdicts),
+        "claims_of_gain": gains,
+        "pairs": [verdict.pairs for verdict in verdicts],
+        "objective": [
+            [round(x, 4) for x in (v.objective.median, v.objective.low, v.objective.high)]
+            for v in verdicts
+        ],
+    }
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "false_gains.json").write_text(json.dumps(document, indent=1) + "\n")
+    noise = [[[rounded(run) for run in pair] for pair in group] for group in pairs]
+    (RESULTS / "base_noise.json").write_text(json.dumps(noise) + "\n")
+    sys.stdout.write(json.dumps(document, indent=1) + "\n")
+
+
+def rounded(metrics: Any) -> dict[str, float]:
+    """Metrics with six significant digits, which is more than any of them carries."""
+    return {name: float(f"{value:.6g}") for name, value in metrics.items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Makes .venv with lsmtune and its tools, in the versions of constraints.txt.
+set -eu
+python=${1:-python3}
+
+fits() { "$1" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+if ! fits "$python"; then
+    for candidate in python3.13 python3.12 python3.11; do
+        if fits "$candidate"; then python=$candidate; break; fi
+    done
+fi
+if ! fits "$python" && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "installing Python from the system's packages" >&2
+    apt-get update -qq && apt-get install -y -qq python3 python3-venv >/dev/null
+    python=python3
+fi
+if ! fits "$python"; then
+    echo "lsmtune needs Python 3.11 or newer with its venv module (Debian: apt-get install python3 python3-venv)" >&2
+    exit 1
+fi
+[ -x .venv/bin/python ] || "$python" -m venv .venv
+.venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'

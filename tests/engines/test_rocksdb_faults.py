@@ -1,0 +1,258 @@
+"""Whatever db_bench does, a trial ends with the right status, a reason, its files, no process."""
+
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fakes.fake_db_bench import Mode, install
+from fakes.traces import left_behind, started
+from lsmtune.engines.base import Outcome
+from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.errors import UserError
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.options_file import parse_options
+from lsmtune.spec import StudySpec
+from lsmtune.studies.study import make_space
+from lsmtune.trials import Protocol, Status, TrialSpec
+from lsmtune.workloads import Workload
+
+PATIENCE_S = 30.0  # never reached unless something hangs
+
+LOAD_FILES = {"load-stdout.txt", "load-stderr.txt"}
+DATABASE_FILES = {"LOG", "OPTIONS"}
+PROBE_FILES = {"probe-stdout.txt", "probe-stderr.txt"}
+ALL_FILES = LOAD_FILES | DATABASE_FILES | PROBE_FILES
+
+
+def run(
+    tmp_path: Path,
+    program: Path | str,
+    *,
+    wall_s: float = PATIENCE_S,
+    silence_s: float = PATIENCE_S,
+    settings: Settings | None = None,
+) -> Outcome:
+    engine = RocksDB(str(program))
+    spec = TrialSpec(
+        settings=settings or engine.base_settings(Fraction(1, 64)),
+        workload=Workload(num=5000),
+        protocol=Protocol(
+            probe_reads=700, quiet_s=0.1, wall_limit_s=wall_s, silence_limit_s=silence_s
+        ),
+        seed=1,
+    )
+    workdir = tmp_path / "work"
+    workdir.mkdir()
+    return engine.run(spec, workdir, lambda phase: None)
+
+
+@pytest.mark.parametrize("mode", [Mode.WORKS, Mode.LEAVES_GRANDCHILD])
+def test_what_goes_well_is_measured(tmp_path: Path, mode: Mode) -> None:
+    program = install(tmp_path / "bin", mode)
+    outcome = run(tmp_path, program)
+    assert outcome.result.status is Status.COMPLETE
+    assert outcome.result.reason is None
+    metrics = outcome.result.metrics
+    assert metrics["write_amp"] == pytest.approx((1577490 + 1145159) / 3168000, rel=1e-3)
+    assert metrics["live_sst_bytes"] == 5000 * 380
+    assert 0.04 < metrics["settle_s"] < PATIENCE_S
+    assert metrics["peak_space_bytes"] > metrics["live_sst_bytes"]
+    assert set(outcome.evidence) == ALL_FILES
+    assert [what for _, what in started(program)] == ["load", "probe"]
+    assert left_behind(program) == []
+
+
+FAULTS = [
+    (Mode.PRINTS_GARBAGE, Status.UNREADABLE, "without a result of fillrandom", LOAD_FILES),
+    (
+        Mode.PRINTS_BAD_RESULT, Status.UNREADABLE, "without a result of fillrandom",
+        LOAD_FILES | DATABASE_FILES,
+    ),
+    (Mode.SAYS_NOTHING, Status.UNREADABLE, "without a result of fillrandom", LOAD_FILES),
+    (
+        Mode.PRINTS_NO_STATISTICS, Status.UNREADABLE,
+        "no statistic rocksdb.flush.write.bytes", ALL_FILES,
+    ),
+    (Mode.LOSES_DATABASE, Status.UNREADABLE, "RocksDB wrote no LOG", LOAD_FILES),
+    (
+        Mode.KILLED, Status.CRASHED, "ended with SIGKILL: it did not say why",
+        LOAD_FILES | DATABASE_FILES,
+    ),
+    (
+        Mode.SEGFAULTS, Status.CRASHED, "ended with SIGSEGV: it did not say why",
+        LOAD_FILES | DATABASE_FILES,
+    ),
+    (
+        Mode.ABORTS_SETTLING, Status.CRASHED,
+        "ended with SIGABRT: db_bench: ./db/compaction/compaction_job.cc:1: Assertion",
+        LOAD_FILES | DATABASE_FILES,
+    ),
+    (
+        Mode.REFUSES, Status.REFUSED,
+        "ended with exit code 1: open error: Invalid argument: Enable cache_index_and_filter",
+        LOAD_FILES,
+    ),
+    (
+        Mode.DISK_FULL, Status.OUT_OF_SPACE, "the disk is full: put error: IO error: No space",
+        LOAD_FILES | DATABASE_FILES,
+    ),
+    (Mode.ENDS_UNSETTLED, Status.UNREADABLE, "the tree had not settled", ALL_FILES),
+    (
+        Mode.OTHER_OPTIONS, Status.MISMATCH, "num_levels is 5 instead of 7",
+        LOAD_FILES | DATABASE_FILES,
+    ),
+    (
+        Mode.OTHER_CACHE, Status.MISMATCH, "cache_size is 4096 instead of 8388608",
+        LOAD_FILES | DATABASE_FILES,
+    ),
+    (
+        Mode.PROBE_FAILS, Status.CRASHED,
+        "ended with exit code 1: open error: Corruption", ALL_FILES,
+    ),
+    (
+        Mode.PROBE_MISSES, Status.UNREADABLE, "gets found only 1 of 700 keys", ALL_FILES,
+    ),
+    (Mode.PROBE_IS_SHORT, Status.UNREADABLE, "no result of seekrandom", ALL_FILES),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mode", "status", "reason", "files"), FAULTS, ids=[f[0] for f in FAULTS])
+def test_a_fault_is_told_apart(
+    tmp_path: Path, mode: Mode, status: Status, reason: str, files: set[str]
+) -> None:
+    program = install(tmp_path / "bin", mode)
+    check_fault(run(tmp_path, program), program, status, reason, files)
+
+
+HANGS = [
+    (Mode.HANGS, "ended in the load: the process gave no sign of life for 1 s", DATABASE_FILES),
+    (
+        Mode.NEVER_SETTLES, "ended after the load: the process gave no sign of life for 1 s",
+        DATABASE_FILES,
+    ),
+    (
+        Mode.GRANDCHILD_HOLDS_OUTPUT,
+        "ended after the load: the process gave no sign of life for 1 s",
+        DATABASE_FILES,
+    ),
+    (
+        Mode.IGNORES_SIGNALS, "ended in the load: the process gave no sign of life for 1 s",
+        DATABASE_FILES,
+    ),
+    (
+        Mode.PROBE_HANGS, "ended in the probe: the process gave no sign of life for 1 s",
+        DATABASE_FILES | PROBE_FILES,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mode", "reason", "files"), HANGS, ids=[h[0] for h in HANGS])
+def test_silence_ends_a_trial(tmp_path: Path, mode: Mode, reason: str, files: set[str]) -> None:
+    program = install(tmp_path / "bin", mode)
+    outcome = run(tmp_path, program, silence_s=1)
+    check_fault(outcome, program, Status.TIMED_OUT, reason, LOAD_FILES | files)
+
+
+def test_work_without_end_is_ended(tmp_path: Path) -> None:
+    program = install(tmp_path / "bin", Mode.SPINS)
+    outcome = run(tmp_path, program, wall_s=1)
+    reason = "ended in the load: the process did not end within its limit of 1 s"
+    check_fault(outcome, program, Status.TIMED_OUT, reason, LOAD_FILES)
+
+
+def check_fault(
+    outcome: Outcome, program: Path, status: Status, reason: str, files: set[str]
+) -> None:
+    result = outcome.result
+    assert result.status is status, result.reason
+    assert result.measurement is None
+    assert result.reason is not None
+    assert reason in result.reason
+    assert "\n" not in result.reason
+    assert len(result.reason) < 400
+    assert files <= set(outcome.evidence)
+    assert all(path.is_file() for path in outcome.evidence.values())
+    assert left_behind(program) == []
+
+
+def test_options_that_rocksdb_refuses_are_refused(tmp_path: Path) -> None:
+    engine = RocksDB("db_bench")
+    base = engine.base_settings(Fraction(1, 64))
+    settings = base | {"cache_index_and_filter_blocks": True, "cache_size": 0}
+    result = run(tmp_path, install(tmp_path / "bin"), settings=settings).result
+    assert result.status is Status.REFUSED
+    assert "block cache is disabled" in (result.reason or "")
+
+
+def a_file(path: Path) -> Path:
+    path.write_text("this is no program\n")
+    return path
+
+
+def an_executable_text(path: Path) -> Path:
+    path.write_text("this is no program\n")
+    path.chmod(0o755)
+    return path
+
+
+def a_directory(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: path, "there is no such program"),
+        (a_file, "may not be executed"),
+        (an_executable_text, "not a program that this machine can run"),
+        (a_directory, "may not be executed"),
+        (lambda path: Path("/bin/true"), "prints no RocksDB version"),
+        (lambda path: Path("/bin/false"), "does not work as db_bench: db_bench ended with exit"),
+        (lambda path: Path("no-db_bench-on-the-path"), "there is no such program"),
+        (lambda path: install(path, Mode.WORKS) / "below-a-file", "there is no such program"),
+    ],
+    ids=["missing", "text", "executable text", "directory", "true", "false", "name", "below"],
+)
+def test_no_db_bench_is_told_by_name(tmp_path: Path, make, why: str) -> None:
+    program = make(tmp_path / "program")
+    with pytest.raises(UserError) as raised:
+        RocksDB(str(program)).describe(tmp_path)
+    assert str(program) in str(raised.value)
+    assert why in str(raised.value)
+
+
+def test_describe_tells_the_version(tmp_path: Path) -> None:
+    program = install(tmp_path / "bin")
+    facts = RocksDB(str(program)).describe(tmp_path)
+    assert (facts.version, facts.program, facts.assertions_enabled) == (
+        "7.8.3", str(program), True,
+    )  # fmt: skip
+    assert left_behind(program) == []
+
+
+@pytest.mark.db_bench
+@pytest.mark.skipif(shutil.which("db_bench") is None, reason="no db_bench on PATH")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_stand_in_is_like_the_real_one(tmp_path: Path, seed: int) -> None:
+    """Both run a random config; what lsmtune reads of it has the same names and options."""
+    space = make_space(StudySpec(), RocksDB("db_bench"))
+    settings = space.settings(space.sample(np.random.default_rng(seed)))
+    programs = {"real": "db_bench", "fake": str(install(tmp_path / "bin"))}
+    outcomes = {}
+    for name, program in programs.items():
+        (tmp_path / name).mkdir()
+        outcomes[name] = run(tmp_path / name, program, settings=settings)
+        assert outcomes[name].result.status is Status.COMPLETE, outcomes[name].result.reason
+    real, fake = (outcomes[name].result.measurement for name in programs)
+    assert real is not None
+    assert fake is not None
+    optional = {"compaction_cpu_s", "cache_hit_data", "cache_hit_index", "cache_hit_filter"}
+    assert set(real.metrics) - optional == set(fake.metrics) - optional
+    texts = [parse_options(outcomes[name].evidence["OPTIONS"].read_text()) for name in programs]
+    keys = {key for names in texts[0].sections.values() for key in names}
+    assert keys == {key for names in texts[1].sections.values() for key in names}
+    assert real.as_run == fake.as_run

@@ -1,0 +1,216 @@
+"""Study settings: the text forms, what is refused, and what makes a study the same one."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.constraints import memory_bytes
+from lsmtune.knobs.types import Settings
+from lsmtune.spec import BUDGET_KEYS, StudySpec, make_spec, read_study_file
+
+FULL = """
+study = "night-run"
+engine = "rocksdb"
+program = "db_bench"
+scale = "1/8"
+knobs = "write-path"
+objective = "write_amp"
+limits = ["live_sst_bytes <= 1.1 * base", "write_p99_us <= 2000"]
+memory = "64MiB"
+optimizer = "random"
+trials = 40
+budget = "20m"
+seed = 7
+base_runs = 2
+finalists = 3
+repeats = 1
+pairs = 8
+max_pairs = 20
+
+[workload]
+name = "fillrandom"
+num = 200_000
+value_size = 400
+
+[protocol]
+probe_reads = 500
+quiet_s = 1
+"""
+
+OTHER_VALUES: dict[str, Any] = {
+    "program": "db_bench_11",
+    "workload": {"num": 5000},
+    "scale": "1/32",
+    "knobs": "write-path",
+    "objective": "write_amp",
+    "limits": ("load_s <= 5",),
+    "memory": "64MiB",
+    "optimizer": "random",
+    "trials": 17,
+    "budget": "5m",
+    "seed": 2,
+    "base_runs": 4,
+    "finalists": 7,
+    "repeats": 1,
+    "pairs": 9,
+    "max_pairs": 99,
+    "protocol": {"quiet_s": 2},
+}
+"""Another value for each setting than its default."""
+
+TELL_NAME = """
+from lsmtune.spec import make_spec
+print(make_spec({"limits": ["load_s <= 5"], "workload": {"num": 5000}}, "here").name)
+"""
+
+
+def refusal(given: dict[str, Any]) -> str:
+    with pytest.raises(UserError) as caught:
+        make_spec(given, "study.toml")
+    return str(caught.value)
+
+
+def base_at(scale: Fraction) -> Settings:
+    return {knob.name: knob.scaled(float(scale)).default for knob in load("rocksdb").knobs}
+
+
+def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(FULL)
+    spec = make_spec(read_study_file(file), str(file))
+    said = tomllib.loads(FULL)
+    assert said.keys() == StudySpec.model_fields.keys()
+    assert spec.name == "night-run"
+    assert spec.scale_value == Fraction(1, 8)
+    assert spec.budget_s == 1200
+    assert (spec.workload.num, spec.workload.value_size, spec.workload.key_size) == (
+        200_000,
+        400,
+        16,
+    )
+    assert (spec.protocol.probe_reads, spec.protocol.quiet_s) == (500, 1.0)
+    assert spec.parsed_objective.metrics == ("write_amp",)
+    assert [str(limit) for limit in spec.parsed_objective.limits][-2:] == said["limits"]
+
+
+def test_a_workload_may_be_named_instead_of_described() -> None:
+    assert make_spec({"workload": "fillrandom"}, "here") == make_spec({}, "here")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"speed": 5}, ["speed is not a setting", "optimizer"]),
+        ({"workload": {"records": 5}}, ["workload.records is not a setting", "value_size"]),
+        ({"protocol": {"wait": 5}}, ["protocol.wait is not a setting", "probe_reads"]),
+        ({"workload": {"num": 5}}, ["workload.num = 5", "1000"]),
+        ({"workload": "ycsb-z"}, ["ycsb-z", "fillrandom"]),
+        ({"trials": 0}, ["trials = 0", "greater than or equal to 1"]),
+        ({"trials": "many"}, ["trials = 'many'", "integer"]),
+        ({"engine": "leveldb"}, ["engine = 'leveldb'", "rocksdb"]),
+        ({"study": "../escape"}, ["study = '../escape'", "letters"]),
+        ({"study": ""}, ["study = ''", "letters"]),
+        ({"study": "a" * 65}, ["64"]),
+        ({"seed": 0}, ["seed = 0"]),
+        ({"scale": "2"}, ["scale", "'2'", "1/64"]),
+        ({"budget": "soon"}, ["budget", "'soon'", "20m"]),
+        ({"objective": "fastest"}, ["objective", "'fastest'", "balanced"]),
+        ({"limits": ["load_s < 5"]}, ["limit", "'load_s < 5'", "METRIC"]),
+        ({"pairs": 3}, ["pairs", "3", "6"]),
+    ],
+)
+def test_a_wrong_setting_is_refused_with_place_key_value_and_what_is_allowed(
+    given: dict[str, Any], words: list[str]
+) -> None:
+    message = refusal(given)
+    assert message.startswith("study.toml: ")
+    for word in words:
+        assert word in message
+    assert "\n" not in message
+
+
+def test_every_wrong_setting_is_told_at_once() -> None:
+    message = refusal({"trials": 0, "seed": 0, "speed": 1})
+    assert all(key in message for key in ("trials", "seed", "speed"))
+
+
+def test_verification_may_be_left_out() -> None:
+    assert make_spec({"pairs": 0}, "here").pairs == 0
+
+
+def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text("trials = \n")
+    with pytest.raises(UserError, match=r"study\.toml: is no TOML file: .*line 1"):
+        read_study_file(file)
+    file.write_bytes(b"study = '\xff'")
+    with pytest.raises(UserError, match="is no TOML file"):
+        read_study_file(file)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"absent\.toml: cannot be read: No such file"):
+        read_study_file(tmp_path / "absent.toml")
+
+
+def test_there_is_another_value_for_every_setting() -> None:
+    assert OTHER_VALUES.keys() == StudySpec.model_fields.keys() - {"study", "engine"}
+
+
+@pytest.mark.parametrize("key", sorted(OTHER_VALUES))
+def test_only_the_budget_may_change_within_a_study(key: str) -> None:
+    before, after = StudySpec(), make_spec({key: OTHER_VALUES[key]}, "here")
+    assert (before.identity() == after.identity()) == (key in BUDGET_KEYS)
+    assert (before.name == after.name) == (key in BUDGET_KEYS)
+
+
+def test_the_given_name_wins_and_is_no_part_of_the_identity() -> None:
+    assert StudySpec(study="mine").name == "mine"
+    assert StudySpec(study="mine").identity() == StudySpec(study="yours").identity()
+
+
+def test_the_name_is_the_same_in_every_process() -> None:
+    names = {
+        subprocess.run(
+            [sys.executable, "-c", TELL_NAME],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert names == {make_spec({"limits": ["load_s <= 5"], "workload": {"num": 5000}}, "here").name}
+
+
+def test_what_is_stored_is_the_same_study_when_it_is_read_again() -> None:
+    spec = make_spec(tomllib.loads(FULL), "here")
+    again = StudySpec.model_validate(spec.model_dump(mode="json"))
+    assert again == spec
+    assert again.identity() == spec.identity()
+
+
+def test_the_space_is_scaled_and_has_the_memory_of_the_base() -> None:
+    spec = StudySpec(scale="1/64", knobs="write_buffer_size, num_levels")
+    base = base_at(Fraction(1, 64))
+    space = spec.space(load("rocksdb"), base, open_files=1024)
+    buffer, levels = space.knobs
+    assert buffer.bounds() == (524_288, 134_152_192 / 64)
+    assert levels.bounds() == (5, 8)
+    assert space.memory.limit_bytes == memory_bytes(base) == (2 << 20) + (8 << 20)
+
+
+def test_memory_can_be_lifted_by_name_but_not_below_the_base() -> None:
+    base = base_at(Fraction(1, 64))
+    lifted = StudySpec(memory="64MiB").space(load("rocksdb"), base, open_files=1024)
+    assert lifted.memory.limit_bytes == 64 << 20
+    with pytest.raises(UserError, match=r"memory: .*10 MiB.*9 MiB"):
+        StudySpec(memory="9MiB").space(load("rocksdb"), base, open_files=1024)

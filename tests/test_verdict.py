@@ -1,0 +1,181 @@
+"""Verdicts: what may be claimed from pairs of runs, and what may not."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from lsmtune.objective import Metrics, Objective, parse_limit
+from lsmtune.verdict import Pair, Verdict, judge
+
+SIX = (0.97, 1.02, 1.0, 0.99, 1.03, 0.98)
+"""Noise of a few percent."""
+
+
+def pairs(metric: str, ratio: float, noise: Sequence[float] = SIX) -> list[Pair]:
+    """Runs whose metric is `ratio` times the base's, with noise; every other one is 1."""
+    return [(run(metric, 8 * ratio * n), run(metric, 8.0)) for n in noise]
+
+
+def run(metric: str, value: float) -> Metrics:
+    return {"write_amp": 1.0, "get_p99_us": 1.0, "throughput_ops_s": 1.0, metric: value}
+
+
+def asking(*metrics: str, limits: tuple[str, ...] = ()) -> Objective:
+    """An objective with these limits and no others."""
+    return Objective("asked", metrics, tuple(parse_limit(text) for text in limits))
+
+
+def verdict(
+    metric: str, ratio: float, *, limits: tuple[str, ...] = (), noise: Sequence[float] = SIX
+) -> Verdict:
+    return judge(pairs(metric, ratio, noise), asking(metric, limits=limits))
+
+
+def test_a_clear_gain_is_claimed() -> None:
+    found = verdict("write_amp", 0.8)
+    assert found.claim == "gain"
+    assert found.pairs == 6
+    assert found.objective.low < 0.8 < found.objective.high < 1
+    assert found.better == ("write_amp",)
+    assert found.worse == ()
+
+
+@pytest.mark.parametrize(
+    ("ratio", "noise"),
+    [
+        (1.0, SIX),
+        (0.995, SIX),
+        (1.2, SIX),
+        (0.8, (0.5, 2.0, 0.7, 1.5, 1.0, 1.0)),  # a gain on average that may be chance
+        (0.8, (0.5, 1.5)),
+    ],
+)
+def test_no_gain_is_claimed_unless_the_whole_interval_is_below_one(
+    ratio: float, noise: Sequence[float]
+) -> None:
+    found = verdict("write_amp", ratio, noise=noise)
+    assert found.claim == "no gain"
+    assert found.better == ()
+
+
+def test_a_broken_limit_forbids_the_claim() -> None:
+    slow_reads = [({**best, "get_p99_us": 1.2}, base) for best, base in pairs("write_amp", 0.5)]
+    limits = ("get_p99_us <= 1.1 * base", "throughput_ops_s >= 0.9 * base")
+    found = judge(slow_reads, asking("write_amp", limits=limits))
+    assert found.claim == "no gain"
+    assert found.objective.high < 1
+    assert [(check.limit, check.holds) for check in found.limits] == [
+        (limits[0], False),
+        (limits[1], True),
+    ]
+    assert found.limits[0].use == pytest.approx(1.2 / 1.1)
+
+
+def test_a_limit_holds_on_average_over_the_pairs() -> None:
+    uses = (1.3, 0.9, 0.9, 0.9, 0.9, 0.9)
+    runs = [
+        ({**best, "get_p99_us": use}, base)
+        for (best, base), use in zip(pairs("write_amp", 0.5), uses, strict=True)
+    ]
+    found = judge(runs, asking("write_amp", limits=("get_p99_us <= 1",)))
+    assert found.limits[0].holds
+    assert found.claim == "gain"
+
+
+def test_a_limit_is_taken_against_the_base_of_the_same_pair() -> None:
+    runs = [
+        ({**best, "get_p99_us": 1.05 * slow}, {**base, "get_p99_us": slow})
+        for (best, base), slow in zip(pairs("write_amp", 0.5), (1, 9, 2, 7, 3, 5), strict=True)
+    ]
+    found = judge(runs, asking("write_amp", limits=("get_p99_us <= 1.1 * base",)))
+    assert found.limits[0].use == pytest.approx(1.05 / 1.1)
+
+
+def test_more_throughput_is_a_gain() -> None:
+    found = verdict("throughput_ops_s", 1.5)
+    assert found.claim == "gain"
+    assert found.objective.high < 1
+    assert found.ratios["throughput_ops_s"].low > 1  # a ratio is best / base, unturned
+    assert found.better == ("throughput_ops_s",)
+
+
+def test_less_throughput_is_a_loss() -> None:
+    found = verdict("throughput_ops_s", 0.7)
+    assert found.claim == "no gain"
+    assert found.worse == ("throughput_ops_s",)
+
+
+def test_a_composite_names_what_pays_for_the_gain() -> None:
+    runs = [
+        (
+            {"write_amp": 0.5 * n, "live_sst_bytes": 1.2 * n, "total_s": n},
+            {"write_amp": 1.0, "live_sst_bytes": 1.0, "total_s": 1.0},
+        )
+        for n in SIX
+    ]
+    found = judge(runs, asking("write_amp", "live_sst_bytes", "total_s"))
+    assert found.claim == "gain"
+    assert found.better == ("write_amp",)
+    assert found.worse == ("live_sst_bytes",)
+
+
+def test_only_the_objective_is_claimed_and_all_ratios_are_reported() -> None:
+    runs = [
+        ({"write_amp": 0.5 * n, "load_s": 0.5 * n}, {"write_amp": 1.0, "load_s": 1.0}) for n in SIX
+    ]
+    found = judge(runs, asking("write_amp"))
+    assert found.better == ("write_amp",)
+    assert found.ratios["load_s"].median == pytest.approx(found.ratios["write_amp"].median)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_metric_that_was_zero_or_missing_once_has_no_ratio(side: int) -> None:
+    runs = [({"write_amp": 0.5 * n, "stall_s": 1.0, "load_s": 1.0}, {
+        "write_amp": 1.0, "stall_s": 1.0, "load_s": 1.0}) for n in SIX]  # fmt: skip
+    runs[3][side]["stall_s"] = 0.0
+    del runs[4][side]["load_s"]
+    found = judge(runs, asking("write_amp"))
+    assert set(found.ratios) == {"write_amp"}
+    assert found.claim == "gain"
+
+
+def test_an_objective_of_zero_on_both_sides_is_no_gain() -> None:
+    runs = [({"stall_s": 0.0}, {"stall_s": 0.0})] * 6
+    found = judge(runs, asking("stall_s"))
+    assert found.claim == "no gain"
+    assert found.ratios == {}
+
+
+def test_of_2000_nulls_one_in_forty_is_claimed() -> None:
+    rng = np.random.default_rng(7)
+    objective = asking("write_amp")
+    runs = rng.lognormal(0, 0.1, (2000, 6, 2))
+    verdicts = (
+        judge([({"write_amp": best}, {"write_amp": base}) for best, base in study], objective)
+        for study in runs.tolist()
+    )
+    claims = sum(found.claim == "gain" for found in verdicts)
+    assert 0.0145 <= claims / 2000 <= 0.0355  # three standard errors around 0.025
+
+
+def test_swapping_the_sides_turns_better_into_worse() -> None:
+    there = pairs("write_amp", 0.8)
+    back = [(base, best) for best, base in there]
+    objective = asking("write_amp")
+    assert judge(back, objective).worse == judge(there, objective).better == ("write_amp",)
+
+
+def test_the_half_width_shrinks_with_more_pairs() -> None:
+    few, many = verdict("write_amp", 0.8), verdict("write_amp", 0.8, noise=SIX * 4)
+    assert many.half_width < few.half_width / 1.5
+
+
+def test_one_pair_is_no_verdict() -> None:
+    with pytest.raises(ValueError, match="at least 2 pairs"):
+        verdict("write_amp", 0.5, noise=(1.0,))
+
+
+def test_a_verdict_survives_json() -> None:
+    found = verdict("write_amp", 0.8, limits=("get_p99_us <= 1.1 * base",))
+    assert Verdict.model_validate_json(found.model_dump_json()) == found
