@@ -143,8 +143,6 @@ def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:
         raise UserError(f"{where}: {_in_words(error)}") from None
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
-    except UserError as error:
-        raise UserError(f"{where}: {error}") from None
 
 
 def read_study_file(path: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from lsmtune.units import MIB
 from lsmtune.verdict import Pair, judge
 from lsmtune.workloads import Workload
 
-OBJECTIVE = parse_objective("balanced", None)
+OBJECTIVE = parse_objective("balanced", ())
 WORKLOAD = Workload(num=200_000)
 
 BASE_METRICS = {
@@ -189,6 +189,7 @@ def study_view(**fields: object) -> StudyView:
         base_runs=tuple(metrics({}, 0.02, rng) for _ in range(3)),
         best=measurement(best=True),
         best_trial=next(run for run in runs if run.number == _BEST_NUMBER),
+        best_metrics=next(run for run in runs if run.number == _BEST_NUMBER).metrics,
         changes=changes(),
         verification=verification(),
     )  # fmt: skip

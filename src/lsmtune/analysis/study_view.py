@@ -81,11 +81,21 @@ class StudyView:
     verification: VerificationView | None
 
     @property
+    def measured(self) -> tuple[TrialView, ...]:
+        """The trials without those that were repeated because others disturbed them."""
+        return tuple(trial for trial in self.trials if trial.status is not Status.DISTURBED)
+
+    @property
+    def disturbed(self) -> int:
+        """How many runs were repeated because others used the CPU."""
+        return len(self.trials) - len(self.measured)
+
+    @property
     def searched(self) -> tuple[TrialView, ...]:
         """The trials that the optimizer chose."""
-        return tuple(trial for trial in self.trials if trial.role is Role.TRIAL)
+        return tuple(trial for trial in self.measured if trial.role is Role.TRIAL)
 
     @property
     def failed(self) -> tuple[TrialView, ...]:
-        """The trials that gave no comparable measurement."""
-        return tuple(trial for trial in self.trials if trial.status is not Status.COMPLETE)
+        """The trials that gave no measurement."""
+        return tuple(trial for trial in self.measured if trial.status is not Status.COMPLETE)

@@ -13,6 +13,8 @@ from lsmtune.cli.common import note
 from lsmtune.errors import LsmtuneError, UserError
 
 _DONE, _FAILED, _WRONG_USE = 0, 1, 2
+_TYPER_INTERRUPTED = 130
+"""What newer versions of Typer make of a KeyboardInterrupt."""
 
 app = typer.Typer(
     add_completion=False,
@@ -57,12 +59,18 @@ def run(arguments: list[str]) -> int:
         note(f"lsmtune: {error}")
         return _FAILED
     except (KeyboardInterrupt, typer.Abort):
-        note("lsmtune: interrupted; the same command goes on where this one stopped")
-        return _FAILED
+        return _interrupted()
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output has left; nothing more can be said
         return _FAILED
+    if code == _TYPER_INTERRUPTED:
+        return _interrupted()
     return code if isinstance(code, int) else _DONE
+
+
+def _interrupted() -> int:
+    note("lsmtune: interrupted; the same command goes on where this one stopped")
+    return _FAILED
 
 
 def _in_one_line(error: TyperException) -> str:

@@ -27,6 +27,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
             "complete": complete,
             "failed": len(searched) - complete,
             "cut": 0,
+            "disturbed": view.disturbed,
         },
         "base": {"metrics": median_metrics(view.base_runs)},
         "best": best

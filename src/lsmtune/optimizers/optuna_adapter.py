@@ -51,6 +51,7 @@ class OptunaOptimizer:
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next config to try, as the class says."""
         tried = seen(history)
+        history = [told for told in history if _fits(space, told.config)]
         if (start := next((s for s in space.starts() if s not in tried), None)) is not None:
             return start
         if sum(observation.value is not None for observation in history) <= self._startup:
@@ -90,6 +91,11 @@ def tpe() -> OptunaOptimizer:
     return OptunaOptimizer(
         "tpe", "multivariate tree-structured Parzen estimator (Optuna); the default", 8, make
     )
+
+
+def _fits(space: KnobSpace, config: Config) -> bool:
+    """Whether the space has such values: an earlier host may have allowed others."""
+    return all(knob.allows(config[knob.name]) for knob in space.knobs)
 
 
 def _new_neighbour(

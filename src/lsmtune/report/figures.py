@@ -178,10 +178,8 @@ def _convergence_title(view: StudyView) -> str:
     if not view.searched:
         return "No trial has been run yet"
     if best is None or best.value is None:
-        return f"None of {trials} kept every limit and was measured"
-    if best.value >= 1:
-        return f"None of {trials} within the limits came below the base"
-    return f"Trial {best.number} came lowest of {trials}: {number(best.value)} {TIMES} the base"
+        return f"None of {trials} beat the base within the limits"
+    return f"Trial {best.number} won of {trials}: {number(best.value)} {TIMES} the base"
 
 
 def _convergence_see(view: StudyView) -> str:
@@ -191,6 +189,9 @@ def _convergence_see(view: StudyView) -> str:
     )
     if any(trial.status is not Status.COMPLETE for trial in view.searched):
         text += ", and trials without a result stand in the rows on top"
+    if repeats := sum(trial.role is Role.REPEAT for trial in view.measured):
+        runs = counted(repeats, "more run")
+        text += f". The winner was chosen by the medians over {runs} of the finalists"
     if view.verification:
         text += ". The verified mark is what remained of the best when it was measured again"
     return f"{text}."

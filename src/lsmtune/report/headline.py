@@ -57,7 +57,8 @@ def _nothing_found(view: StudyView) -> str:
         return "Nothing to compare yet: the base has not been measured"
     if not view.searched:
         return "Nothing to compare yet: only the base has been measured"
-    return f"Nothing found: none of {counted(len(view.searched), 'trial')} kept every limit"
+    trials = counted(len(view.searched), "trial")
+    return f"Nothing found: none of {trials} beat the base within the limits"
 
 
 def _why_not(verdict: Verdict) -> str:
@@ -138,6 +139,7 @@ def _facts(view: StudyView) -> Iterator[Fact]:
         (
             f"optimizer {view.optimizer}, seed {view.seed}",
             f"{counted(len(view.searched), 'trial')}, {counted(len(view.failed), 'run')} failed",
+            f"{counted(view.disturbed, 'run')} repeated because others used the CPU",
         ),
     )
 
