@@ -21,7 +21,7 @@ from lsmtune.trials import Role, Status
 PATIENCE_S = 60.0  # never reached unless something hangs
 LOOK_S = 0.01
 
-TRIALS = 4
+TRIALS = 3
 A_TRIAL = 4
 """The load of this number is one of the search, be the base's run repeated twice or not."""
 STUDY_FILE = f"""

@@ -60,12 +60,12 @@ def test_a_study_comes_back(path: Path) -> None:
 
 def test_studies_are_listed_in_order_and_an_unknown_one_is_told_of_them(path: Path) -> None:
     with Home(path, create=True) as home:
-        with pytest.raises(UserError, match="no study 'x'.*none yet"):
+        with pytest.raises(UserError, match=r"no study 'x'.*none yet"):
             home.study("x")
         add_study(home, "second-by-name")
         add_study(home, "first-by-name")
         assert home.study_names() == ["second-by-name", "first-by-name"]
-        with pytest.raises(UserError, match="no study 'x'.*second-by-name, first-by-name"):
+        with pytest.raises(UserError, match=r"no study 'x'.*second-by-name, first-by-name"):
             home.study("x")
 
 
@@ -286,7 +286,7 @@ def test_many_connections_write_at_once(path: Path) -> None:
                 study = add_study(home, name)
                 for _ in range(10):
                     home.add_trial(study, new_trial(), {})
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it must be seen
+        except BaseException as error:
             errors.append(error)
 
     run_together([lambda n=n: work(f"study-{n}") for n in range(4)])  # type: ignore[misc]
@@ -301,7 +301,7 @@ def test_many_can_make_the_same_home_at_once(tmp_path: Path) -> None:
         barrier.wait()
         try:
             Home(path, create=True).__exit__(None, None, None)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             errors.append(error)
 
     for attempt in range(10):

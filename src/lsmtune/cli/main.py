@@ -49,6 +49,8 @@ def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code; bugs keep their traceback."""
     try:
         code = app(arguments, prog_name="lsmtune", standalone_mode=False)
+        if code == _TYPER_INTERRUPTED:
+            raise KeyboardInterrupt
     except TyperException as error:
         note(f"lsmtune: {_in_one_line(error)}")
         return _WRONG_USE
@@ -59,18 +61,12 @@ def run(arguments: list[str]) -> int:
         note(f"lsmtune: {error}")
         return _FAILED
     except (KeyboardInterrupt, typer.Abort):
-        return _interrupted()
+        note("lsmtune: interrupted; the same command goes on where this one stopped")
+        return _FAILED
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output has left; nothing more can be said
         return _FAILED
-    if code == _TYPER_INTERRUPTED:
-        return _interrupted()
     return code if isinstance(code, int) else _DONE
-
-
-def _interrupted() -> int:
-    note("lsmtune: interrupted; the same command goes on where this one stopped")
-    return _FAILED
 
 
 def _in_one_line(error: TyperException) -> str:

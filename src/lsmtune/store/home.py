@@ -5,7 +5,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.store.migrations import migrate
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
+from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir
 from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
@@ -66,11 +67,7 @@ class Home:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._check_is_ours(database)
-            self._db = sqlite3.connect(database, timeout=_BUSY_S, isolation_level=None)
-            self._db.row_factory = sqlite3.Row
-            migrate(self._db, database)  # first of all: a file of a newer version stays as it is
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA foreign_keys = ON")
+            self._db = _connect(database)
             self.evidence.mkdir(exist_ok=True)
             self.work.mkdir(exist_ok=True)
         except (OSError, sqlite3.Error) as error:
@@ -79,7 +76,8 @@ class Home:
 
     def _check_is_ours(self, database: Path) -> None:
         """Refuse to spread files over a folder that somebody else filled."""
-        if not database.exists() and any(self.path.iterdir()):
+        found = list(self.path.iterdir())
+        if found and database not in found:
             raise UserError(
                 f"--home {self.path}: the folder is not empty and holds no lsmtune study; "
                 "name a new or empty folder"
@@ -120,7 +118,8 @@ class Home:
         """Keep a trial: first its evidence, then its row, in one transaction; its number."""
         number = self._next_number(study)
         folder = f"{study.name}/{number:05d}"
-        self._keep_evidence(self.evidence / folder, trial, files)
+        path = create_workdir(self.evidence / study.name, f"{number:05d}")
+        _keep_evidence(path, trial, files)
         self._db.execute(
             "INSERT INTO trial (study_id, number, role, verification_id, pair, config, spec, "
             "result, started_at, duration_s, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -130,6 +129,7 @@ class Home:
                 trial.result.model_dump_json(), trial.started_at, trial.duration_s, folder,
             ),
         )  # fmt: skip
+        keep_workdir(path)
         return number
 
     def trials(self, study: StoredStudy) -> list[StoredTrial]:
@@ -175,13 +175,11 @@ class Home:
 
     def sweep_evidence(self, study: StoredStudy) -> None:
         """Remove the folders of trials that were cut off before their row was written."""
-        folder = self.evidence / study.name
         kept = {Path(trial.evidence).name for trial in self.trials(study)}
-        leftovers = (
-            [p for p in folder.glob("[0-9]*") if p.name not in kept] if folder.exists() else []
-        )
-        for path in leftovers:
-            shutil.rmtree(path)
+        for path in (self.evidence / study.name).glob("[0-9]*"):
+            if path.name not in kept:
+                with suppress(UserError):  # it has no marker: somebody else has put it there
+                    remove_workdir(path)
 
     def _next_number(self, study: StoredStudy) -> int:
         row = self._db.execute(
@@ -189,15 +187,28 @@ class Home:
         ).fetchone()
         return int(row[0])
 
-    def _keep_evidence(self, folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "spec.json").write_text(trial.spec.model_dump_json(indent=1))
-        for name, path in files.items():
-            with (
-                path.open("rb") as source,
-                closing(gzip.open(folder / f"{name}.gz", "wb", _ZIPPED_LEVEL)) as target,
-            ):
-                shutil.copyfileobj(source, target)
+
+def _connect(database: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(database, timeout=_BUSY_S, isolation_level=None)
+    try:
+        connection.row_factory = sqlite3.Row
+        migrate(connection, database)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close()  # it may hold a lock
+        raise
+    return connection
+
+
+def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:
+    (folder / "spec.json").write_text(trial.spec.model_dump_json(indent=1))
+    for name, path in files.items():
+        with (
+            path.open("rb") as source,
+            closing(gzip.open(folder / f"{name}.gz", "wb", _ZIPPED_LEVEL)) as target,
+        ):
+            shutil.copyfileobj(source, target)
 
 
 def now_text() -> str:

@@ -44,11 +44,24 @@ MIGRATIONS: tuple[str, ...] = (
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the database to the newest version; UserError when it is newer than this lsmtune."""
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > len(MIGRATIONS):
-        raise UserError(
-            f"{path} was written by a newer lsmtune (format {version}, this one reads up to "
-            f"{len(MIGRATIONS)}): please upgrade lsmtune"
-        )
-    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-        connection.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
+    while (version := _version(connection)) != len(MIGRATIONS):
+        if version > len(MIGRATIONS):
+            raise UserError(
+                f"{path} was written by a newer lsmtune (format {version}, this one reads up to "
+                f"{len(MIGRATIONS)}): please upgrade lsmtune"
+            )
+        _step(connection, version)
+
+
+def _step(connection: sqlite3.Connection, version: int) -> None:
+    script = f"{MIGRATIONS[version]} PRAGMA user_version = {version + 1};"
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
+    except sqlite3.OperationalError:
+        connection.rollback()
+        if _version(connection) == version:  # otherwise another process has done it meanwhile
+            raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -70,6 +70,11 @@ def remove_workdir(path: Path) -> None:
         raise LsmtuneError(f"cannot remove {error.filename}: {error.strerror}") from error
 
 
+def keep_workdir(path: Path) -> None:
+    """Take the marker off a directory that `create_workdir` made: nothing will delete it now."""
+    (path / MARKER_NAME).unlink()
+
+
 @contextmanager
 def workdir(parent: Path, name: str) -> Iterator[Path]:
     """Make a work directory for the block and remove it after, whatever ends the block.
