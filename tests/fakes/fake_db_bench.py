@@ -193,7 +193,8 @@ class DbBench:
         _print(f"DB path: [{self._database}]\n")
         for count in range(100, 700, 100):
             _complain(f"... finished {count} ops{' ' * 30}\r")
-        self._flush()
+        if self._mode is not Mode.LOSES_DATABASE:  # or its LOG may be gone amid a flush
+            self._flush()
         self._misbehave_in_load()
         while self._is_held():
             self._log("still loading\n")

@@ -193,7 +193,8 @@ def _connect(database: Path) -> sqlite3.Connection:
     try:
         connection.row_factory = sqlite3.Row
         migrate(connection, database)
-        connection.execute("PRAGMA journal_mode = WAL")
+        with suppress(sqlite3.OperationalError):  # another one is opening it, and does the same
+            connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA foreign_keys = ON")
     except BaseException:
         connection.close()  # it may hold a lock

@@ -102,11 +102,15 @@ class Study:
 
         A config that just missed a limit takes part: with noise it may well keep it.
         """
-        found = candidates(self.home.trials(self.stored), self.objective)
+        trials = self.home.trials(self.stored)
+        runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
+        # As the search left them: after an interruption the same finalists go on.
+        searched = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
+        found = candidates([t for t in trials if t.number <= searched], self.objective)
         near = [c for c in found if c.value < 1 and c.violation <= _NEARLY]
         finalists = near[: self.spec.finalists]
         for repeat in range(1, self.spec.repeats + 1):
-            for finalist in (f for f in finalists if f.runs <= repeat):
+            for finalist in (f for f in finalists if runs[f.trial.number] <= repeat):
                 config = finalist.trial.config
                 spec = self._trial_spec(config)
                 spec = spec.model_copy(update={"seed": spec.seed + repeat})

@@ -41,9 +41,10 @@ def verify_trial(study: Study, trial: StoredTrial, scale: str, workload: Workloa
     LsmtuneError when the runs keep failing.
     """
     verification = _begin(study, trial, scale, workload)
+    earlier = len(_runs(study, verification))
     while not _enough(study, pairs := _pairs(study, verification)):
         _run_pair(study, trial.config, verification)
-        _check_failures(study, verification)
+        _check_failures(_runs(study, verification)[earlier:])
     return judge(pairs, study.objective)
 
 
@@ -101,12 +102,11 @@ def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:
     return [trial for trial in trials if trial.verification_id == verification.id]
 
 
-def _check_failures(study: Study, verification: StoredVerification) -> None:
+def _check_failures(runs: Sequence[StoredTrial]) -> None:
     measured = (Status.COMPLETE, Status.DISTURBED)
-    failed = [t for t in _runs(study, verification) if t.result.status not in measured]
+    failed = [trial.result for trial in runs if trial.result.status not in measured]
     if len(failed) > _MOST_FAILURES:
-        last = failed[-1].result
         raise LsmtuneError(
             f"verification given up: {len(failed)} of its runs failed, the last one because "
-            f"{last.status.meaning}: {last.reason}"
+            f"{failed[-1].status.meaning}: {failed[-1].reason}"
         )

@@ -26,15 +26,17 @@ def probe_argv(program: str, spec: TrialSpec, database: Path) -> list[str]:
     """Gets that hit, gets that miss, short scans, on the tree that the load left.
 
     db_bench seeds the first thread of a process alike in both runs (ThreadState in
-    tools/db_bench_tool.cc), so with the load's seed the gets ask for keys that it wrote.
+    tools/db_bench_tool.cc), so with the load's seed the gets ask for keys that it wrote. More
+    reads than it wrote keys would run into others.
     """
+    reads = min(spec.protocol.probe_reads, spec.workload.num)
     return [
         program,
         "--benchmarks=readrandom,readmissing,seekrandom",
         "--use_existing_db=1",
         "--threads=1",
         "--disable_auto_compactions=1",
-        f"--reads={spec.protocol.probe_reads}",
+        f"--reads={reads}",
         f"--seek_nexts={spec.protocol.scan_length}",
         *_common_flags(spec, database),
     ]
