@@ -335,6 +335,17 @@ def test_a_lucky_run_does_not_win(home: Home) -> None:
     assert len(history) == 4  # repeats are none of the optimizer's business
 
 
+def test_once_finalists_ran_again_a_single_good_run_does_not_win(home: Home) -> None:
+    spec = make(knobs="compaction_pri", trials=3, finalists=1, repeats=2)
+    with opened(home, spec, lucky_once) as study:
+        study.tune()
+        best = study.best()
+        assert best is not None
+        assert best.trial.config["compaction_pri"] == 0
+        assert best.metrics["write_amp"] == 0.95
+        assert best.value == pytest.approx(0.95)
+
+
 def test_finalists_that_were_interrupted_are_finished(home: Home) -> None:
     spec = make(knobs="compaction_pri", trials=3, finalists=2, repeats=2)
     whole = tune(home, spec.model_copy(update={"study": "whole"}), lucky_once)

@@ -8,15 +8,7 @@ from rich.console import Console
 from lsmtune.cli.common import note
 from lsmtune.spec import StudySpec
 from lsmtune.studies.runner import Event, Listener
-from lsmtune.trials import Role, Status
-
-_NAMES = {
-    Role.BASE: "base",
-    Role.TRIAL: "trial",
-    Role.REPEAT: "finalist again",
-    Role.VERIFY_BASE: "verify: base",
-    Role.VERIFY_BEST: "verify: winner",
-}
+from lsmtune.trials import Status
 
 
 @contextmanager
@@ -30,7 +22,7 @@ def progress(spec: StudySpec) -> Iterator[Listener]:
 
         def show(event: Event) -> None:
             if event.result is None:
-                status.update(f"{_name(event)}: {event.phase}")
+                status.update(f"{event.task.title}: {event.phase}")
             else:
                 console.print(_line(event))
 
@@ -44,24 +36,17 @@ def _plain(event: Event) -> None:
         note(event.phase)
 
 
-def _name(event: Event) -> str:
-    pair = f" {event.task.pair + 1}" if event.task.pair is not None else ""
-    return f"{_NAMES[event.task.role]}{pair}"
-
-
 def _line(event: Event) -> str:
-    result = event.result
+    result, title, took = event.result, event.task.title, f"{event.duration_s:.1f} s"
     if result is None:
         return event.phase
     if result.status not in (Status.COMPLETE, Status.DISTURBED):
-        return (
-            f"{_name(event)}: {result.status.meaning}: {result.reason} ({event.duration_s:.1f} s)"
-        )
+        return f"{title}: {result.status.meaning}: {result.reason} ({took})"
     m = result.metrics
     again = "; disturbed by others, repeated" if result.status is Status.DISTURBED else ""
     return (
-        f"{_name(event)}: write amplification {m['write_amp']:.2f}, "
+        f"{title}: write amplification {m['write_amp']:.2f}, "
         f"{m['live_sst_bytes'] / 2**20:.0f} MiB live, load {m['load_s']:.1f} s + settle "
         f"{m['settle_s']:.1f} s, stalled {m['stall_percent']:.0f} % "
-        f"({event.duration_s:.1f} s{again})"
+        f"({took}{again})"
     )

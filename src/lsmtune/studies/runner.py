@@ -19,8 +19,12 @@ _REPEATS = 2
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A trial to run: what for, of which config, and what the engine is given."""
+    """A trial to run: what for, of which config, and what the engine is given.
 
+    `title` is what it is called while it runs, such as "trial 5 of 16".
+    """
+
+    title: str
     role: Role
     config: Config
     spec: TrialSpec

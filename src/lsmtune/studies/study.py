@@ -53,14 +53,16 @@ class Study:
             config = optimizer.ask(self.space, history, self.spec.seed)
             if config in seen(history):
                 break  # the space is exhausted
-            self.runner.run(Task(Role.TRIAL, config, self._trial_spec(config)))
+            title = f"trial {len(history)} of {self.spec.trials}"
+            self.runner.run(Task(title, Role.TRIAL, config, self._trial_spec(config)))
         self._repeat_finalists()
 
     def measure_base(self) -> None:
         """Measure the base as often as the spec says; LsmtuneError when it cannot be."""
         config = self.space.default()
-        while len(self._complete(Role.BASE)) < self.spec.base_runs:
-            result = self.runner.run(Task(Role.BASE, config, self._trial_spec(config)))
+        while (done := len(self._complete(Role.BASE))) < self.spec.base_runs:
+            title = f"base {done + 1} of {self.spec.base_runs}"
+            result = self.runner.run(Task(title, Role.BASE, config, self._trial_spec(config)))
             if result.status is not Status.COMPLETE:
                 raise LsmtuneError(
                     f"the base could not be measured ({result.status.meaning}): {result.reason}"
@@ -114,7 +116,8 @@ class Study:
                 config = finalist.trial.config
                 spec = self._trial_spec(config)
                 spec = spec.model_copy(update={"seed": spec.seed + repeat})
-                self.runner.run(Task(Role.REPEAT, config, spec))
+                title = f"finalist (trial {finalist.trial.number}) again"
+                self.runner.run(Task(title, Role.REPEAT, config, spec))
 
     def _budget_is_used(self) -> bool:
         trials = self.trials(Role.TRIAL)

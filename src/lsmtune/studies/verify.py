@@ -20,6 +20,7 @@ _PRECISE = 0.05
 """The interval's half width at which no more pairs are run."""
 _FIRST_SEED = 10_007
 _MOST_FAILURES = 3
+_SIDES = {Role.VERIFY_BEST: "winner", Role.VERIFY_BASE: "base"}
 
 
 def verify(study: Study, scale: str, workload: Workload) -> Verdict:
@@ -81,7 +82,8 @@ def _run_pair(study: Study, best: Config, verification: StoredVerification) -> N
             protocol=study.spec.protocol,
             seed=_FIRST_SEED * verification.id + pair,
         )
-        study.runner.run(Task(role, configs[role], spec, verification.id, pair))
+        title = f"pair {pair + 1}, {_SIDES[role]}"
+        study.runner.run(Task(title, role, configs[role], spec, verification.id, pair))
 
 
 def settings_at(study: Study, config: Config, scale: str) -> Settings:

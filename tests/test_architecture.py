@@ -1,0 +1,372 @@
+"""The rules of the house, read from the source: floors, sizes, and who may touch the machine.
+
+Floors (ARCHITECTURE.md): imports point down only, and rooms of one floor do not import each
+other. A new module or folder fails until it has a place here.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "lsmtune"
+
+FLOORS: dict[str, int] = {
+    "lsmtune": 0, "errors": 0, "units": 0, "stats": 0, "system": 0,
+    "knobs": 1, "workloads": 1, "metrics": 1, "learning": 1,
+    "records": 2, "simulator": 2,
+    "engines": 3, "optimizers": 3, "store": 3,
+    "studies": 4, "analysis": 4,
+    "report": 5,
+    "recipes": 6,
+    "cli": 7,
+}  # fmt: skip
+"""Every room with its floor; `lsmtune` is the package's own __init__."""
+
+ROOM_OF_MODULE = {
+    "__init__": "lsmtune", "errors": "errors", "units": "units", "stats": "stats",
+    "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
+}  # fmt: skip
+"""The modules at the package's root; the records are one room."""
+
+FOUNDATION = {"units", "stats", "system"}
+"""Rooms that may import the errors, which are on their own floor."""
+
+MOST_LINES = 400
+MOST_LINES_OF_A_FUNCTION = 60
+
+MACHINE = re.compile(
+    r"(subprocess|multiprocessing|pty|ctypes)(\..*)?"
+    r"|os\.(kill|killpg|system|popen|fork|forkpty|startfile|remove|unlink|rmdir|removedirs"
+    r"|(exec|spawn|posix_spawn)\w*)"
+    r"|shutil\.(rmtree|move|chown)"
+    r"|signal\.(pthread_kill|pidfd_send_signal|raise_signal)|psutil\.(Process|Popen)"
+)
+"""What starts or ends processes, or deletes: for the room `system` alone."""
+
+DELETING_METHODS = {"unlink", "rmdir", "rmtree"}
+
+PICKLES = re.compile(r"(c?[pP]ickle|dill|cloudpickle|joblib|marshal|shelve)(\..*)?")
+
+NOTES = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+
+MACHINE_PATH = re.compile(
+    r"(?<![\w.<>)\]}/:*~-])/(?!(?:proc|sys|dev|etc|tmp|usr)\b)[a-z]\w*/[\w.]|\b[A-Z]:\\+\w"
+)
+"""An absolute path, apart from those that every Linux has."""
+
+Checker = Callable[[Path], Iterator[str]]
+
+
+class Module:
+    """A module of a package tree: where it stands, and what it says."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        self.name = str(path.relative_to(root))
+        self.text = path.read_text(encoding="utf-8")
+        self.tree = ast.parse(self.text)
+        parts = path.relative_to(root).with_suffix("").parts
+        self.room = room_of(parts)
+        self._package = ("lsmtune", *parts[:-1])
+
+    def imports(self) -> Iterator[str]:
+        """The dotted name of everything that is imported, wherever in the module."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield from (f"{self._source(node)}.{alias.name}" for alias in node.names)
+
+    def uses(self) -> Iterator[tuple[int, str]]:
+        """Line and full dotted name of what is used of imported modules."""
+        names = dict(self._bound())
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Attribute) and (dotted := _dotted(node)):
+                first, _, rest = dotted.partition(".")
+                if first in names:
+                    yield node.lineno, f"{names[first]}.{rest}"
+
+    def _bound(self) -> Iterator[tuple[str, str]]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    bound = alias.asname or alias.name.partition(".")[0]
+                    yield bound, alias.name if alias.asname else bound
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    yield alias.asname or alias.name, f"{self._source(node)}.{alias.name}"
+
+    def _source(self, node: ast.ImportFrom) -> str:
+        above = self._package[: len(self._package) - node.level + 1] if node.level else ()
+        return ".".join([*above, *([node.module] if node.module else [])])
+
+
+def room_of(parts: tuple[str, ...]) -> str | None:
+    """The room of a module by its path below the package; None where it has no place."""
+    room = ROOM_OF_MODULE.get(parts[0]) if len(parts) == 1 else parts[0]
+    return room if room in FLOORS else None
+
+
+def _dotted(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (above := _dotted(node.value)):
+        return f"{above}.{node.attr}"
+    return None
+
+
+def modules(root: Path) -> list[Module]:
+    return [Module(root, path) for path in sorted(root.rglob("*.py"))]
+
+
+def homeless(root: Path) -> Iterator[str]:
+    """Modules without a place."""
+    yield from (f"{module.name} has no room" for module in modules(root) if not module.room)
+
+
+def wrong_imports(root: Path) -> Iterator[str]:
+    """Imports that point up, or to another room of the same floor."""
+    for module in modules(root):
+        for imported in module.imports():
+            room = imported_room(imported)
+            if module.room and room and not may_import(module.room, room):
+                yield f"{module.name} imports {imported}"
+
+
+def imported_room(dotted: str) -> str | None:
+    """The room that an import of ours enters; None for other packages."""
+    first, *parts = dotted.split(".")
+    if first != "lsmtune":
+        return None
+    if not parts:
+        return "lsmtune"
+    return ROOM_OF_MODULE.get(parts[0]) or (parts[0] if parts[0] in FLOORS else "lsmtune")
+
+
+def may_import(room: str, other: str) -> bool:
+    always = {room, "lsmtune", *(["errors"] if room in FOUNDATION else [])}
+    return other in always or FLOORS[other] < FLOORS[room]
+
+
+def too_long(root: Path) -> Iterator[str]:
+    """Files and functions that nobody can take in."""
+    for module in modules(root):
+        if (lines := len(module.text.splitlines())) > MOST_LINES:
+            yield f"{module.name} has {lines} lines"
+        for node in ast.walk(module.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > MOST_LINES_OF_A_FUNCTION:
+                    yield f"{module.name}: {node.name} has {lines} lines"
+
+
+def touching_the_machine(root: Path) -> Iterator[str]:
+    """Processes and deletions outside the room `system`."""
+    for module in modules(root):
+        if module.room == "system":
+            continue
+        for imported in module.imports():
+            if MACHINE.fullmatch(imported):
+                yield f"{module.name} imports {imported}"
+        for line, used in module.uses():
+            if MACHINE.fullmatch(used):
+                yield f"{module.name}:{line} uses {used}"
+        calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+        for called in calls:
+            if isinstance(called, ast.Attribute) and called.attr in DELETING_METHODS:
+                yield f"{module.name}:{called.lineno} calls .{called.attr}()"
+
+
+def shells(root: Path) -> Iterator[str]:
+    """Commands that a shell would read."""
+    for module in modules(root):
+        keywords = (node for node in ast.walk(module.tree) if isinstance(node, ast.keyword))
+        for keyword in keywords:
+            if keyword.arg == "shell" and ast.unparse(keyword.value) != "False":
+                yield f"{module.name}:{keyword.value.lineno} gives shell="
+        for line, used in module.uses():
+            if used in {"os.system", "os.popen", "subprocess.getoutput"}:
+                yield f"{module.name}:{line} uses {used}"
+
+
+def pickles(root: Path) -> Iterator[str]:
+    """Formats that run code when they are read."""
+    for module in modules(root):
+        yield from (f"{module.name} imports {n}" for n in module.imports() if PICKLES.fullmatch(n))
+
+
+def notes(root: Path) -> Iterator[str]:
+    """Work that was left undone, in comments and texts."""
+    for path in _text_files(root):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if NOTES.search(line):
+                yield f"{path.relative_to(root)}:{number}: {line.strip()}"
+
+
+def machine_paths(root: Path) -> Iterator[str]:
+    """Paths that exist on somebody's machine only, in strings and comments."""
+    for path in _text_files(root):
+        for number, text in _said(path):
+            if MACHINE_PATH.search(text):
+                yield f"{path.relative_to(root)}:{number}: {text.strip()}"
+
+
+def _text_files(root: Path) -> Iterator[Path]:
+    files = (path for path in sorted(root.rglob("*")) if path.is_file())
+    yield from (path for path in files if path.suffix in {".py", ".toml", ".css", ".js", ".html"})
+
+
+def _said(path: Path) -> Iterator[tuple[int, str]]:
+    """Strings and comments of a module, all lines of another file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield from enumerate(text.splitlines(), start=1)
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            yield token.start[0], token.string.strip("rbfu\"'")
+
+
+CHECKERS: tuple[Checker, ...] = (
+    homeless, wrong_imports, too_long, touching_the_machine, shells, pickles, notes, machine_paths,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("checker", CHECKERS, ids=lambda checker: checker.__name__)
+def test_the_house_keeps_its_rules(checker: Checker) -> None:
+    assert list(checker(SOURCE)) == []
+
+
+def test_the_house_is_what_is_checked() -> None:
+    rooms = {module.room for module in modules(SOURCE)}
+    assert rooms >= {"system", "knobs", "records", "store", "studies", "report", "cli"}
+
+
+def plant(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 60
+TIDY = {
+    "__init__.py": '"""A package."""\n',
+    "units.py": "from lsmtune.errors import UserError\n",
+    "spec.py": "from lsmtune.knobs import space\nfrom lsmtune.trials import Protocol\n",
+    "system/workdir.py": "import shutil\nimport lsmtune.errors\nshutil.rmtree('x')\n",
+    "store/home.py": "import shutil\nimport os\nshutil.copyfileobj\nos.environ\n",
+    "cli/main.py": "def f():\n" + "    x = '/proc/stat a/b ops/s 1/64 https://e.org/x/y'\n" * 59,
+    "report/page.css": "p { color: red } /* a/b */\n",
+}
+
+
+@pytest.mark.parametrize("checker", CHECKERS, ids=lambda checker: checker.__name__)
+def test_a_tidy_house_passes(checker: Checker, tmp_path: Path) -> None:
+    assert list(checker(plant(tmp_path, TIDY))) == []
+
+
+def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[object]:
+    return [
+        pytest.param(checker, file, text, found, id=f"{checker.__name__}-{n}")
+        for n, (file, text, found) in enumerate(planted)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("checker", "file", "text", "found"),
+    [
+        *cases(
+            homeless,
+            [
+                ("helpers/text.py", "", "helpers/text.py has no room"),
+                ("utils.py", "", "utils.py has no room"),
+            ],
+        ),
+        *cases(
+            wrong_imports,
+            [
+                (
+                    "knobs/space.py",
+                    "from lsmtune.store.home import Home",
+                    "lsmtune.store.home.Home",
+                ),
+                ("knobs/space.py", "import lsmtune.metrics.definitions", "lsmtune.metrics"),
+                ("knobs/space.py", "from lsmtune import metrics", "lsmtune.metrics"),
+                ("knobs/space.py", "from ..trials import Role", "lsmtune.trials.Role"),
+                ("knobs/space.py", "from .. import spec", "lsmtune.spec"),
+                ("knobs/a/b.py", "def f():\n    from ...cli import main", "lsmtune.cli.main"),
+                ("store/home.py", "from lsmtune.engines.base import Engine", "lsmtune.engines"),
+                ("studies/study.py", "from lsmtune.analysis import x", "lsmtune.analysis"),
+                ("trials.py", "from lsmtune.store import home", "lsmtune.store.home"),
+                ("stats.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
+                ("errors.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
+                ("system/lock.py", "from lsmtune.units import KIB", "lsmtune.units.KIB"),
+            ],
+        ),
+        *cases(
+            too_long,
+            [
+                ("cli/main.py", "x = 1\n" * 401, "401 lines"),
+                ("cli/main.py", LONG_FUNCTION, "f has 61 lines"),
+                ("cli/main.py", "async " + LONG_FUNCTION, "f has 61 lines"),
+            ],
+        ),
+        *cases(
+            touching_the_machine,
+            [
+                ("store/home.py", "import subprocess", "imports subprocess"),
+                ("store/home.py", "from subprocess import run", "imports subprocess.run"),
+                ("store/home.py", "from os import kill as k", "imports os.kill"),
+                ("store/home.py", "import os\nos.kill(1, 9)", "home.py:2 uses os.kill"),
+                ("store/home.py", "import os as o\no.execv('x', [])", "uses os.execv"),
+                ("store/home.py", "import shutil\nf = shutil.rmtree", "uses shutil.rmtree"),
+                ("store/home.py", "path.unlink()", "calls .unlink()"),
+                ("store/home.py", "Path('x').parent.rmdir()", "calls .rmdir()"),
+                ("engines/a.py", "import psutil\npsutil.Process(1)", "uses psutil.Process"),
+            ],
+        ),
+        *cases(
+            shells,
+            [
+                ("system/process.py", "run('ls', shell=True)", "gives shell="),
+                ("system/process.py", "run('ls', shell=flag)", "gives shell="),
+                ("system/process.py", "import os\nos.system('ls')", "uses os.system"),
+            ],
+        ),
+        *cases(
+            pickles,
+            [
+                ("store/home.py", "import pickle", "imports pickle"),
+                ("store/home.py", "from joblib import dump", "imports joblib.dump"),
+            ],
+        ),
+        *cases(
+            notes,
+            [
+                ("spec.py", "x = 1  # TO" + "DO later", "spec.py:1"),
+                ("knobs/rocksdb.toml", "# FIX" + "ME", "rocksdb.toml:1"),
+            ],
+        ),
+        *cases(
+            machine_paths,
+            [
+                ("spec.py", "x = '/ho" + "me/me/db_bench'", "spec.py:1"),
+                ("spec.py", "x = 1  # see /srv/data/x", "spec.py:1"),
+                ("spec.py", "x = 'C:\\\\Users'", "spec.py:1"),
+                ("knobs/rocksdb.toml", 'path = "/opt/rocksdb/bin"', "rocksdb.toml:1"),
+            ],
+        ),
+    ],
+)
+def test_a_planted_violation_is_found(
+    checker: Checker, file: str, text: str, found: str, tmp_path: Path
+) -> None:
+    problems = list(checker(plant(tmp_path, TIDY | {file: text})))
+    assert problems
+    assert all(file.rpartition("/")[2] in problem for problem in problems)
+    assert any(found in problem for problem in problems)
