@@ -35,7 +35,9 @@ class Limit:
         return pair[0] / pair[1] if self.relation == "<=" else pair[1] / pair[0]
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.relation} {self.bound:g}{' * base' if self.times_base else ''}"
+        return (
+            f"{self.metric} {self.relation} {self.bound:.12g}{' * base' if self.times_base else ''}"
+        )
 
 
 DEFAULT_LIMITS = tuple(

@@ -80,6 +80,11 @@ class StudySpec(BaseModel):
             raise ValueError(f"no workload {workload.name!r}; known are {', '.join(PRESETS)}")
         return workload
 
+    @field_validator("scale")
+    @classmethod
+    def _one_text_a_scale(cls, scale: str) -> str:
+        return str(parse_scale(scale, "scale"))
+
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
         self.scale_value  # noqa: B018 - reading them raises what is wrong

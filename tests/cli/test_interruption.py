@@ -153,7 +153,7 @@ def test_an_interrupted_study_cleans_up_and_goes_on(site: Site, how: signal.Sign
     running.send_signal(how)
     code, out, err = end(running)
     assert (code, out) == (1, ""), err
-    messages = [line for line in err.splitlines() if not line.startswith(("base: ", "trial: "))]
+    messages = [line for line in err.splitlines() if not line.startswith(("base ", "trial "))]
     assert messages == ["lsmtune: interrupted; the same command goes on where this one stopped"]
     site.check_clean()
     kept = site.rows()

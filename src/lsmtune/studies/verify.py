@@ -5,14 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.constraints import Context, normalise
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.spec import MIN_PAIRS
 from lsmtune.store.records import StoredTrial, StoredVerification, complete_pairs
 from lsmtune.studies.runner import Task
-from lsmtune.studies.study import Study
+from lsmtune.studies.study import Study, make_space
 from lsmtune.trials import Role, Status, TrialSpec
-from lsmtune.units import parse_scale
 from lsmtune.verdict import Pair, Verdict, judge
 from lsmtune.workloads import Workload
 
@@ -87,16 +85,19 @@ def _run_pair(study: Study, best: Config, verification: StoredVerification) -> N
 
 
 def settings_at(study: Study, config: Config, scale: str) -> Settings:
-    """The settings of a config for a tree at another scale: sizes grow, the rest stays."""
-    wanted = parse_scale(scale, "scale")
-    factor = float(wanted / study.spec.scale_value)
+    """The settings of a config for a tree at another scale: sizes grow, the rest stays.
+
+    The memory limit of that scale holds there too, by default what the base takes at it.
+    """
+    spec = study.spec.model_copy(update={"scale": scale})
+    factor = float(spec.scale_value / study.spec.scale_value)
     knobs = {knob.name: knob for knob in study.engine.catalogue.knobs}
     tuned = {
         name: round(float(value) * factor) if knobs[name].scales else value
         for name, value in config.items()
     }
-    base = study.engine.base_settings(wanted)
-    return normalise({**base, **tuned}, Context(base, study.space.open_files))
+    space = make_space(spec, study.engine)
+    return space.settings(space.legalise(tuned))
 
 
 def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:
