@@ -59,13 +59,38 @@ class Objective:
     metrics: tuple[str, ...]
     limits: tuple[Limit, ...]
 
+    def missing(self, run: Metrics) -> list[str]:
+        """The metrics asked for or limited that a run does not have."""
+        return [
+            name for name in (*self.metrics, *(x.metric for x in self.limits)) if name not in run
+        ]
+
     def value(self, trial: Metrics, base: Metrics) -> float:
         """The trial's objective: 1 for the base, below 1 for a gain."""
         return geometric_mean([gain_ratio(name, trial[name], base[name]) for name in self.metrics])
 
-    def violation(self, trial: Metrics, base: Metrics) -> float:
-        """By how much the worst limit is exceeded: 0.1 is 10 % over; at most 0 is feasible."""
-        return max((limit.ratio(trial, base) - 1 for limit in self.limits), default=-1.0)
+    def violation(self, trial: Metrics, base: Metrics, noise: Metrics | None = None) -> float:
+        """By how much the worst limit is exceeded: 0.1 is 10 % over; at most 0 is feasible.
+
+        With `noise`, a factor a metric, a limit counts as exceeded only beyond that factor.
+        """
+        slack = noise or {}
+        uses = (limit.ratio(trial, base) / slack.get(limit.metric, 1.0) for limit in self.limits)
+        return max((use - 1 for use in uses), default=-1.0)
+
+
+def run_noise(runs: Sequence[Metrics], of_runs: int) -> dict[str, float]:
+    """The factor by which runs of one config differ: the widest pair of the given runs.
+
+    For the median of `of_runs` runs it is smaller by the root of their number, in logs. One run
+    tells nothing: no noise is assumed then.
+    """
+    metrics = {name: [run[name] for run in runs if run.get(name, 0) > 0] for name in runs[0]}
+    return {
+        name: (max(values) / min(values)) ** (of_runs**-0.5)
+        for name, values in metrics.items()
+        if values
+    }
 
 
 def gain_ratio(name: str, trial: float, base: float) -> float:

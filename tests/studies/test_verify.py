@@ -13,11 +13,12 @@ import pytest
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies.study import Study, open_study
-from lsmtune.studies.verify import verify
+from lsmtune.studies.verify import settings_at, verify
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
 from lsmtune.workloads import Workload
@@ -232,7 +233,7 @@ def test_at_another_scale_only_the_sizes_of_the_tree_grow(home: Home) -> None:
     def script(spec: TrialSpec) -> TrialResult:
         return measured(write_amp=1e8 / float(spec.settings["block_size"]))
 
-    with tuned(home, script, knobs="all", trials=12) as study:
+    with tuned(home, script, knobs="all", trials=12, memory="2GiB") as study:
         verify(study, "1", study.spec.workload)
         best = study.best()
         assert best is not None
@@ -248,3 +249,24 @@ def test_at_another_scale_only_the_sizes_of_the_tree_grow(home: Home) -> None:
         else:
             for name, value in trial.spec.settings.items():
                 assert value == (64 * small[name] if name in sizes else small[name]), name
+
+
+def test_equal_memory_holds_at_another_scale_too(home: Home) -> None:
+    knobs = "write_buffer_size,max_write_buffer_number,cache_size"
+
+    def script(spec: TrialSpec) -> TrialResult:
+        return measured(write_amp=1e8 / _memtables(spec))
+
+    with tuned(home, script, knobs=knobs, trials=6) as study:
+        best = study.best()
+        assert best is not None
+        base = study.engine.base_settings(Fraction(1))
+        grown = settings_at(study, best.trial.config, "1")
+    assert memory_bytes(grown) <= memory_bytes(base)
+    assert grown["write_buffer_size"] >= base["write_buffer_size"] / 2
+
+
+def _memtables(spec: TrialSpec) -> float:
+    return float(spec.settings["max_write_buffer_number"]) * float(
+        spec.settings["write_buffer_size"]
+    )

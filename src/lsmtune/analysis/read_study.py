@@ -7,7 +7,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.objective import Metrics, Objective
+from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics, best_candidate
@@ -27,7 +27,8 @@ def read_study(home: Home, name: str) -> StudyView:
     base_runs = _complete(stored, Role.BASE)
     base = base_metrics(stored)
     objective = spec.parsed_objective
-    trials = tuple(_trial_view(trial, base, objective) for trial in stored)
+    noise = run_noise([run.result.metrics for run in base_runs], of_runs=1) if base_runs else {}
+    trials = tuple(_trial_view(trial, base, noise, objective) for trial in stored)
     winner = best_candidate(stored, objective)
     best = winner.trial if winner else None
     return StudyView(
@@ -57,9 +58,12 @@ def _complete(trials: Sequence[StoredTrial], role: Role) -> list[StoredTrial]:
     return [t for t in trials if t.role is role and t.result.status is Status.COMPLETE]
 
 
-def _trial_view(trial: StoredTrial, base: Metrics, objective: Objective) -> TrialView:
+def _trial_view(
+    trial: StoredTrial, base: Metrics, noise: Metrics, objective: Objective
+) -> TrialView:
     metrics = trial.result.metrics
-    comparable = base and trial.result.status is Status.COMPLETE
+    measured = base and trial.result.status is Status.COMPLETE
+    comparable = measured and not objective.missing(metrics)
     return TrialView(
         number=trial.number,
         role=trial.role,
@@ -69,7 +73,7 @@ def _trial_view(trial: StoredTrial, base: Metrics, objective: Objective) -> Tria
         config=dict(trial.config),
         metrics=metrics,
         value=objective.value(metrics, base) if comparable else None,
-        violation=objective.violation(metrics, base) if comparable else None,
+        violation=objective.violation(metrics, base, noise) if comparable else None,
     )
 
 

@@ -13,7 +13,10 @@ from lsmtune.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class TrialView:
-    """One trial; `value` (below 1 is a gain) and `violation` only where it was measured."""
+    """One trial; `value` (below 1 is a gain) and `violation` only where it was measured.
+
+    `violation` is what the noise of the base's runs cannot explain of the worst limit's excess.
+    """
 
     number: int
     role: Role

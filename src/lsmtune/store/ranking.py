@@ -3,25 +3,39 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lsmtune.objective import Metrics, Objective, median_metrics
+from lsmtune.objective import Metrics, Objective, median_metrics, run_noise
 from lsmtune.store.records import StoredTrial
 from lsmtune.trials import Role, Status
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A config that was searched: its trial, how often it ran, and its median metrics."""
+    """A config that was searched: its trial, how often it ran, and its median metrics.
+
+    `violation` is of the worst limit, `excess` what of it the base's own noise cannot explain.
+    """
 
     trial: StoredTrial
     runs: int
     metrics: Metrics
     value: float
     violation: float
+    excess: float
+
+    @property
+    def penalised_value(self) -> float:
+        """The objective, made worse by as much as the worst limit is exceeded."""
+        return self.value * (1 + max(0.0, self.violation))
 
 
 def base_metrics(trials: Iterable[StoredTrial]) -> Metrics:
     """The median of the base's runs, metric by metric; empty before there is one."""
-    return median_metrics([t.result.metrics for t in trials if _measured(t, Role.BASE)])
+    return median_metrics(base_runs(trials))
+
+
+def base_runs(trials: Iterable[StoredTrial]) -> list[Metrics]:
+    """The metrics of each of the base's runs."""
+    return [t.result.metrics for t in trials if _measured(t, Role.BASE)]
 
 
 def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
@@ -29,21 +43,26 @@ def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Cand
     base = base_metrics(trials)
     searched = [t for t in trials if _measured(t, Role.TRIAL)] if base else []
     return sorted(
-        (_candidate(trial, trials, base, objective) for trial in searched),
+        (
+            _candidate(trial, trials, base, objective)
+            for trial in searched
+            if not objective.missing(trial.result.metrics)
+        ),
         key=lambda candidate: candidate.value,
     )
 
 
 def best_candidate(trials: Sequence[StoredTrial], objective: Objective) -> Candidate | None:
-    """The best config that beats the base and keeps every limit; None when there is none.
+    """The best config that beats the base within the limits; None when there is none.
 
-    Once finalists have been repeated, only they count.
+    Once finalists have been repeated, only they count. A limit that is exceeded by no more than
+    the base's runs differ among themselves counts against a config, but does not exclude it:
+    verification will tell.
     """
     found = candidates(trials, objective)
     most_runs = max((candidate.runs for candidate in found), default=0)
-    return next(
-        (c for c in found if c.runs == most_runs and c.violation <= 0 and c.value < 1), None
-    )
+    fit = (c for c in found if c.runs == most_runs and c.excess <= 0 and c.penalised_value < 1)
+    return min(fit, key=lambda candidate: candidate.penalised_value, default=None)
 
 
 def _candidate(
@@ -51,12 +70,14 @@ def _candidate(
 ) -> Candidate:
     repeats = [t for t in trials if _measured(t, Role.REPEAT) and t.config == trial.config]
     metrics = median_metrics([run.result.metrics for run in (trial, *repeats)])
+    noise = run_noise(base_runs(trials), of_runs=1 + len(repeats))
     return Candidate(
         trial,
         1 + len(repeats),
         metrics,
         objective.value(metrics, base),
         objective.violation(metrics, base),
+        objective.violation(metrics, base, noise),
     )
 
 

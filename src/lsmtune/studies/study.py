@@ -8,12 +8,18 @@ from lsmtune.engines.base import Engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
-from lsmtune.objective import Metrics, Objective
+from lsmtune.objective import Metrics, Objective, median_metrics, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import BUDGET_KEYS, StudySpec
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import Candidate, base_metrics, best_candidate, candidates
+from lsmtune.store.ranking import (
+    Candidate,
+    base_metrics,
+    base_runs,
+    best_candidate,
+    candidates,
+)
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.system.host import describe_host, describe_storage
@@ -23,8 +29,6 @@ from lsmtune.trials import Role, Status, TrialSpec
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
-_NEARLY = 0.1
-"""By how much a finalist's first run may exceed a limit."""
 
 
 class Study:
@@ -67,6 +71,8 @@ class Study:
                 raise LsmtuneError(
                     f"the base could not be measured ({result.status.meaning}): {result.reason}"
                 )
+        if missing := self.objective.missing(base_metrics(self.home.trials(self.stored))):
+            raise UserError(f"objective: the base has no {', '.join(missing)} under this load")
 
     def trials(self, *roles: Role) -> list[StoredTrial]:
         """The trials so far with one of the roles, those that were repeated left out."""
@@ -78,38 +84,36 @@ class Study:
 
     def history(self) -> list[Observation]:
         """The base and the trials as the optimizer sees them."""
-        base = base_metrics(self.home.trials(self.stored))
+        runs = base_runs(self.home.trials(self.stored))
+        base, noise = median_metrics(runs), run_noise(runs, of_runs=1)
         first = Observation(self.space.default(), 1.0, self.objective.violation(base, base))
-        return [first, *(self._observe(trial, base) for trial in self.trials(Role.TRIAL))]
+        return [first, *(self._observe(trial, base, noise) for trial in self.trials(Role.TRIAL))]
 
     def best(self) -> Candidate | None:
         """The winner so far, judged over all of its runs; None while nothing beats the base."""
         return best_candidate(self.home.trials(self.stored), self.objective)
 
-    def _observe(self, trial: StoredTrial, base: Metrics) -> Observation:
+    def _observe(self, trial: StoredTrial, base: Metrics, noise: Metrics) -> Observation:
         metrics = trial.result.metrics
-        if not metrics:
+        if self.objective.missing(metrics):
             return Observation(trial.config, None, None)
         return Observation(
             trial.config,
             self.objective.value(metrics, base),
-            self.objective.violation(metrics, base),
+            self.objective.violation(metrics, base, noise),
         )
 
     def _complete(self, role: Role) -> list[StoredTrial]:
         return [t for t in self.trials(role) if t.result.status is Status.COMPLETE]
 
     def _repeat_finalists(self) -> None:
-        """Run the finalists again under other seeds, round by round.
-
-        A config that just missed a limit takes part: with noise it may well keep it.
-        """
+        """Run the finalists again under other seeds, round by round."""
         trials = self.home.trials(self.stored)
         runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
         # As the search left them: after an interruption the same finalists go on.
         searched = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
         found = candidates([t for t in trials if t.number <= searched], self.objective)
-        near = [c for c in found if c.value < 1 and c.violation <= _NEARLY]
+        near = [c for c in found if c.value < 1 and c.excess <= 0]
         finalists = near[: self.spec.finalists]
         for repeat in range(1, self.spec.repeats + 1):
             for finalist in (f for f in finalists if runs[f.trial.number] <= repeat):
