@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/false_gains.py HOME
 
-20 real verifications of the base against itself, then 100 verifications in which the engine's
-answers are drawn from the recorded pairs of runs. Resumes; writes the recorded runs and the
-counts to benchmarks/results/. Nothing else may run on the machine meanwhile.
+20 real verifications of the base against itself at 50,000 pairs. Resumes; writes the counts and
+the recorded runs to benchmarks/results/; tests/studies/test_false_gains.py draws 100 more
+verifications from these runs. Nothing else may run on the machine meanwhile.
 """
 
 import json
@@ -25,7 +25,7 @@ from lsmtune.workloads import Workload
 
 REAL = 20
 RESULTS = Path(__file__).parent / "results"
-SPEC = StudySpec(study="false-gains", workload=Workload(num=200_000), base_runs=REAL)
+SPEC = StudySpec(study="false-gains", workload=Workload(num=50_000), base_runs=REAL)
 
 
 def show(event: Event) -> None:

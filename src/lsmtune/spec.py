@@ -55,7 +55,7 @@ class StudySpec(BaseModel):
     budget: str | None = None
     seed: int = Field(default=1, ge=1, le=2**31 - 1)
     base_runs: int = Field(default=3, ge=1, le=100)
-    finalists: int = Field(default=4, ge=1, le=100)
+    finalists: int = Field(default=5, ge=1, le=100)
     repeats: int = Field(default=2, ge=0, le=100)
     pairs: int = Field(default=MIN_PAIRS, ge=0, le=1000)
     max_pairs: int = Field(default=12, ge=0, le=1000)

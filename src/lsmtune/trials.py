@@ -58,7 +58,7 @@ class Protocol(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    probe_reads: int = Field(default=20_000, ge=100)
+    probe_reads: int = Field(default=10_000, ge=100)
     scan_length: int = Field(default=10, ge=1)
     quiet_s: float = Field(default=0.25, gt=0)
     wall_limit_s: float = Field(default=3600, gt=0)

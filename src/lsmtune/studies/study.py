@@ -29,6 +29,8 @@ from lsmtune.trials import Role, Status, TrialSpec
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
+_NEARLY = 0.1
+"""By how much a finalist's first run may exceed a limit beyond the base's noise."""
 
 
 class Study:
@@ -107,13 +109,18 @@ class Study:
         return [t for t in self.trials(role) if t.result.status is Status.COMPLETE]
 
     def _repeat_finalists(self) -> None:
-        """Run the finalists again under other seeds, round by round."""
+        """Run the finalists again under other seeds, round by round.
+
+        A config that just missed a limit takes part: some configs end a run with much more or
+        less to merge than in another, and only their median tells.
+        """
         trials = self.home.trials(self.stored)
         runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
         # As the search left them: after an interruption the same finalists go on.
         searched = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
         found = candidates([t for t in trials if t.number <= searched], self.objective)
-        near = [c for c in found if c.value < 1 and c.excess <= 0]
+        near = [c for c in found if c.penalised_value < 1 and c.excess <= _NEARLY]
+        near.sort(key=lambda candidate: candidate.penalised_value)
         finalists = near[: self.spec.finalists]
         for repeat in range(1, self.spec.repeats + 1):
             for finalist in (f for f in finalists if runs[f.trial.number] <= repeat):

@@ -1,0 +1,49 @@
+"""The figures of benchmarks/results/ as the table that the README shows.
+
+.venv/bin/python benchmarks/table.py
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+_RATIOS = {
+    "write_amp": "exact write amplification, winner / base",
+    "sustained_ops_s": "operations a second over load + settle, winner / base",
+    "live_sst_bytes": "live space, winner / base",
+    "get_p99_us": "get that hits, 99 %, winner / base",
+    "get_missing_p99_us": "get that misses, 99 %, winner / base",
+    "scan_p99_us": "scan of 10 records, 99 %, winner / base",
+}
+
+
+def read(name: str) -> Any:
+    """The recorded results of a benchmark."""
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def table() -> str:
+    """The table in Markdown; the range in brackets is over the studies."""
+    five, false, over = read("five_studies")["summary"], read("false_gains"), read("overhead")
+    rows = [
+        (text, f"{r['median']:.2f} ({r['lowest']:.2f} to {r['highest']:.2f})", "five_studies.py")
+        for text, r in ((text, five["ratios"][name]) for name, text in _RATIOS.items())
+    ]
+    rows += [
+        ("studies that ended in a verified gain",
+         f"{five['claims_of_gain']} of {five['studies']}", "five_studies.py"),
+        ("verifications of the base against itself that claimed a gain",
+         f"{false['claims_of_gain']} of {false['verifications']}", "false_gains.py"),
+        ("a trial lasts longer than its load + settle time by",
+         f"{over['trial_beyond_load_and_settle_s']:.2f} s", "overhead.py"),
+        ("from the end of one db_bench to the start of the next",
+         f"{1000 * over['between_db_benches_s']:.0f} ms", "overhead.py"),
+    ]  # fmt: skip
+    lines = ["| figure | median (range) | command |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| {a} | {b} | `benchmarks/{c}` |" for a, b, c in rows)]) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())
