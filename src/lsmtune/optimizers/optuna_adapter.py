@@ -112,9 +112,10 @@ def _new_neighbour(
     return RandomSearch().ask(space, history, seed)
 
 
-def _rank(observation: Observation) -> tuple[float, float]:
-    """Feasible ones first, by value; then by how much they exceed the limits."""
-    return max(0.0, observation.violation or 0.0), observation.value or 0.0
+def _rank(observation: Observation) -> float:
+    """The value, made worse by as much as the worst limit is exceeded."""
+    value = float("inf") if observation.value is None else observation.value
+    return value * (1 + max(0.0, observation.violation or 0.0))
 
 
 def _told(

@@ -12,20 +12,19 @@ from lsmtune.trials import Role, Status
 class Candidate:
     """A config that was searched: its trial, how often it ran, and its median metrics.
 
-    `violation` is of the worst limit, `excess` what of it the base's own noise cannot explain.
+    `excess` is by how much the worst limit is exceeded beyond the noise of the base's own runs.
     """
 
     trial: StoredTrial
     runs: int
     metrics: Metrics
     value: float
-    violation: float
     excess: float
 
     @property
     def penalised_value(self) -> float:
-        """The objective, made worse by as much as the worst limit is exceeded."""
-        return self.value * (1 + max(0.0, self.violation))
+        """The objective, made worse by as much as the worst limit is exceeded beyond noise."""
+        return self.value * (1 + max(0.0, self.excess))
 
 
 def base_metrics(trials: Iterable[StoredTrial]) -> Metrics:
@@ -56,13 +55,11 @@ def best_candidate(trials: Sequence[StoredTrial], objective: Objective) -> Candi
     """The best config that beats the base within the limits; None when there is none.
 
     Once finalists have been repeated, only they count. A limit that is exceeded by no more than
-    the base's runs differ among themselves counts against a config, but does not exclude it:
-    verification will tell.
+    the base's runs differ among themselves does not exclude a config: verification will tell.
     """
     found = candidates(trials, objective)
     most_runs = max((candidate.runs for candidate in found), default=0)
-    fit = (c for c in found if c.runs == most_runs and c.excess <= 0 and c.penalised_value < 1)
-    return min(fit, key=lambda candidate: candidate.penalised_value, default=None)
+    return next((c for c in found if c.runs == most_runs and c.excess <= 0 and c.value < 1), None)
 
 
 def _candidate(
@@ -76,7 +73,6 @@ def _candidate(
         1 + len(repeats),
         metrics,
         objective.value(metrics, base),
-        objective.violation(metrics, base),
         objective.violation(metrics, base, noise),
     )
 
