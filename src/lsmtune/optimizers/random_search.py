@@ -8,7 +8,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation, seen
 
-_TRIES = 100
+_TRIES = 1000
 
 
 class RandomSearch:
@@ -18,7 +18,7 @@ class RandomSearch:
     summary = "uniform in each knob's scale; learns nothing, misses little"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
-        """A random legal config, new if one is found in a hundred draws."""
+        """A random legal config, new if one is found in a thousand draws."""
         rng = np.random.default_rng([seed, len(history)])
         tried = seen(history)
         for _ in range(_TRIES):
