@@ -179,7 +179,7 @@ def _convergence_title(view: StudyView) -> str:
         return "No trial has been run yet"
     if best is None or best.value is None:
         return f"None of {trials} beat the base within the limits"
-    return f"Trial {best.number} won of {trials}: {number(best.value)} {TIMES} the base"
+    return f"The best of {trials} (run {best.number}) came to {number(best.value)} {TIMES} the base"
 
 
 def _convergence_see(view: StudyView) -> str:
