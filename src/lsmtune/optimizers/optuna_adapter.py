@@ -35,8 +35,8 @@ class OptunaOptimizer:
     """A sampler of Optuna, asked with the history as its finished trials.
 
     The advised starts of the space come first, then neighbours of the best config so far until
-    `startup` trials are measured: in 25 dimensions random configs are nearly all bad. After that
-    the sampler proposes. While the history is short for the number of knobs, only some knobs,
+    `startup` trials are measured: a dozen random configs tell too little in 25 dimensions. After
+    that the sampler proposes. While the history is short for the number of knobs, only some knobs,
     drawn at random, take the proposed value and the others keep the best config's, as in
     dynamically dimensioned search (Tolson & Shoemaker 2007) and TuRBO (Eriksson et al. 2019).
     What comes out is made legal; a config that has been tried gives way to another draw.
