@@ -129,15 +129,8 @@ class StudySpec(BaseModel):
         factor = float(self.scale_value)
         knobs = tuple(knob.scaled(factor) for knob in catalogue.select(self.knobs))
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        advice = tuple(_scaled(start.settings, catalogue, factor) for start in catalogue.starts)
+        advice = tuple(catalogue.scaled(start.settings, factor) for start in catalogue.starts)
         return KnobSpace(knobs, base, open_files, MemoryLimit(memory), advice).fitted()
-
-
-def _scaled(settings: Settings, catalogue: Catalogue, factor: float) -> Settings:
-    return {
-        name: round(float(value) * factor) if catalogue.knob(name).scales else value
-        for name, value in settings.items()
-    }
 
 
 def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:

@@ -11,7 +11,7 @@ from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics, best_candidate
-from lsmtune.store.records import StoredStudy, StoredTrial, complete_pairs
+from lsmtune.store.records import StoredStudy, StoredTrial, complete_pairs, complete_trials
 from lsmtune.trials import Role, Status
 from lsmtune.units import parse_size
 from lsmtune.verdict import judge
@@ -24,7 +24,7 @@ def read_study(home: Home, name: str) -> StudyView:
     study = home.study(name)
     spec = StudySpec.model_validate(study.spec)
     stored = home.trials(study)
-    base_runs = _complete(stored, Role.BASE)
+    base_runs = complete_trials(stored, Role.BASE)
     base = base_metrics(stored)
     objective = spec.parsed_objective
     noise = run_noise([run.result.metrics for run in base_runs], of_runs=1) if base_runs else {}
@@ -52,10 +52,6 @@ def read_study(home: Home, name: str) -> StudyView:
         changes=_changes(spec, base_runs[0].config, best.config) if best else (),
         verification=_verification(home, study, stored, best, objective),
     )
-
-
-def _complete(trials: Sequence[StoredTrial], role: Role) -> list[StoredTrial]:
-    return [t for t in trials if t.role is role and t.result.status is Status.COMPLETE]
 
 
 def _trial_view(

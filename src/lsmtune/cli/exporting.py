@@ -7,8 +7,8 @@ from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.report.export import export_db_bench, export_options
 from lsmtune.store.home import Home
-from lsmtune.store.records import StoredTrial
-from lsmtune.trials import Role, Status
+from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.trials import Role
 
 
 def options_file(home: Home, view: StudyView) -> str:
@@ -44,8 +44,7 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
 
 def _runs(home: Home, view: StudyView, best: TrialView) -> tuple[StoredTrial, StoredTrial]:
     trials = home.trials(home.study(view.name))
-    base = next(t for t in trials if t.role is Role.BASE and t.result.status is Status.COMPLETE)
-    return base, next(t for t in trials if t.number == best.number)
+    return complete_trials(trials, Role.BASE)[0], next(t for t in trials if t.number == best.number)
 
 
 def _base_text(home: Home, base_run: StoredTrial, base: Path | None) -> str:

@@ -34,7 +34,7 @@ class ScriptedEngine:
 
     def base_settings(self, scale: Fraction) -> Settings:
         """RocksDB's defaults at the scale."""
-        return {knob.name: knob.scaled(float(scale)).default for knob in self.catalogue.knobs}
+        return self.catalogue.defaults(float(scale))
 
     def describe(self, workdir: Path) -> EngineFacts:
         """A version that no RocksDB has."""

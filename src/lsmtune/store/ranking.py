@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lsmtune.objective import Metrics, Objective, median_metrics, run_noise
-from lsmtune.store.records import StoredTrial
-from lsmtune.trials import Role, Status
+from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.trials import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ def base_metrics(trials: Iterable[StoredTrial]) -> Metrics:
 
 def base_runs(trials: Iterable[StoredTrial]) -> list[Metrics]:
     """The metrics of each of the base's runs."""
-    return [t.result.metrics for t in trials if _measured(t, Role.BASE)]
+    return [trial.result.metrics for trial in complete_trials(trials, Role.BASE)]
 
 
 def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
     """The measured configs, the most promising first, limits aside."""
     base = base_metrics(trials)
-    searched = [t for t in trials if _measured(t, Role.TRIAL)] if base else []
+    searched = complete_trials(trials, Role.TRIAL) if base else []
     return sorted(
         (
             _candidate(trial, trials, base, objective)
@@ -65,7 +65,7 @@ def best_candidate(trials: Sequence[StoredTrial], objective: Objective) -> Candi
 def _candidate(
     trial: StoredTrial, trials: Sequence[StoredTrial], base: Metrics, objective: Objective
 ) -> Candidate:
-    repeats = [t for t in trials if _measured(t, Role.REPEAT) and t.config == trial.config]
+    repeats = [t for t in complete_trials(trials, Role.REPEAT) if t.config == trial.config]
     metrics = median_metrics([run.result.metrics for run in (trial, *repeats)])
     noise = run_noise(base_runs(trials), of_runs=1 + len(repeats))
     return Candidate(
@@ -75,7 +75,3 @@ def _candidate(
         objective.value(metrics, base),
         objective.violation(metrics, base, noise),
     )
-
-
-def _measured(trial: StoredTrial, role: Role) -> bool:
-    return trial.role is role and trial.result.status is Status.COMPLETE

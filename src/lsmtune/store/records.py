@@ -62,6 +62,11 @@ class StoredVerification:
     workload: Workload
 
 
+def complete_trials(trials: Iterable[StoredTrial], role: Role) -> list[StoredTrial]:
+    """The trials of that role that were measured and may be compared."""
+    return [t for t in trials if t.role is role and t.result.status is Status.COMPLETE]
+
+
 def complete_pairs(trials: Iterable[StoredTrial], verification: StoredVerification) -> list[Pair]:
     """The metrics of best and base of every pair of which both runs were measured."""
     runs = {

@@ -20,7 +20,7 @@ from lsmtune.store.ranking import (
     best_candidate,
     candidates,
 )
-from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.lock import study_lock
@@ -66,7 +66,7 @@ class Study:
     def measure_base(self) -> None:
         """Measure the base as often as the spec says; LsmtuneError when it cannot be."""
         config = self.space.default()
-        while (done := len(self._complete(Role.BASE))) < self.spec.base_runs:
+        while (done := len(self._complete_base())) < self.spec.base_runs:
             title = f"base {done + 1} of {self.spec.base_runs}"
             result = self.runner.run(Task(title, Role.BASE, config, self._trial_spec(config)))
             if result.status is not Status.COMPLETE:
@@ -105,8 +105,8 @@ class Study:
             self.objective.violation(metrics, base, noise),
         )
 
-    def _complete(self, role: Role) -> list[StoredTrial]:
-        return [t for t in self.trials(role) if t.result.status is Status.COMPLETE]
+    def _complete_base(self) -> list[StoredTrial]:
+        return complete_trials(self.home.trials(self.stored), Role.BASE)
 
     def _repeat_finalists(self) -> None:
         """Run the finalists again under other seeds, round by round.
@@ -139,7 +139,7 @@ class Study:
 
     def _trial_spec(self, config: Config) -> TrialSpec:
         protocol = self.spec.protocol
-        base_s = [trial.duration_s for trial in self._complete(Role.BASE)]
+        base_s = [trial.duration_s for trial in self._complete_base()]
         if base_s:
             limit_s = max(_SHORTEST_LIMIT_S, _SLOWEST_TIMES_BASE * max(base_s))
             limit_s = min(protocol.wall_limit_s, limit_s)

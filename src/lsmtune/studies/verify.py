@@ -91,13 +91,8 @@ def settings_at(study: Study, config: Config, scale: str) -> Settings:
     """
     spec = study.spec.model_copy(update={"scale": scale})
     factor = float(spec.scale_value / study.spec.scale_value)
-    knobs = {knob.name: knob for knob in study.engine.catalogue.knobs}
-    tuned = {
-        name: round(float(value) * factor) if knobs[name].scales else value
-        for name, value in config.items()
-    }
     space = make_space(spec, study.engine)
-    return space.settings(space.legalise(tuned))
+    return space.settings(space.legalise(study.engine.catalogue.scaled(config, factor)))
 
 
 def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:

@@ -39,7 +39,7 @@ class RocksDB:
 
     def base_settings(self, scale: Fraction) -> Settings:
         """db_bench's defaults of every knob, the sizes of the tree at the scale."""
-        return {knob.name: knob.scaled(float(scale)).default for knob in self.catalogue.knobs}
+        return self.catalogue.defaults(float(scale))
 
     def describe(self, workdir: Path) -> EngineFacts:
         """What db_bench prints of itself over one write; UserError when it is no db_bench."""

@@ -1,6 +1,7 @@
 """The knobs that lsmtune knows, one data file an engine."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -8,7 +9,7 @@ from importlib.resources import files
 from pydantic import BaseModel, ConfigDict
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.types import Knob, Value
+from lsmtune.knobs.types import Knob, Settings, Value
 
 
 class WorkloadParameter(BaseModel):
@@ -69,6 +70,17 @@ class Catalogue:
         """The engine's own names of the values of compression_type."""
         knob = self.knob("compression_type")
         return dict(zip(knob.choices, knob.labels, strict=True))
+
+    def defaults(self, factor: float) -> Settings:
+        """The engine's defaults of every knob, for a tree `factor` times the usual size."""
+        return {knob.name: knob.scaled(factor).default for knob in self.knobs}
+
+    def scaled(self, settings: Mapping[str, Value], factor: float) -> Settings:
+        """The settings for a tree `factor` times as large: its sizes grow, the rest stays."""
+        return {
+            name: round(float(value) * factor) if self.knob(name).scales else value
+            for name, value in settings.items()
+        }
 
     def select(self, selection: str) -> tuple[Knob, ...]:
         """The knobs that a preset's name or a list means; a preset leaves inert ones out."""
