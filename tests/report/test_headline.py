@@ -2,9 +2,12 @@
 
 # ruff: noqa: RUF001 - the page writes ratios with a multiplication sign and an en dash
 
+from dataclasses import replace
+
 import pytest
 from sample import pairs, study_view, verification
 
+from lsmtune.cli.showing import summary_lines
 from lsmtune.report.headline import headline
 from lsmtune.report.words import Ratio, number, quantity
 from lsmtune.verdict import Pair
@@ -118,3 +121,11 @@ def test_quantities_have_units_for_people() -> None:
     assert quantity(80e6, "bytes") == "76.3 MiB"
     assert quantity(12.34, "us") == "12.3 µs"
     assert quantity(125, "s") == "2 min 5 s"
+
+
+def test_only_a_verification_at_full_scale_lifts_the_warning() -> None:
+    warned = "Found at scale 1/64: UNVERIFIED at scale 1."
+    full = study_view(verification=replace(verification(), scale="1"))
+    for view, expected in ((study_view(), True), (full, False)):
+        assert (warned in headline(view).warnings) is expected
+        assert any("UNVERIFIED" in line for line in summary_lines(view)) is expected

@@ -94,6 +94,11 @@ class StudyView:
         return len(self.trials) - len(self.measured)
 
     @property
+    def unverified_at_full_scale(self) -> bool:
+        """Whether the winner was found in a smaller tree and not yet verified in a full one."""
+        return "1" not in (self.scale, self.verification and self.verification.scale)
+
+    @property
     def searched(self) -> tuple[TrialView, ...]:
         """The trials that the optimizer chose."""
         return tuple(trial for trial in self.measured if trial.role is Role.TRIAL)

@@ -62,8 +62,9 @@ def _base_text(home: Home, base_run: StoredTrial, base: Path | None) -> str:
 def _heading(view: StudyView, note: str) -> str:
     lines = [f"lsmtune, study {view.name}: {note}"]
     if view.scale != "1":
+        proof = "UNVERIFIED" if view.unverified_at_full_scale else "verified"
         lines.append(
-            f"Found with the tree at scale {view.scale}, whose sizes this file has: UNVERIFIED at "
+            f"Found with the tree at scale {view.scale}, whose sizes this file has: {proof} at "
             "scale 1."
         )
     return "\n".join(lines)

@@ -70,7 +70,7 @@ def summary_lines(view: StudyView) -> list[str]:
     lines += _claim(view)
     lines.append(f"options that changed (trial {view.best_trial.number}):")
     lines += [f"  {c.knob.name} = {c.best}  (base {c.base})" for c in view.changes]
-    if view.scale != "1":
+    if view.unverified_at_full_scale:
         lines.append(f"found at scale {view.scale}: UNVERIFIED at scale 1")
     if view.assertions_enabled:
         lines.append("this db_bench has assertions on and is slow: read ratios, not times")

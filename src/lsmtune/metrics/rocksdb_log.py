@@ -71,6 +71,7 @@ class LogSummary:
     of the last flush or compaction, `manual_flush_started_micros` the beginning of the last
     flush that was asked for. `stalls` counts the write stall warnings by kind and cause, such as
     `stalling: level-0 files`. `block_cache_capacity_bytes` is None when column families differ.
+    `events` are what all of that was counted from.
     """
 
     version: str | None
@@ -85,6 +86,7 @@ class LogSummary:
     manual_flush_started_micros: int | None
     stalls: Mapping[str, int]
     block_cache_capacity_bytes: int | None
+    events: tuple[Event, ...]
     incomplete: tuple[str, ...]
 
 
@@ -124,6 +126,7 @@ def summarise_log(text: str) -> LogSummary:
         manual_flush_started_micros=_manual_flush(log.events),
         stalls=_stalls(lines),
         block_cache_capacity_bytes=caches.pop() if len(caches) == 1 else None,
+        events=log.events,
         incomplete=(*log.incomplete, *_faults(versions, caches)),
     )
 

@@ -10,7 +10,7 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Limit
 from lsmtune.report.comparison import Comparison, MetricRow, comparison
 from lsmtune.report.words import TIMES, Ratio, counted, label, listed, number, sentence_start
-from lsmtune.units import format_bytes, parse_scale
+from lsmtune.units import format_bytes
 from lsmtune.verdict import Verdict
 from lsmtune.workloads import Workload
 
@@ -110,9 +110,8 @@ def _grounds(view: StudyView) -> Iterator[str]:
 
 
 def _warnings(view: StudyView) -> Iterator[str]:
-    scale = view.verification.scale if view.verification else view.scale
-    if view.best is not None and parse_scale(scale, "scale") != 1:
-        yield f"Found at scale {scale}: UNVERIFIED at scale 1."
+    if view.best is not None and view.unverified_at_full_scale:
+        yield f"Found at scale {view.scale}: UNVERIFIED at scale 1."
     if view.assertions_enabled:
         yield (
             "The engine was built with assertions, which slow it down: only ratios mean "

@@ -17,6 +17,7 @@ from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.db_bench import parse_banner
 from lsmtune.metrics.measurement import Measurement
+from lsmtune.metrics.rocksdb_log import summarise_log
 from lsmtune.system.host import CpuMeter
 from lsmtune.trials import Status, TrialResult, TrialSpec
 
@@ -122,7 +123,7 @@ class _Run:
             run,
             self._load_files.stdout_text(),
             self._load_files.stderr_text(),
-            self._log().read_text(errors="replace"),
+            summarise_log(self._log().read_text(errors="replace")),
             self._database,
         )
 

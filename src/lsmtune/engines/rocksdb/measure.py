@@ -15,7 +15,7 @@ from lsmtune.metrics.compaction_table import (
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
 from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
 from lsmtune.metrics.measurement import Level, Measurement
-from lsmtune.metrics.rocksdb_log import LogSummary, parse_events, summarise_log
+from lsmtune.metrics.rocksdb_log import LogSummary
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.process import ExitStatus
 from lsmtune.trials import Status, TrialSpec
@@ -32,7 +32,7 @@ class LoadOutput:
     run: LoadRun
     stdout: str
     stderr: str
-    log: str
+    log: LogSummary
     database: Path
 
 
@@ -48,8 +48,7 @@ def measure(
     spec: TrialSpec, load: LoadOutput, probe: ProbeOutput, as_run: Mapping[str, str]
 ) -> Measurement:
     """The measurement of a trial; TrialFailedError when something that must be there is not."""
-    log = summarise_log(load.log)
-    if log.running_jobs:
+    if load.log.running_jobs:
         raise TrialFailedError(Status.UNREADABLE, "the tree had not settled when db_bench ended")
     statistics = parse_statistics(load.stdout)
     tables = parse_compaction_tables(load.stdout)
@@ -60,7 +59,7 @@ def measure(
     return Measurement(
         metrics={
             **_amplification(statistics, tables[-1], load, spec.workload),
-            **_times(load, log, statistics, spec.workload),
+            **_times(load, statistics, spec.workload),
             **_latencies("write", _result(load.stdout, spec.workload.name)),
             **_probe(probe.stdout),
             "peak_space_bytes": load.run.peak_space_bytes,
@@ -111,12 +110,10 @@ def _amplification(
     return metrics
 
 
-def _times(
-    load: LoadOutput, log: LogSummary, statistics: Statistics, workload: Workload
-) -> dict[str, float]:
+def _times(load: LoadOutput, statistics: Statistics, workload: Workload) -> dict[str, float]:
     result = _result(load.stdout, workload.name)
     load_s = result.micros_per_op * workload.num / _MICROS
-    settle_s = max(0.0, (log.last_finished_micros or 0) / _MICROS - load.run.load_end_s)
+    settle_s = max(0.0, (load.log.last_finished_micros or 0) / _MICROS - load.run.load_end_s)
     stall_s = _ticker(statistics, "rocksdb.stall.micros") / _MICROS
     metrics = {
         "load_s": load_s,
@@ -168,8 +165,8 @@ def _cache_use(statistics: Statistics, reads: int) -> dict[str, float]:
     return metrics
 
 
-def _levels(table: CompactionTable, log: str) -> tuple[Level, ...]:
-    moved = bytes_by_level(parse_events(log.splitlines()).events)
+def _levels(table: CompactionTable, log: LogSummary) -> tuple[Level, ...]:
+    moved = bytes_by_level(log.events)
     return tuple(_level(row, moved.get(int(row.level[1:]), LevelBytes())) for row in table.rows)
 
 

@@ -7,7 +7,7 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.option_text import option_place, option_text, same_option
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.metrics.options_file import OptionsFile, parse_options
-from lsmtune.metrics.rocksdb_log import summarise_log
+from lsmtune.metrics.rocksdb_log import LogSummary
 from lsmtune.trials import Status
 
 _CACHE = "cache_size"
@@ -23,7 +23,7 @@ def newest_options(database: Path) -> Path:
 
 
 def read_back(
-    catalogue: Catalogue, settings: Settings, options_text: str, log_text: str
+    catalogue: Catalogue, settings: Settings, options_text: str, log: LogSummary
 ) -> dict[str, str]:
     """The options as RocksDB ran them, by knob name; TrialFailedError when they are others."""
     options = parse_options(options_text)
@@ -35,7 +35,7 @@ def read_back(
     }
     actual = {name: _actual(catalogue.knob(name), options) for name in expected}
     expected[_CACHE] = str(settings[_CACHE])
-    actual[_CACHE] = str(summarise_log(log_text).block_cache_capacity_bytes)
+    actual[_CACHE] = str(log.block_cache_capacity_bytes)
     _compare(expected, actual)
     return actual
 
