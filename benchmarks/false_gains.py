@@ -15,7 +15,7 @@ from typing import Any
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.store.records import complete_pairs
+from lsmtune.store.records import complete_pairs, complete_trials
 from lsmtune.studies.runner import Event
 from lsmtune.studies.study import open_study
 from lsmtune.studies.verify import verify_trial
@@ -38,7 +38,7 @@ def real_verifications(home: Home) -> tuple[list[Verdict], list[list[Pair]]]:
     """Each of the base's runs is taken for a winner and verified against the base."""
     with open_study(home, SPEC, RocksDB("db_bench"), show) as study:
         study.measure_base()
-        base_trials = study.trials(Role.BASE)
+        base_trials = complete_trials(study.trials(), Role.BASE)
         verdicts = [verify_trial(study, t, SPEC.scale, SPEC.workload) for t in base_trials]
         stored = home.trials(study.stored)
         pairs = [complete_pairs(stored, v) for v in home.verifications(study.stored)]

@@ -1,5 +1,8 @@
 """Objectives and limits: below 1 is always a gain, above 0 is always a broken limit."""
 
+from math import exp, inf
+from operator import le
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,12 +12,16 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import (
     COMPOSITES,
     DEFAULT_LIMITS,
+    Goal,
     Limit,
     Objective,
+    front,
     gain_ratio,
+    jin2022_fitness,
     median_metrics,
     parse_limit,
     parse_objective,
+    run_noise,
 )
 
 ASKABLE = sorted(name for name, metric in METRICS.items() if metric.better)
@@ -86,7 +93,114 @@ def test_a_limit_of_the_user_lifts_the_default_one_of_its_metric() -> None:
 
 
 def test_without_limits_nothing_is_broken() -> None:
-    assert Objective("write_amp", ("write_amp",), ()).violation(BASE, BASE) < 0
+    assert Objective((Goal("write_amp"),)).violation(BASE, BASE) < 0
+
+
+def test_the_papers_fitness_is_a_sum_of_shares_gained() -> None:
+    trial = BASE | {
+        "write_amp": 7.0, "live_sst_bytes": 5.0, "total_s": 11.0, "rate_mb_s": 19.0
+    }  # fmt: skip
+    assert jin2022_fitness(trial, BASE) == pytest.approx(300 + 500 - 100 + 900)
+    objective = parse_objective("jin2022", ())
+    value = objective.value(trial, BASE)
+    assert value == pytest.approx(exp(-0.4))
+    assert objective.fitness(value) == pytest.approx(1600)
+    assert objective.fitness(1) == 0
+    assert parse_objective("balanced", ()).fitness(value) is None
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(COMPOSITES["jin2022"], st.floats(0, 1e9))))
+def test_the_papers_fitness_gives_a_positive_value_whatever_is_measured(
+    trial: dict[str, float],
+) -> None:
+    objective = parse_objective("jin2022", ())
+    for base in (BASE, dict.fromkeys(BASE, 0.0)):
+        assert 0 < objective.value(trial, base) < inf
+
+
+def test_several_goals_have_a_value_each_and_their_mean() -> None:
+    objective = parse_objective(["write_amp", "throughput_ops_s"], ())
+    trial = BASE | {"write_amp": 5.0, "throughput_ops_s": 5.0}
+    assert objective.values(trial, BASE) == pytest.approx((0.5, 2.0))
+    assert objective.value(trial, BASE) == pytest.approx(1)
+    assert objective.pareto
+    assert objective.name == "write_amp + throughput_ops_s"
+    assert objective.metrics == ("write_amp", "throughput_ops_s")
+    assert not parse_objective(["write_amp"], ()).pareto
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([], "none named.*balanced"),
+        (["write_amp", "load_s", "write_amp"], "'write_amp' is named twice"),
+        (["balanced", "load_s"], "'balanced'.*stands alone.*without load_s"),
+        (["load_s", "jin2022"], "'jin2022'.*stands alone"),
+        (["balanced", "jin2022"], "stands alone"),
+        (["load_s", "speed"], "'speed' is neither"),
+    ],
+)
+def test_goals_that_do_not_go_together_are_refused(names: list[str], words: str) -> None:
+    with pytest.raises(UserError, match=f"^objective: .*{words}"):
+        parse_objective(names, ())
+
+
+def test_the_default_limits_are_the_callers_choice() -> None:
+    limits = (Limit("get_p99_us", "<=", 1.1, True), Limit("live_sst_bytes", "<=", 1.1, True))
+    objective = parse_objective("throughput_ops_s", ("get_p99_us <= 50",), limits)
+    assert [str(limit) for limit in objective.limits] == [
+        "live_sst_bytes <= 1.1 * base", "get_p99_us <= 50",
+    ]  # fmt: skip
+
+
+def test_what_a_load_does_not_produce_is_missing_and_breaks_its_limit() -> None:
+    objective = parse_objective(["write_amp", "scan_p99_us"], ("scan_p99_us <= 5",))
+    run = {"write_amp": 1.0, "live_sst_bytes": 1.0, "get_p99_us": 1.0, "get_missing_p99_us": 1.0}
+    assert objective.missing(run) == ["scan_p99_us"]
+    assert objective.violation(run, run) == inf
+
+
+@pytest.mark.parametrize(
+    ("points", "kept"),
+    [
+        ([], []),
+        ([(1.0, 1.0)], [0]),
+        ([(1.0, 1.0), (0.5, 2.0), (0.9, 0.9), (0.5, 2.1)], [1, 2]),
+        ([(1.0, 1.0), (1.0, 1.0)], [0, 1]),
+        ([(1.0, 1.0), (1.0, 0.9)], [1]),
+        ([(0.5, 2.0, 2.0), (2.0, 0.5, 2.0), (2.0, 2.0, 0.5), (2.0, 2.0, 2.0)], [0, 1, 2]),
+    ],
+)
+def test_the_front_holds_what_nothing_beats(
+    points: list[tuple[float, ...]], kept: list[int]
+) -> None:
+    assert front(points) == kept
+
+
+POINTS = st.lists(st.tuples(*[st.integers(1, 5).map(float)] * 2), max_size=12)
+
+
+@given(POINTS)
+def test_every_point_off_the_front_is_beaten_by_one_on_it(points: list[tuple[float, ...]]) -> None:
+    kept = front(points)
+    for place, point in enumerate(points):
+        beaten = any(points[k] != point and all(map(le, points[k], point)) for k in kept)
+        assert beaten is (place not in kept)
+
+
+def test_noise_is_pooled_over_configs_that_ran_again() -> None:
+    base = [{"load_s": 1.0}, {"load_s": exp(0.2)}]
+    other = [{"load_s": 50.0}, {"load_s": 50.0}, {"load_s": 50 * exp(0.3)}]
+    squares = 2 * 0.1**2 + 2 * 0.1**2 + 0.2**2  # around means of 0.1 and 0.1, three freedoms
+    noise = run_noise([base, other], of_runs=1)
+    assert noise == pytest.approx({"load_s": exp(2 * (squares / 3) ** 0.5)})
+    assert run_noise([base, other], of_runs=4)["load_s"] == pytest.approx(noise["load_s"] ** 0.5)
+
+
+def test_without_repeats_no_noise_is_assumed() -> None:
+    assert run_noise([], of_runs=1) == {}
+    assert run_noise([[{"load_s": 1.0}], [{"load_s": 3.0}]], of_runs=1) == {}
+    assert run_noise([[{"load_s": 1.0, "stall_s": 0.0}, {"load_s": 1.0}]], 1) == {"load_s": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -96,13 +210,24 @@ def test_without_limits_nothing_is_broken() -> None:
         ("live_sst_bytes<=1.1*base", Limit("live_sst_bytes", "<=", 1.1, True)),
         (" rate_mb_s >= 0.9 * base ", Limit("rate_mb_s", ">=", 0.9, True)),
         ("live_sst_bytes <= 4e8", Limit("live_sst_bytes", "<=", 4e8, False)),
+        ("live_sst_bytes <= 300MiB", Limit("live_sst_bytes", "<=", 300 * 2**20, False)),
+        ("peak_space_bytes >= 1.5 GB", Limit("peak_space_bytes", ">=", 1.5e9, False)),
     ],
 )
 def test_limits_are_read(text: str, limit: Limit) -> None:
     assert parse_limit(text) == limit
 
 
-@pytest.mark.parametrize("limit", [*DEFAULT_LIMITS, Limit("rate_mb_s", ">=", 25.5, False)])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        *DEFAULT_LIMITS,
+        Limit("rate_mb_s", ">=", 25.5, False),
+        Limit("live_sst_bytes", "<=", 300 * 2**20, False),
+        Limit("live_sst_bytes", "<=", 123_456_789, False),
+        Limit("live_sst_bytes", "<=", 0, False),
+    ],
+)
 def test_a_limit_says_itself_as_the_user_writes_it(limit: Limit) -> None:
     assert parse_limit(str(limit)) == limit
 
@@ -132,6 +257,22 @@ def test_a_limit_of_zero_is_broken_by_anything_above() -> None:
 @pytest.mark.parametrize("text", ["", "load_s", "load_s < 5", "load_s <= -5", "5 >= load_s"])
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="METRIC <= NUMBER"):
+        parse_limit(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("load_s <= 90s", "in the unit s; write load_s <= 90"),
+        ("write_p99_us <= 2ms", "in the unit us; write write_p99_us <= 2"),
+        ("write_amp <= 3 MiB", "in the unit ratio"),
+        ("live_sst_bytes <= 3MiB * base", "a multiple of the base; write live_sst_bytes <= 3"),
+        ("live_sst_bytes <= 3 parsec", "is no size"),
+        ("live_sst_bytes <= 0MiB", "is no size"),
+    ],
+)
+def test_units_that_do_not_fit_the_metric_are_refused(text: str, words: str) -> None:
+    with pytest.raises(UserError, match=rf"^limit:? .*{words}"):
         parse_limit(text)
 
 

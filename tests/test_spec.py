@@ -14,12 +14,17 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Settings
-from lsmtune.spec import BUDGET_KEYS, StudySpec, make_spec, read_study_file
+from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, make_spec, read_study_file
+from lsmtune.trials import Base
 
 FULL = """
 study = "night-run"
 engine = "rocksdb"
 program = "db_bench"
+base = "OPTIONS-000123"
+family = "orders"
+cache = "4GiB"
+early_stop = false
 scale = "1/8"
 knobs = "write-path"
 objective = "write_amp"
@@ -47,6 +52,10 @@ quiet_s = 1
 
 OTHER_VALUES: dict[str, Any] = {
     "program": "db_bench_11",
+    "base": "OPTIONS-000123",
+    "family": "orders",
+    "cache": "4GiB",
+    "early_stop": False,
     "workload": {"num": 5000},
     "scale": "1/32",
     "knobs": "write-path",
@@ -78,8 +87,9 @@ def refusal(given: dict[str, Any]) -> str:
     return str(caught.value)
 
 
-def base_at(scale: Fraction) -> Settings:
-    return {knob.name: knob.scaled(float(scale)).default for knob in load("rocksdb").knobs}
+def ground() -> Ground:
+    settings: Settings = {knob.name: knob.default for knob in load("rocksdb").knobs}
+    return Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
 
 
 def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
@@ -200,17 +210,48 @@ def test_what_is_stored_is_the_same_study_when_it_is_read_again() -> None:
 
 def test_the_space_is_scaled_and_has_the_memory_of_the_base() -> None:
     spec = StudySpec(scale="1/64", knobs="write_buffer_size, num_levels")
-    base = base_at(Fraction(1, 64))
-    space = spec.space(load("rocksdb"), base, open_files=1024)
+    space = spec.space(ground())
     buffer, levels = space.knobs
     assert buffer.bounds() == (524_288, 134_152_192 / 64)
     assert levels.bounds() == (5, 8)
-    assert space.memory.limit_bytes == memory_bytes(base) == (2 << 20) + (8 << 20)
+    assert space.memory.limit_bytes == memory_bytes(space.base) == (2 << 20) + (8 << 20)
 
 
 def test_memory_can_be_lifted_by_name_but_not_below_the_base() -> None:
-    base = base_at(Fraction(1, 64))
-    lifted = StudySpec(memory="64MiB").space(load("rocksdb"), base, open_files=1024)
+    lifted = StudySpec(memory="64MiB").space(ground())
     assert lifted.memory.limit_bytes == 64 << 20
     with pytest.raises(UserError, match=r"memory: .*10 MiB.*9 MiB"):
-        StudySpec(memory="9MiB").space(load("rocksdb"), base, open_files=1024)
+        StudySpec(memory="9MiB").space(ground())
+
+
+def test_load_decides_knobs_and_objective_where_the_user_does_not() -> None:
+    reads = make_spec({"workload": "readrandom"}, "here")
+    assert (reads.knobs, reads.objective) == ("reads", ("throughput_ops_s",))
+    asked = make_spec({"workload": "readrandom", "knobs": "core", "objective": "read_amp"}, "here")
+    assert (asked.knobs, asked.objective) == ("core", ("read_amp",))
+    limits = {limit.metric for limit in reads.parsed_objective.limits}
+    assert limits == {"live_sst_bytes", "write_amp"}
+
+
+def test_direct_reads_belong_to_the_load_and_are_not_searched() -> None:
+    spec = make_spec({"workload": "readrandom", "knobs": "use_direct_reads,block_size"}, "here")
+    space = spec.space(ground())
+    assert [knob.name for knob in space.knobs] == ["block_size"]
+    assert space.base["use_direct_reads"] is True
+    cached = {"name": "readrandom", "direct_reads": False}
+    assert make_spec({"workload": cached}, "here").space(ground()).base["use_direct_reads"] is False
+
+
+def test_a_cache_that_is_given_scales_with_the_tree() -> None:
+    space = StudySpec(cache="512MiB", knobs="cache_size").space(ground())
+    assert space.base["cache_size"] == 8 << 20
+    assert space.knobs[0].bounds() == (512 << 10, 32 << 20)
+
+
+def test_the_ranges_reach_around_the_users_own_base() -> None:
+    settings: Settings = {**ground().base.settings, "write_buffer_size": 1 << 30}
+    own = Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
+    spec = StudySpec(base="OPTIONS", knobs="write_buffer_size")
+    low, high = spec.space(own).knobs[0].bounds()
+    assert low <= (1 << 30) / 64 / 4
+    assert high >= 4 * (1 << 30) / 64

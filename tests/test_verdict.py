@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lsmtune.objective import Metrics, Objective, parse_limit
+from lsmtune.objective import Goal, Metrics, Objective, parse_limit, parse_objective
 from lsmtune.verdict import Pair, Verdict, judge
 
 SIX = (0.97, 1.02, 1.0, 0.99, 1.03, 0.98)
@@ -22,8 +22,8 @@ def run(metric: str, value: float) -> Metrics:
 
 
 def asking(*metrics: str, limits: tuple[str, ...] = ()) -> Objective:
-    """An objective with these limits and no others."""
-    return Objective("asked", metrics, tuple(parse_limit(text) for text in limits))
+    """An objective with these goals and limits and no others."""
+    return Objective(tuple(map(Goal, metrics)), tuple(parse_limit(text) for text in limits))
 
 
 def verdict(
@@ -107,17 +107,66 @@ def test_less_throughput_is_a_loss() -> None:
 
 
 def test_a_composite_names_what_pays_for_the_gain() -> None:
-    runs = [
-        (
-            {"write_amp": 0.5 * n, "live_sst_bytes": 1.2 * n, "total_s": n},
-            {"write_amp": 1.0, "live_sst_bytes": 1.0, "total_s": 1.0},
-        )
-        for n in SIX
-    ]
-    found = judge(runs, asking("write_amp", "live_sst_bytes", "total_s"))
+    found = judge(runs_of(write_amp=0.5, live_sst_bytes=1.2, total_s=1.0), asking("balanced"))
     assert found.claim == "gain"
     assert found.better == ("write_amp",)
     assert found.worse == ("live_sst_bytes",)
+
+
+def runs_of(**ratios: float) -> list[Pair]:
+    """Pairs in which each metric is the ratio times the base's, with noise."""
+    base = dict.fromkeys(ratios, 8.0)
+    return [({name: 8 * ratio * n for name, ratio in ratios.items()}, base) for n in SIX]
+
+
+def test_of_several_goals_each_has_an_interval_and_together_they_make_the_claim() -> None:
+    found = judge(runs_of(write_amp=0.5, load_s=1.0), asking("write_amp", "load_s"))
+    assert found.claim == "gain"
+    assert found.goals["write_amp"].high < 1
+    assert found.goals["load_s"].low < 1 < found.goals["load_s"].high
+    assert found.objective.median == pytest.approx(
+        (found.goals["write_amp"].median * found.goals["load_s"].median) ** 0.5
+    )
+    assert found.lost_goals == ()
+
+
+def test_a_goal_that_is_lost_forbids_the_claim() -> None:
+    found = judge(runs_of(write_amp=0.5, load_s=1.2), asking("write_amp", "load_s"))
+    assert found.objective.high < 1
+    assert found.claim == "no gain"
+    assert found.lost_goals == ("load_s",)
+
+
+def test_the_papers_fitness_is_claimed_like_any_other_goal() -> None:
+    runs = runs_of(write_amp=0.7, live_sst_bytes=0.5, total_s=1.1, rate_mb_s=1.9)
+    found = judge(runs, parse_objective("jin2022", (), ()))
+    assert found.claim == "gain"
+    assert found.goals["jin2022"] == found.objective
+
+
+def test_a_limit_that_cannot_be_checked_does_not_hold() -> None:
+    runs = pairs("write_amp", 0.5)
+    del runs[2][0]["get_p99_us"]  # type: ignore[attr-defined]
+    found = judge(runs, asking("write_amp", limits=("get_p99_us <= 1.1 * base",)))
+    assert found.claim == "no gain"
+    assert found.limits[0].use is None
+    assert found.limits[0].why == "get_p99_us is missing in 1 of 6 pairs"
+    assert Verdict.model_validate_json(found.model_dump_json()) == found
+
+
+def test_a_pair_without_a_metric_of_the_objective_does_not_count() -> None:
+    runs = pairs("write_amp", 0.5)
+    del runs[2][1]["write_amp"]  # type: ignore[attr-defined]
+    found = judge(runs, asking("write_amp"))
+    assert found.claim == "gain"
+    assert found.notes == ("write_amp is missing in 1 of 6 pairs",)
+
+
+def test_an_objective_that_was_not_measured_is_no_gain() -> None:
+    found = judge(pairs("load_s", 0.5), asking("scan_p99_us"))
+    assert found.claim == "no gain"
+    assert found.objective.low < 1 < found.objective.high
+    assert Verdict.model_validate_json(found.model_dump_json()) == found
 
 
 def test_only_the_objective_is_claimed_and_all_ratios_are_reported() -> None:

@@ -4,6 +4,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -14,11 +15,11 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Settings
-from lsmtune.objective import Objective, parse_objective
-from lsmtune.trials import Protocol
+from lsmtune.knobs.types import Config, Knob, Settings
+from lsmtune.objective import DEFAULT_LIMITS, Limit, Objective, parse_objective
+from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import PRESETS, Kind, Mix, Workload
 
 BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "pairs", "max_pairs"})
 """What may change while a study goes on (its name aside, which finds it)."""
@@ -26,12 +27,41 @@ BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "p
 SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
 
+_CACHE_BELOW, _CACHE_ABOVE = 16, 4
+"""How far around the size that was given a block cache is searched."""
+
 MIN_PAIRS = 6
 """A gain is never claimed from fewer pairs of runs."""
 
 
+_READ_LIMITS = tuple(Limit(name, "<=", 1.1, True) for name in ("live_sst_bytes", "write_amp"))
+"""Reads are not to be won by writing everything more often, or by filling the disk."""
+
+LIMITS: dict[Kind, tuple[Limit, ...]] = {
+    "write": DEFAULT_LIMITS,
+    "read": _READ_LIMITS,
+    "mixed": _READ_LIMITS,
+}
+"""What always holds besides the user's limits, by the kind of load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a study stands on: the engine's knobs, the base, and how many files a process may
+    have open on this host."""
+
+    catalogue: Catalogue
+    base: Base
+    open_files: int
+
+
 class StudySpec(BaseModel):
     """Everything that defines a study; the text forms are those of the command line.
+
+    `base` is the user's own OPTIONS file (None: the engine's defaults), `family` its column
+    family, `cache` the size of its block cache, which no OPTIONS file tells. At a smaller `scale`
+    the sizes of the tree are so much smaller, and so is a cache that was given. Load, knobs and
+    objective have defaults by the load. With `early_stop` a trial that can no longer win is cut.
 
     `trials` or `budget` ends the search, whichever comes first. `base_runs` is how often the
     base is measured before. Of the searched configs the `finalists` best run `repeats` times
@@ -44,16 +74,20 @@ class StudySpec(BaseModel):
     study: str | None = None
     engine: Literal["rocksdb"] = "rocksdb"
     program: str = Field(default="db_bench", min_length=1)
+    base: str | None = None
+    family: str = "default"
+    cache: str | None = None
     workload: Workload = Workload()
     scale: str = "1/64"
-    knobs: str = "all"
-    objective: str = "balanced"
+    knobs: str = ""
+    objective: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     memory: str | None = None
     optimizer: str = "tpe"
     trials: int = Field(default=16, ge=1, le=100_000)
     budget: str | None = None
     seed: int = Field(default=1, ge=1, le=2**31 - 1)
+    early_stop: bool = True
     base_runs: int = Field(default=3, ge=1, le=100)
     finalists: int = Field(default=5, ge=1, le=100)
     repeats: int = Field(default=2, ge=0, le=100)
@@ -73,12 +107,23 @@ class StudySpec(BaseModel):
     def _workload_by_name(cls, given: Any) -> Any:
         return {"name": given} if isinstance(given, str) else given
 
-    @field_validator("workload")
+    @field_validator("objective", mode="before")
     @classmethod
-    def _workload_is_known(cls, workload: Workload) -> Workload:
-        if workload.name not in PRESETS:
-            raise ValueError(f"no workload {workload.name!r}; known are {', '.join(PRESETS)}")
-        return workload
+    def _objective_by_name(cls, given: Any) -> Any:
+        return (given,) if isinstance(given, str) else given
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_the_load(cls, given: Any) -> Any:
+        """Knobs and objective as they suit the load, where the user names none."""
+        load = given.get("workload", {}) if isinstance(given, Mapping) else None
+        if isinstance(load, Workload):
+            load = {"name": load.name}
+        name = load.get("name", "fillrandom") if isinstance(load, Mapping) else load
+        if not isinstance(name, str) or name not in PRESETS:
+            return given
+        preset = PRESETS[name]
+        return {"knobs": preset.knobs, "objective": preset.objective, **given}
 
     @field_validator("scale")
     @classmethod
@@ -90,6 +135,7 @@ class StudySpec(BaseModel):
         self.scale_value  # noqa: B018 - reading them raises what is wrong
         self.parsed_objective  # noqa: B018
         self.budget_s  # noqa: B018
+        self.cache_bytes  # noqa: B018
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} is too few; allowed are 0 (none) or >= {MIN_PAIRS}"
@@ -110,9 +156,19 @@ class StudySpec(BaseModel):
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
 
     @property
+    def cache_bytes(self) -> int | None:
+        """The size of the base's block cache at scale 1, if it was given."""
+        return None if self.cache is None else parse_size(self.cache, "cache")
+
+    @property
     def parsed_objective(self) -> Objective:
         """The objective with its limits."""
-        return parse_objective(self.objective, self.limits)
+        return parse_objective(self.objective, self.limits, LIMITS[self.workload.kind])
+
+    @property
+    def fixed(self) -> Settings:
+        """The settings that the load decides."""
+        return {"use_direct_reads": True} if self.workload.direct_reads else {}
 
     @property
     def name(self) -> str:
@@ -124,13 +180,50 @@ class StudySpec(BaseModel):
         """What may not change while a study goes on, as JSON text."""
         return self.model_dump_json(exclude=set(BUDGET_KEYS))
 
-    def space(self, catalogue: Catalogue, base: Settings, open_files: int) -> KnobSpace:
-        """The knob space on top of the base; UserError where the knobs or the memory do not fit."""
-        factor = float(self.scale_value)
-        knobs = tuple(knob.scaled(factor) for knob in catalogue.select(self.knobs))
+    def knob(self, knob: Knob) -> Knob:
+        """The knob as this study has it: a block cache that was given scales with the tree."""
+        size = self.cache_bytes
+        if knob.name != "cache_size" or size is None:
+            return knob
+        low, high = size // _CACHE_BELOW, size * _CACHE_ABOVE
+        return knob.model_copy(
+            update={"scales": True, "default": size, "low": low, "high": high}
+        )
+
+    def space(self, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
+        """The knob space on top of the base, at the study's scale or another.
+
+        UserError where the knobs or the memory do not fit.
+        """
+        factor = float(scale or self.scale_value)
+        catalogue = self._catalogue(ground)
+        given = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
+        base = {**catalogue.scaled({**ground.base.settings, **given}, factor), **self.fixed}
+        chosen = (k for k in catalogue.select(self.knobs) if k.name not in self.fixed)
+        knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        advice = tuple(catalogue.scaled(start.settings, factor) for start in catalogue.starts)
-        return KnobSpace(knobs, base, open_files, MemoryLimit(memory), advice).fitted()
+        advice = tuple(catalogue.scaled(start.settings, factor) for start in catalogue.advised(self.knobs))
+        codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
+        limit = MemoryLimit(memory)
+        return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
+
+    def settings_at(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
+        """The settings of a config for a tree at another scale: sizes grow, the rest stays.
+
+        The memory limit of that scale holds there too, by default what the base takes at it.
+        """
+        space = self.space(ground, scale)
+        grown = self._catalogue(ground).scaled(config, float(scale / self.scale_value))
+        return space.settings(space.legalise(grown))
+
+    def _catalogue(self, ground: Ground) -> Catalogue:
+        """The knobs that the base has, as this study has them."""
+        known = ground.catalogue.restricted(ground.base.settings)
+        return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
+
+    def _ranged(self, knob: Knob, base: Settings) -> Knob:
+        """The knob with a range around the base, where that is the user's own."""
+        return knob if self.base is None else knob.around(base[knob.name])
 
 
 def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:
@@ -160,6 +253,7 @@ def _in_words(error: ValidationError) -> str:
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     (): StudySpec,
     ("workload",): Workload,
+    ("workload", "mix"): Mix,
     ("protocol",): Protocol,
 }
 

@@ -20,6 +20,12 @@ class Status(StrEnum):
     OUT_OF_SPACE = "out_of_space"
     MISMATCH = "mismatch"
     UNREADABLE = "unreadable"
+    CUT = "cut"
+
+    @property
+    def failed(self) -> bool:
+        """Whether the engine gave no measurement although it was let to."""
+        return self not in (Status.COMPLETE, Status.DISTURBED, Status.CUT)
 
     @property
     def meaning(self) -> str:
@@ -29,13 +35,14 @@ class Status(StrEnum):
 
 _MEANINGS = {
     Status.COMPLETE: "measured",
-    Status.DISTURBED: "measured while others used the CPU, and repeated",
+    Status.DISTURBED: "measured while others used the CPU or the clock was set, and repeated",
     Status.REFUSED: "the engine did not accept the options",
     Status.CRASHED: "the engine died",
     Status.TIMED_OUT: "the engine was too slow or hung, and was ended",
     Status.OUT_OF_SPACE: "the disk was full",
     Status.MISMATCH: "the engine ran other options than it was given",
     Status.UNREADABLE: "the engine's output could not be understood",
+    Status.CUT: "ended early, because it could no longer win",
 }
 
 
@@ -52,7 +59,8 @@ class Role(StrEnum):
 class Protocol(BaseModel):
     """How a trial is run: load, flush, settle, then a probe of reads on the settled tree.
 
-    `probe_reads` gets that hit, as many that miss, and as many scans of `scan_length` records.
+    A load that reads needs no probe. The probe: `probe_reads` gets that hit, as many that miss,
+    and as many scans of `scan_length` records.
     The tree counts as settled when nothing runs and the engine is idle for `quiet_s`. A trial
     is ended after `wall_limit_s`, or when the engine does nothing at all for `silence_limit_s`.
     """
@@ -63,6 +71,23 @@ class Protocol(BaseModel):
     quiet_s: float = Field(default=0.25, gt=0)
     wall_limit_s: float = Field(default=3600, gt=0)
     silence_limit_s: float = Field(default=60, gt=0)
+
+
+class Base(BaseModel):
+    """The configuration that tuning starts from, for a full-size tree.
+
+    `options` is its text; a trial's differs from it in the knobs alone. `settings` are the values
+    of all knobs that the engine has. `codecs` are the compression libraries linked into the
+    engine (None: unknown). `given` is the user's own file as it was, None where the base is the
+    engine's defaults, and `notes` say what of it could not be taken over.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    options: str
+    settings: Settings
+    codecs: tuple[str, ...] | None = None
+    given: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 class TrialSpec(BaseModel):
@@ -76,12 +101,16 @@ class TrialSpec(BaseModel):
 
 
 class TrialResult(BaseModel):
-    """What became of a trial: a measurement, or the reason why there is none."""
+    """What became of a trial: a measurement, or the reason why there is none.
+
+    `bounds` are what a trial that was cut could at best still have reached, by metric.
+    """
 
     model_config = ConfigDict(frozen=True)
     status: Status
     reason: str | None = None
     measurement: Measurement | None = None
+    bounds: dict[str, float] = {}
 
     @property
     def metrics(self) -> dict[str, float]:

@@ -27,25 +27,6 @@ RECORDED = Path(__file__).parent / "recorded"
 RECORDED_NUM = 3000
 SETTLE_S = 0.05
 
-BOOL = {"0": "false", "1": "true"}
-STYLES = {"0": "kCompactionStyleLevel", "1": "kCompactionStyleUniversal"}
-PRIORITIES = dict(
-    enumerate(
-        (
-            "kByCompensatedSize",
-            "kOldestLargestSeqFirst",
-            "kOldestSmallestSeqFirst",
-            "kMinOverlappingRatio",
-        )
-    )
-)
-CODECS = {
-    "none": "kNoCompression",
-    "snappy": "kSnappyCompression",
-    "lz4": "kLZ4Compression",
-    "zlib": "kZlibCompression",
-}
-
 
 class Mode(StrEnum):
     """What the stand-in does; all but WORKS happens in the load unless the name says otherwise."""
@@ -161,22 +142,13 @@ class DbBench:
         (self._database / "CURRENT").write_text("MANIFEST-000005\n")
 
     def _refused_by_rocksdb(self) -> bool:
-        flags = self._flags
-        caches_index = flags.get("cache_index_and_filter_blocks") == "1"
-        return caches_index and int(flags.get("cache_size", "1")) <= 0
+        no_cache = int(self._flags.get("cache_size", "1")) <= 0
+        return no_cache and "  cache_index_and_filter_blocks=true" in self._options()
 
     def _options(self) -> str:
-        text = self._recorded("OPTIONS")
-        for flag, (key, form) in OPTIONS.items():
-            if flag in self._flags:
-                text = _changed(text, key, form(self._flags[flag]))
-        first = int(self._flags.get("min_level_to_compress", "-1"))
-        if first >= 0:
-            codec = CODECS[self._flags["compression_type"]]
-            compressed = int(self._flags["num_levels"]) - first
-            levels = [CODECS["none"]] * first + [codec] * compressed
-            text = text.replace("  compression=", f"  compression_per_level={':'.join(levels)}\n"
-                                "  compression=")  # fmt: skip
+        """What RocksDB writes down: the file that it was given, or db_bench's own options."""
+        file = self._flags.get("options_file")
+        text = Path(file).read_text() if file else self._recorded("OPTIONS")
         return _changed(text, "num_levels", "5") if self._mode is Mode.OTHER_OPTIONS else text
 
     def _benchmark(self, name: str) -> None:
@@ -352,49 +324,10 @@ def _leave_grandchild(*, holds_output: bool) -> None:
     )  # fmt: skip
 
 
-def _plain(text: str) -> str:
-    return text
-
-
-def _float(text: str) -> str:
-    return f"{float(text):.6f}"
-
-
-OPTIONS: dict[str, tuple[str, Callable[[str], str]]] = {
-    "block_size": ("block_size", _plain),
-    "bloom_bits": (
-        "filter_policy",
-        lambda bits: "nullptr" if int(bits) <= 0 else f"bloomfilter:{bits}:false",
-    ),
-    "bloom_locality": ("bloom_locality", _plain),
-    "bytes_per_sync": ("bytes_per_sync", _plain),
-    "cache_index_and_filter_blocks": ("cache_index_and_filter_blocks", BOOL.__getitem__),
-    "compaction_pri": ("compaction_pri", lambda text: PRIORITIES[int(text)]),
-    "compaction_style": ("compaction_style", STYLES.__getitem__),
-    "compression_type": ("compression", CODECS.__getitem__),
-    "level0_file_num_compaction_trigger": ("level0_file_num_compaction_trigger", _plain),
-    "level0_slowdown_writes_trigger": ("level0_slowdown_writes_trigger", _plain),
-    "level0_stop_writes_trigger": ("level0_stop_writes_trigger", _plain),
-    "max_background_compactions": ("max_background_compactions", _plain),
-    "max_background_flushes": ("max_background_flushes", _plain),
-    "max_bytes_for_level_base": ("max_bytes_for_level_base", _plain),
-    "max_bytes_for_level_multiplier": ("max_bytes_for_level_multiplier", _float),
-    "max_write_buffer_number": ("max_write_buffer_number", _plain),
-    "memtable_bloom_size_ratio": ("memtable_prefix_bloom_size_ratio", _float),
-    "min_write_buffer_number_to_merge": ("min_write_buffer_number_to_merge", _plain),
-    "mmap_read": ("allow_mmap_reads", BOOL.__getitem__),
-    "mmap_write": ("allow_mmap_writes", BOOL.__getitem__),
-    "num_levels": ("num_levels", _plain),
-    "open_files": ("max_open_files", _plain),
-    "target_file_size_base": ("target_file_size_base", _plain),
-    "target_file_size_multiplier": ("target_file_size_multiplier", _plain),
-    "wal_bytes_per_sync": ("wal_bytes_per_sync", _plain),
-    "write_buffer_size": ("write_buffer_size", _plain),
-}
-"""By flag: the key of the OPTIONS file, and how RocksDB writes the value there."""
-
 KNOWN_FLAGS = {
-    *OPTIONS, "benchmarks", "cache_size", "compression_ratio", "db", "disable_auto_compactions",
-    "histogram", "key_size", "min_level_to_compress", "num", "reads", "seed", "seek_nexts",
-    "statistics", "threads", "use_existing_db", "value_size",
+    "benchmarks", "cache_high_pri_pool_ratio", "cache_low_pri_pool_ratio", "cache_numshardbits",
+    "cache_size", "cache_type", "compression_ratio", "db", "histogram", "key_size", "num",
+    "num_bottom_pri_threads", "options_file", "rate_limiter_auto_tuned",
+    "rate_limiter_bytes_per_sec", "reads", "row_cache_size", "seed", "seek_nexts", "statistics",
+    "threads", "use_existing_db", "value_size",
 }  # fmt: skip

@@ -1,19 +1,23 @@
 """The catalogue of knobs: whole, sane, and what RocksDB itself writes."""
 
-from pathlib import Path
+from collections import Counter
+from dataclasses import fields
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from knobs.real import captured, read_all
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.option_text import option_place, option_text, same_option
+from lsmtune.knobs.catalogue import Catalogue, Preset, Start, load
+from lsmtune.knobs.rules.refused import CODEC_KNOBS, CODEC_LABELS
 from lsmtune.knobs.types import Knob, parse_value
-from lsmtune.metrics.options_file import parse_options
 from lsmtune.workloads import Workload
 
 CATALOGUE = load("rocksdb")
 KNOBS = CATALOGUE.knobs
-CAPTURED = Path(__file__).parent.parent / "data" / "captured"
+OLD = read_all(captured("rocksdb-7.8.3-level"))
+NEW = read_all(captured("rocksdb-11.8.1-level"))
 
 STUDY_PARAMETERS = [
     "max_background_compactions", "max_background_flushes", "write_buffer_size",
@@ -28,17 +32,6 @@ STUDY_PARAMETERS = [
 ]  # fmt: skip
 """The 30 parameters of Jin et al. 2022."""
 
-CAPTURED_SETTINGS = {knob.name: knob.scaled(1 / 64).default for knob in KNOBS} | {
-    "level0_slowdown_writes_trigger": 8,
-    "bloom_bits": 10,
-    "max_background_compactions": -1,  # left to max_background_jobs
-    "max_background_flushes": -1,
-}
-"""With what the captured runs were made."""
-
-NOT_WRITTEN = {"cache_size", "min_level_to_compress"}
-"""The block cache RocksDB never writes into its OPTIONS file, codecs by level only if there are."""
-
 every_knob = pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
 
 
@@ -50,6 +43,7 @@ def named(name: str) -> Knob:
 def test_the_default_is_allowed(knob: Knob) -> None:
     assert knob.allows(knob.default)
     assert parse_value(knob, str(knob.default)) == knob.default
+    assert knob.default not in knob.named_only
 
 
 @every_knob
@@ -57,12 +51,15 @@ def test_ranges_are_sane(knob: Knob) -> None:
     if not knob.is_range:
         assert knob.low is knob.high is None
         assert len(set(knob.values)) == len(knob.values) >= 2
+        assert knob.drawn
         assert (knob.log, knob.scales, knob.special) == (False, False, ())
         return
     low, high = knob.bounds()
     assert low < high
     assert low > 0 or not knob.log
-    assert high / low > 3 or not knob.log
+    assert not knob.log or high / low > 3
+    assert knob.least is None or knob.least <= low
+    assert knob.most is None or knob.most >= high
     assert not knob.choices
     for special in knob.special:
         assert not low <= special.value <= high
@@ -71,17 +68,21 @@ def test_ranges_are_sane(knob: Knob) -> None:
 
 @every_knob
 def test_texts_are_there(knob: Knob) -> None:
-    texts = (knob.name, knob.trade, knob.since, knob.option.section, knob.option.key)
+    texts = (knob.name, knob.area, knob.trade, knob.since)
     assert all(text.strip() == text != "" for text in texts)
     assert knob.unit == knob.unit.strip()
     assert knob.inert is None or knob.inert
+    assert knob.risk is None or knob.risk
     if not knob.is_range:
-        assert all(str(value).lower() in knob.allowed_text() for value in knob.values)
+        assert all(str(value).lower() in knob.allowed_text().lower() for value in knob.values)
+
+
+LABELLED = {"label", "codec", "factory", "plain"}
 
 
 @every_knob
-def test_labels_name_all_choices_or_none(knob: Knob) -> None:
-    assert len(knob.labels) == (len(knob.choices) if knob.option.form == "label" else 0)
+def test_labels_are_for_forms_that_have_them(knob: Knob) -> None:
+    assert not knob.labels or (knob.option and knob.option.form in LABELLED)
     assert len(set(knob.labels)) == len(knob.labels)
 
 
@@ -90,30 +91,49 @@ def test_only_sizes_in_bytes_scale(knob: Knob) -> None:
     assert not knob.scales or (knob.unit == "bytes" and knob.kind == "int")
 
 
-def test_names_and_option_places_are_unique() -> None:
-    assert len({knob.name for knob in KNOBS}) == len(KNOBS)
-    assert len({option_place(knob) for knob in KNOBS}) == len(KNOBS)
-
-
-@pytest.mark.parametrize("run", ["rocksdb-7.8.3-level", "rocksdb-11.8.1-level"])
 @every_knob
-def test_place_and_text_are_those_of_rocksdb(knob: Knob, run: str) -> None:
-    options = parse_options((CAPTURED / run / "OPTIONS").read_text())
-    found = options.get(*option_place(knob))
-    if knob.name in NOT_WRITTEN:
-        assert found is None
-    else:
-        assert found is not None
-        wanted = option_text(knob, CAPTURED_SETTINGS, CATALOGUE.codec_labels)
-        assert same_option(wanted, found)
+def test_conditions_are_values_of_other_knobs(knob: Knob) -> None:
+    for name, values in knob.when.items():
+        assert name != knob.name
+        assert all(named(name).allows(value) for value in values)
+
+
+@every_knob
+def test_a_knob_stands_in_the_options_of_one_of_the_captured_versions(knob: Knob) -> None:
+    if knob.option is None:
+        assert knob.flag
+        return
+    assert knob.name in OLD or knob.name in NEW
+    assert (knob.name in OLD) == (version_of(knob.since) <= (7, 8))
+    assert (knob.name in NEW) == (knob.until is None)
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def test_names_and_option_places_are_unique() -> None:
+    assert len({knob.name for knob in KNOBS}) == len(KNOBS) > 150
+    places = Counter(
+        (knob.option.section, knob.option.key, knob.option.field)
+        for knob in KNOBS
+        if knob.option is not None
+    )
+    shared = {place for place, count in places.items() if count > 1}
+    assert {key for _, key, _ in shared} == {"filter_policy"}
+
+
+def test_codecs_have_the_names_that_the_rules_know() -> None:
+    for name in CODEC_KNOBS:
+        labels = dict(zip(named(name).choices, named(name).labels, strict=True))
+        assert {n: labels[n] for n in CODEC_LABELS} == CODEC_LABELS
 
 
 def test_the_parameters_of_the_study_are_28_knobs_and_two_of_the_workload() -> None:
     ours = {parameter.name for parameter in CATALOGUE.workload_parameters}
     assert ours == {"threads", "compression_ratio"}
-    assert len(KNOBS) == 28
-    assert {knob.name for knob in KNOBS} | ours == set(STUDY_PARAMETERS)
     assert len(STUDY_PARAMETERS) == 30
+    assert {knob.name for knob in KNOBS} >= set(STUDY_PARAMETERS) - ours
 
 
 @pytest.mark.parametrize("parameter", CATALOGUE.workload_parameters, ids=lambda p: p.name)
@@ -125,29 +145,131 @@ def test_parameters_of_the_workload_are_no_knobs(parameter: object) -> None:
 
 
 @pytest.mark.parametrize("preset", CATALOGUE.presets, ids=lambda preset: preset.name)
-def test_presets_name_knobs_that_there_are(preset: object) -> None:
-    chosen = CATALOGUE.select(preset.name)  # type: ignore[attr-defined]
+def test_presets_name_knobs_that_there_are(preset: Preset) -> None:
+    chosen = CATALOGUE.select(preset.name)
     assert chosen
-    assert all(knob.inert is None for knob in chosen)
-    assert preset.title  # type: ignore[attr-defined]
-    for name, value in preset.fixed.items():  # type: ignore[attr-defined]
+    assert all(knob.inert is None and knob.risk is None for knob in chosen)
+    assert all(knob.allows(named(knob.name).default) for knob in chosen)
+    assert preset.title
+    if preset.knobs is not None:
+        assert [knob.name for knob in chosen] == list(preset.knobs)
+    for name, value in preset.fixed.items():
         assert value == named(name).default  # a fixed knob stays at the base
         assert name not in {knob.name for knob in chosen}
 
 
-def test_the_preset_of_the_study_is_leveled_and_has_every_other_knob_with_an_effect() -> None:
+CORE = {
+    "write_buffer_size": (33554432, 134152192), "max_write_buffer_number": (2, 8),
+    "min_write_buffer_number_to_merge": (1, 2), "level0_file_num_compaction_trigger": (2, 8),
+    "level0_slowdown_writes_trigger": (16, 32), "level0_stop_writes_trigger": (32, 64),
+    "max_background_compactions": (1, 16), "max_background_flushes": (1, 16),
+    "block_size": (2048, 16384), "max_bytes_for_level_base": (134217728, 536870912),
+    "max_bytes_for_level_multiplier": (8, 12), "target_file_size_base": (33554432, 134217728),
+    "target_file_size_multiplier": (1, 2), "num_levels": (5, 8), "min_level_to_compress": (1, 6),
+    "bytes_per_sync": (65536, 8388608), "wal_bytes_per_sync": (65536, 8388608),
+    "bloom_bits": (2, 20), "cache_size": (1048576, 33554432),
+    "compaction_pri": (0, 1, 2, 3), "compaction_style": (0, 1),
+    "compression_type": ("none", "snappy", "lz4", "zlib"),
+    "open_files": (-1, 10000, 100000, 1000000), "mmap_read": (False, True),
+    "mmap_write": (False, True), "cache_index_and_filter_blocks": (False, True),
+}  # fmt: skip
+"""What shipped results were measured with."""
+
+
+def test_the_core_is_what_the_study_searched() -> None:
+    core = CATALOGUE.select("core")
+    assert {k.name: k.bounds() if k.is_range else k.drawn for k in core} == CORE
+    assert set(CORE) < set(STUDY_PARAMETERS)
     tuned = {knob.name for knob in CATALOGUE.select("jin2022")}
-    effective = {knob.name for knob in KNOBS if knob.inert is None}
-    assert tuned == effective - {"compaction_style"}
-    assert {knob.name for knob in CATALOGUE.select("all")} == effective
+    assert tuned == set(CORE) - {"compaction_style"}
+
+
+def test_all_are_those_that_have_an_effect_and_give_nothing_up() -> None:
+    chosen = {knob.name for knob in CATALOGUE.select("all")}
+    assert chosen == {k.name for k in KNOBS if k.inert is None and k.risk is None}
+    assert len(chosen) > 130
+    assert {"manual_wal_flush", "unordered_write", "fifo_max_table_files_size"} & chosen == set()
 
 
 @pytest.mark.parametrize("start", CATALOGUE.starts, ids=lambda start: start.name)
-def test_advised_starts_are_values_of_knobs_and_name_their_source(start: object) -> None:
-    assert start.source  # type: ignore[attr-defined]
-    for name, value in start.settings.items():  # type: ignore[attr-defined]
+def test_advised_starts_are_values_of_knobs_and_name_their_source(start: Start) -> None:
+    assert start.source
+    for name, value in start.settings.items():
         assert named(name).allows(value)
-        assert named(name).inert is None
+        assert named(name).inert is named(name).risk is None
+    for preset in start.suits:
+        tuned = {knob.name: knob for knob in CATALOGUE.select(preset)}
+        taken = {n: v for n, v in start.settings.items() if n in tuned}
+        assert len(taken) >= 3
+        assert all(tuned[name].allows(value) for name, value in taken.items())
+
+
+def test_starts_are_advised_for_the_presets_that_they_suit() -> None:
+    assert [start.name for start in CATALOGUE.advised("core")] == [
+        "memtables first", "memtables first, universal", "level style",
+    ]  # fmt: skip
+    assert "scans" in {start.name for start in CATALOGUE.advised("reads")}
+    assert CATALOGUE.advised("num_levels,block_size") == CATALOGUE.starts
+
+
+OLDER = CATALOGUE.restricted({knob.name for knob in KNOBS} - {"bloom_bits", "num_levels"})
+
+
+def test_an_older_version_has_fewer_knobs() -> None:
+    names = {knob.name for knob in CATALOGUE.select("core")}
+    assert {knob.name for knob in OLDER.select("core")} == names - {"bloom_bits", "num_levels"}
+    assert OLDER.defaults(1).keys() == CATALOGUE.defaults(1).keys() - {"bloom_bits", "num_levels"}
+    assert OLDER.restricted(["block_size"]).absent > {"bloom_bits", "write_buffer_size"}
+    assert {f.name for f in fields(Catalogue)} >= {"absent", "notes"}
+
+
+def test_a_knob_that_this_version_lacks_is_refused_by_name() -> None:
+    with pytest.raises(UserError, match="this RocksDB has no option for bloom_bits"):
+        OLDER.select("block_size,bloom_bits")
+    with pytest.raises(UserError, match="no knob 'bloom_bit'"):
+        OLDER.select("bloom_bit")
+
+
+def test_settings_scale_but_for_special_values_and_what_is_too_small() -> None:
+    settings = {
+        "write_buffer_size": 1 << 20, "db_write_buffer_size": 0, "cache_size": 8 << 20,
+        "compaction_style": 1, "max_compaction_bytes": 0, "nosuch": 64,
+    }  # fmt: skip
+    assert CATALOGUE.scaled(settings, 1 / 64) == settings | {"write_buffer_size": 64 << 10}
+    assert CATALOGUE.scaled(settings, 2)["write_buffer_size"] == 2 << 20
+
+
+@given(
+    knob=st.sampled_from([knob for knob in KNOBS if knob.is_range]),
+    number=st.one_of(
+        st.integers(-(2**31), 2**64 - 1), st.floats(-1e6, 1e12), st.sampled_from([0, -1, 1])
+    ),
+)
+def test_a_knob_can_be_widened_to_hold_a_value(knob: Knob, number: float) -> None:
+    value = round(number) if knob.kind == "int" else round(number, 3)
+    wider = knob.around(value)
+    assert wider.allows(value)
+    assert wider.around(value) == wider
+    low, high = wider.bounds()
+    assert low <= knob.bounds()[0] < knob.bounds()[1] <= high
+    if knob.log and knob.bounds()[0] <= value <= knob.bounds()[1]:
+        assert low <= max(value / 4, knob.least or 0) + 1
+        assert high >= min(value * 4, knob.most or value * 4) - 1
+
+
+def test_a_list_gets_the_value_and_a_knob_of_names_knows_only_its_own() -> None:
+    assert named("open_files").around(512).choices == (-1, 10_000, 100_000, 1_000_000, 512)
+    assert named("memtable_bloom_size_ratio").around(0.03).allows(0.03)
+    assert named("compression_type").around("brotli") == named("compression_type")
+    assert named("mmap_read").around(True) == named("mmap_read")
+    fifo = named("compaction_style").around(2)
+    assert (named("compaction_style").drawn, fifo.drawn) == ((0, 1), (0, 1, 2))
+    assert named("universal_max_merge_width").around(2**32 - 1) == named(
+        "universal_max_merge_width"
+    )
+    sentinel = named("level0_stop_writes_trigger").around(2**31 - 1)
+    assert sentinel.bounds() == (32, 64)
+    assert sentinel.special_values == (2**31 - 1,)
 
 
 def test_a_list_selects_in_its_own_order() -> None:
@@ -197,9 +319,9 @@ def test_values_are_read_from_text(name: str, text: str, value: object) -> None:
         ("num_levels", "9", "5 to 8"),
         ("num_levels", "6.5", "5 to 8"),
         ("num_levels", "six", "5 to 8"),
-        ("compression_type", "zstd", "none, snappy, lz4, zlib"),
+        ("compression_type", "lzma", "none, snappy, lz4, zlib, zstd"),
         ("mmap_read", "1", "false, true"),
-        ("bloom_bits", "0", "2 to 20 bits/key, or -1 (no Bloom filter)"),
+        ("bloom_bits", "0", "2 to 20 bits/key, or -1 (no filter)"),
         ("max_bytes_for_level_multiplier", "nan", "8 to 12"),
     ],
 )

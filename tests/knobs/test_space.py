@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,11 +17,14 @@ from hypothesis import strategies as st
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
+from lsmtune.knobs.rules.refused import CODEC_KNOBS, CODEC_LABELS
+from lsmtune.knobs.rules.silent import met
 from lsmtune.knobs.space import KnobSpace, draw
 from lsmtune.knobs.types import Config, Settings, Value
 
 CATALOGUE = load("rocksdb")
-TUNABLE = CATALOGUE.select("all")
+TUNABLE = tuple(knob for knob in CATALOGUE.knobs if knob.inert is None)
+PRESETS = [preset.name for preset in CATALOGUE.presets]
 ULIMITS = (20, 1024, 20_000, 1 << 20)
 
 TELL_HASH = """
@@ -31,13 +35,19 @@ print(Config(json.loads(sys.argv[1])).hash)
 
 
 def make_space(
-    names: str = "all", *, scale: float = 1 / 64, memory: float = 1, open_files: int = 1024
+    names: str = "core",
+    *,
+    scale: float = 1 / 64,
+    memory: float = 1,
+    open_files: int = 1024,
+    codecs: frozenset[str] | None = None,
+    changes: Settings | None = None,
 ) -> KnobSpace:
-    """A space on RocksDB's defaults, with `memory` times what they take."""
-    base = {knob.name: knob.scaled(scale).default for knob in CATALOGUE.knobs}
-    knobs = tuple(knob.scaled(scale) for knob in CATALOGUE.select(names))
+    """A space on RocksDB's defaults, some changed, with `memory` times what they take."""
+    base = CATALOGUE.defaults(scale) | (changes or {})
+    knobs = tuple(knob.scaled(scale).around(base[knob.name]) for knob in CATALOGUE.select(names))
     limit = MemoryLimit(round(memory_bytes(base) * memory))
-    return KnobSpace(knobs, base, open_files, limit).fitted()
+    return KnobSpace(knobs, base, open_files, limit, codecs=codecs).fitted()
 
 
 def any_values(space: KnobSpace, seed: int) -> Settings:
@@ -46,12 +56,26 @@ def any_values(space: KnobSpace, seed: int) -> Settings:
     return {knob.name: draw(knob, rng) for knob in space.knobs}
 
 
+BASES: list[Settings] = [
+    {},
+    {"compaction_style": 1, "max_background_jobs": 6, "bloom_bits": 10, "use_ribbon_filter": True},
+    {"mmap_read": True, "block_size": 100_000, "open_files": 20, "compression_type": "zstd"},
+    {"enable_blob_files": True, "index_type": "two_level", "use_direct_reads": True,
+     "compaction_readahead_size": 2 << 20, "bottommost_compression": "zlib"},
+]  # fmt: skip
+"""Defaults of db_bench, and bases of users."""
+
 spaces = st.builds(
     make_space,
-    st.lists(st.sampled_from([k.name for k in TUNABLE]), min_size=1, unique=True).map(",".join),
+    st.one_of(
+        st.sampled_from(PRESETS),
+        st.lists(st.sampled_from([k.name for k in TUNABLE]), min_size=1, unique=True).map(",".join),
+    ),
     scale=st.sampled_from([1, 1 / 8, 1 / 64]),
     memory=st.sampled_from([1, 1.3, 10]),
     open_files=st.sampled_from(ULIMITS),
+    codecs=st.sampled_from([None, frozenset({"kSnappyCompression", "kZSTD", "kZlibCompression"})]),
+    changes=st.sampled_from(BASES),
 )
 seeds = st.integers(min_value=0, max_value=2**32)
 
@@ -64,8 +88,7 @@ def check_is_legal(space: KnobSpace, config: Config) -> None:
         assert knob.allows(config[knob.name]), (knob.name, config[knob.name])
     settings = space.settings(config)
     assert settings.keys() == space.base.keys()
-    used = settings["write_buffer_size"] * settings["max_write_buffer_number"]
-    assert used + settings["cache_size"] <= space.memory.limit_bytes
+    assert memory_bytes(settings) <= space.memory.limit_bytes
 
 
 def check_is_normal(space: KnobSpace, settings: dict[str, Any]) -> None:
@@ -80,6 +103,9 @@ def check_is_normal(space: KnobSpace, settings: dict[str, Any]) -> None:
     assert settings["open_files"] == -1 or 20 <= settings["open_files"] <= space.open_files
     assert settings["min_level_to_compress"] < settings["num_levels"]
     assert settings["min_level_to_compress"] != 0
+    for knob in space.knobs:
+        if not met(knob, settings):
+            assert settings[knob.name] == space.base[knob.name]
     if settings["compression_type"] == "none":
         assert settings["min_level_to_compress"] == -1
 
@@ -138,7 +164,38 @@ def test_knobs_that_are_not_tuned_stay_at_the_base_unless_a_rule_moves_them(
     assert moved <= {
         "min_write_buffer_number_to_merge", "level0_slowdown_writes_trigger",
         "level0_stop_writes_trigger", "compression_type", "min_level_to_compress",
+        "max_background_compactions", "max_background_flushes", "use_ribbon_filter",
+        "compression_zstd_max_train_bytes", "soft_pending_compaction_bytes_limit",
+        "level_compaction_dynamic_level_bytes", "periodic_compaction_seconds", "bytes_per_sync",
+        "compaction_readahead_size", "initial_auto_readahead_size", "partition_filters",
     }  # fmt: skip
+
+
+@given(spaces, seeds)
+def test_a_search_draws_nothing_that_counts_only_when_named(space: KnobSpace, seed: int) -> None:
+    config = space.sample(np.random.default_rng(seed))
+    for name, value in config.items():
+        assert value not in CATALOGUE.knob(name).named_only or value == space.base[name]
+        if name in CODEC_KNOBS and value != space.base[name] and space.codecs is not None:
+            assert CODEC_LABELS.get(value, "kSnappyCompression") in space.codecs
+
+
+def test_every_codec_that_is_linked_is_offered() -> None:
+    (knob,) = make_space("compression_type", codecs=frozenset({"kZSTD", "kZlibCompression"})).knobs
+    assert knob.choices == ("none", "snappy", "zlib", "zstd")  # snappy is the base's
+    assert len(knob.labels) == 4
+
+
+def test_many_knobs_are_sampled_and_judged_quickly() -> None:
+    space, rng = make_space("all", scale=1), np.random.default_rng(1)
+    begin = time.process_time()
+    configs = [space.sample(rng) for _ in range(50)]
+    sampled = time.process_time()
+    for config in configs:
+        assert space.canonical(config) == config
+        assert space.violations(config) == []
+    assert (sampled - begin) / 50 < 0.05
+    assert (time.process_time() - sampled) / 50 < 0.01
 
 
 @given(spaces, seeds)
@@ -164,12 +221,21 @@ def test_the_same_seed_gives_the_same_sample(space: KnobSpace, seed: int) -> Non
             {"compaction_style": 1, "max_bytes_for_level_multiplier": 8.0, "compaction_pri": 0},
             {"compaction_style": 1},
         ),
+        ({"max_background_flushes": 1, "max_background_jobs": 8}, {"max_background_flushes": 1}),
+        ({"compaction_style": 0, "universal_size_ratio": 9}, {"compaction_style": 0}),
+        ({"enable_blob_files": False, "min_blob_size": 4096}, {"enable_blob_files": False}),
+        ({"bloom_bits": -1, "use_ribbon_filter": True}, {"bloom_bits": -1}),
+        ({"index_type": "first_key", "partition_filters": True}, {"index_type": "first_key"}),
+        ({"max_compaction_bytes": 25 << 20}, {"max_compaction_bytes": 0}),
+        ({"compression_type": "lz4", "compression_level": 3}, {"compression_type": "lz4"}),
+        ({"memtable_bloom_size_ratio": 0.1}, {}),
+        ({"use_direct_reads": True, "advise_random_on_open": False}, {"use_direct_reads": True}),
         ({"max_bytes_for_level_multiplier": 10}, {"max_bytes_for_level_multiplier": 10.0}),
         ({"max_bytes_for_level_multiplier": 9.12345678}, {"max_bytes_for_level_multiplier": 9.123}),
     ],
 )
 def test_what_runs_alike_is_one_config(one: Settings, other: Settings) -> None:
-    space = make_space()
+    space = make_space("all")
     assert space.canonical(one) == space.canonical(other)
     assert space.canonical(one).hash == space.canonical(other).hash
 
@@ -182,10 +248,19 @@ def test_what_runs_alike_is_one_config(one: Settings, other: Settings) -> None:
         ({"mmap_read": True}, {"mmap_read": False}),
         ({"compaction_style": 0, "compaction_pri": 0}, {"compaction_style": 0}),
         ({"max_bytes_for_level_multiplier": 9.1}, {"max_bytes_for_level_multiplier": 9.2}),
+        ({"max_background_jobs": 8}, {}),
+        ({"compaction_style": 1, "universal_size_ratio": 9}, {"compaction_style": 1}),
+        ({"bloom_bits": 8, "use_ribbon_filter": True}, {"bloom_bits": 8}),
+        (
+            {"bottommost_compression": "zstd", "compression_level": 3},
+            {"bottommost_compression": "zstd"},
+        ),
+        ({"memtable_bloom_size_ratio": 0.1, "memtable_whole_key_filtering": True}, {}),
+        ({"max_compaction_bytes": 26 << 20}, {"max_compaction_bytes": 0}),
     ],
 )
 def test_what_runs_otherwise_is_another_config(one: Settings, other: Settings) -> None:
-    space = make_space()
+    space = make_space("all")
     assert space.canonical(one) != space.canonical(other)
 
 
@@ -213,13 +288,75 @@ def test_a_base_that_does_not_fit_is_refused() -> None:
         make_space(memory=0.9)
 
 
+def test_memory_is_given_back_by_the_row_cache_too() -> None:
+    space = make_space("cache_size,row_cache_size,max_write_buffer_number", memory=1)
+    wanted = {"cache_size": 2 << 20, "row_cache_size": 8 << 20, "max_write_buffer_number": 4}
+    legal = space.legalise(wanted)
+    assert legal == Config(wanted | {"cache_size": 1 << 20, "row_cache_size": 5 << 20})
+    assert space.legalise(wanted | {"max_write_buffer_number": 8})["row_cache_size"] == 1 << 20
+
+
+def test_a_budget_for_all_memtables_bounds_their_memory() -> None:
+    space = make_space("db_write_buffer_size,max_write_buffer_number")
+    values = {"db_write_buffer_size": 2 << 20, "max_write_buffer_number": 8}
+    assert space.legalise(values) == Config(values)
+
+
 def test_where_nothing_is_legal_every_reason_is_told() -> None:
-    space = make_space("cache_index_and_filter_blocks")
-    uncached = replace(space, base=space.base | {"cache_size": 0})
-    with pytest.raises(UserError, match="needs a block cache, but cache_size = 0"):
-        uncached.legalise({"cache_index_and_filter_blocks": True})
-    samples = {uncached.sample(np.random.default_rng(seed)) for seed in range(20)}
-    assert samples == {Config({"cache_index_and_filter_blocks": False})}
+    space = make_space("num_levels")
+    uncached = replace(space, base=space.base | {"cache_size": 0, "mmap_read": True})
+    broken = replace(
+        uncached,
+        base=uncached.base | {"cache_index_and_filter_blocks": True, "use_direct_reads": True},
+    )
+    assert uncached.legalise({"num_levels": 6}) == Config({"num_levels": 6})
+    with pytest.raises(UserError) as caught:
+        broken.legalise({"num_levels": 6})
+    assert "cache_index_and_filter_blocks = true, cache_size = 0" in str(caught.value)
+    assert "use_direct_reads = true, mmap_read = true" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "legal"),
+    [
+        (
+            "mmap_read,use_direct_reads",
+            {"mmap_read": True, "use_direct_reads": True},
+            {"mmap_read": True, "use_direct_reads": False},
+        ),
+        ("use_direct_reads", {"use_direct_reads": True}, {"use_direct_reads": True}),
+        (
+            "block_align,compression_type,block_size",
+            {"block_align": True, "compression_type": "none", "block_size": 5000},
+            {"block_align": True, "compression_type": "none", "block_size": 4096},
+        ),
+        (
+            "block_align,compression_type",
+            {"block_align": True, "compression_type": "lz4"},
+            {"block_align": False, "compression_type": "lz4"},
+        ),
+        ("memtablerep", {"memtablerep": "vector"}, {"memtablerep": "skip_list"}),
+        (
+            "allow_concurrent_memtable_write,memtablerep",
+            {"allow_concurrent_memtable_write": False, "memtablerep": "vector"},
+            {"allow_concurrent_memtable_write": False, "memtablerep": "vector"},
+        ),
+        (
+            "cache_high_pri_pool_ratio,cache_low_pri_pool_ratio",
+            {"cache_high_pri_pool_ratio": 0.7, "cache_low_pri_pool_ratio": 0.6},
+            {"cache_high_pri_pool_ratio": 0.7, "cache_low_pri_pool_ratio": 0.3},
+        ),
+        (
+            "compaction_style,universal_max_read_amp,level0_file_num_compaction_trigger",
+            {"compaction_style": 1, "universal_max_read_amp": 5,
+             "level0_file_num_compaction_trigger": 8},
+            {"compaction_style": 1, "universal_max_read_amp": 8,
+             "level0_file_num_compaction_trigger": 8},
+        ),
+    ],
+)  # fmt: skip
+def test_what_excludes_something_gives_way(names: str, values: Settings, legal: Settings) -> None:
+    assert make_space(names).legalise(values) == Config(legal)
 
 
 @pytest.mark.parametrize(
@@ -273,9 +410,12 @@ def test_other_knobs_do_not_scale(name: str) -> None:
     assert knob.scaled(1 / 64) == knob
 
 
-def test_the_advised_starts_are_legal_and_not_the_base() -> None:
-    advice = tuple(start.settings for start in CATALOGUE.starts)
-    space = replace(make_space(), advice=advice)
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("scale", [1, 1 / 64])
+def test_the_advised_starts_are_legal_and_not_the_base(preset: str, scale: float) -> None:
+    starts = CATALOGUE.advised(preset)
+    advice = tuple(CATALOGUE.scaled(start.settings, scale) for start in starts)
+    space = replace(make_space(preset, scale=scale), advice=advice)
     starts = space.starts()
     assert len(starts) == len(advice)
     for start in starts:

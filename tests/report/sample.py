@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import exp
+from typing import Any
 
 import numpy as np
 
@@ -9,13 +10,15 @@ from lsmtune.analysis.study_view import Change, StudyView, TrialView, Verificati
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Value
 from lsmtune.metrics.measurement import Level, Measurement
-from lsmtune.objective import parse_objective
+from lsmtune.objective import Limit, Objective, parse_objective
+from lsmtune.stats import geometric_mean
 from lsmtune.trials import Role, Status
 from lsmtune.units import MIB
 from lsmtune.verdict import Pair, judge
 from lsmtune.workloads import Workload
 
 OBJECTIVE = parse_objective("balanced", ())
+CATALOGUE = load("rocksdb")
 WORKLOAD = Workload(num=200_000)
 
 BASE_METRICS = {
@@ -33,8 +36,8 @@ BASE_METRICS = {
     "scan_p50_us": 31.0, "scan_p75_us": 38.0, "scan_p99_us": 97.0, "scan_p999_us": 310.0,
     "scan_p9999_us": 1250.0,
     "read_amp": 1.94, "cache_hit_data": 0.31, "cache_hit_index": 0.98, "cache_hit_filter": 0.0,
-    "bloom_useful": 0.0, "compaction_cpu_s": 5.12, "cpu_s": 9.85, "others_cpu_percent": 1.2,
-    "peak_rss_bytes": 61.0e6,
+    "bloom_useful": 0.0, "build_s": 5.4, "compaction_cpu_s": 5.12, "cpu_s": 9.85,
+    "others_cpu_percent": 1.2, "peak_rss_bytes": 61.0e6,
 }  # fmt: skip
 
 _BEST_OVER_BASE = {
@@ -121,6 +124,8 @@ def measurement(best: bool) -> Measurement:
 
 def trial(number: int, role: Role, value: float | None, **fields: object) -> TrialView:
     """A trial of the study, complete unless the fields say otherwise."""
+    config = fields.get("config", BASE_CONFIG)
+    assert isinstance(config, dict)
     view = TrialView(
         number=number,
         role=role,
@@ -131,6 +136,8 @@ def trial(number: int, role: Role, value: float | None, **fields: object) -> Tri
         metrics=BASE_METRICS,
         value=value,
         violation=None if value is None else -0.05,
+        values=() if value is None else (value,),
+        changes=changes_to(config),
     )
     return replace(view, **fields)  # type: ignore[arg-type]
 
@@ -152,16 +159,21 @@ def trials() -> tuple[TrialView, ...]:
     return (*base, *(_searched(n, value) for n, value in enumerate(_VALUES, start=1)))
 
 
-def changes() -> tuple[Change, ...]:
-    """The knobs that differ, as the catalogue describes them."""
-    catalogue = load("rocksdb")
-    return tuple(Change(catalogue.knob(name), *values) for name, values in _CHANGES.items())
+def changes_to(config: dict[str, Value]) -> tuple[Change, ...]:
+    """How a config differs from the base's, with the knobs as the catalogue describes them."""
+    return tuple(
+        Change(CATALOGUE.knob(name), BASE_CONFIG[name], value)
+        for name, value in config.items()
+        if BASE_CONFIG.get(name) != value and name in BASE_CONFIG
+    )
 
 
-def verification(measured: tuple[Pair, ...] | None = None) -> VerificationView:
-    """A verification at the study's own scale."""
+def verification(
+    measured: tuple[Pair, ...] | None = None, scale: str = "1/64", objective: Objective = OBJECTIVE
+) -> VerificationView:
+    """A verification, at the study's own scale unless another is given."""
     runs = pairs() if measured is None else measured
-    return VerificationView("1/64", WORKLOAD, runs, judge(runs, OBJECTIVE))
+    return VerificationView(scale, WORKLOAD, runs, judge(runs, objective))
 
 
 def study_view(**fields: object) -> StudyView:
@@ -189,8 +201,98 @@ def study_view(**fields: object) -> StudyView:
         base_runs=tuple(metrics({}, 0.02, rng) for _ in range(3)),
         best=measurement(best=True),
         best_trial=next(run for run in runs if run.number == _BEST_NUMBER),
-        best_metrics=next(run for run in runs if run.number == _BEST_NUMBER).metrics,
-        changes=changes(),
-        verification=verification(),
+        best_metrics=measurement(best=True).metrics,
+        verifications=(verification(),),
     )  # fmt: skip
     return replace(view, **fields)  # type: ignore[arg-type]
+
+
+EMPTY: dict[str, Any] = {"best": None, "best_trial": None, "best_metrics": {}, "verifications": ()}
+"""What a study lacks that has found nothing."""
+
+_FRONT = {5: (0.62, 1.24), 8: (0.66, 0.97), 12: (0.79, 0.83), 18: (0.71, 0.88), 19: (0.93, 0.71)}
+_BEATEN = {4: (1.1, 1.02), 9: (0.81, 1.1), 11: (0.97, 0.9), 13: (1.3, 0.86), 15: (9.0, 7.0)}
+_THIRD = {5: 0.9, 8: 1.3, 12: 0.8, 18: 1.05, 19: 0.95}
+
+
+def pareto_view(goals: tuple[str, ...] = ("write_amp", "throughput_ops_s")) -> StudyView:
+    """A study with two goals or three: five trials on the front, five beaten, one cut."""
+    objective = parse_objective(goals, ())
+    front = tuple(_placed(number, *_goals(number, _FRONT, goals)) for number in _FRONT)
+    beaten = tuple(_placed(number, *_goals(number, _BEATEN, goals)) for number in _BEATEN)
+    too_slow = trial(
+        10, Role.TRIAL, None, status=Status.CUT, reason="write_amp is beyond its limit at best",
+        metrics={}, bound=(1.4, 0.97, 1.1)[: len(goals)],
+    )  # fmt: skip
+    broken = replace(_placed(16, *(0.6,) * len(goals)), violation=0.3)
+    base = tuple(run for run in trials() if run.role is Role.BASE)
+    runs = sorted((*front, *beaten, too_slow, broken), key=lambda run: run.number)
+    best = next(run for run in front if run.number == _BEST_NUMBER)
+    return study_view(
+        name="two-goals",
+        objective=objective,
+        trials=(*base, *runs),
+        front=tuple(sorted(front, key=lambda run: run.values)),
+        best_trial=best,
+        verifications=(verification(objective=objective),),
+    )
+
+
+def _goals(
+    number: int, places: dict[int, tuple[float, float]], goals: tuple[str, ...]
+) -> tuple[float, ...]:
+    return (*places[number], _THIRD.get(number, 1.4))[: len(goals)]
+
+
+def _placed(number: int, *values: float) -> TrialView:
+    """A trial with these values for write amplification, throughput and a third goal."""
+    config = BEST_CONFIG | {"level0_file_num_compaction_trigger": 2 + number % 6}
+    ratios = {"write_amp": values[0], "throughput_ops_s": 1 / values[1], "total_s": values[1]}
+    measured = {name: value * ratios.get(name, 1.0) for name, value in BASE_METRICS.items()}
+    mean = geometric_mean(values)
+    return trial(number, Role.TRIAL, mean, values=values, config=config, metrics=measured)
+
+
+READ_LOAD = Workload(name="readhalfmissing", num=200_000)
+_READ_BASE: dict[str, float] = {
+    "throughput_ops_s": 21_400.0, "load_s": 9.3, "get_p50_us": 37.0, "get_p75_us": 61.0,
+    "get_p99_us": 210.0, "get_p999_us": 480.0, "get_p9999_us": 1900.0, "read_amp": 1.12,
+    "cache_hit_data": 0.21, "cache_hit_index": 0.93, "cache_hit_filter": 0.88,
+    "bloom_useful": 0.31, "live_sst_bytes": 80.0e6, "peak_space_bytes": 121.0e6,
+    "space_amp": 0.61, "write_amp": 2.7, "flush_write_bytes": 109.0e6, "build_s": 6.8,
+    "compact_write_bytes": 448.0e6, "cpu_s": 7.1, "peak_rss_bytes": 44.0e6,
+}  # fmt: skip
+_READ_RATIOS = {
+    "throughput_ops_s": 1.44, "load_s": 0.69, "get_p50_us": 0.64, "get_p99_us": 0.81,
+    "read_amp": 0.6, "cache_hit_data": 1.5, "cache_hit_index": 1.05, "bloom_useful": 1.6,
+    "write_amp": 1.06, "build_s": 1.08, "peak_rss_bytes": 1.02,
+}  # fmt: skip
+
+
+def read_view() -> StudyView:
+    """A verified study of a load that only reads: no writes, no stalls, no levels."""
+    rng = np.random.default_rng(8)
+    limits = tuple(Limit(name, "<=", 1.1, True) for name in ("live_sst_bytes", "write_amp"))
+    objective = parse_objective("throughput_ops_s", (), limits)
+    measured = [_reads(_READ_RATIOS if best else {}, rng) for best in (True, False) * 6]
+    runs = tuple((measured[i], measured[i + 1]) for i in range(0, 12, 2))
+    found = VerificationView("1/64", READ_LOAD, runs, judge(runs, objective))
+    bare: dict[str, Any] = {"levels": (), "stalls": {}}
+    base, best = _reads({}, rng), _reads(_READ_RATIOS, rng)
+    return study_view(
+        name="reads",
+        workload=READ_LOAD,
+        objective=objective,
+        base=measurement(best=False).model_copy(update={**bare, "metrics": base}),
+        best=measurement(best=True).model_copy(update={**bare, "metrics": best}),
+        best_metrics=best,
+        base_runs=(base,),
+        verifications=(found,),
+    )
+
+
+def _reads(ratio: dict[str, float], rng: np.random.Generator) -> dict[str, float]:
+    return {
+        name: value * ratio.get(name, 1.0) * exp(rng.normal(0, 0.01 * _noisiness(name)))
+        for name, value in _READ_BASE.items()
+    }

@@ -1,9 +1,20 @@
 """The records of the page: what they say about a study in each of its states."""
 
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
-from sample import BASE_CONFIG, BASE_METRICS, measurement, pairs, study_view, trial, verification
+from sample import (
+    BASE_CONFIG,
+    BASE_METRICS,
+    measurement,
+    pairs,
+    pareto_view,
+    read_view,
+    study_view,
+    trial,
+    verification,
+)
 
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import parse_objective
@@ -34,8 +45,10 @@ def test_options_are_told_in_words_and_in_the_engines_own_values() -> None:
 
 def test_options_count_the_restarts() -> None:
     assert options(study_view()).title == "7 options changed, 2 of them need a restart"
-    assert options(study_view(changes=())).title == "Best is the base itself"
-    assert options(study_view(changes=(), best_trial=None)).title == "There is no best yet"
+    assert (
+        options(study_view(best_trial=trial(2, Role.TRIAL, 0.9))).title == "Best is the base itself"
+    )
+    assert options(study_view(best_trial=None)).title == "There is no best yet"
 
 
 def test_every_trial_has_one_mark_or_a_place_on_the_rail() -> None:
@@ -80,7 +93,7 @@ def test_the_axis_names_the_objective_as_it_is_drawn(name: str, axis: str) -> No
 def test_metrics_asked_for_come_first_then_those_under_a_limit() -> None:
     groups = [row.group for row in compared().rows]
     assert groups[:6] == ["objective"] * 3 + ["limit"] * 3
-    assert set(groups[6:]) == {"reported"}
+    assert [group for group, _ in groupby(groups[6:])] == ["main", "reported"]
 
 
 def test_a_metric_better_when_higher_is_turned() -> None:
@@ -113,11 +126,11 @@ def test_a_limit_on_a_metric_better_when_higher_is_turned_too() -> None:
 
 
 def test_without_verification_nothing_is_better_and_nothing_has_an_interval() -> None:
-    record = compared(verification=None)
+    record = compared(verifications=())
     assert {row.side for row in record.drawn} == {"undecided"}
     assert all(row.ratio.low is None for row in record.rows if row.ratio)
     assert "Not verified" in record.caveat
-    assert record.runs == "base: median of 3 runs; best: its one trial"
+    assert record.runs == "base: median of 3 runs; best: median of 2 runs"
 
 
 def test_a_metric_that_was_never_measured_is_left_out() -> None:
@@ -128,13 +141,13 @@ def test_a_metric_that_was_never_measured_is_left_out() -> None:
     objective = parse_objective("write_amp", ())
     view = study_view(objective=objective)
     found = replace(verification(), pairs=missing)
-    record = comparison(replace(view, verification=found))
+    record = comparison(replace(view, verifications=(found,)))
     assert record
     assert [row.metric.name for row in record.rows] == ["write_amp"]
 
 
 def test_there_is_no_comparison_without_a_best() -> None:
-    assert comparison(study_view(verification=None, best=None)) is None
+    assert comparison(study_view(verifications=(), best=None, best_metrics={})) is None
 
 
 def test_trees_leave_out_levels_that_were_never_used() -> None:
@@ -182,3 +195,43 @@ def test_no_failures_are_said_in_words() -> None:
     runs = (trial(1, Role.BASE, 1.0, config=BASE_CONFIG),)
     assert failures(study_view(trials=runs)).title == "None of 1 run failed"
     assert failures(study_view(trials=())).title == "Nothing has been run yet"
+
+
+def test_a_trial_that_was_cut_stands_at_what_it_could_still_have_reached() -> None:
+    at_bound = trial(4, Role.TRIAL, None, status=Status.CUT, reason="too slow", bound=(1.3,))
+    unknown = trial(5, Role.TRIAL, None, status=Status.CUT, reason="too large")
+    view = study_view(trials=(at_bound, unknown))
+    record = convergence(view)
+    assert [(t.number, t.mark, t.value, t.reason) for t in record.measured] == [
+        (4, "cut", pytest.approx(1.3), "too slow")
+    ]
+    assert [(t.number, t.status) for t in record.unmeasured] == [(5, "cut")]
+    assert min(value for _, value in record.best_so_far) == 1
+    assert "could at best still have come" in record.see
+    listed = failures(view)
+    assert listed.title == "None of 2 runs failed; 2 cut, because they could no longer win"
+    assert [row.reason for row in listed.rows] == ["too slow", "too large"]
+
+
+def test_a_failed_repeat_of_a_finalist_has_a_name() -> None:
+    crashed = trial(9, Role.REPEAT, None, status=Status.CRASHED)
+    assert failures(study_view(trials=(crashed,))).rows[0].role == "repeat of a finalist"
+
+
+def test_a_read_load_shows_its_own_numbers_and_no_plots_of_writes() -> None:
+    view = read_view()
+    record = comparison(view)
+    assert record
+    assert [row.metric.name for row in record.main][:6] == [
+        "throughput_ops_s", "live_sst_bytes", "write_amp", "get_p50_us", "get_p99_us", "read_amp",
+    ]  # fmt: skip
+    assert {"cache_hit_index", "bloom_useful", "build_s"} <= {r.metric.name for r in record.drawn}
+    assert (stalls(view), trees(view)) == (None, None)
+
+
+def test_the_axis_of_several_goals_and_of_the_papers_fitness() -> None:
+    assert convergence(pareto_view()).axis == (
+        "mean ratio to the base over the goals, below 1 = gain"
+    )
+    jin = study_view(objective=parse_objective("jin2022", ()))
+    assert convergence(jin).axis == "e^(-fitness / 4000), below 1 = gain"

@@ -1,21 +1,37 @@
 """The page: whole, safe, self-contained in every state of a study."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from sample import pairs, study_view, trial, verification
+from sample import (
+    CATALOGUE,
+    EMPTY,
+    pairs,
+    pareto_view,
+    read_view,
+    study_view,
+    trial,
+    verification,
+)
 
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.analysis.study_view import Change, StudyView
+from lsmtune.report.overview_page import render_overview
 from lsmtune.report.page import render_page
 from lsmtune.trials import Role, Status
 
-EMPTY = {"best": None, "best_trial": None, "changes": (), "verification": None}
-VIEWS = {
+CUT = trial(4, Role.TRIAL, None, status=Status.CUT, reason="too slow", bound=(1.3,))
+VIEWS: dict[str, StudyView] = {
     "gain": study_view(),
-    "no gain": study_view(verification=verification(pairs(noise=0.2, shift={}))),
-    "unverified": study_view(verification=None),
+    "two goals": pareto_view(),
+    "three goals": pareto_view(("write_amp", "throughput_ops_s", "total_s")),
+    "goals without a front": replace(pareto_view(), **EMPTY, front=()),
+    "reads": read_view(),
+    "cut": study_view(trials=(*study_view().trials, CUT)),
+    "no gain": study_view(verifications=(verification(pairs(noise=0.2, shift={})),)),
+    "unverified": study_view(verifications=()),
     "nothing found": study_view(**EMPTY),
     "not begun": study_view(**EMPTY, trials=(), base=None, base_runs=()),
     "all failed": study_view(**EMPTY, trials=(trial(1, Role.TRIAL, None, status=Status.CRASHED),)),
@@ -50,10 +66,11 @@ def without_library(page: str) -> str:
     return re.sub(r"<script>/\*\*.*?</script>", "", page, flags=re.DOTALL)
 
 
-@pytest.fixture(scope="module", params=VIEWS.values(), ids=VIEWS.keys())
+@pytest.fixture(scope="module", params=[*VIEWS, "overview"])
 def page(request: pytest.FixtureRequest) -> str:
-    view: StudyView = request.param
-    return render_page(view)
+    if request.param == "overview":
+        return render_overview(list(VIEWS.values()))
+    return render_page(VIEWS[request.param])
 
 
 def test_the_page_is_well_formed_and_loads_nothing(page: str) -> None:
@@ -97,9 +114,19 @@ def test_a_finished_study_shows_every_picture() -> None:
 
 def test_texts_of_the_study_cannot_become_markup() -> None:
     evil = "</script><script>alert(1)</script><b>"
-    failed = trial(3, Role.TRIAL, None, status=Status.CRASHED, reason=evil, config={evil: evil})
-    hostile = study_view(name=evil, host={evil: evil}, optimizer=evil, trials=(failed,))
-    page = without_library(render_page(hostile))
+    knob = CATALOGUE.knob("compression_type").model_copy(update={"name": evil, "trade": evil})
+    evil_change = (Change(knob, evil, evil),)
+    failed = trial(
+        3, Role.TRIAL, None, status=Status.CRASHED, reason=evil, changes=evil_change
+    )  # fmt: skip
+    cut = replace(CUT, reason=evil, bound=(1.3, 1.2))
+    front = tuple(replace(found, changes=evil_change) for found in pareto_view().front)
+    hostile = study_view(
+        name=evil, host={evil: evil}, optimizer=evil, trials=(failed, cut), front=front,
+        objective=pareto_view().objective, best_trial=front[0],
+    )  # fmt: skip
+    pages = [render_page(hostile), render_overview([hostile, study_view()])]
+    page = without_library("".join(pages))
     assert "<script>alert" not in page
     assert "<b>" not in re.sub(r'<script type="application/json">.*?</script>', "", page)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

@@ -9,6 +9,7 @@ import pytest
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
+from lsmtune.store.records import complete_trials
 from lsmtune.studies.study import open_study
 from lsmtune.studies.verify import verify_trial
 from lsmtune.trials import Role, TrialResult, TrialSpec
@@ -40,7 +41,7 @@ def claim(folder: Path, seed: int) -> str:
         open_study(home, spec, engine, lambda event: None) as study,
     ):
         study.measure_base()
-        trial = study.trials(Role.BASE)[0]
+        trial = complete_trials(study.trials(), Role.BASE)[0]
         return verify_trial(study, trial, spec.scale, spec.workload).claim
 
 

@@ -18,7 +18,7 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies.study import Study, open_study
-from lsmtune.studies.verify import settings_at, verify
+from lsmtune.studies.verify import verify
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
 from lsmtune.workloads import Workload
@@ -68,7 +68,8 @@ def home(tmp_path: Path) -> Iterator[Home]:
 @contextmanager
 def tuned(home: Home, script: Script, **given: Any) -> Iterator[Study]:
     """A study that has found its winner."""
-    settings = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0}
+    settings = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0,
+                "base_runs": 1}  # fmt: skip
     spec = make_spec({"knobs": "compaction_pri", **settings, **given}, "test")
     with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
         study.tune()
@@ -238,9 +239,9 @@ def test_at_another_scale_only_the_sizes_of_the_tree_grow(home: Home) -> None:
         best = study.best()
         assert best is not None
         small = study.space.settings(best.trial.config)
-        grown = study.engine.base_settings(Fraction(1))
-    sizes = {knob.name for knob in load("rocksdb").knobs if knob.scales}
-    assert sizes == {"write_buffer_size", "max_bytes_for_level_base", "target_file_size_base"}
+        grown = study.ground.base.settings
+    sizes = {knob.name: knob for knob in load("rocksdb").knobs if knob.scales}
+    assert {"write_buffer_size", "max_bytes_for_level_base", "target_file_size_base"} <= set(sizes)
     assert len(runs(home)) == 12
     for trial in runs(home):
         assert trial.spec.settings.keys() == grown.keys()
@@ -248,7 +249,10 @@ def test_at_another_scale_only_the_sizes_of_the_tree_grow(home: Home) -> None:
             assert trial.spec.settings == grown
         else:
             for name, value in trial.spec.settings.items():
-                assert value == (64 * small[name] if name in sizes else small[name]), name
+                scaled = small[name]
+                if name in sizes:
+                    scaled = sizes[name].scaled_value(scaled, 64)
+                assert value == scaled, name
 
 
 def test_equal_memory_holds_at_another_scale_too(home: Home) -> None:
@@ -260,8 +264,8 @@ def test_equal_memory_holds_at_another_scale_too(home: Home) -> None:
     with tuned(home, script, knobs=knobs, trials=6) as study:
         best = study.best()
         assert best is not None
-        base = study.engine.base_settings(Fraction(1))
-        grown = settings_at(study, best.trial.config, "1")
+        base = study.ground.base.settings
+        grown = study.settings_at(best.trial.config, Fraction(1))
     assert memory_bytes(grown) <= memory_bytes(base)
     assert grown["write_buffer_size"] >= base["write_buffer_size"] / 2
 

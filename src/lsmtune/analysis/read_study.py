@@ -1,36 +1,54 @@
 """From the store to the view of a study."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
 
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
+from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective, run_noise
-from lsmtune.spec import StudySpec
+from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import base_metrics, best_candidate
-from lsmtune.store.records import StoredStudy, StoredTrial, complete_pairs, complete_trials
-from lsmtune.trials import Role, Status
+from lsmtune.store.ranking import (
+    Candidate,
+    base_metrics,
+    candidates,
+    front_candidates,
+    repeated_runs,
+    study_winner,
+)
+from lsmtune.store.records import (
+    StoredTrial,
+    StoredVerification,
+    complete_pairs,
+    complete_trials,
+)
+from lsmtune.trials import Base, Role, Status
 from lsmtune.units import parse_size
 from lsmtune.verdict import judge
 
-_FEWEST_PAIRS = 2
 
+def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
+    """The view of the named study, with the trial of that number as its best, if one is given.
 
-def read_study(home: Home, name: str) -> StudyView:
-    """The view of the named study; UserError when there is none of that name."""
+    UserError when there is no study of that name, or no searched trial of that number that was
+    measured.
+    """
     study = home.study(name)
     spec = StudySpec.model_validate(study.spec)
-    stored = home.trials(study)
-    base_runs = complete_trials(stored, Role.BASE)
-    base = base_metrics(stored)
+    stored, verifications = home.trials(study), home.verifications(study)
     objective = spec.parsed_objective
-    noise = run_noise([run.result.metrics for run in base_runs], of_runs=1) if base_runs else {}
-    trials = tuple(_trial_view(trial, base, noise, objective) for trial in stored)
-    winner = best_candidate(stored, objective)
-    best = winner.trial if winner else None
+    base_runs = complete_trials(stored, Role.BASE)
+    views = _trial_views(spec, stored, objective)
+    if trial is None:
+        best = study_winner(stored, verifications, objective, spec.scale, spec.workload)
+    else:
+        best = _picked(candidates(stored, objective), trial, name)
+    number = best.trial.number if best else None
     return StudyView(
         name=study.name,
         engine=spec.engine,
@@ -43,33 +61,87 @@ def read_study(home: Home, name: str) -> StudyView:
         optimizer=spec.optimizer,
         seed=spec.seed,
         memory_limit_bytes=_memory_limit(spec, base_runs),
-        trials=trials,
-        base=_representative(base_runs, base, objective) if base else None,
+        base_facts=_base_facts(spec, study.base),
+        trials=tuple(views.values()),
+        base=_representative(base_runs, base_metrics(stored), objective),
         base_runs=tuple(run.result.metrics for run in base_runs),
-        best=best.result.measurement if best else None,
-        best_trial=next((t for t in trials if best and t.number == best.number), None),
-        best_metrics=winner.metrics if winner else {},
-        changes=_changes(spec, base_runs[0].config, best.config) if best else (),
-        verification=_verification(home, study, stored, best, objective),
+        best=best.trial.result.measurement if best else None,
+        best_trial=None if number is None else views[number],
+        best_metrics=best.metrics if best else {},
+        verifications=_verifications(
+            stored, [v for v in verifications if v.best_trial == number], objective
+        ),
+        front=_front(views, stored, objective),
+        picked=trial is not None,
     )
+
+
+def _picked(found: Sequence[Candidate], number: int, study: str) -> Candidate:
+    picked = next((c for c in found if c.trial.number == number), None)
+    if picked is None:
+        known = ", ".join(str(n) for n in sorted(c.trial.number for c in found)) or "none yet"
+        raise UserError(
+            f"--trial {number}: study {study!r} has no trial of that number that it searched and "
+            f"measured; there are: {known}"
+        )
+    return picked
+
+
+def _trial_views(
+    spec: StudySpec, stored: Sequence[StoredTrial], objective: Objective
+) -> dict[int, TrialView]:
+    """The views by the trials' numbers."""
+    base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
+    base_config = next((t.config for t in complete_trials(stored, Role.BASE)), None)
+    knobs = {knob.name: knob for knob in load(spec.engine).knobs}
+    views = {}
+    for trial in stored:
+        changes = _changes(knobs, base_config, trial.config) if base_config else ()
+        views[trial.number] = replace(_trial_view(trial, base, noise, objective), changes=changes)
+    return views
 
 
 def _trial_view(
     trial: StoredTrial, base: Metrics, noise: Metrics, objective: Objective
 ) -> TrialView:
-    metrics = trial.result.metrics
-    measured = base and trial.result.status is Status.COMPLETE
-    comparable = measured and not objective.missing(metrics)
+    result, metrics = trial.result, trial.result.metrics
+    measured = result.status is Status.COMPLETE
+    comparable = measured and not objective.missing(metrics) and not objective.missing(base)
+    bounded = all(name in result.bounds and name in base for name in objective.metrics)
     return TrialView(
         number=trial.number,
         role=trial.role,
-        status=trial.result.status,
-        reason=trial.result.reason,
+        status=result.status,
+        reason=result.reason,
         duration_s=trial.duration_s,
         config=dict(trial.config),
         metrics=metrics,
         value=objective.value(metrics, base) if comparable else None,
         violation=objective.violation(metrics, base, noise) if comparable else None,
+        values=objective.values(metrics, base) if comparable else (),
+        bound=objective.values(result.bounds, base) if bounded else (),
+    )
+
+
+def _changes(knobs: dict[str, Knob], base: Config, config: Config) -> tuple[Change, ...]:
+    differing = config.differing(base)
+    return tuple(Change(knobs[name], base[name], value) for name, value in differing.items())
+
+
+def _front(
+    views: dict[int, TrialView], stored: Sequence[StoredTrial], objective: Objective
+) -> tuple[TrialView, ...]:
+    if not objective.pareto:
+        return ()
+    return tuple(
+        replace(
+            views[found.trial.number],
+            metrics=dict(found.metrics),
+            value=found.value,
+            values=found.values,
+            violation=found.excess,
+        )
+        for found in front_candidates(stored, objective)
     )
 
 
@@ -77,8 +149,19 @@ def _representative(
     runs: Sequence[StoredTrial], base: Metrics, objective: Objective
 ) -> Measurement | None:
     """The base run that is nearest to the median of all by the objective."""
-    nearest = min(runs, key=lambda run: abs(objective.value(run.result.metrics, base) - 1))
-    return nearest.result.measurement
+
+    def distance(run: StoredTrial) -> float:
+        metrics = run.result.metrics
+        return inf if objective.missing(metrics) else abs(objective.value(metrics, base) - 1)
+
+    nearest = min(runs, key=distance, default=None)
+    return nearest.result.measurement if nearest else None
+
+
+def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
+    own = f"your OPTIONS file {spec.base}" if spec.base else "the engine's defaults"
+    cache = () if spec.cache is None else (f"with a block cache of {spec.cache} at scale 1",)
+    return (own, *cache, *(base.notes if base else ()))
 
 
 def _memory_limit(spec: StudySpec, base_runs: Sequence[StoredTrial]) -> int:
@@ -87,26 +170,15 @@ def _memory_limit(spec: StudySpec, base_runs: Sequence[StoredTrial]) -> int:
     return memory_bytes(base_runs[0].spec.settings) if base_runs else 0
 
 
-def _changes(spec: StudySpec, base: Config, best: Config) -> tuple[Change, ...]:
-    factor = float(spec.scale_value)
-    knobs: dict[str, Knob] = {k.name: k.scaled(factor) for k in load(spec.engine).knobs}
-    return tuple(
-        Change(knobs[name], base[name], value) for name, value in best.differing(base).items()
-    )
-
-
-def _verification(
-    home: Home,
-    study: StoredStudy,
-    trials: Sequence[StoredTrial],
-    best: StoredTrial | None,
-    objective: Objective,
-) -> VerificationView | None:
-    """The newest verification of the best trial that has pairs to judge."""
-    for verification in reversed(home.verifications(study)):
+def _verifications(
+    trials: Sequence[StoredTrial], found: Sequence[StoredVerification], objective: Objective
+) -> tuple[VerificationView, ...]:
+    """The newest of each scale that has run as many pairs as a claim needs, newest first."""
+    by_scale: dict[str, VerificationView] = {}
+    for verification in reversed(found):
         pairs = complete_pairs(trials, verification)
-        if best and verification.best_trial == best.number and len(pairs) >= _FEWEST_PAIRS:
-            return VerificationView(
+        if len(pairs) >= MIN_PAIRS and verification.scale not in by_scale:
+            by_scale[verification.scale] = VerificationView(
                 verification.scale, verification.workload, tuple(pairs), judge(pairs, objective)
             )
-    return None
+    return tuple(by_scale.values())

@@ -12,10 +12,22 @@ from lsmtune.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A knob that differs between base and best."""
+
+    knob: Knob
+    base: Value
+    best: Value
+
+
+@dataclass(frozen=True, slots=True)
 class TrialView:
     """One trial; `value` (below 1 is a gain) and `violation` only where it was measured.
 
-    `violation` is what the noise of the base's runs cannot explain of the worst limit's excess.
+    `values` has the value for each goal. `violation` is what the noise of repeated runs cannot
+    explain of the worst limit's excess. `bound` is, of a trial that was cut, the values that it
+    could at best still have reached, where its bounds tell. `changes` is how its config differs
+    from the base's.
     """
 
     number: int
@@ -27,20 +39,14 @@ class TrialView:
     metrics: dict[str, float]
     value: float | None
     violation: float | None
+    values: tuple[float, ...] = ()
+    bound: tuple[float, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def feasible(self) -> bool:
         """Whether it was measured and kept every limit."""
         return self.violation is not None and self.violation <= 0
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A knob that differs between base and best."""
-
-    knob: Knob
-    base: Value
-    best: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +63,14 @@ class VerificationView:
 class StudyView:
     """Everything that `show`, the page and the export say about a study.
 
+    `base_facts` say what the base is and what of it could not be taken over.
     `base` is the representative base measurement (the median run by the objective), `best` that
-    of the winner (the trial of the config that beat the base within the limits, judged over all
-    its runs, whose medians are `best_metrics`); None while nothing did. `trials` are in the order
-    of their end, base, repeats and verification runs included.
+    of the winner (the trial of the config that beat the base within the limits and stood up to
+    verification, if it was verified, or the trial that the user picked), judged over all its
+    runs, whose medians are `best_metrics`; None while nothing did. `verifications` are those of
+    the best trial, the newest of each scale, newest first. `front` holds, where there are several
+    goals, the trials that no other beats in all of them, with the medians of all their runs.
+    `trials` are in the order of their end, base, repeats and verification runs included.
     """
 
     name: str
@@ -80,8 +90,20 @@ class StudyView:
     best: Measurement | None
     best_trial: TrialView | None
     best_metrics: Metrics
-    changes: tuple[Change, ...]
-    verification: VerificationView | None
+    verifications: tuple[VerificationView, ...] = ()
+    front: tuple[TrialView, ...] = ()
+    picked: bool = False
+    base_facts: tuple[str, ...] = ()
+
+    @property
+    def verification(self) -> VerificationView | None:
+        """The newest verification of the best trial."""
+        return self.verifications[0] if self.verifications else None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """How the best config differs from the base's."""
+        return self.best_trial.changes if self.best_trial else ()
 
     @property
     def measured(self) -> tuple[TrialView, ...]:
@@ -96,7 +118,7 @@ class StudyView:
     @property
     def unverified_at_full_scale(self) -> bool:
         """Whether the winner was found in a smaller tree and not yet verified in a full one."""
-        return "1" not in (self.scale, self.verification and self.verification.scale)
+        return "1" not in (self.scale, *(found.scale for found in self.verifications))
 
     @property
     def searched(self) -> tuple[TrialView, ...]:
@@ -105,5 +127,10 @@ class StudyView:
 
     @property
     def failed(self) -> tuple[TrialView, ...]:
-        """The trials that gave no measurement."""
-        return tuple(trial for trial in self.measured if trial.status is not Status.COMPLETE)
+        """The trials that gave no measurement although they were let to."""
+        return tuple(trial for trial in self.trials if trial.status.failed)
+
+    @property
+    def cut(self) -> tuple[TrialView, ...]:
+        """The trials that were ended early because they could no longer win."""
+        return tuple(trial for trial in self.trials if trial.status is Status.CUT)

@@ -25,6 +25,9 @@ def export(
     base: Annotated[
         Path | None, typer.Option(help="your own OPTIONS file; only its tuned keys change")
     ] = None,
+    trial: Annotated[
+        int | None, typer.Option(help="another trial than the winner, by its number")
+    ] = None,
     back: Annotated[bool, typer.Option("--back", help="the base's values: the way back")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="file to write [standard output]")
@@ -37,7 +40,7 @@ def export(
     from lsmtune.store.home import Home
 
     with Home(home, create=False) as opened:
-        text = exported(opened, read_study(opened, study), form.value, base, back=back)
+        text = exported(opened, read_study(opened, study, trial), form.value, base, back=back)
     if output is None:
         say(text.removesuffix("\n"))
     else:

@@ -1,73 +1,127 @@
 """The work behind `lsmtune export`."""
 
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
-from lsmtune.analysis.study_view import StudyView, TrialView
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.report.export import export_db_bench, export_options
+from lsmtune.knobs.types import Config, Settings
+from lsmtune.report.export import (
+    OptionsBase,
+    deployment_lines,
+    export_db_bench,
+    export_options,
+)
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.system.host import describe_host
 from lsmtune.trials import Role
 
+FORMATS = ("options", "db_bench")
+"""The forms that the engine rocksdb has."""
 
-def options_file(home: Home, view: StudyView) -> str:
-    """The winner's OPTIONS file, made from the one that the base ran with."""
-    return exported(home, view, "options", None, back=False)
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The files of a study's winner: what to deploy, and the way back."""
+
+    options: str
+    back: str
+
+
+def deployment(home: Home, view: StudyView) -> Deployment:
+    """The winner's OPTIONS file and the base's, made from the file that tuning began with."""
+    return Deployment(
+        exported(home, view, "options", None, back=False),
+        exported(home, view, "options", None, back=True),
+    )
 
 
 def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
-    """The text of the exported file; UserError where the study has no winner, or not this form."""
+    """The text of the exported file; UserError where the study has no winner, or not this form.
+
+    Values are those for a full-size tree, whatever scale the study had.
+    """
     if view.best_trial is None:
         raise UserError(
             f"study {view.name!r}: no trial beat the base within the limits, nothing to export"
         )
-    if form not in ("options", "db_bench"):
+    if form not in FORMATS:
         raise UserError(
-            f"--format {form}: not a form of the engine rocksdb; allowed: options, db_bench"
+            f"--format {form}: not a form of the engine rocksdb; allowed: {', '.join(FORMATS)}"
         )
     if form == "db_bench" and base is not None:
         raise UserError("--base goes with --format options only")
-    base_run, best_run = _runs(home, view, view.best_trial)
-    source, note = (base_run, "the base, to go back") if back else (best_run, _claim(view))
-    heading = _heading(view, note)
-    if form == "db_bench":
-        return export_db_bench(source.config, heading)
-    text = _base_text(home, base_run, base)
-    try:
-        return export_options(
-            load(view.engine), list(source.config), source.spec.settings, text, heading
-        )
-    except ParseError as error:
-        raise UserError(f"--base {base}: {error}") from error
+    return _Exporter(home, view).text(form, base, back=back)
 
 
-def _runs(home: Home, view: StudyView, best: TrialView) -> tuple[StoredTrial, StoredTrial]:
-    trials = home.trials(home.study(view.name))
-    return complete_trials(trials, Role.BASE)[0], next(t for t in trials if t.number == best.number)
+class _Exporter:
+    """A study whose winner is exported, and the ground that it stands on."""
 
+    def __init__(self, home: Home, view: StudyView) -> None:
+        stored = home.study(view.name)
+        self._view = view
+        self._spec = StudySpec.model_validate(stored.spec)
+        self._trials = home.trials(stored)
+        if stored.base is None:
+            raise LsmtuneError(
+                f"study {view.name!r} was made by an older lsmtune, which did not keep its base: "
+                "run its `lsmtune tune` once more"
+            )
+        self._base = stored.base
+        self._ground = Ground(load(view.engine), stored.base, describe_host().max_open_files)
 
-def _base_text(home: Home, base_run: StoredTrial, base: Path | None) -> str:
-    if base is not None:
+    def text(self, form: str, base: Path | None, *, back: bool) -> str:
+        """The exported file."""
+        tuned = self._base_run().config
+        old, new = self._full_size(tuned), self._full_size(self._best_run().config)
+        settings, other = (old, new) if back else (new, old)
+        if form == "db_bench":
+            flags = {name: settings[name] for name in tuned}
+            return export_db_bench(self._ground.catalogue, flags, self._heading(back=back))
+        text = (self._base.given or self._base.options) if base is None else _read(base)
+        file = OptionsBase(text, self._spec.family)
+        knobs = [self._ground.catalogue.knob(name) for name in tuned]
         try:
-            return base.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"--base {base}: cannot be read: {error}") from error
-    text = home.read_evidence(base_run, "OPTIONS")
-    if text is None:
-        raise LsmtuneError(f"the evidence of trial {base_run.number} has lost its OPTIONS file")
-    return text
+            deployed = OptionsBase(export_options(knobs, other, file, ""), file.family)
+            changed = [knob for knob in knobs if settings[knob.name] != other[knob.name]]
+            how = deployment_lines(changed, settings, deployed)
+            note = "\n".join([self._heading(back=back), *how])
+            return export_options(knobs, settings, file, note)
+        except ParseError as error:
+            raise UserError(f"--base {base}: {error}") from error
+
+    def _full_size(self, config: Config) -> Settings:
+        return self._spec.settings_at(self._ground, config, Fraction(1))
+
+    def _base_run(self) -> StoredTrial:
+        return complete_trials(self._trials, Role.BASE)[0]
+
+    def _best_run(self) -> StoredTrial:
+        best = self._view.best_trial
+        return next(t for t in self._trials if best is not None and t.number == best.number)
+
+    def _heading(self, *, back: bool) -> str:
+        view = self._view
+        note = "the base, to go back" if back else _claim(view)
+        lines = [f"lsmtune, study {view.name}: {note}"]
+        if view.scale != "1":
+            proof = "UNVERIFIED" if view.unverified_at_full_scale else "verified"
+            lines.append(
+                f"Found with the tree at scale {view.scale}; the sizes here are for a full-size "
+                f"tree: {proof} at scale 1."
+            )
+        return "\n".join(lines)
 
 
-def _heading(view: StudyView, note: str) -> str:
-    lines = [f"lsmtune, study {view.name}: {note}"]
-    if view.scale != "1":
-        proof = "UNVERIFIED" if view.unverified_at_full_scale else "verified"
-        lines.append(
-            f"Found with the tree at scale {view.scale}, whose sizes this file has: {proof} at "
-            "scale 1."
-        )
-    return "\n".join(lines)
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"--base {path}: cannot be read: {error}") from error
 
 
 def _claim(view: StudyView) -> str:

@@ -10,24 +10,24 @@ from lsmtune.cli.common import Json, print_json, say
 def knobs(
     engine: Annotated[str, typer.Argument(help="the engine")] = "rocksdb",
     as_json: Json = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="print the reference page in Markdown")
+    ] = False,
 ) -> None:
-    """List the knobs of an engine: range, default, what they trade."""
+    """List the knobs of an engine by area: range, default, what they trade."""
     from lsmtune.knobs.catalogue import load
+    from lsmtune.knobs.reference import lines, page
 
     catalogue = load(engine)
     if as_json:
         print_json(
             [{**knob.model_dump(), "allowed": knob.allowed_text()} for knob in catalogue.knobs]
         )
-        return
-    for knob in catalogue.knobs:
-        default = str(knob.default).lower() if knob.kind == "bool" else knob.default
-        say(f"{knob.name}  [{knob.allowed_text()}; default {default}; {knob.apply}]")
-        say(f"    {knob.trade}" + (f"; not tuned: {knob.inert}" if knob.inert else ""))
-    for preset in catalogue.presets:
-        say(f"preset {preset.name}: {preset.title}")
-    for parameter in catalogue.workload_parameters:
-        say(f"no knob but part of the workload: {parameter.name} ({parameter.reason})")
+    elif markdown:
+        say(page(catalogue).removesuffix("\n"))
+    else:
+        for line in lines(catalogue):
+            say(line)
 
 
 def workloads(as_json: Json = False) -> None:

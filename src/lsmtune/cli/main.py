@@ -8,7 +8,18 @@ from typing import NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from lsmtune.cli import doctor, export, lists, report, show, trials, tune, verify
+from lsmtune.cli import (
+    dashboard,
+    doctor,
+    export,
+    lists,
+    report,
+    schema,
+    show,
+    trials,
+    tune,
+    verify,
+)
 from lsmtune.cli.common import note
 from lsmtune.errors import LsmtuneError, UserError
 
@@ -30,9 +41,11 @@ for _command in (
     verify.verify,
     report.report,
     export.export,
+    dashboard.dashboard,
     lists.knobs,
     lists.workloads,
     lists.optimizers,
+    schema.schema,
     doctor.doctor,
 ):
     app.command()(_command)

@@ -2,46 +2,64 @@
 
 from typing import Any
 
-from lsmtune.analysis.study_view import StudyView, VerificationView
+from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import median_metrics
 from lsmtune.stats import Interval
 from lsmtune.trials import Status
+from lsmtune.verdict import LimitCheck
 
 
 def show_document(view: StudyView) -> dict[str, Any]:
     """The JSON of `lsmtune show`."""
-    searched = view.searched
-    complete = sum(trial.status is Status.COMPLETE for trial in searched)
-    best = view.best_trial
     return {
         "study": view.name,
         "engine": view.engine,
         "engine_version": view.engine_version,
         "objective": view.objective.name,
+        "goals": [goal.name for goal in view.objective.goals],
         "limits": [str(limit) for limit in view.objective.limits],
         "scale": view.scale,
         "workload": view.workload.model_dump(),
-        "trials": {
-            "total": len(searched),
-            "complete": complete,
-            "failed": len(searched) - complete,
-            "cut": 0,
-            "disturbed": view.disturbed,
-        },
+        "trials": _counts(view),
         "base": {"metrics": median_metrics(view.base_runs)},
-        "best": best
-        and {
-            "trial": best.number,
-            "config": {change.knob.name: change.best for change in view.changes},
-            "metrics": dict(view.best_metrics),
-            "objective": best.value,
+        "best": view.best_trial and {
+            **_trial(view, view.best_trial), "metrics": dict(view.best_metrics)
         },
-        "failed_trials": [
-            {"trial": t.number, "status": t.status.value, "reason": t.reason} for t in view.failed
+        "front": [
+            {**_trial(view, trial), "metrics": trial.metrics, "values": list(trial.values)}
+            for trial in view.front
         ],
+        "failed_trials": [_ended(trial) for trial in view.failed],
+        "cut_trials": [_ended(trial) for trial in view.cut],
         "verification": view.verification and _verification(view.verification),
+        "verifications": [_verification(found) for found in view.verifications],
+    }  # fmt: skip
+
+
+def _counts(view: StudyView) -> dict[str, int]:
+    searched = view.searched
+    return {
+        "total": len(searched),
+        "complete": sum(trial.status is Status.COMPLETE for trial in searched),
+        "failed": sum(trial.status.failed for trial in searched),
+        "cut": sum(trial.status is Status.CUT for trial in searched),
+        "disturbed": view.disturbed,
     }
+
+
+def _trial(view: StudyView, trial: TrialView) -> dict[str, Any]:
+    shown = {
+        "trial": trial.number,
+        "config": {change.knob.name: change.best for change in trial.changes},
+        "objective": trial.value,
+    }
+    fitness = None if trial.value is None else view.objective.fitness(trial.value)
+    return shown if fitness is None else {**shown, "fitness": fitness}
+
+
+def _ended(trial: TrialView) -> dict[str, Any]:
+    return {"trial": trial.number, "status": trial.status.value, "reason": trial.reason}
 
 
 def _verification(verification: VerificationView) -> dict[str, Any]:
@@ -51,10 +69,12 @@ def _verification(verification: VerificationView) -> dict[str, Any]:
         "pairs": verdict.pairs,
         "claim": verdict.claim,
         "objective": _interval(verdict.objective),
+        "goals": {name: _interval(goal) for name, goal in verdict.goals.items()},
         "ratios": {name: _interval(ratio) for name, ratio in verdict.ratios.items()},
         "better": list(verdict.better),
         "worse": list(verdict.worse),
         "limits": [limit.model_dump() for limit in verdict.limits],
+        "notes": list(verdict.notes),
     }
 
 
@@ -63,13 +83,15 @@ def _interval(interval: Interval) -> dict[str, float]:
 
 
 def summary_lines(view: StudyView) -> list[str]:
-    """The study in words: claim, gains, changed options, failed trials."""
+    """The study in words: claim, gains, changed options, the front, failed trials."""
     lines = [f"study {view.name}: {_count(view)}"]
     if view.best_trial is None:
-        return [*lines, "no trial beat the base within the limits: the base stays"]
-    lines += _claim(view)
+        lines.append("no trial beat the base within the limits: the base stays")
+        return lines + _front_lines(view)
+    lines += _claim(view, view.best_trial)
     lines.append(f"options that changed (trial {view.best_trial.number}):")
     lines += [f"  {c.knob.name} = {c.best}  (base {c.base})" for c in view.changes]
+    lines += _front_lines(view)
     if view.unverified_at_full_scale:
         lines.append(f"found at scale {view.scale}: UNVERIFIED at scale 1")
     if view.assertions_enabled:
@@ -78,36 +100,77 @@ def summary_lines(view: StudyView) -> list[str]:
 
 
 def _count(view: StudyView) -> str:
-    failed = [f"{t.status.value} (trial {t.number})" for t in view.searched if t in view.failed]
-    return f"{len(view.searched)} trials" + (
-        f", of which failed: {', '.join(failed)}" if failed else ""
+    failed = [f"{t.status.value} (trial {t.number})" for t in view.searched if t.status.failed]
+    cut = _counts(view)["cut"]
+    return (
+        f"{len(view.searched)} trials"
+        + (f", of which failed: {', '.join(failed)}" if failed else "")
+        + (f"; {cut} cut, because they could no longer win" if cut else "")
     )
 
 
-def _claim(view: StudyView) -> list[str]:
-    if view.verification is None:
-        return (
-            [f"best trial: objective {view.best_trial.value:.3f} of the base, not verified"]
-            if (view.best_trial and view.best_trial.value)
-            else []
-        )
-    verdict = view.verification.verdict
+def _claim(view: StudyView, best: TrialView) -> list[str]:
+    if not view.verifications:
+        chosen = "picked trial" if view.picked else "best trial"
+        if best.value is None:
+            return []
+        return [f"{chosen}: objective {_value_text(view, best.value)} of the base, not verified"]
+    lines = _verdict_lines(view, view.verifications[0])
+    return lines + [
+        f"at scale {other.scale}: {other.verdict.claim} in {other.verdict.pairs} pairs, "
+        f"{_text(other.verdict.objective)} of the base"
+        for other in view.verifications[1:]
+    ]
+
+
+def _verdict_lines(view: StudyView, verification: VerificationView) -> list[str]:
+    verdict = verification.verdict
+    fitness = view.objective.fitness(verdict.objective.median)
     lines = [
-        f"{verdict.claim}, verified in {verdict.pairs} pairs of runs: {view.objective.name} "
-        f"{_text(verdict.objective)} of the base"
+        f"{verdict.claim}, verified in {verdict.pairs} pairs of runs at scale "
+        f"{verification.scale}: {view.objective.name} {_text(verdict.objective)} of the base"
+        + ("" if fitness is None else f", fitness {fitness:.0f}")
     ]
     lines += [
         f"  {name} {_text(verdict.ratios[name])} of the base ({METRICS[name].better} is better)"
         for name in _reported(view)
         if name in verdict.ratios
     ]
-    broken = [limit for limit in verdict.limits if not limit.holds]
-    return lines + [f"  limit broken: {b.limit} ({b.use:.2f} times the bound)" for b in broken]
+    lines += [_limit_text(check) for check in verdict.limits if not check.holds]
+    lines += [f"  shown to be worse than the base: {name}" for name in verdict.lost_goals]
+    return lines + [f"  not judged: {note}" for note in verdict.notes]
+
+
+def _limit_text(check: LimitCheck) -> str:
+    if check.use is None:
+        return f"  limit not kept, as it cannot be checked: {check.limit} ({check.why})"
+    return f"  limit broken: {check.limit} ({check.use:.2f} times the bound)"
+
+
+def _value_text(view: StudyView, value: float) -> str:
+    fitness = view.objective.fitness(value)
+    return f"{value:.3f}" + ("" if fitness is None else f" (fitness {fitness:.0f})")
 
 
 def _reported(view: StudyView) -> list[str]:
     limited = [limit.metric for limit in view.objective.limits]
-    return list(dict.fromkeys([*view.objective.metrics, "sustained_ops_s", *limited]))
+    speed = "sustained_ops_s" if view.workload.kind == "write" else "throughput_ops_s"
+    return list(dict.fromkeys([*view.objective.metrics, speed, *limited]))
+
+
+def _front_lines(view: StudyView) -> list[str]:
+    if not view.objective.pareto:
+        return []
+    if not view.front:
+        return ["the front is empty: the base is as good as every trial within the limits"]
+    goals = [goal.name for goal in view.objective.goals]
+    lines = [f"the front of {' and '.join(goals)}, as ratios to the base (below 1 is better):"]
+    lines += [
+        f"  trial {trial.number}: "
+        + ", ".join(f"{g} {v:.3f}" for g, v in zip(goals, trial.values, strict=True))
+        for trial in view.front
+    ]
+    return [*lines, f"to take one: lsmtune export {view.name} --trial N --format options"]
 
 
 def _text(interval: Interval) -> str:

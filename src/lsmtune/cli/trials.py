@@ -29,10 +29,14 @@ def trials(
         raise UserError("trials: give one of --csv, --jsonl and --json")
     with Home(home, create=False) as opened:
         view = read_study(opened, study)
+    goals = [goal.name for goal in view.objective.goals]
+    front = {trial.number for trial in view.front}
     rows = [
         {
             "trial": t.number, "role": t.role.value, "status": t.status.value, "reason": t.reason,
             "duration_s": t.duration_s, "objective": t.value, "violation": t.violation,
+            "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
+            "bounds": dict(zip(goals, t.bound, strict=False)),
             "config": t.config, "metrics": t.metrics,
         }
         for t in view.trials
@@ -56,8 +60,10 @@ def _line(trial: "TrialView") -> str:
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    plain = {key: value for key, value in row.items() if key not in ("config", "metrics")}
-    return {**plain, **row["config"], **row["metrics"]}
+    plain = {key: value for key, value in row.items() if not isinstance(value, dict)}
+    values = {f"value_{goal}": value for goal, value in row["values"].items()}
+    bounds = {f"bound_{goal}": value for goal, value in row["bounds"].items()}
+    return {**plain, **values, **bounds, **row["config"], **row["metrics"]}
 
 
 def _print_csv(rows: list[dict[str, Any]]) -> None:

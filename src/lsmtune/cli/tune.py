@@ -13,18 +13,32 @@ def tune(
         Path | None, typer.Argument(metavar="[STUDY.toml]", help="a study as a file")
     ] = None,
     engine: Annotated[str | None, typer.Option(help="the system under test [rocksdb]")] = None,
+    base: Annotated[
+        str | None, typer.Option(help="your own OPTIONS file, to tune from [the engine's defaults]")
+    ] = None,
+    cache: Annotated[
+        str | None, typer.Option(help="your block cache, which no OPTIONS file tells, e.g. 4GiB")
+    ] = None,
     workload: Annotated[str | None, typer.Option(help="the load [fillrandom]")] = None,
     num: Annotated[int | None, typer.Option(help="records of the load [1000000]")] = None,
     scale: Annotated[str | None, typer.Option(help="size of the tree, e.g. 1/64 or 1")] = None,
-    knobs: Annotated[str | None, typer.Option(help="a preset, or knobs: a,b,c")] = None,
-    objective: Annotated[str | None, typer.Option(help="balanced, or a metric")] = None,
+    knobs: Annotated[
+        str | None, typer.Option(help="a preset, or knobs: a,b,c [what suits the load]")
+    ] = None,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="balanced, jin2022, a metric, or several metrics, one an --objective "
+            "[what suits the load]"
+        ),
+    ] = None,
     limit: Annotated[
         list[str] | None, typer.Option(help='e.g. "live_sst_bytes <= 1.1 * base"; repeatable')
     ] = None,
     memory: Annotated[
         str | None, typer.Option(help="most for memtables + block cache [as the base]")
     ] = None,
-    optimizer: Annotated[str | None, typer.Option(help="tpe or random [tpe]")] = None,
+    optimizer: Annotated[str | None, typer.Option(help="see `lsmtune optimizers` [tpe]")] = None,
     trials: Annotated[int | None, typer.Option(help="trials to search with [16]")] = None,
     budget: Annotated[str | None, typer.Option(help="time to search for, e.g. 20m")] = None,
     pairs: Annotated[
@@ -44,7 +58,8 @@ def tune(
     from lsmtune.spec import make_spec, read_study_file
 
     flags: dict[str, Any] = {
-        "engine": engine, "scale": scale, "knobs": knobs, "objective": objective,
+        "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
+        "objective": objective or None,
         "limits": limit or None, "memory": memory, "optimizer": optimizer, "trials": trials,
         "budget": budget, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip

@@ -1,31 +1,29 @@
 """The work behind `lsmtune tune`, apart from its flags so that `--help` stays quick."""
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.common import print_json, say, write_file
-from lsmtune.cli.exporting import options_file
+from lsmtune.cli.exporting import deployment
+from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress
 from lsmtune.cli.showing import show_document, summary_lines
-from lsmtune.engines.base import Engine
+from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
-from lsmtune.knobs.space import KnobSpace
-from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.report.page import render_page
-from lsmtune.spec import StudySpec
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import make_space, open_study
-from lsmtune.studies.verify import verify
+from lsmtune.studies.study import describe, open_study
+from lsmtune.studies.verify import verify_contenders
 from lsmtune.system.host import free_bytes
-from lsmtune.units import format_bytes, format_duration
+from lsmtune.units import format_bytes
 
 MANY_TRIALS = 100_000
 """Stands for no limit of trials where a time budget is given alone."""
-_SPACE_FACTOR = 4
-"""A load may for a while take this many times the bytes that it writes."""
 
 
 def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
@@ -43,13 +41,13 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
 def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
     """Tune, verify, write page and options, tell where they are; the JSON of `show`."""
     engine = make_engine(spec.engine, spec.program)
-    _check_choices(spec, engine)  # before a folder is made
+    _describe(spec, engine)  # what is wrong is told before a folder is made
     with Home(home_path, create=True) as home:
         _check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
             study.tune()
-            if spec.pairs and study.best() is not None:
-                verify(study, spec.scale, spec.workload)
+            if spec.pairs:
+                verify_contenders(study)
         view = read_study(home, spec.name)
         results = home.path / "results" / spec.name
         write_file(results / "report.html", render_page(view), "page")
@@ -57,19 +55,21 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
             tell(line)
         tell(f"page:    {results / 'report.html'}")
         if view.best_trial is not None:
-            write_file(results / "OPTIONS", options_file(home, view), "options")
-            tell(f"options: {results / 'OPTIONS'}")
+            files = deployment(home, view)
+            write_file(results / "OPTIONS", files.options, "options")
+            write_file(results / "OPTIONS.back", files.back, "options")
+            tell(f"options: {results / 'OPTIONS'}  (the way back: OPTIONS.back)")
         return show_document(view)
 
 
-def _check_choices(spec: StudySpec, engine: Engine) -> KnobSpace:
-    """The knob space; UserError for knobs, memory and optimizer that there are not."""
-    make_optimizer(spec.optimizer)
-    return make_space(spec, engine)
+def _describe(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
+    """The engine and what the study stands on; UserError for what cannot be used."""
+    with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
+        return describe(spec, engine, Path(folder))
 
 
 def _check_space(spec: StudySpec, home: Home) -> None:
-    needed, free = _SPACE_FACTOR * spec.workload.user_bytes, free_bytes(home.path)
+    needed, free = disk_bytes(spec), free_bytes(home.path)
     if free < needed:
         raise UserError(
             f"--home {home.path}: {format_bytes(free)} are free there, and the load may need "
@@ -78,42 +78,11 @@ def _check_space(spec: StudySpec, home: Home) -> None:
 
 
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
-    """Print what `tune` would do."""
-    engine = make_engine(spec.engine, spec.program)
-    space = _check_choices(spec, engine)
-    budget_s = spec.budget_s
-    limits = [str(limit) for limit in spec.parsed_objective.limits]
-    disk_bytes: int = _SPACE_FACTOR * spec.workload.user_bytes
-    plan = {
-        "study": spec.name,
-        "home": str(home),
-        "workload": spec.workload.model_dump(),
-        "scale": spec.scale,
-        "objective": spec.objective,
-        "limits": limits,
-        "memory_bytes": space.memory.limit_bytes,
-        "optimizer": spec.optimizer,
-        "knobs": {knob.name: knob.allowed_text() for knob in space.knobs},
-        "runs": {"base": spec.base_runs, "trials": spec.trials, "pairs": spec.pairs},
-        "budget_s": budget_s,
-        "disk_bytes": disk_bytes,
-    }
+    """Print what `tune` would do; the engine is only asked for its options."""
+    facts, ground = _describe(spec, make_engine(spec.engine, spec.program))
+    space = spec.space(ground)
     if as_json:
-        print_json(plan)
+        print_json(plan_document(spec, home, facts, ground, space))
         return
-    say(f"study {spec.name} in {home}: {spec.engine} under {spec.workload.model_dump_json()}")
-    say(
-        f"tree at scale {spec.scale}; objective {spec.objective}; limits: "
-        + ("; ".join(limits) or "none")
-    )
-    say(f"memory for memtables + block cache: at most {format_bytes(space.memory.limit_bytes)}")
-    say(f"{len(space.knobs)} knobs, searched by {spec.optimizer}:")
-    for knob in space.knobs:
-        say(f"  {knob.name:38} {knob.allowed_text()}")
-    budget = f", or {format_duration(spec.budget_s)} of search" if spec.budget_s else ""
-    say(
-        f"runs: {spec.base_runs} of the base, up to {spec.trials} trials{budget}, "
-        f"{spec.repeats} more of each of up to {spec.finalists} finalists, "
-        f"then {spec.pairs} to {max(spec.pairs, spec.max_pairs)} pairs to verify the winner"
-    )
-    say(f"disk: up to {format_bytes(disk_bytes)} at a time")
+    for line in plan_lines(spec, home, facts, ground, space):
+        say(line)

@@ -12,6 +12,9 @@ def verify(
     study: StudyName,
     scale: Annotated[str | None, typer.Option(help="another scale, e.g. 1")] = None,
     num: Annotated[int | None, typer.Option(help="another number of records")] = None,
+    trial: Annotated[
+        int | None, typer.Option(help="another trial than the winner, by its number")
+    ] = None,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -33,8 +36,8 @@ def verify(
         workload = make_spec({"workload": load}, "--num").workload
         engine = make_engine(spec.engine, spec.program)
         with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
-            run_verification(work, wanted_scale, workload)
-        view = read_study(opened, study)
+            run_verification(work, wanted_scale, workload, trial)
+        view = read_study(opened, study, trial)
     if as_json:
         print_json(show_document(view))
         return

@@ -1,27 +1,67 @@
 """The contract between lsmtune and a system under test."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
 
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.types import Settings
-from lsmtune.trials import Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 
-Progress = Callable[[str], None]
-"""Is told which phase of a trial has begun: "load", "settle", "probe"."""
+Hopeless = Callable[[Mapping[str, float]], str | None]
+"""Is told the best that a running trial can still reach, by metric; why to end it, or None."""
+
+
+def never_hopeless(bounds: Mapping[str, float]) -> str | None:
+    """Lets every trial run to its end."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who looks on while a trial runs.
+
+    `phase` is told which part has begun: "build", "load", "settle", "probe". `hopeless` is asked
+    now and then whether the trial may still win.
+    """
+
+    phase: Callable[[str], None]
+    hopeless: Hopeless = never_hopeless
 
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What an engine says of itself; `assertions_enabled` marks a build that is needlessly slow."""
+    """What an engine says of itself.
+
+    `assertions_enabled` marks a build that is needlessly slow. `options` is the text of its own
+    defaults, `codecs` are the compression libraries linked into it (None: it does not tell).
+    """
 
     version: str
     program: str
     assertions_enabled: bool
+    options: str
+    codecs: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnBase:
+    """The user's own configuration: the text of the file, and whose column family."""
+
+    options: str
+    family: str
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a trial runs, and where an engine may keep what it would else make anew each time.
+
+    `workdir` is emptied behind the trial. What is in `templates` is the engine's own to delete.
+    """
+
+    workdir: Path
+    templates: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +75,7 @@ class Outcome:
 class Engine(Protocol):
     """A system under test.
 
-    `run` starts what it needs inside `workdir`, leaves no process behind whatever happens, and
+    `run` starts what it needs inside the places, leaves no process behind whatever happens, and
     reports failures of the engine as a result, never as an exception. Exceptions are bugs, or
     a UserError when the engine cannot be used at all.
     """
@@ -44,21 +84,30 @@ class Engine(Protocol):
 
     @property
     def catalogue(self) -> Catalogue:
-        """The knobs of the engine."""
-
-    def base_settings(self, scale: Fraction) -> Settings:
-        """The engine's defaults, of every knob it knows, for a tree at the scale."""
+        """The knobs of the engine, of all versions."""
 
     def describe(self, workdir: Path) -> EngineFacts:
         """Which engine this is, found out in the work directory; UserError when unusable."""
 
-    def run(self, spec: TrialSpec, workdir: Path, progress: Progress) -> Outcome:
-        """Run one trial in the work directory."""
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """The engine's defaults, or the user's own configuration as this engine runs it.
+
+        UserError when the engine cannot run the user's.
+        """
+
+    def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
+        """Run one trial."""
 
 
 class TrialFailedError(LsmtuneError):
-    """A trial gave no measurement; the status says of what kind, the message why."""
+    """A trial gave no measurement; the status says of what kind, the message why.
 
-    def __init__(self, status: Status, reason: str) -> None:
+    `bounds` is what a trial that was cut could at best have reached.
+    """
+
+    def __init__(
+        self, status: Status, reason: str, bounds: Mapping[str, float] | None = None
+    ) -> None:
         super().__init__(reason)
         self.status = status
+        self.bounds = dict(bounds or {})

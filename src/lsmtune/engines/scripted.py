@@ -5,15 +5,13 @@ studies, the store and the reports around it are the real ones.
 """
 
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
-from lsmtune.engines.base import EngineFacts, Outcome, Progress
+from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, Watch
 from lsmtune.knobs.catalogue import Catalogue, load
-from lsmtune.knobs.types import Settings
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.trials import Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 
 Script = Callable[[TrialSpec], TrialResult]
 """Tells what a trial gives; it may also raise, as Ctrl-C would."""
@@ -32,19 +30,20 @@ class ScriptedEngine:
         """The knobs of RocksDB."""
         return load(self.name)
 
-    def base_settings(self, scale: Fraction) -> Settings:
-        """RocksDB's defaults at the scale."""
-        return self.catalogue.defaults(float(scale))
-
     def describe(self, workdir: Path) -> EngineFacts:
         """A version that no RocksDB has."""
-        return EngineFacts("0.0.0", "scripted", assertions_enabled=False)
+        return EngineFacts("0.0.0", "scripted", False, "", None)
 
-    def run(self, spec: TrialSpec, workdir: Path, progress: Progress) -> Outcome:
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """RocksDB's defaults."""
+        settings = {knob.name: knob.default for knob in self.catalogue.knobs}
+        return Base(options=facts.options, settings=settings)
+
+    def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         """What the script says, with one file as evidence."""
-        progress("load")
+        watch.phase("load")
         result = self._script(spec)
-        transcript = workdir / "script.txt"
+        transcript = places.workdir / "script.txt"
         transcript.write_text(result.status)
         return Outcome(result, {"script.txt": transcript})
 

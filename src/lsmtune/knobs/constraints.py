@@ -2,146 +2,72 @@
 
 A *normalisation* does beforehand what RocksDB (or the tree) would make of the settings anyway,
 so that no two trials measure the same thing. A *refusal* says why settings cannot be run.
-The numbers are those of the RocksDB source of 7.8 and 11.8, named at each rule.
+The sources are those of RocksDB 7.8 and 11.8. Settings may lack options: then the rules about
+them are skipped.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lsmtune.knobs.types import Settings
+from lsmtune.knobs.rules.base import Context, Normalisation, Refusal, applies, number
+from lsmtune.knobs.rules.refused import REFUSALS
+from lsmtune.knobs.rules.sanitised import SANITISED
+from lsmtune.knobs.rules.silent import SILENT, unmet_conditions
+from lsmtune.knobs.types import Settings, Value
 from lsmtune.units import format_bytes
 
+__all__ = ["NORMALISATIONS", "Context", "MemoryLimit", "memory_bytes", "normalise", "refusals"]
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A normalisation: `apply` changes the settings in place as the engine would.
+NORMALISATIONS: tuple[Normalisation, ...] = (*SILENT, *SANITISED)
+"""In the order in which they are applied: later ones see what earlier ones changed."""
 
-    It is given the context: the base, whose value stands for "has no effect", and the host.
-    """
-
-    name: str
-    source: str
-    apply: Callable[[Settings, "Context"], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What rules look at besides the settings: the base, and the soft ulimit of open files."""
-
-    base: Settings
-    open_files: int
-
-
-def _number(settings: Settings, name: str) -> int | float:
-    value = settings[name]
-    if isinstance(value, str):
-        raise TypeError(f"{name} is {value!r}, not a number")
-    return value
-
-
-def _merge_fewer_memtables_than_there_are(settings: Settings, _: Context) -> None:
-    most = max(1, int(_number(settings, "max_write_buffer_number")) - 1)
-    merge = int(_number(settings, "min_write_buffer_number_to_merge"))
-    settings["min_write_buffer_number_to_merge"] = min(merge, most)
-
-
-def _order_level0_triggers(settings: Settings, _: Context) -> None:
-    compact = _number(settings, "level0_file_num_compaction_trigger")
-    slowdown = max(_number(settings, "level0_slowdown_writes_trigger"), compact)
-    stop = max(_number(settings, "level0_stop_writes_trigger"), slowdown)
-    settings["level0_slowdown_writes_trigger"] = slowdown
-    settings["level0_stop_writes_trigger"] = stop
-
-
-def _clip_open_files(settings: Settings, context: Context) -> None:
-    wanted = int(_number(settings, "open_files"))
-    if wanted != -1:
-        settings["open_files"] = min(max(wanted, 20), context.open_files)
-
-
-def _compress_nothing_above_the_last_level(settings: Settings, _: Context) -> None:
-    if _number(settings, "min_level_to_compress") >= _number(settings, "num_levels"):
-        settings["compression_type"] = "none"
-
-
-def _plain_data_has_no_first_compressed_level(settings: Settings, _: Context) -> None:
-    if settings["compression_type"] == "none" or settings["min_level_to_compress"] == 0:
-        settings["min_level_to_compress"] = -1
-
-
-_LEVELED_ONLY = ("compaction_pri", "max_bytes_for_level_base", "max_bytes_for_level_multiplier")
-
-
-def _universal_has_no_level_targets(settings: Settings, context: Context) -> None:
-    if settings["compaction_style"] == 1:
-        settings.update({name: context.base[name] for name in _LEVELED_ONLY})
-
-
-NORMALISATIONS: tuple[Rule, ...] = (
-    Rule(
-        "min_write_buffer_number_to_merge <= max_write_buffer_number - 1",
-        "db/column_family.cc, SanitizeOptions",
-        _merge_fewer_memtables_than_there_are,
-    ),
-    Rule(
-        "level0 compaction trigger <= slowdown trigger <= stop trigger",
-        "db/column_family.cc, SanitizeOptions",
-        _order_level0_triggers,
-    ),
-    Rule(
-        "open_files within 20 and the ulimit",
-        "db/db_impl/db_impl_open.cc, SanitizeOptions",
-        _clip_open_files,
-    ),
-    Rule(
-        "min_level_to_compress >= num_levels compresses nothing (and aborts db_bench above it)",
-        "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
-        _compress_nothing_above_the_last_level,
-    ),
-    Rule(
-        "without a codec, or from level 0 on, min_level_to_compress says nothing",
-        "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
-        _plain_data_has_no_first_compressed_level,
-    ),
-    Rule(
-        "under universal compaction, level targets and compaction_pri say nothing",
-        "db/compaction/compaction_picker_universal.cc",
-        _universal_has_no_level_targets,
-    ),
-)
-"""In the order in which they have to be applied: later ones see what earlier ones changed."""
+_MOST_ROUNDS = 5
+"""One rule may give another something to do; three rounds are the most that has been seen."""
 
 
 def normalise(settings: Settings, context: Context) -> Settings:
     """The settings as the engine will really run them; the given ones are left alone."""
     normal = dict(settings)
-    for rule in NORMALISATIONS:
-        rule.apply(normal, context)
+    rules = [rule for rule in NORMALISATIONS if applies(rule, normal)]
+    for _ in range(_MOST_ROUNDS):
+        before = dict(normal)
+        normal |= unmet_conditions(normal, context)
+        for rule in rules:
+            normal |= rule.apply(normal, context)
+        if normal == before:
+            break
     return normal
 
 
-def refusals(settings: Settings) -> list[str]:
+def broken_rules(settings: Settings, context: Context) -> list[Refusal]:
+    """The rules by which RocksDB would refuse the settings."""
+    return [rule for rule in REFUSALS if applies(rule, settings) and rule.broken(settings, context)]
+
+
+def refusals(settings: Settings, context: Context | None = None) -> list[str]:
     """Every reason why RocksDB would refuse the settings, each naming the options and values."""
-    found = []
-    if settings["cache_index_and_filter_blocks"] and _number(settings, "cache_size") <= 0:
-        found.append(
-            "cache_index_and_filter_blocks = true needs a block cache, but cache_size = "
-            f"{settings['cache_size']} (block_based_table_factory.cc, ValidateOptions)"
-        )
-    return found
+    context = context or Context(settings, open_files=0)
+    return [rule.told(settings) for rule in broken_rules(settings, context)]
 
 
-def memory_bytes(settings: Settings) -> int:
-    """Memory that memtables and block cache may take together."""
-    memtables = _number(settings, "write_buffer_size") * _number(
-        settings, "max_write_buffer_number"
-    )
-    return int(memtables + _number(settings, "cache_size"))
+def memory_bytes(settings: Mapping[str, Value]) -> int:
+    """Memory that memtables, block cache and row cache may take together.
+
+    db_write_buffer_size, where it is set, bounds the memtables; what is not told takes nothing.
+    """
+    memtables = _bytes(settings, "write_buffer_size") * _bytes(settings, "max_write_buffer_number")
+    if budget := _bytes(settings, "db_write_buffer_size"):
+        memtables = min(memtables, budget)
+    return memtables + _bytes(settings, "cache_size") + _bytes(settings, "row_cache_size")
+
+
+def _bytes(settings: Mapping[str, Value], name: str) -> int:
+    return int(number(settings, name)) if name in settings else 0
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLimit:
-    """Memtables + block cache <= `limit_bytes`, so that gains are not bought with memory."""
+    """Memtables + caches <= `limit_bytes`, so that gains are not bought with memory."""
 
     limit_bytes: int
 
@@ -151,6 +77,6 @@ class MemoryLimit:
         if used <= self.limit_bytes:
             return None
         return (
-            f"write_buffer_size x max_write_buffer_number + cache_size = {format_bytes(used)} "
-            f"is more than the memory limit of {format_bytes(self.limit_bytes)}"
+            f"memtables (write_buffer_size x max_write_buffer_number) and caches take "
+            f"{format_bytes(used)}, more than the memory limit of {format_bytes(self.limit_bytes)}"
         )

@@ -1,19 +1,29 @@
 """The knob space: which knobs are tuned, on top of which base, under which rules."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.constraints import Context, MemoryLimit, normalise, refusals
+from lsmtune.knobs.constraints import (
+    MemoryLimit,
+    broken_rules,
+    memory_bytes,
+    normalise,
+    refusals,
+)
+from lsmtune.knobs.rules.base import Context, Refusal
+from lsmtune.knobs.rules.refused import CODEC_KNOBS, CODEC_LABELS
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 
-_TRIES = 1000
+_TRIES = 100
+_REPAIRS = 30
 _SPECIAL_SHARE = 0.2
 """How often a special value is drawn, as LlamaTune (Kanellis et al. 2022) found good."""
 _CHANGED_SHARE = 0.2
-_SHRINK_ORDER = ("cache_size", "max_write_buffer_number", "write_buffer_size")
+_SHRINK_ORDER = ("cache_size", "row_cache_size", "max_write_buffer_number", "write_buffer_size")
+_MEMORY_KNOBS = (*_SHRINK_ORDER, "db_write_buffer_size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +32,9 @@ class KnobSpace:
 
     `base` holds a value for every option that the engine is given; the tuned ones among them
     are where tuning starts. `open_files` is how many a process may have (soft ulimit). `advice`
-    are settings that are worth a try early. A config of the space has a value for each tuned
-    knob, and is *canonical*: what the engine really runs.
+    are settings that are worth a try early. `codecs` are those that are linked into the engine,
+    by its own names (None: not known). A config of the space has a value for each tuned knob, and
+    is *canonical*: what the engine really runs.
     """
 
     knobs: tuple[Knob, ...]
@@ -31,18 +42,33 @@ class KnobSpace:
     open_files: int
     memory: MemoryLimit
     advice: tuple[Settings, ...] = ()
+    codecs: frozenset[str] | None = None
+    _context: Context = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        context = Context(self.base, self.open_files, self.codecs, self.knobs)
+        object.__setattr__(self, "_context", context)
         if (violation := self.memory.violation(self.base)) is not None:
             raise UserError(f"memory: the base itself does not fit: {violation}")
 
     def fitted(self) -> "KnobSpace":
-        """The space without the values that the host would turn into others."""
+        """The space without the values that a search does not draw or the host does not run.
+
+        What the base has is kept.
+        """
         return replace(self, knobs=tuple(self._fitted(knob) for knob in self.knobs))
 
     def _fitted(self, knob: Knob) -> Knob:
-        runs = (self.settings({knob.name: choice})[knob.name] for choice in knob.choices)
-        return knob.model_copy(update={"choices": tuple(dict.fromkeys(runs))})
+        if knob.name == "open_files":
+            runs = (self.settings({knob.name: choice})[knob.name] for choice in knob.choices)
+            return knob.model_copy(update={"choices": tuple(dict.fromkeys(runs))})
+        if knob.kind != "categorical":
+            return knob
+        kept = (v for v in knob.drawn if knob.name not in CODEC_KNOBS or self._has_codec(v))
+        return knob.restricted((*kept, self.base[knob.name]))
+
+    def _has_codec(self, value: Value) -> bool:
+        return value not in CODEC_LABELS or self._context.links(CODEC_LABELS[value])
 
     def default(self) -> Config:
         """The config of the base."""
@@ -50,18 +76,25 @@ class KnobSpace:
 
     def settings(self, config: Mapping[str, Value]) -> Settings:
         """All settings of a config, as the engine will run them."""
-        return normalise({**self.base, **config}, Context(self.base, self.open_files))
+        return normalise({**self.base, **config}, self._context)
 
     def canonical(self, values: Mapping[str, Value]) -> Config:
         """The values as the engine will run them: what differs only in name becomes equal."""
-        settings = self.settings(values)
-        return Config({knob.name: _exact(knob, settings[knob.name]) for knob in self.knobs})
+        return self._config(self.settings(values))
+
+    def _config(self, settings: Settings) -> Config:
+        return Config({knob.name: self._exact(knob, settings[knob.name]) for knob in self.knobs})
+
+    def _exact(self, knob: Knob, value: Value) -> Value:
+        if not knob.is_range or isinstance(value, str) or value == self.base[knob.name]:
+            return value
+        return knob.rounded(float(value))
 
     def violations(self, config: Mapping[str, Value]) -> list[str]:
         """Every reason why the config must not be run; empty for a legal one."""
         settings = self.settings(config)
         memory = self.memory.violation(settings)
-        return refusals(settings) + ([memory] if memory else [])
+        return refusals(settings, self._context) + ([memory] if memory else [])
 
     def starts(self) -> tuple[Config, ...]:
         """The advised configs, made legal; those that come out as the base left out."""
@@ -76,50 +109,90 @@ class KnobSpace:
         """A legal config that differs from the given one in about a fifth of its knobs."""
         for _ in range(_TRIES):
             drawn = {k.name: draw(k, rng) for k in self.knobs if rng.random() < _CHANGED_SHARE}
-            changed = self.canonical({**config, **drawn})
+            changed = self._config(self._mended({**config, **drawn}))
             if changed != config and not self.violations(changed):
                 return changed
         return self.sample(rng)
 
     def sample(self, rng: np.random.Generator) -> Config:
-        """A legal config, uniform in the scales of the knobs wherever the rules leave room."""
+        """A legal config, uniform in the scales of the knobs wherever the rules leave room.
+
+        What is refused is repaired; memory is drawn again until it fits.
+        """
+        settings = self._mended({knob.name: draw(knob, rng) for knob in self.knobs})
         for _ in range(_TRIES):
-            config = self.canonical({knob.name: draw(knob, rng) for knob in self.knobs})
+            config = self._config(settings)
             if not self.violations(config):
                 return config
+            redrawn = {k.name: draw(k, rng) for k in self.knobs if k.name in _MEMORY_KNOBS}
+            settings = self._mended({**settings, **redrawn})
         return self.legalise(config)
 
     def legalise(self, values: Mapping[str, Value]) -> Config:
         """The canonical config nearest to the values that may be run.
 
-        Memory over the limit is given back by the block cache first, then by the number of
-        memtables, then by their size. UserError where no config of the space is legal.
+        Of options that exclude each other a tuned one gives way. Memory over the limit is given
+        back by the block cache first, then by the row cache, the number of memtables, and their
+        size. UserError where no config of the space is legal.
         """
-        settings = self.settings(values)
-        for name in _SHRINK_ORDER:
-            knob = next((knob for knob in self.knobs if knob.name == name), None)
-            if knob is not None and self.memory.violation(settings) is not None:
-                settings = self.settings({**settings, name: self._shrunk(knob, settings)})
-        config = self.canonical({knob.name: settings[knob.name] for knob in self.knobs})
-        if violations := self.violations(config):
-            raise UserError(f"knobs: no legal value is left: {'; '.join(violations)}")
-        return config
+        settings = self._mended(values)
+        for knob in self._of(_SHRINK_ORDER):
+            if self.memory.violation(settings) is not None:
+                settings = self._mended({**settings, knob.name: self._shrunk(knob, settings)})
+        config = self._config(settings)
+        if not self.violations(config):
+            return config
+        tuned = {knob.name: self.base[knob.name] for knob in self._of(_MEMORY_KNOBS)}
+        for last in (self._config(self._mended({**settings, **tuned})), self.default()):
+            if not (violations := self.violations(last)):
+                return last
+        raise UserError(f"knobs: no legal value is left: {'; '.join(violations)}")
+
+    def _of(self, names: tuple[str, ...]) -> list[Knob]:
+        """The tuned ones among the knobs of these names, in their order."""
+        tuned = {knob.name: knob for knob in self.knobs}
+        return [tuned[name] for name in names if name in tuned]
 
     def _shrunk(self, knob: Knob, settings: Settings) -> Value:
-        cache, number, size = (float(settings[name]) for name in _SHRINK_ORDER)
-        room = self.memory.limit_bytes
-        wanted = {
-            "cache_size": room - number * size,
-            "max_write_buffer_number": (room - cache) // size,
-            "write_buffer_size": (room - cache) // number,
-        }
-        return knob.clip(int(min(wanted[knob.name], float(settings[knob.name]))))
+        """The largest value of a memory knob that fits; the smallest where none does."""
+        over = memory_bytes(settings) - self.memory.limit_bytes
+        value = int(settings[knob.name])
+        if knob.name == "max_write_buffer_number":
+            wanted = value + (-over // int(settings["write_buffer_size"]))
+        elif knob.name == "write_buffer_size":
+            wanted = value + (-over // int(settings["max_write_buffer_number"]))
+        else:
+            wanted = value - over
+        if wanted < knob.bounds()[0] and 0 in knob.special_values:
+            return 0
+        return knob.clip(min(wanted, value))
+
+    def _mended(self, values: Mapping[str, Value]) -> Settings:
+        """The settings of the values, with what RocksDB would refuse repaired where it can be."""
+        settings = self.settings(values)
+        for _ in range(_REPAIRS):
+            broken = broken_rules(settings, self._context)
+            way = next((way for rule in broken for way in self._ways(rule, settings)), None)
+            if way is None:
+                break
+            settings = way
+        return settings
+
+    def _ways(self, rule: Refusal, settings: Settings) -> Iterator[Settings]:
+        """What the settings become by changes of tuned knobs that the rule accepts."""
+        tuned = {knob.name: knob for knob in self.knobs}
+        back = [{name: self.base[name]} for name in reversed(rule.needs) if name in tuned]
+        for changes in [*(way(settings) for way in rule.ways), *back]:
+            if all(name in tuned and tuned[name].allows(v) for name, v in changes.items()):
+                changed = self.settings({**settings, **changes})
+                if not rule.broken(changed, self._context):
+                    yield changed
 
 
 def draw(knob: Knob, rng: np.random.Generator) -> Value:
     """A random value of the knob: uniform in its scale, its special values with a share."""
     if not knob.is_range:
-        return knob.values[int(rng.integers(len(knob.values)))]
+        return knob.drawn[int(rng.integers(len(knob.drawn)))]
     if knob.special and rng.random() < _SPECIAL_SHARE:
         return knob.special_values[int(rng.integers(len(knob.special)))]
     low, high = knob.bounds()
@@ -128,12 +201,6 @@ def draw(knob: Knob, rng: np.random.Generator) -> Value:
     if knob.log:
         return knob.clip(float(np.exp(rng.uniform(np.log(low), np.log(high)))))
     return knob.clip(float(rng.uniform(low, high)))
-
-
-def _exact(knob: Knob, value: Value) -> Value:
-    if not knob.is_range or isinstance(value, str):
-        return value
-    return knob.rounded(float(value))
 
 
 def _settled(knob: Knob, value: Value) -> Value:

@@ -13,6 +13,8 @@ Value = bool | int | float | str
 """What a knob can be set to."""
 
 _DECIMALS = 3
+_WIDER = 4
+_SENTINEL = 64
 
 Settings = dict[str, Value]
 """Values by knob name, of every option that an engine is given."""
@@ -22,38 +24,55 @@ class Special(BaseModel):
     """A value outside a knob's range that has a meaning of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    value: int
+    value: int | float
     meaning: str
 
 
 class OptionKey(BaseModel):
-    """Where a knob stands in a RocksDB OPTIONS file, and in what form its value is written."""
+    """Where a knob stands in a RocksDB OPTIONS file, and in what form its value is written.
+
+    `field` is the name inside a struct text such as `compression_opts={level=3;...}`. The forms
+    are described in lsmtune.knobs.option_text.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     section: str
     key: str
-    form: Literal["plain", "label", "bloom", "per_level"] = "plain"
+    field: str | None = None
+    form: Literal[
+        "plain", "label", "codec", "first_compressed", "filter_bits", "ribbon", "factory",
+        "prefix", "derived",
+    ] = "plain"  # fmt: skip
 
 
 class Knob(BaseModel):
-    """One option of an engine; the fields are described at the head of the catalogue file."""
+    """One option of an engine; the fields are described in the catalogue's README."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
+    area: str
     kind: Literal["int", "float", "bool", "categorical"]
     unit: str
     default: Value
     low: float | None = None
     high: float | None = None
+    least: float | None = None
+    most: float | None = None
     log: bool = False
     special: tuple[Special, ...] = ()
     choices: tuple[Value, ...] = ()
     labels: tuple[str, ...] = ()
+    named_only: tuple[Value, ...] = ()
     scales: bool = False
+    shapes: bool
     apply: Literal["online", "restart"]
     trade: str
+    risk: str | None = None
     since: str
-    option: OptionKey
+    until: str | None = None
+    option: OptionKey | None = None
+    flag: bool = True
+    when: dict[str, tuple[Value, ...]] = {}
     inert: str | None = None
 
     @model_validator(mode="after")
@@ -62,8 +81,11 @@ class Knob(BaseModel):
             raise ValueError(f"{self.name}: a range needs low < high")
         if self.kind == "categorical" and not self.choices:
             raise ValueError(f"{self.name}: a categorical knob needs choices")
-        if not self.allows(self.default):
-            raise ValueError(f"{self.name}: the default {self.default} is not allowed")
+        if self.labels and len(self.labels) != len(self.values):
+            raise ValueError(f"{self.name}: there are not as many labels as values")
+        for value in (self.default, *self.named_only):
+            if not self.allows(value):
+                raise ValueError(f"{self.name}: {value} is not allowed")
         return self
 
     @property
@@ -77,7 +99,12 @@ class Knob(BaseModel):
         return (False, True) if self.kind == "bool" else self.choices
 
     @property
-    def special_values(self) -> tuple[int, ...]:
+    def drawn(self) -> tuple[Value, ...]:
+        """Those of the values that a search may draw; the others count only when named."""
+        return tuple(value for value in self.values if value not in self.named_only)
+
+    @property
+    def special_values(self) -> tuple[int | float, ...]:
         """The values outside the range that are allowed."""
         return tuple(special.value for special in self.special)
 
@@ -116,10 +143,52 @@ class Knob(BaseModel):
         """The knob for a tree `factor` times as large; itself where it does not scale."""
         if not self.scales or factor == 1:
             return self
+        low, high = (self.scaled_value(bound, factor) for bound in self._bounds)
+        default = self.scaled_value(self.default, factor)
+        return self.model_copy(update={"low": low, "high": high, "default": default})
+
+    def scaled_value(self, value: Value, factor: float) -> Value:
+        """The value for a tree `factor` times as large, no less than the engine accepts."""
+        if not self.scales or factor == 1 or value in self.special_values:
+            return value
+        return max(round(float(value) * factor), round(self.least or 1))
+
+    def around(self, value: Value) -> "Knob":
+        """The knob with room for the value: a range that holds it, a list that has it.
+
+        A range on a logarithmic scale then reaches from a quarter to four times the value, as far
+        as the engine accepts that. What lies far outside (no limit, say) becomes a special value
+        instead. A knob of names knows no other names.
+        """
+        if not self.is_range:
+            return self._with_choice(value)
+        if isinstance(value, (bool, str)) or value in self.special_values:
+            return self
         low, high = self._bounds
-        size = {"low": round(low * factor), "high": round(high * factor)}
-        default = round(float(self.default) * factor)
-        return self.model_copy(update={**size, "default": default})
+        if value <= 0 < low or value > _SENTINEL * high > 0:
+            kept = Special(value=value, meaning="as the base has it")
+            return self.model_copy(update={"special": (*self.special, kept)})
+        below, above = (value / _WIDER, value * _WIDER) if self.log else (value, value)
+        below = below if self.least is None else max(below, self.least)
+        above = above if self.most is None else min(above, self.most)
+        wider = {"low": min(low, below, value), "high": max(high, above, value)}
+        return self.model_copy(update={side: self.rounded(b) for side, b in wider.items()})
+
+    def _with_choice(self, value: Value) -> "Knob":
+        if not self.allows(value):
+            choices = self.choices if self.kind == "bool" or self.labels else (*self.choices, value)
+            return self.model_copy(update={"choices": choices})
+        rest = tuple(named for named in self.named_only if named != value)
+        return self.model_copy(update={"named_only": rest})
+
+    def restricted(self, choices: tuple[Value, ...]) -> "Knob":
+        """The knob with only these of its choices."""
+        kept = [at for at, value in enumerate(self.choices) if value in choices]
+        names = tuple(self.labels[at] for at in kept) if self.labels else ()
+        values = tuple(self.choices[at] for at in kept)
+        named_only = tuple(value for value in self.named_only if value in values)
+        update = {"choices": values, "labels": names, "named_only": named_only}
+        return self.model_copy(update=update)
 
     def allowed_text(self) -> str:
         """What the knob can be set to, in words for an error message or a table."""

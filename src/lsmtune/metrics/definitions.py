@@ -1,4 +1,8 @@
-"""Every metric of lsmtune: its unit, which way is better, what it means."""
+"""Every metric of lsmtune: its unit, which way is better, what it means.
+
+What concerns reads is of the load itself where it reads, else of the probe that follows it; what
+concerns written bytes is of the building of the database where the load only reads.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -28,7 +32,8 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in [
         Metric("write_amp", "ratio", "lower",
-               "exact write amplification: flushed and compacted bytes over user bytes"),
+               "exact write amplification: flushed and compacted bytes over user bytes; of the "
+               "building of the database where the load only reads"),
         Metric("wal_inclusive_write_amp", "ratio", "lower",
                "exact write amplification with the bytes of the write-ahead log"),
         Metric("w_amp_table", "ratio", "lower",
@@ -50,20 +55,22 @@ METRICS: dict[str, Metric] = {
         Metric("stall_s", "s", "lower", "time for which writes were delayed or stopped"),
         Metric("stall_percent", "%", "lower", "stall time as a share of the load time"),
         *_latencies("write", "the writes"),
-        *_latencies("get", "the probe's gets of keys that exist"),
-        *_latencies("get_missing", "the probe's gets of keys that do not exist"),
-        *_latencies("scan", "the probe's short scans"),
-        Metric("read_amp", "ratio", "lower", "blocks read past the cache per read of the probe"),
+        *_latencies("get", "the gets (in a probe: of keys that exist)"),
+        *_latencies("get_missing", "the gets of keys that do not exist"),
+        *_latencies("scan", "the scans"),
+        Metric("read_amp", "ratio", "lower", "blocks read past the block cache a get or scan"),
         Metric("cache_hit_data", "ratio", "higher", "data blocks found in the block cache"),
         Metric("cache_hit_index", "ratio", "higher", "index blocks found in the block cache"),
         Metric("cache_hit_filter", "ratio", "higher",
                "filter blocks found in the block cache"),
         Metric("bloom_useful", "ratio", "higher",
-               "block reads spared by filters a get of a missing key"),
+               "block reads that filters spared, a get or scan"),
         Metric("compaction_cpu_s", "s", "lower", "CPU time of the compactions"),
         Metric("cpu_s", "s", "lower", "CPU time of the engine during load and settling"),
         Metric("others_cpu_percent", "%", None,
                "share of the machine's CPU time that others used during the trial"),
+        Metric("build_s", "s", "lower",
+               "time to build the database before a load that needs one, until it has settled"),
         Metric("peak_rss_bytes", "bytes", "lower", "largest resident memory of the engine"),
     ]
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """The contract of an optimizer: ask with a history, get a config."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,21 +13,34 @@ from lsmtune.knobs.types import Config
 class Observation:
     """What became of a config: the canonical one, that really ran.
 
-    `value` is the objective (lower is better, 1 is the base) and `violation` by how much the
-    worst limit was exceeded (at most 0: none was); both None for a failed trial. The base is
-    part of the history.
+    `values` has one number a goal (lower is better, 1 is the base) and `violation` says by how
+    much the worst limit was exceeded (at most 0: none was); both are None for a failed trial.
+    A trial that was `cut` ended early because it could no longer win: its values are only lower
+    bounds of what it would have come to. The base is part of the history.
     """
 
     config: Config
-    value: float | None
+    values: tuple[float, ...] | None
     violation: float | None
+    cut: bool = False
+
+    @property
+    def value(self) -> float | None:
+        """The geometric mean of the values; with one goal that value. None for a failed trial."""
+        return None if self.values is None else math.prod(self.values) ** (1 / len(self.values))
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the values are what the config came to, not bounds of it."""
+        return self.values is not None and not self.cut
 
 
 class Optimizer(Protocol):
     """Decides which config to try next. The same history and seed give the same config.
 
     `ask` returns a legal, canonical config of the space that is not in the history while the
-    space has others. It does no I/O and keeps nothing between calls.
+    space has others. It does no I/O and keeps nothing between calls. What a failed or a cut trial
+    counts for is the optimizer's to decide: histories hold only what was measured.
     """
 
     name: str

@@ -1,28 +1,22 @@
 """One adapter that makes samplers of Optuna optimizers of lsmtune."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import numpy as np
 import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
-from optuna.samplers import BaseSampler, TPESampler
-from optuna.trial import FrozenTrial, TrialState, create_trial
+from optuna.samplers import BaseSampler
+from optuna.storages import InMemoryStorage
+from optuna.trial import FrozenTrial, TrialState
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.optimizers.base import Observation, seen
+from lsmtune.optimizers.encoding import distributions, to_params, to_values
+from lsmtune.optimizers.judgement import incumbent, judged
 from lsmtune.optimizers.random_search import RandomSearch
 
-_TRIES = 20
-_FEWEST_SHARE = 0.2
-_TRIALS_A_KNOB = 4
-"""With this many trials a knob the sampler's proposals are taken whole."""
-_IN_RANGE = "in range"
+_TRIES = 10
+_STARTUP = 8
 _CONSTRAINT = "limits"
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -30,150 +24,118 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 MakeSampler = Callable[[int], BaseSampler]
 """Makes a sampler from a seed."""
 
+Choose = Callable[[Sequence[Knob], int, np.random.Generator], Sequence[Knob]]
+"""Which of the knobs the sampler may change, given how many trials there are."""
+
 
 class OptunaOptimizer:
     """A sampler of Optuna, asked with the history as its finished trials.
 
     The advised starts of the space come first, then neighbours of the best config so far until
-    `startup` trials are measured: a dozen random configs tell too little in 25 dimensions. After
-    that the sampler proposes. While the history is short for the number of knobs, only some knobs,
-    drawn at random, take the proposed value and the others keep the best config's, as in
-    dynamically dimensioned search (Tolson & Shoemaker 2007) and TuRBO (Eriksson et al. 2019).
-    What comes out is made legal; a config that has been tried gives way to another draw.
+    eight trials have values: a dozen random configs tell too little in 25 dimensions. After that
+    the sampler proposes values for the knobs that `choose` gives it; the others keep those of the
+    best config. What comes out is made legal; a config that has been tried gives way to another.
     """
 
-    def __init__(self, name: str, summary: str, startup: int, make_sampler: MakeSampler) -> None:
+    def __init__(self, name: str, summary: str, make_sampler: MakeSampler, choose: Choose) -> None:
         self.name = name
         self.summary = summary
-        self._startup = startup
         self._make_sampler = make_sampler
+        self._choose = choose
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next config to try, as the class says."""
         tried = seen(history)
-        history = [told for told in history if _fits(space, told.config)]
-        if (start := next((s for s in space.starts() if s not in tried), None)) is not None:
+        if (start := _next_start(space, history, tried)) is not None:
             return start
-        if sum(observation.value is not None for observation in history) <= self._startup:
-            return _new_neighbour(space, history, tried, seed)
-        distributions = _distributions(space.knobs)
-        study = self._study(space, history, distributions, seed)
-        rng = np.random.default_rng([seed, len(history), 1])
-        best = min((o for o in history if o.value is not None), key=_rank).config
-        share = max(_FEWEST_SHARE, len(history) / (_TRIALS_A_KNOB * len(space.knobs)))
+        rng = np.random.default_rng([seed, len(history)])
+        best = incumbent(history, rng)
+        if best is None:
+            return RandomSearch().ask(space, history, seed)
+        kept = _within(space, best)
+        if sum(o.values is not None for o in history) > _STARTUP:
+            sampler = self._make_sampler(int(rng.integers(2**31)))
+            for _ in range(_TRIES):
+                chosen = self._choose(space.knobs, len(history), rng)
+                config = space.legalise({**kept, **_proposed(sampler, chosen, history)})
+                if config not in tried:
+                    return config
         for _ in range(_TRIES):
-            proposed = _values(space.knobs, study.ask(distributions).params)
-            taken = {name: value for name, value in proposed.items() if rng.random() < share}
-            config = space.legalise({**best, **taken})
-            if config not in tried:
+            if (config := space.neighbour(kept, rng)) not in tried:
                 return config
-        return _new_neighbour(space, history, tried, seed)
-
-    def _study(
-        self,
-        space: KnobSpace,
-        history: Sequence[Observation],
-        distributions: dict[str, BaseDistribution],
-        seed: int,
-    ) -> optuna.Study:
-        sampler_seed = int(np.random.default_rng([seed, len(history)]).integers(2**31))
-        study = optuna.create_study(sampler=self._make_sampler(sampler_seed))
-        study.add_trials([_told(space.knobs, seen_, distributions) for seen_ in history])
-        return study
+        return RandomSearch().ask(space, history, seed)
 
 
-def tpe() -> OptunaOptimizer:
-    """Multivariate tree-structured Parzen estimator (Bergstra et al. 2011, Falkner et al. 2018)."""
+class _Told(InMemoryStorage):
+    """A storage with given trials, which it neither checks nor copies: that took most of an ask."""
 
-    def make(seed: int) -> BaseSampler:
-        return TPESampler(multivariate=True, n_startup_trials=1, seed=seed)
+    def __init__(self, trials: list[FrozenTrial]) -> None:
+        super().__init__()
+        self._trials = trials
 
-    return OptunaOptimizer(
-        "tpe", "multivariate tree-structured Parzen estimator (Optuna); the default", 8, make
+    def get_all_trials(
+        self, study_id: int, deepcopy: bool = True, states: Container[TrialState] | None = None
+    ) -> list[FrozenTrial]:
+        """The given trials, themselves."""
+        return [trial for trial in self._trials if states is None or trial.state in states]
+
+
+def _next_start(
+    space: KnobSpace, history: Sequence[Observation], tried: frozenset[Config]
+) -> Config | None:
+    """The first advised start that has not been tried; a longer history has had them all."""
+    if len(history) > len(space.advice):
+        return None
+    return next((start for start in space.starts() if start not in tried), None)
+
+
+def _within(space: KnobSpace, config: Config) -> Config:
+    """The config, with the base's values where an earlier host allowed what this one does not."""
+    strange = [knob.name for knob in space.knobs if not knob.allows(config[knob.name])]
+    if not strange:
+        return config
+    base = space.default()
+    return space.legalise({**config, **{name: base[name] for name in strange}})
+
+
+def _proposed(
+    sampler: BaseSampler, knobs: Sequence[Knob], history: Sequence[Observation]
+) -> dict[str, Value]:
+    """What the sampler proposes for these knobs.
+
+    The methods that Optuna documents for samplers are called as its own `ask` calls them.
+    """
+    trials = _finished(knobs, history)
+    goals = len(trials[0].values) if trials else 1
+    study = optuna.create_study(
+        storage=_Told(trials), sampler=sampler, directions=["minimize"] * goals
     )
+    asked = _trial(len(trials), TrialState.RUNNING)
+    space = distributions(knobs)
+    params = sampler.sample_relative(study, asked, space)
+    for name, distribution in space.items():
+        if name not in params:
+            params[name] = sampler.sample_independent(study, asked, name, distribution)
+    return to_values(knobs, params)
 
 
-def _fits(space: KnobSpace, config: Config) -> bool:
-    """Whether the space has such values: an earlier host may have allowed others."""
-    return all(knob.allows(config[knob.name]) for knob in space.knobs)
+def _finished(knobs: Sequence[Knob], history: Sequence[Observation]) -> list[FrozenTrial]:
+    """The history as finished trials, without configs that this host does not allow."""
+    trials: list[FrozenTrial] = []
+    params = to_params(knobs, [observation.config for observation in history])
+    for told, values in zip(judged(history), params, strict=True):
+        if values is not None:
+            trial = _trial(len(trials), TrialState.COMPLETE)
+            trial.values = told.values
+            trial.params = values
+            trial.set_constraint(_CONSTRAINT, told.violation)
+            trials.append(trial)
+    return trials
 
 
-def _new_neighbour(
-    space: KnobSpace, history: Sequence[Observation], tried: frozenset[Config], seed: int
-) -> Config:
-    """An untried neighbour of the best config so far; a random config where there is none."""
-    rng = np.random.default_rng([seed, len(history)])
-    measured = [observation for observation in history if observation.value is not None]
-    best = min(measured, key=_rank, default=None)
-    if best is not None:
-        for _ in range(_TRIES):
-            if (config := space.neighbour(best.config, rng)) not in tried:
-                return config
-    return RandomSearch().ask(space, history, seed)
-
-
-def _rank(observation: Observation) -> float:
-    """The value, made worse by as much as the worst limit is exceeded."""
-    value = float("inf") if observation.value is None else observation.value
-    return value * (1 + max(0.0, observation.violation or 0.0))
-
-
-def _told(
-    knobs: Sequence[Knob], observation: Observation, distributions: dict[str, BaseDistribution]
-) -> FrozenTrial:
-    failed = observation.value is None
-    return create_trial(
-        state=TrialState.FAIL if failed else TrialState.COMPLETE,
-        value=observation.value,
-        params=_params(knobs, observation.config),
-        distributions=distributions,
-        constraints=None if failed else {_CONSTRAINT: observation.violation or 0.0},
-    )
-
-
-def _distributions(knobs: Sequence[Knob]) -> dict[str, BaseDistribution]:
-    found: dict[str, BaseDistribution] = {}
-    for knob in knobs:
-        found[knob.name] = _distribution(knob)
-        if knob.special:
-            found[_special_name(knob)] = CategoricalDistribution([_IN_RANGE, *knob.special_values])
-    return found
-
-
-def _distribution(knob: Knob) -> BaseDistribution:
-    if not knob.is_range:
-        return CategoricalDistribution(knob.values)
-    low, high = knob.bounds()
-    if knob.kind == "int":
-        return IntDistribution(int(low), int(high), log=knob.log)
-    return FloatDistribution(low, high, log=knob.log)
-
-
-def _special_name(knob: Knob) -> str:
-    return f"{knob.name}:special"
-
-
-def _values(knobs: Sequence[Knob], params: dict[str, Value]) -> dict[str, Value]:
-    return {
-        knob.name: special
-        if (special := params.get(_special_name(knob), _IN_RANGE)) != _IN_RANGE
-        else params[knob.name]
-        for knob in knobs
-    }
-
-
-def _params(knobs: Sequence[Knob], config: Config) -> dict[str, Value]:
-    """The config in Optuna's terms; a special value leaves its range at the middle."""
-    params: dict[str, Value] = {}
-    for knob in knobs:
-        value = config[knob.name]
-        special = knob.is_range and value in knob.special_values
-        params[knob.name] = _middle(knob) if special else value
-        if knob.special:
-            params[_special_name(knob)] = value if special else _IN_RANGE
-    return params
-
-
-def _middle(knob: Knob) -> int | float:
-    low, high = knob.bounds()
-    return knob.clip((low * high) ** 0.5 if knob.log else (low + high) / 2)
+def _trial(number: int, state: TrialState) -> FrozenTrial:
+    return FrozenTrial(
+        number=number, trial_id=number, state=state, value=None, params={}, distributions={},
+        user_attrs={}, system_attrs={}, intermediate_values={},
+        datetime_start=None, datetime_complete=None,
+    )  # fmt: skip

@@ -4,10 +4,15 @@ from collections.abc import Callable
 
 from lsmtune.errors import UserError
 from lsmtune.optimizers.base import Optimizer
-from lsmtune.optimizers.optuna_adapter import tpe
+from lsmtune.optimizers.nsga2 import nsga2
 from lsmtune.optimizers.random_search import RandomSearch
+from lsmtune.optimizers.tpe import tpe
 
-OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {"tpe": tpe, "random": RandomSearch}
+OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
+    "tpe": tpe,
+    "nsga2": nsga2,
+    "random": RandomSearch,
+}
 
 
 def make_optimizer(name: str) -> Optimizer:

@@ -9,13 +9,32 @@ from lsmtune.analysis.study_view import StudyView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Limit, Metrics, gain_ratio
 from lsmtune.report.words import Ratio, Side, counted
+from lsmtune.trials import Role, Status
+from lsmtune.workloads import Kind
 
-Group = Literal["objective", "limit", "reported"]
+Group = Literal["objective", "limit", "main", "reported"]
 GROUPS: dict[Group, str] = {
     "objective": "asked for",
     "limit": "limited",
-    "reported": "reported only",
+    "main": "reported only",
+    "reported": "reported only, in the table",
 }
+
+_SPEED = ("throughput_ops_s", "sustained_ops_s", "load_s", "settle_s")
+_SPACE = ("write_amp", "live_sst_bytes", "peak_space_bytes", "space_amp")
+_WRITES = ("write_p50_us", "write_p99_us", "write_p9999_us", "stall_s")
+_READS = (
+    "get_p50_us", "get_p99_us", "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us",
+    "scan_p99_us",
+)  # fmt: skip
+_BLOCKS = ("read_amp", "cache_hit_data", "cache_hit_index", "cache_hit_filter", "bloom_useful")
+_COST = ("cpu_s", "peak_rss_bytes")
+_MAIN: dict[Kind, tuple[str, ...]] = {
+    "write": (*_SPEED, *_WRITES, *_SPACE, *_READS, *_COST),
+    "read": ("throughput_ops_s", *_READS, *_BLOCKS, *_SPACE, "build_s", *_COST),
+    "mixed": (*_SPEED, *_WRITES, *_READS, *_BLOCKS, *_SPACE, "build_s", *_COST),
+}
+"""The metrics that say most about a load, by its kind; the others stand in the table only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +62,7 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All metrics, the objective's first, then those under a limit."""
+    """All metrics: the objective's first, those under a limit, then what says most."""
 
     title: str
     see: str
@@ -55,7 +74,17 @@ class Comparison:
     @property
     def drawn(self) -> tuple[MetricRow, ...]:
         """The rows that have a place in the picture."""
-        return tuple(row for row in self.rows if row.gain is not None)
+        return tuple(row for row in self.main if row.gain is not None)
+
+    @property
+    def main(self) -> tuple[MetricRow, ...]:
+        """The rows that say most about the load."""
+        return tuple(row for row in self.rows if row.group != "reported")
+
+    @property
+    def others(self) -> tuple[MetricRow, ...]:
+        """All other rows."""
+        return tuple(row for row in self.rows if row.group == "reported")
 
 
 def comparison(view: StudyView) -> Comparison | None:
@@ -63,9 +92,10 @@ def comparison(view: StudyView) -> Comparison | None:
     best_runs, base_runs = _runs(view)
     if not best_runs or not base_runs:
         return None
-    names = {group: _names(view, group) for group in GROUPS}
     rows = tuple(
-        _row(view, name, group, best_runs, base_runs) for group in GROUPS for name in names[group]
+        _row(view, name, group, best_runs, base_runs)
+        for group, names in metric_groups(view).items()
+        for name in names
     )
     measured = tuple(row for row in rows if row.base is not None or row.best is not None)
     verified = view.verification is not None
@@ -84,15 +114,20 @@ def _runs(view: StudyView) -> tuple[Sequence[Metrics], Sequence[Metrics]]:
         pairs = view.verification.pairs
         return [best for best, _ in pairs], [base for _, base in pairs]
     base = list(view.base_runs) or ([view.base.metrics] if view.base else [])
-    return [view.best.metrics] if view.best else [], base
+    return [view.best_metrics] if view.best_metrics else [], base
 
 
-def _names(view: StudyView, group: Group) -> list[str]:
+def metric_groups(view: StudyView) -> dict[Group, list[str]]:
+    """Every metric in the group in which it is shown."""
     asked = list(view.objective.metrics)
     limited = list(dict.fromkeys(limit.metric for limit in view.objective.limits))
-    rest = [name for name in METRICS if name not in (*asked, *limited)]
-    chosen = {"objective": asked, "limit": limited, "reported": rest}
-    return [name for name in chosen[group] if group != "limit" or name not in asked]
+    chosen: dict[Group, list[str]] = {
+        "objective": asked,
+        "limit": [name for name in limited if name not in asked],
+        "main": [n for n in _MAIN[view.workload.kind] if n not in (*asked, *limited)],
+    }
+    placed = {name for names in chosen.values() for name in names}
+    return {**chosen, "reported": [name for name in METRICS if name not in placed]}
 
 
 def _row(
@@ -147,11 +182,11 @@ def _verified_title(rows: Sequence[MetricRow]) -> str:
 def _unverified_title(rows: Sequence[MetricRow]) -> str:
     asked = [row.gain.value for row in rows if row.group == "objective" and row.gain]
     lower = sum(gain < 1 for gain in asked)
-    return f"{lower} of {counted(len(asked), 'metric')} asked for looked better in a single run"
+    return f"{lower} of {counted(len(asked), 'metric')} asked for looked better, not verified"
 
 
 def _see(verified: bool) -> str:
-    whiskers = "whiskers are intervals of 95 %" if verified else "single runs have no interval"
+    whiskers = "whiskers are intervals of 95 %" if verified else "unverified runs have no interval"
     return (
         f"Left of 1 best is better, right of 1 it is worse; {whiskers}. Metrics that are better "
         "when higher are drawn as their inverse (1 / …), so that every row reads the same way."
@@ -174,4 +209,15 @@ def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
 def _runs_text(view: StudyView) -> str:
     if view.verification is not None:
         return f"medians of {counted(len(view.verification.pairs), 'pair')} of runs"
-    return f"base: median of {counted(len(view.base_runs) or 1, 'run')}; best: its one trial"
+    best = view.best_trial
+    runs = sum(
+        trial.role in (Role.TRIAL, Role.REPEAT)
+        and trial.status is Status.COMPLETE
+        and best is not None
+        and trial.config == best.config
+        for trial in view.trials
+    )
+    return (
+        f"base: median of {counted(len(view.base_runs) or 1, 'run')}; "
+        f"best: median of {counted(max(runs, 1), 'run')}"
+    )

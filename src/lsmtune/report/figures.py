@@ -4,14 +4,23 @@ A `title` states the finding, `see` is the one sentence that says how to read th
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from lsmtune.analysis.study_view import Change, StudyView, TrialView
-from lsmtune.knobs.types import Value
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.words import TIMES, Ratio, counted, knob_value, listed, number
+from lsmtune.objective import JIN2022, Goal
+from lsmtune.report.words import (
+    TIMES,
+    Ratio,
+    counted,
+    knob_value,
+    listed,
+    number,
+    option_value,
+)
+from lsmtune.stats import geometric_mean
 from lsmtune.trials import Role, Status
 
 
@@ -36,17 +45,21 @@ class Options:
     rows: tuple[OptionRow, ...]
 
 
-Mark = Literal["within limits", "breaks a limit", "base again"]
+Mark = Literal["within limits", "breaks a limit", "base again", "cut"]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A trial with an objective value; `excess` says by how much it breaks a limit, if it does."""
+    """A trial with an objective value; `excess` says by how much it breaks a limit, if it does.
+
+    A trial that was cut stands at the value that it could at best still have reached.
+    """
 
     number: int
     mark: Mark
     value: float
-    excess: float | None
+    excess: float | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,7 @@ class Failures:
 ROLES = {
     Role.BASE: "base",
     Role.TRIAL: "trial",
+    Role.REPEAT: "repeat of a finalist",
     Role.VERIFY_BASE: "verification of base",
     Role.VERIFY_BEST: "verification of best",
 }
@@ -108,25 +122,22 @@ def options(view: StudyView) -> Options:
     unchanged = "Best is the base itself" if view.best_trial else "There is no best yet"
     return Options(
         title=changed if view.changes else unchanged,
-        rows=tuple(_option_row(change) for change in view.changes),
+        rows=tuple(option_row(change) for change in view.changes),
     )
 
 
-def _option_row(change: Change) -> OptionRow:
+def option_row(change: Change) -> OptionRow:
+    """A change in words."""
     knob = change.knob
     return OptionRow(
         name=knob.name,
         base=knob_value(knob, change.base),
         best=knob_value(knob, change.best),
-        raw_base=_raw(change.base),
-        raw_best=_raw(change.best),
+        raw_base=option_value(change.base),
+        raw_best=option_value(change.best),
         apply=knob.apply,
         trade=knob.trade,
     )
-
-
-def _raw(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def convergence(view: StudyView) -> Convergence:
@@ -147,18 +158,23 @@ def convergence(view: StudyView) -> Convergence:
 
 def _measured(trials: Sequence[TrialView]) -> Iterator[Measured]:
     for trial in trials:
-        if trial.value is None or trial.status is not Status.COMPLETE:
+        if trial.bound:
+            bound = geometric_mean(trial.bound)
+            yield Measured(trial.number, "cut", bound, reason=trial.reason or "")
+        elif trial.value is None or trial.status is not Status.COMPLETE:
             continue
-        if trial.role is Role.BASE:
-            yield Measured(trial.number, "base again", trial.value, None)
+        elif trial.role is Role.BASE:
+            yield Measured(trial.number, "base again", trial.value)
         elif trial.role is Role.TRIAL and trial.feasible:
-            yield Measured(trial.number, "within limits", trial.value, None)
+            yield Measured(trial.number, "within limits", trial.value)
         elif trial.role is Role.TRIAL:
             yield Measured(trial.number, "breaks a limit", trial.value, trial.violation)
 
 
 def _unmeasured(trials: Sequence[TrialView]) -> Iterator[Unmeasured]:
     for trial in trials:
+        if trial.bound:
+            continue
         if trial.status is not Status.COMPLETE:
             yield Unmeasured(trial.number, status_text(trial.status), trial.reason or "")
         elif trial.value is None:
@@ -187,8 +203,12 @@ def _convergence_see(view: StudyView) -> str:
         "Each mark is one trial, lower is better and 1 is the base; the line is the best so far "
         "within the limits"
     )
-    if any(trial.status is not Status.COMPLETE for trial in view.searched):
+    if any(_unmeasured(view.searched)):
         text += ", and trials without a result stand in the rows on top"
+    if any(trial.bound for trial in view.searched):
+        text += (
+            ". A trial that was ended early stands, hollow, where it could at best still have come"
+        )
     if repeats := sum(trial.role is Role.REPEAT for trial in view.measured):
         runs = counted(repeats, "more run")
         text += f". The winner was chosen by the medians over {runs} of the finalists"
@@ -198,39 +218,50 @@ def _convergence_see(view: StudyView) -> str:
 
 
 def _objective_axis(view: StudyView) -> str:
-    metrics = view.objective.metrics
-    if len(metrics) > 1:
-        return "mean ratio to the base, below 1 = gain"
-    turned = METRICS[metrics[0]].better == "higher"
-    ratio = f"base / {metrics[0]}" if turned else f"{metrics[0]} / base"
-    return f"{ratio}, below 1 = gain"
+    goals = view.objective.goals
+    text = "mean ratio to the base over the goals" if len(goals) > 1 else goal_axis(goals[0])
+    return f"{text}, below 1 = gain"
+
+
+def goal_axis(goal: Goal) -> str:
+    """What is drawn for a goal, in words."""
+    if goal.name == JIN2022:
+        return "e^(-fitness / 4000)"
+    if len(goal.metrics) > 1:
+        return "mean ratio to the base"
+    turned = METRICS[goal.name].better == "higher"
+    return f"base / {goal.name}" if turned else f"{goal.name} / base"
 
 
 def failures(view: StudyView) -> Failures:
     """The trials without a comparable measurement, in the order of their start."""
-    base = next((trial.config for trial in view.trials if trial.role is Role.BASE), {})
-    kinds = Counter(status_text(trial.status) for trial in view.failed)
-    words = listed([f"{count} {status}" for status, count in kinds.items()])
-    total = counted(len(view.trials), "run")
+    ended = tuple(trial for trial in view.trials if trial.status.failed or trial in view.cut)
     return Failures(
-        title=f"{len(view.failed)} of {total} gave no comparable measurement: {words}"
-        if view.failed
-        else f"None of {total} failed"
-        if view.trials
-        else "Nothing has been run yet",
-        rows=tuple(_failed(trial, base) for trial in view.failed),
+        title=_failures_title(view),
+        rows=tuple(_failed(trial) for trial in ended),
     )
 
 
-def _failed(trial: TrialView, base: Mapping[str, Value]) -> FailedTrial:
-    differing = {name: value for name, value in trial.config.items() if base.get(name) != value}
+def _failures_title(view: StudyView) -> str:
+    if not view.trials:
+        return "Nothing has been run yet"
+    total = counted(len(view.trials), "run")
+    cut = f"; {len(view.cut)} more cut, because they could no longer win" if view.cut else ""
+    if not view.failed:
+        return f"None of {total} failed{cut.replace(' more', '')}"
+    kinds = Counter(status_text(trial.status) for trial in view.failed)
+    words = listed([f"{count} {status}" for status, count in kinds.items()])
+    return f"{len(view.failed)} of {total} gave no comparable measurement: {words}{cut}"
+
+
+def _failed(trial: TrialView) -> FailedTrial:
     return FailedTrial(
         number=trial.number,
         role=ROLES[trial.role],
         status=status_text(trial.status),
         meaning=trial.status.meaning,
         reason=trial.reason or "no reason was recorded",
-        differences=tuple(f"{name} = {_raw(value)}" for name, value in differing.items()),
+        differences=tuple(f"{c.knob.name} = {option_value(c.best)}" for c in trial.changes),
     )
 
 

@@ -1,20 +1,18 @@
 """The claim of a study in words, what to be wary of, and what was asked of which machine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
 
 from lsmtune.analysis.study_view import StudyView, VerificationView
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.objective import Limit
+from lsmtune.objective import Limit, Objective
 from lsmtune.report.comparison import Comparison, MetricRow, comparison
+from lsmtune.report.facts import Fact, host_text, objective_text, workload_text
 from lsmtune.report.words import TIMES, Ratio, counted, label, listed, number, sentence_start
+from lsmtune.stats import Interval
 from lsmtune.units import format_bytes
-from lsmtune.verdict import Verdict
-from lsmtune.workloads import Workload
-
-Fact = tuple[str, tuple[str, ...]]
+from lsmtune.verdict import UNKNOWN, LimitCheck, Verdict
 
 _WANTED_HALF_WIDTH = 0.05
 
@@ -49,7 +47,8 @@ def _claim(view: StudyView) -> str:
         return f"No gain: {_why_not(verdict)}"
     if view.best is None or view.best_trial is None:
         return _nothing_found(view)
-    return f"Not verified: best so far is trial {view.best_trial.number}, {_metrics_text(view)}"
+    chosen = "you picked" if view.picked else "best so far is"
+    return f"Not verified: {chosen} trial {view.best_trial.number}, {_metrics_text(view)}"
 
 
 def _nothing_found(view: StudyView) -> str:
@@ -62,13 +61,21 @@ def _nothing_found(view: StudyView) -> str:
 
 
 def _why_not(verdict: Verdict) -> str:
+    if verdict.objective == UNKNOWN:
+        return f"the objective is not known: {listed(list(verdict.notes))}"
     objective = Ratio.of(verdict.objective)
-    broken = [check.limit for check in verdict.limits if not check.holds]
-    limits = f"{listed(broken)} {'is' if len(broken) == 1 else 'are'} broken" if broken else ""
+    reasons = [*_failed_limits(verdict), *(f"{name} is worse" for name in verdict.lost_goals)]
     if objective.side == "better":
-        return f"the objective is {objective}, but {limits}"
+        return f"the objective is {objective}, but {listed(reasons)}"
     how = "worse than the base" if objective.side == "worse" else "an interval that includes 1"
-    return f"the objective is {objective}, {how}{', and ' if broken else ''}{limits}"
+    return f"the objective is {objective}, {listed([how, *reasons])}"
+
+
+def _failed_limits(verdict: Verdict) -> list[str]:
+    broken = [check.limit for check in verdict.limits if not check.holds and check.use is not None]
+    unknown = [f"{c.limit} cannot be checked ({c.why})" for c in verdict.limits if c.use is None]
+    told = [f"{listed(broken)} {'is' if len(broken) == 1 else 'are'} broken"] if broken else []
+    return told + unknown
 
 
 def _metrics_text(view: StudyView) -> str:
@@ -80,7 +87,7 @@ def _metrics_text(view: StudyView) -> str:
 def _metric_text(row: MetricRow, view: StudyView) -> str:
     name = label(row.metric.name)
     if row.ratio is None or row.gain is None:
-        return f"{name} without a ratio (it was zero in a run)"
+        return f"{name} without a ratio (it was zero or missing in a run)"
     if view.verification is not None and row.side == "undecided":
         return f"no proven change in {name}, {row.ratio}"
     if row.metric.unit != "s":
@@ -91,100 +98,127 @@ def _metric_text(row: MetricRow, view: StudyView) -> str:
 
 
 def _grounds(view: StudyView) -> Iterator[str]:
+    if view.objective.pareto and view.best_trial is not None and not view.picked:
+        yield (
+            f"Of {counted(len(view.front), 'trial')} on the front this one has the lowest mean "
+            "ratio to the base; below you can pick another."
+        )
     if view.verification is None:
         if view.best is not None:
             yield (
-                "One run of each is no proof: the luckiest of many trials always looks good. To "
-                f"measure best and base again in pairs: lsmtune verify {quote(view.name)}"
+                "Runs of the search are no proof: the luckiest of many trials always looks good. "
+                f"To measure best and base again in pairs: lsmtune verify {quote(view.name)}"
+                f"{_trial_flag(view)}"
             )
         return
-    verdict = view.verification.verdict
-    yield (
-        f"Together the metrics asked for come to {Ratio.of(verdict.objective)} of the base; below "
-        "1 is a gain, the brackets hold the interval of 95 %."
-    )
+    yield from _verified_grounds(view, view.verification.verdict)
+
+
+def _trial_flag(view: StudyView) -> str:
+    return f" --trial {view.best_trial.number}" if view.picked and view.best_trial else ""
+
+
+def _verified_grounds(view: StudyView, verdict: Verdict) -> Iterator[str]:
+    yield from _ratio_grounds(view.objective, verdict)
     if verdict.limits and all(check.holds for check in verdict.limits):
         yield f"{counted(len(verdict.limits), 'limit')} set, none broken."
     if verdict.worse:
         yield f"Worse: {listed([label(name) for name in verdict.worse])}."
+    for other in view.verifications[1:]:
+        if other.verdict.claim == "gain":
+            yield f"A gain at scale {other.scale} too: {Ratio.of(other.verdict.objective)}."
+
+
+def _ratio_grounds(objective: Objective, verdict: Verdict) -> Iterator[str]:
+    brackets = "the brackets hold the interval of 95 %"
+    if verdict.objective == UNKNOWN:
+        return
+    if len(objective.metrics) > 1:
+        yield (
+            f"Together the metrics asked for come to {Ratio.of(verdict.objective)} of the base"
+            f"{_fitness_text(objective, verdict.objective)}; below 1 is a gain, {brackets}."
+        )
+        return
+    asked = METRICS[objective.metrics[0]]
+    ratio = verdict.ratios.get(asked.name)
+    if ratio is not None:
+        name = sentence_start(label(asked.name))
+        yield f"{name} is {Ratio.of(ratio)} the base's; {asked.better} is better, {brackets}."
+
+
+def _fitness_text(objective: Objective, interval: Interval) -> str:
+    bounds = (interval.median, interval.high, interval.low)
+    fitness = [value for x in bounds if (value := objective.fitness(x)) is not None]
+    if not fitness:
+        return ""
+    middle, low, high = (f"{value:,.0f}" for value in fitness)
+    return f", a fitness of {middle} ({low} to {high})"
 
 
 def _warnings(view: StudyView) -> Iterator[str]:
     if view.best is not None and view.unverified_at_full_scale:
         yield f"Found at scale {view.scale}: UNVERIFIED at scale 1."
+    for other in view.verifications[1:]:
+        if other.verdict.claim != "gain":
+            yield f"At scale {other.scale} there was no gain: {_why_not(other.verdict)}."
     if view.assertions_enabled:
         yield (
             "The engine was built with assertions, which slow it down: only ratios mean "
             "something, not its absolute numbers."
         )
-    if view.verification and view.verification.verdict.half_width > _WANTED_HALF_WIDTH:
-        share = number(100 * view.verification.verdict.half_width)
+    if view.verification is None:
+        return
+    verdict = view.verification.verdict
+    yield from (f"Not all could be judged: {note}." for note in verdict.notes)
+    if verdict.half_width > _WANTED_HALF_WIDTH and verdict.objective != UNKNOWN:
+        share = number(100 * verdict.half_width)
         yield f"The interval is wide, ± {share} %: more pairs would narrow it."
 
 
 def _facts(view: StudyView) -> Iterator[Fact]:
     built = "with assertions" if view.assertions_enabled else "without assertions"
     yield "Engine", (f"{view.engine} {view.engine_version}", f"built {built}")
-    yield "Machine", tuple(_host_text(view.host)) or ("not recorded",)
-    yield "Workload", tuple(_workload_text(view.workload))
+    if view.base_facts:
+        yield "Base", view.base_facts
+    yield "Machine", tuple(host_text(view.host)) or ("not recorded",)
+    yield "Workload", tuple(workload_text(view.workload))
     yield "Scale", (_scale_text(view),)
     if view.verification and view.verification.workload != view.workload:
-        yield "Workload of the verification", tuple(_workload_text(view.verification.workload))
-    yield "Objective", (_objective_text(view),)
+        yield "Workload of the verification", tuple(workload_text(view.verification.workload))
+    yield "Objective", tuple(objective_text(view.objective))
     yield "Limits", tuple(_limits_text(view)) or ("none",)
     yield "Memory limit", (format_bytes(view.memory_limit_bytes),)
     yield (
         "Search",
         (
             f"optimizer {view.optimizer}, seed {view.seed}",
-            f"{counted(len(view.searched), 'trial')}, {counted(len(view.failed), 'run')} failed",
+            f"{counted(len(view.searched), 'trial')}, {counted(len(view.failed), 'run')} failed, "
+            f"{counted(len(view.cut), 'run')} cut",
             f"{counted(view.disturbed, 'run')} repeated because others used the CPU",
         ),
     )
 
 
-def _host_text(host: Mapping[str, Any]) -> Iterator[str]:
-    """The host's facts as they were recorded, nested ones flattened."""
-    for key, value in host.items():
-        words = key.replace("_", " ")
-        if isinstance(value, Mapping):
-            yield from (f"{words} {text}" for text in _host_text(value))
-        elif key.endswith("_bytes") and isinstance(value, int | float):
-            yield f"{words.removesuffix(' bytes')}: {format_bytes(value)}"
-        elif value is not None and key != "boot_id":
-            yield f"{words}: {value}"
-
-
-def _workload_text(workload: Workload) -> Iterator[str]:
-    yield workload.name
-    by = "1 thread" if workload.threads == 1 else f"each of {workload.threads} threads"
-    yield f"{workload.num:,} records by {by}"
-    yield f"keys of {workload.key_size} bytes, values of {workload.value_size:,} bytes"
-    yield f"values compress to {number(100 * workload.compression_ratio)} % of their size"
-
-
 def _scale_text(view: StudyView) -> str:
-    verified: VerificationView | None = view.verification
-    searched = f"searched at {view.scale}"
-    return f"{searched}, verified at {verified.scale}" if verified else searched
-
-
-def _objective_text(view: StudyView) -> str:
-    name, metrics = view.objective.name, view.objective.metrics
-    if len(metrics) == 1:
-        return f"{name}: {METRICS[metrics[0]].better} is better"
-    return f"{name}: the geometric mean of the ratios to the base in {listed(list(metrics))}"
+    searched, scales = f"searched at {view.scale}", [v.scale for v in view.verifications]
+    return f"{searched}, verified at {listed(scales)}" if scales else searched
 
 
 def _limits_text(view: StudyView) -> Iterator[str]:
-    checks = view.verification.verdict.limits if view.verification else ()
-    if checks:
-        yield from (_use_text(check.limit, check.use) for check in checks)
+    verified: VerificationView | None = view.verification
+    if verified and verified.verdict.limits:
+        yield from (_check_text(check) for check in verified.verdict.limits)
         return
     table = comparison(view)
     for limit in view.objective.limits:
         use = _use(limit, table)
         yield str(limit) if use is None else _use_text(str(limit), use)
+
+
+def _check_text(check: LimitCheck) -> str:
+    if check.use is None:
+        return f"{check.limit}: cannot be checked, {check.why}"
+    return _use_text(check.limit, check.use)
 
 
 def _use(limit: Limit, table: Comparison | None) -> float | None:

@@ -1,6 +1,6 @@
 """The report page: one HTML file that holds its pictures, its script and its looks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from string import Template
 
@@ -9,6 +9,8 @@ from plotly.offline import get_plotlyjs
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.report.comparison import comparison
 from lsmtune.report.figures import convergence, failures, options
+from lsmtune.report.front import pareto
+from lsmtune.report.front_section import front_section
 from lsmtune.report.headline import headline
 from lsmtune.report.markup import Html, element
 from lsmtune.report.sections import (
@@ -27,10 +29,15 @@ from lsmtune.report.tree import stalls, trees
 def render_page(view: StudyView) -> str:
     """The study as one HTML page that needs nothing but a browser, and no network."""
     head = headline(view)
+    return assembled(f"{view.name}: {head.claim}", [header(view, head), *_sections(view)])
+
+
+def assembled(title: str, parts: Iterable[Html]) -> str:
+    """A whole page with that title, made of its header and its sections."""
     return Template(_asset("page.html")).substitute(
-        title=element("title", f"{view.name}: {head.claim}"),
+        title=element("title", title),
         style=_asset("page.css"),
-        body="\n".join([header(view.name, head), *_sections(view)]),
+        body="\n".join(parts),
         plotly=get_plotlyjs(),
         script=_asset("page.js"),
     )
@@ -42,6 +49,8 @@ def _asset(name: str) -> str:
 
 def _sections(view: StudyView) -> Iterator[Html]:
     yield options_section(options(view))
+    if (found := pareto(view)) is not None and found.points:
+        yield front_section(found)
     yield search_section(convergence(view))
     if (compared := comparison(view)) is not None:
         yield comparison_section(compared)
@@ -50,4 +59,4 @@ def _sections(view: StudyView) -> Iterator[Html]:
     if (stalled := stalls(view)) is not None:
         yield stalls_section(stalled)
     yield failures_section(failures(view))
-    yield method_section(view.verification is not None)
+    yield method_section(view)

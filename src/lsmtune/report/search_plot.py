@@ -21,6 +21,10 @@ MARKS: dict[Mark, Shape] = {
     "within limits": Shape("circle", "●", "best"),
     "breaks a limit": Shape("triangle-up-open", "△", "worse"),
     "base again": Shape("square-open", "□", "ink"),
+    "cut": Shape("diamond-open", "◇", "soft"),
+}
+_MEANINGS: dict[Mark, str] = {
+    "cut": "ended early: it could at best still have come here",
 }
 BEST_SO_FAR = Shape("line-ew", "━", "best")
 FAILED = Shape("x-thin", "✕", "worse")
@@ -30,7 +34,7 @@ VERIFIED = Shape("diamond", "◆", "ink")
 def convergence_keys(record: Convergence) -> list[Key]:
     """The key of the convergence: what there is among its marks."""
     found = {trial.mark for trial in record.measured}
-    keys = [Key(MARKS[mark], mark) for mark in MARKS if mark in found]
+    keys = [Key(MARKS[mark], _MEANINGS.get(mark, mark)) for mark in MARKS if mark in found]
     if record.best_so_far:
         keys.append(Key(BEST_SO_FAR, "best so far"))
     if record.unmeasured:
@@ -56,13 +60,18 @@ def convergence_plot(record: Convergence) -> go.Figure:
 
 
 def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
-    excess = [f", {number(100 * t.excess)} % over a limit" if t.excess else "" for t in trials]
+    notes = [
+        f", {number(100 * t.excess)} % over a limit"
+        if t.excess
+        else escape(t.reason and f", {t.reason}")
+        for t in trials
+    ]
     figure.add_scatter(
         x=[trial.number for trial in trials],
         y=[trial.value for trial in trials],
         mode="markers",
         marker=marker(shape, 9),
-        text=excess,
+        text=notes,
         hovertemplate="trial %{x}: %{y:.3g}%{text}<extra></extra>",
     )
 

@@ -118,8 +118,8 @@ def _totals(bars: Sequence[LevelBar]) -> str:
 
 
 def stalls(view: StudyView) -> Stalls | None:
-    """The stalls of base and best, totals last; None without base and best."""
-    if view.base is None or view.best is None:
+    """The stalls of base and best, totals last; None without base and best, or without writes."""
+    if view.base is None or view.best is None or view.workload.kind == "read":
         return None
     base, best = view.base.stalls, view.best.stalls
     causes = [c for c in {**base, **best} if base.get(c) or best.get(c)]

@@ -24,7 +24,15 @@ _LABELS = {
     "throughput_ops_s": "throughput",
     "sustained_ops_s": "sustained throughput",
     "stall_s": "stall time",
+    "build_s": "time to build",
+    "read_amp": "read amplification",
+    "cache_hit_data": "data blocks found in the cache",
+    "cache_hit_index": "index blocks found in the cache",
+    "cache_hit_filter": "filter blocks found in the cache",
+    "bloom_useful": "reads spared by filters",
 }
+_LATENCIES = {"write": "writes", "get": "gets", "get_missing": "gets that miss", "scan": "scans"}
+_PERCENTILE = re.compile(r"(write|get|get_missing|scan)_p(\d\d)(\d*)_us")
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -130,7 +138,11 @@ def unbroken(text: str) -> str:
 
 def label(metric: str) -> str:
     """The metric's name in a sentence."""
-    return _LABELS.get(metric, metric.replace("_", " "))
+    latency = _PERCENTILE.fullmatch(metric)
+    if latency is None:
+        return _LABELS.get(metric, metric.replace("_", " "))
+    share = f"{latency[2]}.{latency[3]}" if latency[3] else latency[2]
+    return f"{share} % latency of {_LATENCIES[latency[1]]}"
 
 
 def sentence_start(text: str) -> str:
@@ -141,6 +153,11 @@ def sentence_start(text: str) -> str:
 def listed(parts: list[str]) -> str:
     """The parts as a list in a sentence: `a, b and c`."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def option_value(value: Value) -> str:
+    """A knob's value as the engine spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def counted(count: int, noun: str) -> str:

@@ -52,6 +52,11 @@ class Home:
         return self.path / "work"
 
     @property
+    def templates(self) -> Path:
+        """Where engines keep built databases between trials."""
+        return self.path / "templates"
+
+    @property
     def evidence(self) -> Path:
         """Where the files of each trial are kept."""
         return self.path / "evidence"
@@ -132,10 +137,16 @@ class Home:
         keep_workdir(path)
         return number
 
-    def trials(self, study: StoredStudy) -> list[StoredTrial]:
-        """The trials of a study in the order in which they ended."""
+    def update_engine(self, study: StoredStudy, engine: Mapping[str, Any]) -> StoredStudy:
+        """Replace what is kept of the engine and the base."""
+        self._db.execute("UPDATE study SET engine = ? WHERE id = ?", (json.dumps(engine), study.id))
+        return self.study(study.name)
+
+    def trials(self, study: StoredStudy, first: int = 0) -> list[StoredTrial]:
+        """The trials of a study in the order in which they ended, from a number on."""
         rows = self._db.execute(
-            "SELECT * FROM trial WHERE study_id = ? ORDER BY number", (study.id,)
+            "SELECT * FROM trial WHERE study_id = ? AND number >= ? ORDER BY number",
+            (study.id, first),
         )
         return [_trial(row) for row in rows]
 

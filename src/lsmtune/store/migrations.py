@@ -39,6 +39,11 @@ MIGRATIONS: tuple[str, ...] = (
         UNIQUE (study_id, number)
     );
     """,
+    # The preset that was called "all" when there were no more knobs is "core" now.
+    """
+    UPDATE study SET spec = json_set(spec, '$.knobs', 'core')
+    WHERE json_extract(spec, '$.knobs') = 'all';
+    """,
 )
 
 

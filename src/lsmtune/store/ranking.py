@@ -3,21 +3,32 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lsmtune.objective import Metrics, Objective, median_metrics, run_noise
-from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.knobs.types import Config
+from lsmtune.objective import Metrics, Objective, front, median_metrics, run_noise
+from lsmtune.spec import MIN_PAIRS
+from lsmtune.store.records import (
+    StoredTrial,
+    StoredVerification,
+    complete_pairs,
+    complete_trials,
+)
 from lsmtune.trials import Role
+from lsmtune.verdict import Verdict, judge
+from lsmtune.workloads import Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A config that was searched: its trial, how often it ran, and its median metrics.
 
-    `excess` is by how much the worst limit is exceeded beyond the noise of the base's own runs.
+    `values` are its values for the goals, `value` their mean. `excess` is by how much the worst
+    limit is exceeded beyond the noise of repeated runs.
     """
 
     trial: StoredTrial
     runs: int
     metrics: Metrics
+    values: tuple[float, ...]
     value: float
     excess: float
 
@@ -37,41 +48,108 @@ def base_runs(trials: Iterable[StoredTrial]) -> list[Metrics]:
     return [trial.result.metrics for trial in complete_trials(trials, Role.BASE)]
 
 
+def repeated_runs(trials: Sequence[StoredTrial]) -> list[Sequence[Metrics]]:
+    """The runs of the base and of every config that ran again: what `run_noise` is told."""
+    searched = _searched_runs(trials).values()
+    return [runs for runs in (base_runs(trials), *searched) if len(runs) > 1]
+
+
+def _searched_runs(trials: Sequence[StoredTrial]) -> dict[Config, list[Metrics]]:
+    runs: dict[Config, list[Metrics]] = {}
+    for role in (Role.TRIAL, Role.REPEAT):
+        for trial in complete_trials(trials, role):
+            runs.setdefault(trial.config, []).append(trial.result.metrics)
+    return runs
+
+
 def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
     """The measured configs, the most promising first, limits aside."""
     base = base_metrics(trials)
-    searched = complete_trials(trials, Role.TRIAL) if base else []
-    return sorted(
-        (
-            _candidate(trial, trials, base, objective)
-            for trial in searched
-            if not objective.missing(trial.result.metrics)
-        ),
-        key=lambda candidate: candidate.value,
-    )
+    searched = [] if objective.missing(base) else complete_trials(trials, Role.TRIAL)
+    runs, groups = _searched_runs(trials), repeated_runs(trials)
+    most_runs = max(map(len, runs.values()), default=0)
+    noise = {count: run_noise(groups, of_runs=count) for count in range(1, most_runs + 1)}
+    found = []
+    for trial in searched:
+        own = runs[trial.config]
+        metrics = median_metrics(own)
+        if objective.missing(trial.result.metrics):
+            continue
+        values, value = objective.values(metrics, base), objective.value(metrics, base)
+        excess = objective.violation(metrics, base, noise[len(own)])
+        found.append(Candidate(trial, len(own), metrics, values, value, excess))
+    return sorted(found, key=lambda candidate: candidate.value)
 
 
-def best_candidate(trials: Sequence[StoredTrial], objective: Objective) -> Candidate | None:
-    """The best config that beats the base within the limits; None when there is none.
+def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
+    """The configs that beat the base within the limits, the best first.
 
     Once finalists have been repeated, only they count. A limit that is exceeded by no more than
-    the base's runs differ among themselves does not exclude a config: verification will tell.
+    repeated runs differ does not exclude a config: verification will tell. With several goals
+    the first one lies on the front, for no other has a lower mean.
     """
     found = candidates(trials, objective)
     most_runs = max((candidate.runs for candidate in found), default=0)
-    return next((c for c in found if c.runs == most_runs and c.excess <= 0 and c.value < 1), None)
+    return [c for c in found if c.runs == most_runs and c.excess <= 0 and c.value < 1]
 
 
-def _candidate(
-    trial: StoredTrial, trials: Sequence[StoredTrial], base: Metrics, objective: Objective
-) -> Candidate:
-    repeats = [t for t in complete_trials(trials, Role.REPEAT) if t.config == trial.config]
-    metrics = median_metrics([run.result.metrics for run in (trial, *repeats)])
-    noise = run_noise(base_runs(trials), of_runs=1 + len(repeats))
-    return Candidate(
-        trial,
-        1 + len(repeats),
-        metrics,
-        objective.value(metrics, base),
-        objective.violation(metrics, base, noise),
+def best_candidate(trials: Sequence[StoredTrial], objective: Objective) -> Candidate | None:
+    """The best config that beats the base within the limits; None when there is none."""
+    return next(iter(ranked_candidates(trials, objective)), None)
+
+
+def front_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
+    """The configs within the limits that neither the base nor another one beats in all goals.
+
+    In the order of the first goal.
+    """
+    feasible = [c for c in candidates(trials, objective) if c.excess <= 0]
+    base = (1.0,) * len(objective.goals)
+    places = front([*(c.values for c in feasible), base])
+    return sorted(
+        (feasible[place] for place in places if place < len(feasible)), key=lambda c: c.values
     )
+
+
+def study_winner(
+    trials: Sequence[StoredTrial],
+    verifications: Sequence[StoredVerification],
+    objective: Objective,
+    scale: str,
+    workload: Workload,
+) -> Candidate | None:
+    """The study's winner, given its verifications in the order in which they began.
+
+    The first of `ranked_candidates` whose gain is proven; while there is none, the first that
+    has not been verified: when the best does not stand up to verification, the runner-up takes
+    its place. If none stood up, the first. What decides is the newest verification at the
+    study's own scale and load; one at another tells whether the gain carries over.
+    """
+
+    def is_own(verification: StoredVerification) -> bool:
+        return (verification.scale, verification.workload) == (scale, workload)
+
+    ranked = ranked_candidates(trials, objective)
+    verdicts = newest_verdicts(trials, sorted(verifications, key=is_own), objective)
+    claims = [verdicts[c.trial.number].claim if c.trial.number in verdicts else "" for c in ranked]
+    for claim in ("gain", ""):
+        if claim in claims:
+            return ranked[claims.index(claim)]
+    return next(iter(ranked), None)
+
+
+def newest_verdicts(
+    trials: Sequence[StoredTrial],
+    verifications: Sequence[StoredVerification],
+    objective: Objective,
+) -> dict[int, Verdict]:
+    """What the last one of the verifications of each trial says, by the trial's number.
+
+    A verification that has not yet run as many pairs as a claim needs says nothing.
+    """
+    verdicts = {}
+    for verification in verifications:
+        pairs = complete_pairs(trials, verification)
+        if len(pairs) >= MIN_PAIRS:
+            verdicts[verification.best_trial] = judge(pairs, objective)
+    return verdicts

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsmtune.knobs.types import Config
-from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
 
@@ -20,6 +20,12 @@ class StoredStudy:
     spec: dict[str, Any]
     engine: dict[str, Any]
     host: dict[str, Any]
+
+    @property
+    def base(self) -> Base | None:
+        """The base that was kept with the study; the first versions of lsmtune kept none."""
+        kept = self.engine.get("base")
+        return None if kept is None else Base.model_validate(kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lsmtune.engines.base import Engine, Outcome
+from lsmtune.engines.base import Engine, Hopeless, Outcome, Places, Watch, never_hopeless
 from lsmtune.knobs.types import Config
 from lsmtune.store.home import Home, now_text
 from lsmtune.store.records import NewTrial, StoredStudy
+from lsmtune.system.clock import ClockWatch
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import workdir
-from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 
 DISTURBED_PERCENT = 5.0
 """CPU use of others from which on a trial is repeated."""
@@ -21,13 +22,14 @@ _REPEATS = 2
 class Task:
     """A trial to run: what for, of which config, and what the engine is given.
 
-    `title` is what it is called while it runs, such as "trial 5 of 16".
+    `title` is what it is called while it runs, such as "trial 5 of 16"; `hopeless` may cut it.
     """
 
     title: str
     role: Role
     config: Config
     spec: TrialSpec
+    hopeless: Hopeless = never_hopeless
     verification_id: int | None = None
     pair: int | None = None
 
@@ -48,9 +50,12 @@ Listener = Callable[[Event], None]
 class Runner:
     """Runs the tasks of one study, one at a time on the host."""
 
-    def __init__(self, home: Home, study: StoredStudy, engine: Engine, listener: Listener) -> None:
+    def __init__(
+        self, home: Home, study: StoredStudy, base: Base, engine: Engine, listener: Listener
+    ) -> None:
         self._home = home
         self._study = study
+        self._base = base
         self._engine = engine
         self._listener = listener
 
@@ -58,7 +63,8 @@ class Runner:
         """Run and keep the trial; one that others disturbed is kept as such and repeated.
 
         The last repeat counts in any case: a host that is never quiet can be tuned, and
-        `others_cpu_percent` tells how disturbed it was.
+        `others_cpu_percent` tells how disturbed it was. While the clock was set, nothing that is
+        taken from moments in the engine's log can be trusted either.
         """
         for repeats_left in reversed(range(_REPEATS + 1)):
             result = self._run_once(task, may_be_disturbed=repeats_left > 0)
@@ -68,14 +74,17 @@ class Runner:
 
     def _run_once(self, task: Task, *, may_be_disturbed: bool) -> TrialResult:
         with host_lock(lambda message: self._listener(Event(task, message))):
-            started_at, started = now_text(), time.monotonic()
+            started_at, started, clock = now_text(), time.monotonic(), ClockWatch()
             with workdir(self._home.work, f"{self._study.name}-{task.role}") as directory:
                 outcome = self._engine.run(
-                    task.spec, directory, lambda phase: self._listener(Event(task, phase))
+                    task.spec,
+                    self._base,
+                    Places(directory, self._home.templates),
+                    Watch(lambda phase: self._listener(Event(task, phase)), task.hopeless),
                 )
                 result = outcome.result
-                if may_be_disturbed and _disturbed(result):
-                    result = result.model_copy(update={"status": Status.DISTURBED})
+                if may_be_disturbed:
+                    result = _disturbed(result, clock.jump_s())
                 duration_s = time.monotonic() - started
                 self._keep(task, result, outcome, started_at, duration_s)
         self._listener(Event(task, "done", result, duration_s))
@@ -97,5 +106,15 @@ class Runner:
         self._home.add_trial(self._study, trial, outcome.evidence)
 
 
-def _disturbed(result: TrialResult) -> bool:
-    return result.metrics.get("others_cpu_percent", 0.0) > DISTURBED_PERCENT
+def _disturbed(result: TrialResult, clock_jump_s: float) -> TrialResult:
+    """The result, marked when others used the CPU or set the clock while it was measured."""
+    if result.status is not Status.COMPLETE:
+        return result
+    others = result.metrics.get("others_cpu_percent", 0.0)
+    if clock_jump_s:
+        reason = f"the clock was set by {clock_jump_s:+.1f} s"
+    elif others > DISTURBED_PERCENT:
+        reason = f"others used {others:.0f} % of the CPU"
+    else:
+        return result
+    return result.model_copy(update={"status": Status.DISTURBED, "reason": reason})

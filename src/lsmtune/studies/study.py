@@ -3,29 +3,31 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
 
-from lsmtune.engines.base import Engine
+from lsmtune.engines.base import Engine, EngineFacts, Hopeless, OwnBase, never_hopeless
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config
-from lsmtune.objective import Metrics, Objective, median_metrics, run_noise
+from lsmtune.knobs.types import Config, Settings
+from lsmtune.objective import Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spec import BUDGET_KEYS, StudySpec
+from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
     base_metrics,
-    base_runs,
-    best_candidate,
     candidates,
+    repeated_runs,
+    study_winner,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
+from lsmtune.studies.early_stop import hopeless
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workdir import sweep_workdirs, workdir
-from lsmtune.trials import Role, Status, TrialSpec
+from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
@@ -39,13 +41,16 @@ class Study:
     def __init__(
         self, home: Home, stored: StoredStudy, spec: StudySpec, engine: Engine, listener: Listener
     ) -> None:
+        if stored.base is None:
+            raise LsmtuneError(f"study {stored.name!r} has lost its base")
         self.home = home
         self.stored = stored
         self.spec = spec
-        self.engine = engine
         self.objective: Objective = spec.parsed_objective
-        self.runner = Runner(home, stored, engine, listener)
-        self.space = make_space(spec, engine)
+        self.ground = Ground(engine.catalogue, stored.base, describe_host().max_open_files)
+        self.space = spec.space(self.ground)
+        self._runner = Runner(home, stored, stored.base, engine, listener)
+        self._trials: list[StoredTrial] = []
 
     def tune(self) -> None:
         """Measure the base, then search until the trials or the time are used up.
@@ -60,7 +65,7 @@ class Study:
             if config in seen(history):
                 break  # the space is exhausted
             title = f"trial {len(history)} of {self.spec.trials}"
-            self.runner.run(Task(title, Role.TRIAL, config, self._trial_spec(config)))
+            self.run(Task(title, Role.TRIAL, config, self.trial_spec(config), self._hopeless()))
         self._repeat_finalists()
 
     def measure_base(self) -> None:
@@ -68,76 +73,56 @@ class Study:
         config = self.space.default()
         while (done := len(self._complete_base())) < self.spec.base_runs:
             title = f"base {done + 1} of {self.spec.base_runs}"
-            result = self.runner.run(Task(title, Role.BASE, config, self._trial_spec(config)))
+            # Under seeds of their own: how far runs of one config differ includes the load's keys.
+            spec = self.trial_spec(config).model_copy(update={"seed": self.spec.seed + done})
+            result = self.run(Task(title, Role.BASE, config, spec))
             if result.status is not Status.COMPLETE:
                 raise LsmtuneError(
                     f"the base could not be measured ({result.status.meaning}): {result.reason}"
                 )
-        if missing := self.objective.missing(base_metrics(self.home.trials(self.stored))):
+        if missing := self.objective.missing(base_metrics(self.trials())):
             raise UserError(f"objective: the base has no {', '.join(missing)} under this load")
 
-    def trials(self, *roles: Role) -> list[StoredTrial]:
-        """The trials so far with one of the roles, those that were repeated left out."""
-        return [
-            trial
-            for trial in self.home.trials(self.stored)
-            if trial.role in roles and trial.result.status is not Status.DISTURBED
-        ]
+    def run(self, task: Task) -> TrialResult:
+        """Run and keep a trial."""
+        return self._runner.run(task)
+
+    def trials(self) -> list[StoredTrial]:
+        """The trials so far; only what is new is read from the store."""
+        first = self._trials[-1].number + 1 if self._trials else 0
+        self._trials += self.home.trials(self.stored, first)
+        return self._trials
+
+    def best(self) -> Candidate | None:
+        """The winner so far, verifications considered; None while nothing beats the base."""
+        verifications = self.home.verifications(self.stored)
+        here = self.spec.scale, self.spec.workload
+        return study_winner(self.trials(), verifications, self.objective, *here)
 
     def history(self) -> list[Observation]:
         """The base and the trials as the optimizer sees them."""
-        runs = base_runs(self.home.trials(self.stored))
-        base, noise = median_metrics(runs), run_noise(runs, of_runs=1)
-        first = Observation(self.space.default(), 1.0, self.objective.violation(base, base))
-        return [first, *(self._observe(trial, base, noise) for trial in self.trials(Role.TRIAL))]
-
-    def best(self) -> Candidate | None:
-        """The winner so far, judged over all of its runs; None while nothing beats the base."""
-        return best_candidate(self.home.trials(self.stored), self.objective)
-
-    def _observe(self, trial: StoredTrial, base: Metrics, noise: Metrics) -> Observation:
-        metrics = trial.result.metrics
-        if self.objective.missing(metrics):
-            return Observation(trial.config, None, None)
-        return Observation(
-            trial.config,
-            self.objective.value(metrics, base),
-            self.objective.violation(metrics, base, noise),
+        trials = self.trials()
+        base = base_metrics(trials)
+        noise = run_noise(repeated_runs(trials), of_runs=1)
+        first = Observation(
+            self.space.default(),
+            self.objective.values(base, base),
+            self.objective.violation(base, base),
         )
 
-    def _complete_base(self) -> list[StoredTrial]:
-        return complete_trials(self.home.trials(self.stored), Role.BASE)
+        def observe(trial: StoredTrial) -> Observation:
+            cut = trial.result.status is Status.CUT
+            metrics = trial.result.bounds if cut else trial.result.metrics
+            if any(name not in metrics for name in self.objective.metrics):
+                return Observation(trial.config, None, None)
+            values = self.objective.values(metrics, base)
+            violation = 0.0 if cut else self.objective.violation(metrics, base, noise)
+            return Observation(trial.config, values, violation, cut)
 
-    def _repeat_finalists(self) -> None:
-        """Run the finalists again under other seeds, round by round.
+        return [first, *(observe(trial) for trial in self._searched())]
 
-        A config that just missed a limit takes part: some configs end a run with much more or
-        less to merge than in another, and only their median tells.
-        """
-        trials = self.home.trials(self.stored)
-        runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
-        # As the search left them: after an interruption the same finalists go on.
-        searched = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
-        found = candidates([t for t in trials if t.number <= searched], self.objective)
-        near = [c for c in found if c.penalised_value < 1 and c.excess <= _NEARLY]
-        near.sort(key=lambda candidate: candidate.penalised_value)
-        finalists = near[: self.spec.finalists]
-        for repeat in range(1, self.spec.repeats + 1):
-            for finalist in (f for f in finalists if runs[f.trial.number] <= repeat):
-                config = finalist.trial.config
-                spec = self._trial_spec(config)
-                spec = spec.model_copy(update={"seed": spec.seed + repeat})
-                title = f"finalist (trial {finalist.trial.number}) again"
-                self.runner.run(Task(title, Role.REPEAT, config, spec))
-
-    def _budget_is_used(self) -> bool:
-        trials = self.trials(Role.TRIAL)
-        if len(trials) >= self.spec.trials:
-            return True
-        used_s = sum(t.duration_s for t in self.home.trials(self.stored) if t.role is Role.TRIAL)
-        return self.spec.budget_s is not None and used_s >= self.spec.budget_s
-
-    def _trial_spec(self, config: Config) -> TrialSpec:
+    def trial_spec(self, config: Config) -> TrialSpec:
+        """What the engine is given to run a config as this study runs them."""
         protocol = self.spec.protocol
         base_s = [trial.duration_s for trial in self._complete_base()]
         if base_s:
@@ -151,11 +136,56 @@ class Study:
             seed=self.spec.seed,
         )
 
+    def settings_at(self, config: Config, scale: Fraction) -> Settings:
+        """The settings of a config for a tree at another scale."""
+        return self.spec.settings_at(self.ground, config, scale)
 
-def make_space(spec: StudySpec, engine: Engine) -> KnobSpace:
-    """The knob space of the spec on this host, on top of the engine's base."""
-    base = engine.base_settings(spec.scale_value)
-    return spec.space(engine.catalogue, base, describe_host().max_open_files)
+    def _complete_base(self) -> list[StoredTrial]:
+        return complete_trials(self.trials(), Role.BASE)
+
+    def _searched(self) -> list[StoredTrial]:
+        return [
+            trial
+            for trial in self.trials()
+            if trial.role is Role.TRIAL and trial.result.status is not Status.DISTURBED
+        ]
+
+    def _hopeless(self) -> Hopeless:
+        if not self.spec.early_stop:
+            return never_hopeless
+        trials = self.trials()
+        return hopeless(
+            self.objective, base_metrics(trials), repeated_runs(trials),
+            candidates(trials, self.objective),
+        )  # fmt: skip
+
+    def _repeat_finalists(self) -> None:
+        """Run the finalists again under other seeds, round by round.
+
+        A config that just missed a limit takes part: some configs end a run with much more or
+        less to merge than in another, and only their median tells.
+        """
+        trials = self.trials()
+        runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
+        # As the search left them: after an interruption the same finalists go on.
+        searched = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
+        found = candidates([t for t in trials if t.number <= searched], self.objective)
+        near = [c for c in found if c.penalised_value < 1 and c.excess <= _NEARLY]
+        near.sort(key=lambda candidate: candidate.penalised_value)
+        finalists = near[: self.spec.finalists]
+        for repeat in range(1, self.spec.repeats + 1):
+            for finalist in (f for f in finalists if runs[f.trial.number] <= repeat):
+                config = finalist.trial.config
+                spec = self.trial_spec(config)
+                spec = spec.model_copy(update={"seed": spec.seed + repeat})
+                title = f"finalist (trial {finalist.trial.number}) again"
+                self.run(Task(title, Role.REPEAT, config, spec))
+
+    def _budget_is_used(self) -> bool:
+        if len(self._searched()) >= self.spec.trials:
+            return True
+        used_s = sum(t.duration_s for t in self.trials() if t.role is Role.TRIAL)
+        return self.spec.budget_s is not None and used_s >= self.spec.budget_s
 
 
 @contextmanager
@@ -173,16 +203,53 @@ def open_study(home: Home, spec: StudySpec, engine: Engine, listener: Listener) 
             _check_is_the_same(stored, spec)
             home.update_spec(stored, spec.model_dump(mode="json"))
             home.sweep_evidence(stored)
+            if stored.base is None:
+                stored = home.update_engine(stored, _engine_record(home.work, spec, engine))
         yield Study(home, stored, spec, engine, listener)
 
 
-def _create(home: Home, spec: StudySpec, engine: Engine) -> StoredStudy:
-    make_space(spec, engine)  # what is wrong with the knobs is told before anything is kept
+def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts, Ground]:
+    """The engine and what the study stands on, found out in a folder of its own in `folder`.
+
+    UserError where the engine, the user's base, the knobs, the memory or the optimizer cannot be
+    used.
+    """
     make_optimizer(spec.optimizer)
-    with workdir(home.work, f"{spec.name}-describe") as directory:
+    for path in spec.workload.file_paths:
+        if not path.exists():
+            raise UserError(f"workload: {path} is not there")
+    with workdir(folder, f"{spec.name}-describe") as directory:
         facts = engine.describe(directory)
+        base = engine.base(facts, _own_base(spec), directory)
+    ground = Ground(engine.catalogue, base, describe_host().max_open_files)
+    spec.space(ground)
+    return facts, ground
+
+
+def _own_base(spec: StudySpec) -> OwnBase | None:
+    if spec.base is None:
+        return None
+    try:
+        text = Path(spec.base).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"base {spec.base}: cannot be read: {error}") from error
+    return OwnBase(text, spec.family)
+
+
+def _create(home: Home, spec: StudySpec, engine: Engine) -> StoredStudy:
+    record = _engine_record(home.work, spec, engine)
     host = {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))}
-    return home.add_study(spec.name, spec.model_dump(mode="json"), asdict(facts), host)
+    return home.add_study(spec.name, spec.model_dump(mode="json"), record, host)
+
+
+def _engine_record(folder: Path, spec: StudySpec, engine: Engine) -> dict[str, object]:
+    facts, ground = describe(spec, engine, folder)
+    return {
+        "version": facts.version,
+        "program": facts.program,
+        "assertions_enabled": facts.assertions_enabled,
+        "base": ground.base.model_dump(mode="json"),
+    }
 
 
 def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:

@@ -1,15 +1,22 @@
 """Verification: winner and base again, in random order, until the gain is certain or not."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.types import Config, Settings
+from lsmtune.knobs.types import Config
 from lsmtune.spec import MIN_PAIRS
-from lsmtune.store.records import StoredTrial, StoredVerification, complete_pairs
+from lsmtune.store.ranking import ranked_candidates
+from lsmtune.store.records import (
+    StoredTrial,
+    StoredVerification,
+    complete_pairs,
+    complete_trials,
+)
 from lsmtune.studies.runner import Task
-from lsmtune.studies.study import Study, make_space
+from lsmtune.studies.study import Study
 from lsmtune.trials import Role, Status, TrialSpec
 from lsmtune.verdict import Pair, Verdict, judge
 from lsmtune.workloads import Workload
@@ -18,18 +25,40 @@ _PRECISE = 0.05
 """The interval's half width at which no more pairs are run."""
 _FIRST_SEED = 10_007
 _MOST_FAILURES = 3
+_MOST_CONTENDERS = 2
 _SIDES = {Role.VERIFY_BEST: "winner", Role.VERIFY_BASE: "base"}
 
 
-def verify(study: Study, scale: str, workload: Workload) -> Verdict:
-    """Verify the study's winner; UserError when there is none."""
-    best = study.best()
-    if best is None:
+def verify(study: Study, scale: str, workload: Workload, trial: int | None = None) -> Verdict:
+    """Verify the study's winner, or the trial of that number; UserError when there is none."""
+    if trial is not None:
+        return verify_trial(study, _searched(study, trial), scale, workload)
+    if (winner := study.best()) is None:
         raise UserError(
             f"study {study.stored.name!r}: no trial beat the base within the limits, so there is "
             "nothing to verify"
         )
-    return verify_trial(study, best.trial, scale, workload)
+    return verify_trial(study, winner.trial, scale, workload)
+
+
+def verify_contenders(study: Study) -> None:
+    """Verify the best candidates one after the other until the gain of one is proven.
+
+    Some configs do not stand up to verification: a limit that was just kept by three runs is
+    broken by twelve. The runner-up then gets its chance, but no more than that: among many
+    contenders one would win by luck.
+    """
+    for candidate in ranked_candidates(study.trials(), study.objective)[:_MOST_CONTENDERS]:
+        verdict = verify_trial(study, candidate.trial, study.spec.scale, study.spec.workload)
+        if verdict.claim == "gain":
+            return
+
+
+def _searched(study: Study, number: int) -> StoredTrial:
+    found = [t for t in complete_trials(study.trials(), Role.TRIAL) if t.number == number]
+    if not found:
+        raise UserError(f"--trial {number}: study {study.stored.name!r} measured no such trial")
+    return found[0]
 
 
 def verify_trial(study: Study, trial: StoredTrial, scale: str, workload: Workload) -> Verdict:
@@ -56,7 +85,7 @@ def _begin(study: Study, best: StoredTrial, scale: str, workload: Workload) -> S
 
 
 def _pairs(study: Study, verification: StoredVerification) -> list[Pair]:
-    return complete_pairs(study.home.trials(study.stored), verification)
+    return complete_pairs(study.trials(), verification)
 
 
 def _enough(study: Study, pairs: Sequence[Pair]) -> bool:
@@ -75,28 +104,19 @@ def _run_pair(study: Study, best: Config, verification: StoredVerification) -> N
     configs = {Role.VERIFY_BEST: best, Role.VERIFY_BASE: study.space.default()}
     for role in roles:
         spec = TrialSpec(
-            settings=settings_at(study, configs[role], verification.scale),
+            settings=study.settings_at(configs[role], Fraction(verification.scale)),
             workload=verification.workload,
             protocol=study.spec.protocol,
             seed=_FIRST_SEED * verification.id + pair,
         )
         title = f"pair {pair + 1}, {_SIDES[role]}"
-        study.runner.run(Task(title, role, configs[role], spec, verification.id, pair))
-
-
-def settings_at(study: Study, config: Config, scale: str) -> Settings:
-    """The settings of a config for a tree at another scale: sizes grow, the rest stays.
-
-    The memory limit of that scale holds there too, by default what the base takes at it.
-    """
-    spec = study.spec.model_copy(update={"scale": scale})
-    factor = float(spec.scale_value / study.spec.scale_value)
-    space = make_space(spec, study.engine)
-    return space.settings(space.legalise(study.engine.catalogue.scaled(config, factor)))
+        study.run(
+            Task(title, role, configs[role], spec, verification_id=verification.id, pair=pair)
+        )
 
 
 def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:
-    trials = study.home.trials(study.stored)
+    trials = study.trials()
     return [trial for trial in trials if trial.verification_id == verification.id]
 
 

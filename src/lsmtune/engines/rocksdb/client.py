@@ -7,13 +7,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.base import Progress, TrialFailedError
+from lsmtune.engines.base import Hopeless, TrialFailedError, Watch
+from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
 from lsmtune.metrics.db_bench import is_result_line
 from lsmtune.metrics.rocksdb_log import LogFollower
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
 from lsmtune.system.workdir import directory_bytes
-from lsmtune.trials import Status, TrialSpec
+from lsmtune.trials import Protocol, Status
 
 _TICK_S = 0.1
 """How often the load is looked at: seldom enough not to disturb it."""
@@ -49,7 +50,7 @@ class ClientFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadRun:
+class HeldRun:
     """A load that ended: when it did (Unix seconds), what it used, its largest directory."""
 
     load_end_s: float
@@ -57,68 +58,75 @@ class LoadRun:
     peak_space_bytes: int
 
 
-def run_load(
-    argv: Sequence[str], spec: TrialSpec, database: Path, files: ClientFiles, progress: Progress
-) -> LoadRun:
-    """Run the load, hold db_bench until the tree has settled, let it finish.
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One db_bench process to be: its command line, its database, where its output goes."""
 
-    TrialFailedError when db_bench refuses, dies, hangs or does not print what it should.
-    """
-    limits = spec.protocol
-    deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
-    with _start(argv, database, files) as process:
-        watch = _Watch(process, database, deadline)
-        progress("load")
-        with _timed("in the load"):
-            loaded = _await_result(process, watch, spec.workload.name)
-        load_end_s = time.time()
-        with _timed("after the load"):
-            if loaded:
-                progress("settle")
-                _await_quiet(process, watch, limits.quiet_s)
-                process.drain(deadline)
+    argv: Sequence[str]
+    database: Path
+    files: ClientFiles
+
+    def run_held(self, benchmark: str, limits: Protocol, watch: Watch, best: BestCase) -> HeldRun:
+        """Run the benchmark, hold db_bench until the tree has settled, let it finish.
+
+        TrialFailedError when db_bench refuses, dies, hangs or does not print what it should, and
+        when the watch sees no hope any more.
+        """
+        deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
+        with self._start() as process:
+            look = _Look(process, self.database, deadline, _Hope(watch.hopeless, best))
+            with _timed("in the load"):
+                loaded = _await_result(process, look, benchmark)
+            load_end_s = time.time()
+            with _timed("after the load"):
+                if loaded:
+                    watch.phase("settle")
+                    _await_quiet(process, look, limits.quiet_s)
+                    process.drain(deadline)
+                status = process.wait(_END_S)
+        self._check_exit(status)
+        if not loaded:
+            reason = f"db_bench ended without a result of {benchmark}"
+            raise TrialFailedError(Status.UNREADABLE, reason)
+        return HeldRun(load_end_s, status, look.peak_space_bytes)
+
+    def run_to_end(self, when: str, wall_s: float, silence_s: float) -> ExitStatus:
+        """Run it to its end; TrialFailedError as above, which says `when` it happened."""
+        deadline = Deadline(wall_s=wall_s, silence_s=silence_s)
+        with _timed(when), self._start() as process:
+            look = _Look(process, self.database, deadline, None)
+            while (line := process.read_line(_TICK_S)) is not NoLine.END:
+                if isinstance(line, str):
+                    look.heard()
+                look.look()
             status = process.wait(_END_S)
-    _check_exit(status, database, files)
-    if not loaded:
-        name = spec.workload.name
-        raise TrialFailedError(Status.UNREADABLE, f"db_bench ended without a result of {name}")
-    return LoadRun(load_end_s, status, watch.peak_space_bytes)
+        self._check_exit(status)
+        return status
 
+    def run_banner(self) -> None:
+        """Run a db_bench that has next to nothing to do."""
+        self.run_to_end("at its first write", _END_S, _END_S)
 
-def run_probe(
-    argv: Sequence[str], spec: TrialSpec, database: Path, files: ClientFiles, progress: Progress
-) -> ExitStatus:
-    """Run the probe of reads to its end; TrialFailedError as for the load."""
-    limits = spec.protocol
-    deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
-    progress("probe")
-    return _run_to_end(argv, database, files, deadline, "in the probe")
+    def _start(self) -> ChildProcess:
+        return ChildProcess(
+            self.argv,
+            cwd=self.database.parent,
+            stdout_path=self.files.stdout,
+            stderr_path=self.files.stderr,
+            env={},
+        )
 
-
-def run_banner(argv: Sequence[str], database: Path, files: ClientFiles) -> None:
-    """Run a db_bench that has next to nothing to do; TrialFailedError as for the load."""
-    deadline = Deadline(wall_s=_END_S, silence_s=_END_S)
-    _run_to_end(argv, database, files, deadline, "at its first write")
-
-
-def _run_to_end(
-    argv: Sequence[str], database: Path, files: ClientFiles, deadline: Deadline, when: str
-) -> ExitStatus:
-    with _timed(when), _start(argv, database, files) as process:
-        watch = _Watch(process, database, deadline)
-        while (line := process.read_line(_TICK_S)) is not NoLine.END:
-            if isinstance(line, str):
-                watch.heard()
-            watch.look()
-        status = process.wait(_END_S)
-    _check_exit(status, database, files)
-    return status
-
-
-def _start(argv: Sequence[str], database: Path, files: ClientFiles) -> ChildProcess:
-    return ChildProcess(
-        argv, cwd=database.parent, stdout_path=files.stdout, stderr_path=files.stderr, env={}
-    )
+    def _check_exit(self, status: ExitStatus) -> None:
+        if status.returncode == 0:
+            return
+        words = _last_words(self.files)
+        if _FULL in self.files.stderr_text() + self.files.stdout_text():
+            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
+        how = status.signal_name or f"exit code {status.returncode}"
+        # RocksDB writes an OPTIONS file once it has accepted the options.
+        opened = any(self.database.glob("OPTIONS-*"))
+        kind = Status.CRASHED if opened else Status.REFUSED
+        raise TrialFailedError(kind, f"db_bench ended with {how}: {words}")
 
 
 @contextmanager
@@ -130,21 +138,22 @@ def _timed(when: str) -> Iterator[None]:
         raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
 
 
-def _await_result(process: ChildProcess, watch: "_Watch", benchmark: str) -> bool:
+def _await_result(process: ChildProcess, look: "_Look", benchmark: str) -> bool:
     """Wait for the load's result line; False when the output ended instead."""
     while True:
         line = process.read_line(_TICK_S)
-        watch.measure_space()
+        look.measure_space()
         if line is NoLine.END:
             return False
         if isinstance(line, str):
-            watch.heard()
+            look.heard()
             if is_result_line(line, benchmark):
+                look.loaded()
                 return True
-        watch.look()
+        look.look()
 
 
-def _await_quiet(process: ChildProcess, watch: "_Watch", quiet_s: float) -> None:
+def _await_quiet(process: ChildProcess, look: "_Look", quiet_s: float) -> None:
     """Wait until no job runs, nothing is logged and no CPU time is used for `quiet_s`.
 
     A db_bench that ends by itself meanwhile is waited for no longer.
@@ -155,22 +164,9 @@ def _await_quiet(process: ChildProcess, watch: "_Watch", quiet_s: float) -> None
     quiet_since = time.monotonic()
     while process.running and time.monotonic() - quiet_since < quiet_s:
         time.sleep(_SETTLE_TICK_S)
-        watch.measure_space()
-        if watch.look() or watch.busy:
+        look.measure_space()
+        if look.look() or look.busy:
             quiet_since = time.monotonic()
-
-
-def _check_exit(status: ExitStatus, database: Path, files: ClientFiles) -> None:
-    if status.returncode == 0:
-        return
-    words = _last_words(files)
-    if _FULL in files.stderr_text() + files.stdout_text():
-        raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
-    how = status.signal_name or f"exit code {status.returncode}"
-    # RocksDB writes an OPTIONS file once it has accepted the options.
-    opened = any(database.glob("OPTIONS-*"))
-    kind = Status.CRASHED if opened else Status.REFUSED
-    raise TrialFailedError(kind, f"db_bench ended with {how}: {words}")
 
 
 def _last_words(files: ClientFiles) -> str:
@@ -182,10 +178,26 @@ def _last_words(files: ClientFiles) -> str:
     return [_SILENCE, *spoken, *telling][-1][:_MOST_CHARACTERS]
 
 
-class _Watch:
+@dataclass(frozen=True, slots=True)
+class _Hope:
+    """Asks whether a trial that has come so far may still win."""
+
+    hopeless: Hopeless
+    best: BestCase
+
+    def check(self, so_far: SoFar) -> None:
+        """TrialFailedError once there is no hope."""
+        bounds = self.best.bounds(so_far)
+        if (reason := self.hopeless(bounds)) is not None:
+            raise TrialFailedError(Status.CUT, reason, bounds)
+
+
+class _Look:
     """Looks at a running db_bench from outside: its log, its CPU time, its directory."""
 
-    def __init__(self, process: ChildProcess, database: Path, deadline: Deadline) -> None:
+    def __init__(
+        self, process: ChildProcess, database: Path, deadline: Deadline, hope: _Hope | None
+    ) -> None:
         self._process = process
         self._database = database
         self._deadline = deadline
@@ -193,6 +205,9 @@ class _Watch:
         self._log_position = 0
         self._cpu_s = 0.0
         self._space_measured = 0.0
+        self._hope = hope
+        self._opened_s: float | None = None
+        self._load_s: float | None = None
         self.peak_space_bytes = 0
 
     @property
@@ -213,7 +228,12 @@ class _Watch:
         if logged or used_cpu:
             self.heard()
         self._deadline.check()
+        self._check_hope()
         return logged or used_cpu
+
+    def loaded(self) -> None:
+        """Note that the load is over."""
+        self._load_s = self._running_s()
 
     def measure_space(self) -> None:
         """Note the directory's size if it is the largest yet; at most every tenth of a second."""
@@ -222,6 +242,24 @@ class _Watch:
             return
         self._space_measured = now
         self.peak_space_bytes = max(self.peak_space_bytes, directory_bytes(self._database))
+
+    def _check_hope(self) -> None:
+        if self._hope is None or not self._follower.opened:
+            return
+        self._hope.check(
+            SoFar(
+                load_s=self._running_s() if self._load_s is None else self._load_s,
+                total_s=self._running_s() if self.busy or self._load_s is None else self._load_s,
+                table_bytes=self._follower.table_bytes,
+                peak_space_bytes=self.peak_space_bytes,
+            )
+        )
+
+    def _running_s(self) -> float:
+        """Time since the database was seen to be open."""
+        if self._opened_s is None:
+            self._opened_s = time.monotonic()
+        return time.monotonic() - self._opened_s
 
     def _read_log(self) -> bool:
         with suppress(FileNotFoundError), (self._database / "LOG").open("rb") as log:

@@ -1,71 +1,99 @@
-"""The command lines of db_bench: one for the load, one for the probe of reads."""
+"""The command lines of db_bench: one for each part of a trial."""
 
 from pathlib import Path
 
+from lsmtune.engines.rocksdb.loads import Phase
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
-from lsmtune.trials import TrialSpec
+from lsmtune.trials import Protocol
+from lsmtune.workloads import Workload
 
 _HOLDS = 6
 """How often the load's statistics are printed behind it. They are far more text than a pipe
 holds, so that db_bench waits at the gate (see lsmtune.system.process) until they are read."""
 
 
-def load_argv(program: str, spec: TrialSpec, database: Path) -> list[str]:
-    """Load, flush, be held while the tree settles, print the table and the statistics."""
-    benchmarks = [spec.workload.name, "flush", *["stats"] * _HOLDS]
-    return [
-        program,
-        f"--benchmarks={','.join(benchmarks)}",
-        "--use_existing_db=0",
-        f"--threads={spec.workload.threads}",
-        *_common_flags(spec, database),
-    ]
+class Command:
+    """Makes the command lines of one trial on one database.
 
-
-def probe_argv(program: str, spec: TrialSpec, database: Path) -> list[str]:
-    """Gets that hit, gets that miss, short scans, on the tree that the load left.
-
-    db_bench seeds the first thread of a process alike in both runs (ThreadState in
-    tools/db_bench_tool.cc), so with the load's seed the gets ask for keys that it wrote. More
-    reads than it wrote keys would run into others.
+    The options stand in a file: db_bench has no flag for many of them, and with a file it ignores
+    the flags of all but a few, which belong to the block cache and its like.
     """
-    reads = min(spec.protocol.probe_reads, spec.workload.num)
+
+    def __init__(self, program: str, load: Workload, seed: int, database: Path) -> None:
+        self._program = program
+        self._load = load
+        self._seed = seed
+        self._database = database
+
+    def held(self, phase: Phase, options: Path, flags: list[str]) -> list[str]:
+        """Run the phase, flush, be held while the tree settles, print table and statistics."""
+        benchmarks = [phase.benchmark, "flush", *["stats"] * _HOLDS]
+        return [
+            *self._start(benchmarks, phase.existing, phase.threads),
+            *phase.flags,
+            *self._common(options, flags),
+        ]
+
+    def probe(self, protocol: Protocol, options: Path, flags: list[str]) -> list[str]:
+        """Gets that hit, gets that miss, short scans, on the tree that the load left.
+
+        db_bench seeds the first thread of a process alike in both runs (ThreadState in
+        tools/db_bench_tool.cc), so with the load's seed the gets ask for keys that it wrote. More
+        reads than it wrote keys would run into others.
+        """
+        reads = min(protocol.probe_reads, self._load.client_operations)
+        return [
+            *self._start(["readrandom", "readmissing", "seekrandom"], existing=True, threads=1),
+            f"--reads={reads}",
+            f"--seek_nexts={protocol.scan_length}",
+            *self._common(options, flags),
+        ]
+
+    def _start(self, benchmarks: list[str], existing: bool, threads: int) -> list[str]:
+        return [
+            self._program,
+            f"--benchmarks={','.join(benchmarks)}",
+            f"--use_existing_db={int(existing)}",
+            f"--threads={threads}",
+        ]
+
+    def _common(self, options: Path, flags: list[str]) -> list[str]:
+        load = self._load
+        return [
+            f"--db={self._database}",
+            f"--num={load.num}",
+            f"--key_size={load.key_size}",
+            f"--value_size={load.value_size}",
+            f"--compression_ratio={load.compression_ratio}",
+            f"--seed={self._seed}",
+            "--statistics=1",
+            "--histogram=1",
+            f"--options_file={options}",
+            *flags,
+        ]
+
+
+def banner_argv(program: str, database: Path, options: Path | None) -> list[str]:
+    """One write: the shortest run that makes db_bench print its version and write its options."""
+    file = [] if options is None else [f"--options_file={options}"]
+    return [program, "--benchmarks=fillseq", "--num=1", f"--db={database}", *file]
+
+
+def flags_of(catalogue: Catalogue, settings: Settings) -> list[str]:
+    """The flags for the knobs that no OPTIONS file holds, those at db_bench's default left out:
+
+    an older db_bench may not have them yet. The block cache's size is always given.
+    """
     return [
-        program,
-        "--benchmarks=readrandom,readmissing,seekrandom",
-        "--use_existing_db=1",
-        "--threads=1",
-        "--disable_auto_compactions=1",
-        f"--reads={reads}",
-        f"--seek_nexts={spec.protocol.scan_length}",
-        *_common_flags(spec, database),
+        f"--{knob.name}={flag_text(settings[knob.name])}"
+        for knob in catalogue.knobs
+        if knob.option is None
+        and knob.name in settings
+        and (knob.name == "cache_size" or settings[knob.name] != knob.default)
     ]
 
 
-def banner_argv(program: str, database: Path) -> list[str]:
-    """One write: the shortest run that makes db_bench print its version and its build."""
-    return [program, "--benchmarks=fillseq", "--num=1", f"--db={database}"]
-
-
-def _common_flags(spec: TrialSpec, database: Path) -> list[str]:
-    load = spec.workload
-    return [
-        f"--db={database}",
-        f"--num={load.num}",
-        f"--key_size={load.key_size}",
-        f"--value_size={load.value_size}",
-        f"--compression_ratio={load.compression_ratio}",
-        f"--seed={spec.seed}",
-        "--statistics=1",
-        "--histogram=1",
-        *knob_flags(spec.settings),
-    ]
-
-
-def knob_flags(settings: Settings) -> list[str]:
-    """The knobs as db_bench spells them."""
-    return [f"--{name}={_flag_text(value)}" for name, value in sorted(settings.items())]
-
-
-def _flag_text(value: Value) -> str:
+def flag_text(value: Value) -> str:
+    """A value as db_bench takes it on its command line."""
     return str(int(value)) if isinstance(value, bool) else str(value)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.rocksdb.client import LoadRun
+from lsmtune.engines.rocksdb.client import HeldRun
+from lsmtune.engines.rocksdb.loads import LATENCIES
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
     LevelRow,
@@ -18,18 +19,21 @@ from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.metrics.rocksdb_log import LogSummary
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.process import ExitStatus
-from lsmtune.trials import Status, TrialSpec
+from lsmtune.trials import Status
 from lsmtune.workloads import Workload
 
 _MICROS = 1e6
 _PROBES = {"readrandom": "get", "readmissing": "get_missing", "seekrandom": "scan"}
+_KEEPS_ALL = {"fillrandom", "fillseq", "overwrite"}
+"""Loads after which every key that was written has a record."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOutput:
-    """What a load left to be read."""
+    """What a held load left to be read: also the building of a database is one."""
 
-    run: LoadRun
+    run: HeldRun
+    benchmark: str
     stdout: str
     stderr: str
     log: LogSummary
@@ -44,40 +48,83 @@ class ProbeOutput:
     stdout: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A load's output, read."""
+
+    output: LoadOutput
+    statistics: Statistics
+    result: BenchmarkResult
+    table: CompactionTable
+    version: str
+    assertions_enabled: bool
+
+
 def measure(
-    spec: TrialSpec, load: LoadOutput, probe: ProbeOutput, as_run: Mapping[str, str]
+    load: Workload,
+    output: LoadOutput,
+    probe: ProbeOutput | None,
+    built: Mapping[str, float],
+    as_run: Mapping[str, str],
 ) -> Measurement:
-    """The measurement of a trial; TrialFailedError when something that must be there is not."""
-    if load.log.running_jobs:
-        raise TrialFailedError(Status.UNREADABLE, "the tree had not settled when db_bench ended")
-    statistics = parse_statistics(load.stdout)
-    tables = parse_compaction_tables(load.stdout)
-    stalls = parse_stall_summary(load.stdout)
-    banner = parse_banner(load.stdout, load.stderr)
-    if not tables or banner.rocksdb_version is None:
-        raise TrialFailedError(Status.UNREADABLE, "db_bench printed no table of compactions")
+    """The measurement of a trial; TrialFailedError when something that must be there is not.
+
+    `built` is what building the database has cost: it stands for the writes of a load that only
+    reads. A load of writes has a probe of reads.
+    """
+    run = _read(output)
+    peak_rss = max(output.run.exit.peak_rss_bytes, probe.exit.peak_rss_bytes if probe else 0)
+    metrics = {
+        **built,
+        **_space(run, load),
+        **_times(run, load),
+        **(_writes(run) if _ticker(run.statistics, "rocksdb.bytes.written") else {}),
+        **_latencies(run.result),
+        **(_probe(probe.stdout, load) if probe else _cache_use(run.statistics)),
+        "peak_rss_bytes": peak_rss,
+    }
+    stalls = parse_stall_summary(output.stdout)
     return Measurement(
-        metrics={
-            **_amplification(statistics, tables[-1], load, spec.workload),
-            **_times(load, statistics, spec.workload),
-            **_latencies("write", _result(load.stdout, spec.workload.name)),
-            **_probe(probe.stdout),
-            "peak_space_bytes": load.run.peak_space_bytes,
-            "peak_rss_bytes": max(load.run.exit.peak_rss_bytes, probe.exit.peak_rss_bytes),
-        },
-        levels=_levels(tables[-1], load.log),
+        metrics=metrics,
+        levels=_levels(run.table, output.log),
         stalls={cause: count for cause, count in stalls.counts.items() if count},
-        engine_version=banner.rocksdb_version,
-        assertions_enabled=bool(banner.assertions_enabled),
+        engine_version=run.version,
+        assertions_enabled=run.assertions_enabled,
         as_run=dict(as_run),
     )
 
 
-def _result(stdout: str, benchmark: str) -> BenchmarkResult:
-    result = parse_results(stdout).get(benchmark)
+def measure_build(output: LoadOutput, operations: int) -> dict[str, float]:
+    """What building a database has cost, in the metrics that a read load takes from it."""
+    run = _read(output)
+    written = _writes(run)
+    names = ("write_amp", "wal_inclusive_write_amp", "flush_write_bytes", "compact_write_bytes")
+    kept = {name: written[name] for name in names}
+    return {**kept, "build_s": _seconds(run, operations) + _settle_s(run)}
+
+
+def _read(output: LoadOutput) -> _Run:
+    if output.log.running_jobs:
+        raise TrialFailedError(Status.UNREADABLE, "the tree had not settled when db_bench ended")
+    # A replayed trace has a second, empty column family.
+    found = parse_compaction_tables(output.stdout)
+    tables = [table for table in found if table.column_family == "default"]
+    banner = parse_banner(output.stdout, output.stderr)
+    result = parse_results(output.stdout).get(output.benchmark)
+    if not tables or banner.rocksdb_version is None:
+        raise TrialFailedError(Status.UNREADABLE, "db_bench printed no table of compactions")
     if result is None:
-        raise TrialFailedError(Status.UNREADABLE, f"db_bench printed no result of {benchmark}")
-    return result
+        raise TrialFailedError(
+            Status.UNREADABLE, f"db_bench printed no result of {output.benchmark}"
+        )
+    return _Run(
+        output,
+        parse_statistics(output.stdout),
+        result,
+        tables[-1],
+        banner.rocksdb_version,
+        bool(banner.assertions_enabled),
+    )
 
 
 def _ticker(statistics: Statistics, name: str) -> int:
@@ -87,76 +134,125 @@ def _ticker(statistics: Statistics, name: str) -> int:
     return value
 
 
-def _amplification(
-    statistics: Statistics, table: CompactionTable, load: LoadOutput, workload: Workload
-) -> dict[str, float]:
-    flushed = _ticker(statistics, "rocksdb.flush.write.bytes")
-    compacted = _ticker(statistics, "rocksdb.compact.write.bytes")
-    logged = _ticker(statistics, "rocksdb.wal.bytes")
-    user = _ticker(statistics, "rocksdb.bytes.written")
-    live = sum(file.stat().st_size for file in load.database.glob("*.sst"))
-    if not user or not live:
+def _space(run: _Run, load: Workload) -> dict[str, float]:
+    # Values that are kept apart in blob files are live data like any other.
+    files = [*run.output.database.glob("*.sst"), *run.output.database.glob("*.blob")]
+    live = sum(file.stat().st_size for file in files)
+    if not live:
         raise TrialFailedError(Status.UNREADABLE, "the load wrote nothing")
     metrics = {
-        "write_amp": (flushed + compacted) / user,
-        "wal_inclusive_write_amp": (flushed + compacted + logged) / user,
-        "flush_write_bytes": flushed,
-        "compact_write_bytes": compacted,
-        "live_sst_bytes": live,
-        "space_amp": live / workload.distinct_bytes,
+        "live_sst_bytes": float(live),
+        "peak_space_bytes": float(run.output.run.peak_space_bytes),
     }
-    if table.sum is not None and table.sum.w_amp_table is not None:
-        metrics["w_amp_table"] = table.sum.w_amp_table
+    if load.distinct_bytes is not None:
+        metrics["space_amp"] = live / load.distinct_bytes
     return metrics
 
 
-def _times(load: LoadOutput, statistics: Statistics, workload: Workload) -> dict[str, float]:
-    result = _result(load.stdout, workload.name)
-    load_s = result.micros_per_op * workload.num / _MICROS
-    settle_s = max(0.0, (load.log.last_finished_micros or 0) / _MICROS - load.run.load_end_s)
+def _writes(run: _Run) -> dict[str, float]:
+    statistics = run.statistics
+    user = _ticker(statistics, "rocksdb.bytes.written")
+    if not user:
+        raise TrialFailedError(Status.UNREADABLE, "the load wrote nothing")
+    flushed = _ticker(statistics, "rocksdb.flush.write.bytes")
+    compacted = _ticker(statistics, "rocksdb.compact.write.bytes")
+    logged = _ticker(statistics, "rocksdb.wal.bytes")
     stall_s = _ticker(statistics, "rocksdb.stall.micros") / _MICROS
     metrics = {
-        "load_s": load_s,
-        "settle_s": settle_s,
-        "total_s": load_s + settle_s,
-        "throughput_ops_s": float(result.ops_per_s),
-        "sustained_ops_s": workload.operations / (load_s + settle_s),
+        "write_amp": (flushed + compacted) / user,
+        "wal_inclusive_write_amp": (flushed + compacted + logged) / user,
+        "flush_write_bytes": float(flushed),
+        "compact_write_bytes": float(compacted),
         "stall_s": stall_s,
-        "stall_percent": 100 * stall_s / load_s,
-        "cpu_s": load.run.exit.cpu_s,
     }
-    if result.rate_mb_s is not None:
-        metrics["rate_mb_s"] = result.rate_mb_s
+    if run.table.sum is not None and run.table.sum.w_amp_table is not None:
+        metrics["w_amp_table"] = run.table.sum.w_amp_table
     compaction_cpu = statistics.histograms.get("rocksdb.compaction.times.cpu_micros")
     if compaction_cpu is not None and compaction_cpu.sum is not None:
         metrics["compaction_cpu_s"] = compaction_cpu.sum / _MICROS
     return metrics
 
 
-def _latencies(prefix: str, result: BenchmarkResult) -> dict[str, float]:
-    if result.latency is None:
-        raise TrialFailedError(Status.UNREADABLE, f"db_bench printed no latencies of {result.name}")
-    return {f"{prefix}_{p}_us": value for p, value in result.latency.percentiles.items()}
+def _times(run: _Run, load: Workload) -> dict[str, float]:
+    load_s = _seconds(run, load.client_operations)
+    settle_s = _settle_s(run)
+    operations = _operations(run, load)
+    metrics = {
+        "load_s": load_s,
+        "settle_s": settle_s,
+        "total_s": load_s + settle_s,
+        "throughput_ops_s": operations / load_s,
+        "sustained_ops_s": operations / (load_s + settle_s),
+        "stall_percent": 100 * _ticker(run.statistics, "rocksdb.stall.micros") / _MICROS / load_s,
+        "cpu_s": run.output.run.exit.cpu_s,
+    }
+    if run.result.rate_mb_s is not None:
+        metrics["rate_mb_s"] = run.result.rate_mb_s
+    return metrics
 
 
-def _probe(stdout: str) -> dict[str, float]:
-    results = {prefix: _result(stdout, name) for name, prefix in _PROBES.items()}
-    hits = results["get"]
-    if hits.found != hits.looked_up:
+def _seconds(run: _Run, operations: int) -> float:
+    """How long a benchmark took; old versions only print the time of one of its operations."""
+    if run.result.elapsed_s is not None:
+        return run.result.elapsed_s
+    return run.result.micros_per_op * operations / _MICROS
+
+
+def _settle_s(run: _Run) -> float:
+    last = (run.output.log.last_finished_micros or 0) / _MICROS
+    return max(0.0, last - run.output.run.load_end_s)
+
+
+def _operations(run: _Run, load: Workload) -> int:
+    """Operations of all clients; of a trace db_bench says "1"."""
+    if load.name != "trace":
+        return load.client_operations * load.threads
+    names = ("number.keys.written", "number.keys.read", "number.db.seek")
+    return sum(_ticker(run.statistics, f"rocksdb.{name}") for name in names)
+
+
+def _latencies(result: BenchmarkResult) -> dict[str, float]:
+    return {
+        f"{LATENCIES[kind]}_{p}_us": value
+        for kind, latency in result.latencies.items()
+        if kind in LATENCIES
+        for p, value in latency.percentiles.items()
+    }
+
+
+def _probe(stdout: str, load: Workload) -> dict[str, float]:
+    results = parse_results(stdout)
+    if missing := _PROBES.keys() - results.keys():
+        raise TrialFailedError(
+            Status.UNREADABLE, f"db_bench printed no result of {', '.join(sorted(missing))}"
+        )
+    hits = results["readrandom"]
+    if load.name in _KEEPS_ALL and hits.found != hits.looked_up:
         raise TrialFailedError(
             Status.UNREADABLE,
             f"the probe's gets found only {hits.found} of {hits.looked_up} keys that were written",
         )
-    latencies = [_latencies(prefix, result) for prefix, result in results.items()]
-    reads = sum(result.operations or 0 for result in results.values())
-    metrics = {name: value for group in latencies for name, value in group.items()}
-    return metrics | _cache_use(parse_statistics(stdout), reads)
+    metrics = {
+        f"{prefix}_{p}_us": value
+        for name, prefix in _PROBES.items()
+        for p, value in _percentiles(results[name]).items()
+    }
+    return metrics | _cache_use(parse_statistics(stdout))
 
 
-def _cache_use(statistics: Statistics, reads: int) -> dict[str, float]:
-    metrics = {"read_amp": _ticker(statistics, "rocksdb.block.cache.miss") / max(1, reads)}
-    spared = _ticker(statistics, "rocksdb.bloom.filter.useful")
-    metrics["bloom_useful"] = spared / max(1, reads)
+def _percentiles(result: BenchmarkResult) -> Mapping[str, float]:
+    if result.latency is None:
+        raise TrialFailedError(Status.UNREADABLE, f"db_bench printed no latencies of {result.name}")
+    return result.latency.percentiles
+
+
+def _cache_use(statistics: Statistics) -> dict[str, float]:
+    """What reads cost: blocks read past the cache and spared by filters a read, cache hits."""
+    reads = sum(_ticker(statistics, f"rocksdb.number.{n}") for n in ("keys.read", "db.seek"))
+    metrics = {
+        "read_amp": _ticker(statistics, "rocksdb.block.cache.miss") / max(1, reads),
+        "bloom_useful": _ticker(statistics, "rocksdb.bloom.filter.useful") / max(1, reads),
+    }
     for kind in ("data", "index", "filter"):
         hit = _ticker(statistics, f"rocksdb.block.cache.{kind}.hit")
         miss = _ticker(statistics, f"rocksdb.block.cache.{kind}.miss")

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.option_text import option_place, option_text, same_option
-from lsmtune.knobs.types import Knob, Settings
-from lsmtune.metrics.options_file import OptionsFile, parse_options
+from lsmtune.knobs.option_text import option_place, read_value
+from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.rocksdb_log import LogSummary
 from lsmtune.trials import Status
 
 _CACHE = "cache_size"
-"""The one knob that RocksDB does not write into its OPTIONS file, but into its LOG."""
+"""The block cache stands in no OPTIONS file, but in RocksDB's LOG."""
 
 
 def newest_options(database: Path) -> Path:
@@ -26,32 +26,40 @@ def read_back(
     catalogue: Catalogue, settings: Settings, options_text: str, log: LogSummary
 ) -> dict[str, str]:
     """The options as RocksDB ran them, by knob name; TrialFailedError when they are others."""
-    options = parse_options(options_text)
-    labels = catalogue.codec_labels
-    expected = {
-        knob.name: option_text(knob, settings, labels)
-        for knob in catalogue.knobs
-        if knob.name != _CACHE
-    }
-    actual = {name: _actual(catalogue.knob(name), options) for name in expected}
-    expected[_CACHE] = str(settings[_CACHE])
-    actual[_CACHE] = str(log.block_cache_capacity_bytes)
-    _compare(expected, actual)
-    return actual
-
-
-def _actual(knob: Knob, options: OptionsFile) -> str:
-    value = options.get(*option_place(knob))
-    return "" if value is None else value
-
-
-def _compare(expected: dict[str, str], actual: dict[str, str]) -> None:
-    differing = [
-        f"{name} is {actual[name] or 'missing'} instead of {wanted}"
-        for name, wanted in expected.items()
-        if not same_option(wanted, actual[name])
-    ]
+    sections = parse_options(options_text).sections
+    as_run: dict[str, str] = {}
+    differing: list[str] = []
+    for knob in _written_down(catalogue, settings):
+        section, key = option_place(knob)
+        as_run[knob.name] = sections.get(section, {}).get(key, "")
+        actual = read_value(knob, sections)
+        if not _same(knob, settings, actual):
+            differing.append(
+                f"{knob.name} is {as_run[knob.name] or 'missing'} instead of {settings[knob.name]}"
+            )
+    if _CACHE in settings:
+        as_run[_CACHE] = str(log.block_cache_capacity_bytes)
+        if log.block_cache_capacity_bytes != settings[_CACHE]:
+            differing.append(f"{_CACHE} is {as_run[_CACHE]} instead of {settings[_CACHE]}")
     if differing:
         raise TrialFailedError(
             Status.MISMATCH, f"RocksDB ran other options than it was given: {'; '.join(differing)}"
         )
+    return as_run
+
+
+def _written_down(catalogue: Catalogue, settings: Settings) -> list[Knob]:
+    return [k for k in catalogue.knobs if k.option is not None and k.name in settings]
+
+
+_COMPUTED = {"arena_block_size", "max_compaction_bytes"}
+"""Options whose 0 stands for what RocksDB computes, and writes down, from others."""
+
+
+def _same(knob: Knob, settings: Settings, actual: Value | None) -> bool:
+    wanted = settings[knob.name]
+    if knob.name in _COMPUTED and wanted == 0:
+        return actual is not None
+    if isinstance(wanted, float) and isinstance(actual, int | float):
+        return abs(wanted - actual) < 10**-6 * max(1.0, abs(wanted))
+    return actual == wanted

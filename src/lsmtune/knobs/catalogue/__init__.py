@@ -1,15 +1,19 @@
-"""The knobs that lsmtune knows, one data file an engine."""
+"""The knobs that lsmtune knows: for each engine a folder of data files, one an area."""
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob, Settings, Value
+
+_PRESETS = "presets.toml"
+"""The file of an engine that has everything but knobs."""
 
 
 class WorkloadParameter(BaseModel):
@@ -22,33 +26,49 @@ class WorkloadParameter(BaseModel):
 
 
 class Preset(BaseModel):
-    """A named choice of knobs; without a list, all of the catalogue."""
+    """A named choice of knobs.
+
+    The knobs are those of its list, else those of the preset that it is `like`, else all that
+    have an effect and give nothing up; `fixed` ones stay at the base, and of those in `choices`
+    only these values are searched.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     title: str
     knobs: tuple[str, ...] | None = None
+    like: str | None = None
     fixed: dict[str, Value] = {}
+    choices: dict[str, tuple[Value, ...]] = {}
 
 
 class Start(BaseModel):
-    """A point from which a search may begin besides the base, and who advises it."""
+    """A point from which a search may begin besides the base, and who advises it.
+
+    `suits` are the presets whose searches it is worth a trial.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     source: str
+    suits: tuple[str, ...]
     settings: dict[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All that is known of one engine's knobs."""
+    """All that is known of one engine's knobs, or of those that one version of it has.
+
+    `absent` are the names of the knobs that this version lacks. `notes` are what holds of all.
+    """
 
     engine: str
     knobs: tuple[Knob, ...]
     workload_parameters: tuple[WorkloadParameter, ...]
     presets: tuple[Preset, ...]
     starts: tuple[Start, ...]
+    notes: tuple[str, ...] = ()
+    absent: frozenset[str] = frozenset()
 
     def knob(self, name: str) -> Knob:
         """The knob of that name; UserError where there is none or it belongs to the load."""
@@ -58,6 +78,8 @@ class Catalogue:
                     f"{name} is a parameter of the workload, not a knob: {parameter.reason}; "
                     f"set it with the workload instead"
                 )
+        if name in self.absent:
+            raise UserError(f"knobs: this RocksDB has no option for {name}")
         found = next((knob for knob in self.knobs if knob.name == name), None)
         if found is None:
             raise UserError(
@@ -65,31 +87,60 @@ class Catalogue:
             )
         return found
 
-    @property
-    def codec_labels(self) -> dict[Value, str]:
-        """The engine's own names of the values of compression_type."""
-        knob = self.knob("compression_type")
-        return dict(zip(knob.choices, knob.labels, strict=True))
+    def restricted(self, names: Iterable[str]) -> "Catalogue":
+        """The catalogue of a version that has only these knobs.
+
+        Presets then leave out what is missing; a list that names it is refused.
+        """
+        present = set(names)
+        kept = tuple(knob for knob in self.knobs if knob.name in present)
+        gone = {knob.name for knob in self.knobs} - present
+        return replace(self, knobs=kept, absent=self.absent | gone)
 
     def defaults(self, factor: float) -> Settings:
         """The engine's defaults of every knob, for a tree `factor` times the usual size."""
         return {knob.name: knob.scaled(factor).default for knob in self.knobs}
 
     def scaled(self, settings: Mapping[str, Value], factor: float) -> Settings:
-        """The settings for a tree `factor` times as large: its sizes grow, the rest stays."""
+        """The settings for a tree `factor` times as large: its sizes grow, the rest stays.
+
+        Special values, such as 0 for no limit, stay too, and so do options that it does not have.
+        """
+        known = {knob.name: knob for knob in self.knobs}
         return {
-            name: round(float(value) * factor) if self.knob(name).scales else value
+            name: known[name].scaled_value(value, factor) if name in known else value
             for name, value in settings.items()
         }
 
     def select(self, selection: str) -> tuple[Knob, ...]:
-        """The knobs that a preset's name or a list means; a preset leaves inert ones out."""
-        preset = next((p for p in self.presets if p.name == selection), None)
+        """The knobs that a preset's name or a list means.
+
+        A preset leaves out what has no effect, gives something up, or is not there; in a list
+        only what has no effect or is not there is refused.
+        """
+        preset = self._preset(selection)
         if preset is None:
             return self._listed([name.strip() for name in selection.split(",") if name.strip()])
-        names = preset.knobs or tuple(knob.name for knob in self.knobs)
-        chosen = (self.knob(name) for name in names if name not in preset.fixed)
-        return tuple(knob for knob in chosen if knob.inert is None)
+        model = self._preset(preset.like) if preset.like else preset
+        names = model.knobs if model else None
+        chosen = [knob for knob in self.knobs if names is None or knob.name in names]
+        if names is not None:
+            chosen.sort(key=lambda knob: names.index(knob.name))
+        choices = {**(model.choices if model else {}), **preset.choices}
+        return tuple(
+            knob.restricted(choices[knob.name]) if knob.name in choices else knob
+            for knob in chosen
+            if knob.name not in preset.fixed and knob.inert is None and knob.risk is None
+        )
+
+    def advised(self, selection: str) -> tuple[Start, ...]:
+        """The starts that suit a preset; all of them for a list of knobs."""
+        if self._preset(selection) is None:
+            return self.starts
+        return tuple(start for start in self.starts if selection in start.suits)
+
+    def _preset(self, name: str) -> Preset | None:
+        return next((preset for preset in self.presets if preset.name == name), None)
 
     def _listed(self, names: list[str]) -> tuple[Knob, ...]:
         presets = ", ".join(preset.name for preset in self.presets)
@@ -106,16 +157,30 @@ class Catalogue:
 @cache
 def load(engine: str) -> Catalogue:
     """The catalogue of an engine; UserError when there is none."""
-    catalogues = {file.name: file for file in files(__name__).iterdir()}
-    file = catalogues.get(f"{engine}.toml")
-    if file is None:
-        names = ", ".join(sorted(name[:-5] for name in catalogues if name.endswith(".toml")))
-        raise UserError(f"engine: no catalogue of knobs for {engine!r}; known are {names}")
-    data = tomllib.loads(file.read_text())
+    folders = {folder.name: folder for folder in files(__name__).iterdir() if folder.is_dir()}
+    engines = sorted(
+        name for name, folder in folders.items() if folder.joinpath(_PRESETS).is_file()
+    )
+    if engine not in engines:
+        raise UserError(
+            f"engine: no catalogue of knobs for {engine!r}; known are {', '.join(engines)}"
+        )
+    data = {
+        file.name: tomllib.loads(file.read_text(encoding="utf-8"))
+        for file in folders[engine].iterdir()
+        if file.name.endswith(".toml")
+    }
+    rest = data.pop(_PRESETS)
     return Catalogue(
         engine,
-        tuple(Knob(**entry) for entry in data["knob"]),
-        tuple(WorkloadParameter(**entry) for entry in data["workload_parameter"]),
-        tuple(Preset(**entry) for entry in data["preset"]),
-        tuple(Start(**entry) for entry in data["start"]),
+        tuple(_knobs(data.values(), rest["areas"])),
+        tuple(WorkloadParameter(**entry) for entry in rest["workload_parameter"]),
+        tuple(Preset(**entry) for entry in rest["preset"]),
+        tuple(Start(**entry) for entry in rest["start"]),
+        tuple(rest["notes"]),
     )
+
+
+def _knobs(data: Iterable[dict[str, Any]], areas: list[str]) -> Iterable[Knob]:
+    for area in sorted(data, key=lambda area: areas.index(area["area"])):
+        yield from (Knob(area=area["area"], **entry) for entry in area["knob"])

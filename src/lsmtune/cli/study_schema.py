@@ -1,0 +1,140 @@
+"""The JSON schema of study files: pydantic's, with what the checks in code allow, and in words."""
+
+from typing import Any
+
+from lsmtune.knobs.catalogue import load
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import COMPOSITES
+from lsmtune.optimizers.registry import OPTIMIZERS
+from lsmtune.spec import StudySpec
+from lsmtune.workloads import PRESETS, Workload
+
+Schema = dict[str, Any]
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ENGINE = "rocksdb"
+_NO_DEFAULTS: tuple[Any, ...] = (None, "", [])
+"""Where the user says nothing, these stand for what follows from other keys, or for none."""
+_LIMIT = r"^\s*\w+\s*(<=|>=)\s*\d.*$"
+
+_STUDY_WORDS = {
+    "study": "name of the study, and of its folders; made of the settings where none is given",
+    "engine": "the system under test",
+    "program": "the db_bench to run: a path, or a name on PATH",
+    "base": "your own OPTIONS file, which tuning starts from; without it the engine's defaults",
+    "family": "the column family of the base that is tuned",
+    "cache": "size of the base's block cache, which no OPTIONS file tells, e.g. 64MiB",
+    "workload": "the load: a name, or a table of its parameters",
+    "scale": "size of the tree: 1 is full size, 1/64 a 64th of every size",
+    "knobs": "the knobs to search: a preset, or names separated by commas",
+    "objective": "what to improve: a goal made of several metrics, a metric, or a list of metrics",
+    "limits": "what must hold besides: METRIC <= NUMBER, or METRIC <= NUMBER * base (or >=)",
+    "memory": "most that memtables and block cache may take, e.g. 10MiB; by default as the base",
+    "optimizer": "what decides which config to try next",
+    "trials": "configs to search with",
+    "budget": "time to search for, e.g. 20m",
+    "seed": "makes the search and the loads repeatable",
+    "early_stop": "whether a trial that can no longer win is cut",
+    "base_runs": "runs of the base before the search",
+    "finalists": "how many of the best configs run again, so that no lucky run wins",
+    "repeats": "how often each finalist runs again",
+    "pairs": "fewest pairs of runs that verify the winner: 0 for none, or at least 6",
+    "max_pairs": "most pairs of runs that verify the winner",
+    "protocol": "how a trial is run",
+}
+_WORKLOAD_WORDS = {
+    "name": "which load",
+    "num": "different keys; a load into an empty store writes as many records from each client",
+    "key_size": "bytes of a key",
+    "value_size": "bytes of a value",
+    "threads": "clients that run the load",
+    "compression_ratio": "size of the values once compressed, as a share",
+    "operations": "measured operations of each client",
+    "present": "share of the keys that have a record before the load",
+    "direct_reads": "reads pass by the operating system's page cache",
+    "scan_length": "records read behind each seek",
+    "get_percent": "how many of a hundred operations are gets",
+    "write_rate_bytes_s": "bytes a second that the writing thread overwrites",
+    "tombstone_every": "operations between two range tombstones",
+    "tombstone_width": "keys that a range tombstone covers",
+    "mix": "shares of gets, puts and scans; they add up to 1",
+    "skew": "some records are hotter: a chance falls as e^-(skew x rank / num)",
+    "trace": "file of a trace that RocksDB recorded",
+    "database": "your database, a copy of which the load runs on",
+}
+_PROTOCOL_WORDS = {
+    "probe_reads": "gets that hit, as many that miss, and as many scans, once the tree has settled",
+    "scan_length": "records that a scan of the probe reads",
+    "quiet_s": "seconds without any work after which the tree counts as settled",
+    "wall_limit_s": "seconds after which a trial is ended",
+    "silence_limit_s": "seconds without a sign of life after which a trial is ended",
+}
+_MIX_WORDS = {"get": "share of gets", "put": "share of puts", "scan": "share of scans"}
+_WORDS = {"Workload": _WORKLOAD_WORDS, "Protocol": _PROTOCOL_WORDS, "Mix": _MIX_WORDS}
+
+
+def study_schema() -> Schema:
+    """The schema, a draft 2020-12 document: every key with its meaning, default and values."""
+    schema = StudySpec.model_json_schema()
+    tables = {
+        name: _told(_plain(table), _WORDS.get(name, {}))
+        for name, table in schema.pop("$defs", {}).items()
+    }
+    tables["Workload"]["properties"]["name"] |= {"enum": list(PRESETS)}
+    top = _told(_plain(schema), _STUDY_WORDS)
+    for name, values in _values().items():
+        top["properties"][name] = _with_values(top["properties"][name], values)
+    head = {"$schema": _DIALECT, "title": "lsmtune study"}
+    return head | {key: part for key, part in top.items() if key != "title"} | {"$defs": tables}
+
+
+def _values() -> dict[str, Schema]:
+    """What the keys of a study allow beyond their types, which only the checks in code know."""
+    metrics = [metric.name for metric in METRICS.values() if metric.better]
+    several = {"type": "array", "items": {"enum": metrics}, "minItems": 1, "uniqueItems": True}
+    presets = [preset.name for preset in load(_ENGINE).presets]
+    return {
+        "study": {"pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
+        "workload": {
+            "default": Workload().name,
+            "anyOf": [{"enum": list(PRESETS)}, {"$ref": "#/$defs/Workload"}],
+        },
+        "scale": {"examples": ["1/64", "1/8", "1"]},
+        "knobs": {"anyOf": [{"enum": presets}, {"type": "string", "minLength": 1}]},
+        "objective": {"anyOf": [{"enum": [*COMPOSITES, *metrics]}, several]},
+        "limits": {"items": {"type": "string", "pattern": _LIMIT}},
+        "memory": {"examples": ["64MiB"]},
+        "optimizer": {"enum": list(OPTIMIZERS)},
+        "budget": {"examples": ["20m"]},
+    }
+
+
+def _with_values(key: Schema, values: Schema) -> Schema:
+    """The key's schema with its values; a choice of forms stands in for its only form."""
+    kept = ("description", "default") if "anyOf" in values else tuple(key)
+    return {name: key[name] for name in kept if name in key} | values
+
+
+def _told(table: Schema, words: dict[str, str]) -> Schema:
+    """The table with a description at each key; the model's own wins."""
+    for name, key in table["properties"].items():
+        if name in words:
+            key.setdefault("description", words[name])
+    return table
+
+
+def _plain(table: Schema) -> Schema:
+    """The table without what means nothing in TOML: nulls, and titles that repeat the names."""
+    properties = {name: _without_null(key) for name, key in table["properties"].items()}
+    description = " ".join(table["description"].split())
+    return {**table, "description": description, "properties": properties}
+
+
+def _without_null(key: Schema) -> Schema:
+    forms = [form for form in key.get("anyOf", []) if form.get("type") != "null"]
+    rest = {name: value for name, value in key.items() if name not in ("anyOf", "title")}
+    if rest.get("default", ...) in _NO_DEFAULTS:
+        del rest["default"]
+    if not forms:
+        return rest
+    return {**rest, **(forms[0] if len(forms) == 1 else {"anyOf": forms})}

@@ -1,0 +1,116 @@
+"""The loads in db_bench's words: which benchmark, which flags."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsmtune.workloads import Workload
+
+_MANY = 10**9
+_FASTEST = 1_000_000
+"""How much faster than recorded a trace is replayed: as fast as it goes."""
+
+_BENCHMARKS = {
+    "rangedelete": "overwrite",
+    "readhalfmissing": "readrandom",
+    "scanshort": "seekrandom",
+    "scanlong": "seekrandom",
+    "mix": "mixgraph",
+    "trace": "replay",
+}
+"""Where db_bench has another name for the load."""
+
+_ZIPPYDB = (
+    "--key_dist_a=0.002312", "--key_dist_b=0.3467",
+    "--keyrange_dist_a=14.18", "--keyrange_dist_b=-2.917",
+    "--keyrange_dist_c=0.0164", "--keyrange_dist_d=-0.08082", "--keyrange_num=30",
+    "--value_k=0.2615", "--value_sigma=25.45", "--iter_k=2.517", "--iter_sigma=14.236",
+    "--mix_get_ratio=0.85", "--mix_put_ratio=0.14", "--mix_seek_ratio=0.01",
+)  # fmt: skip
+"""Cao et al., "Characterizing, Modeling, and Benchmarking RocksDB Key-Value Workloads" (FAST'20),
+with the parameters that the RocksDB wiki gives for ZippyDB."""
+
+LATENCIES = {"write": "write", "update": "write", "delete": "write", "read": "get", "seek": "scan"}
+"""Which metric db_bench's histogram of an operation is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One benchmark on one database: its name, its flags, and whether it finds a database."""
+
+    benchmark: str
+    flags: tuple[str, ...]
+    existing: bool
+    threads: int
+
+
+def build_phase(load: Workload) -> Phase:
+    """Writes the records that a prepared load finds: each key once, or some of them at random."""
+    if load.build_writes == load.num:
+        return Phase("filluniquerandom", (), existing=False, threads=1)
+    return Phase("fillrandom", (f"--writes={load.build_writes}",), existing=False, threads=1)
+
+
+def load_phase(load: Workload) -> Phase:
+    """The load that is measured."""
+    benchmark = _BENCHMARKS.get(load.name, load.name)
+    return Phase(benchmark, _flags(load), load.preset.prepared, load.threads)
+
+
+def _flags(load: Workload) -> tuple[str, ...]:
+    if not load.preset.prepared:
+        return ()
+    if load.name == "trace":
+        return (
+            f"--trace_file={Path(load.trace or '').absolute()}",
+            f"--trace_replay_fast_forward={_FASTEST}",
+            # With one column family the replay of 7.8 aborts.
+            "--num_column_families=2",
+        )
+    skewed = () if load.skew is None else (f"--read_random_exp_range={load.skew}",)
+    return (_count(load), *skewed, *_own_flags(load))
+
+
+def _count(load: Workload) -> str:
+    kind = {"overwrite": "writes", "rangedelete": "writes", "deleterandom": "deletes"}
+    return f"--{kind.get(load.name, 'reads')}={load.client_operations}"
+
+
+def _own_flags(load: Workload) -> tuple[str, ...]:
+    if load.name == "mixgraph":
+        return _ZIPPYDB
+    if load.mix is not None:
+        return _mix_flags(load)
+    flags = {
+        "seek_nexts": load.scan_length,
+        "readwritepercent": load.get_percent,
+        "benchmark_write_rate_limit": load.write_rate_bytes_s,
+        "writes_per_range_tombstone": load.tombstone_every,
+        "range_tombstone_width": load.tombstone_width,
+        "max_num_range_tombstones": _MANY if load.tombstone_every else None,
+    }
+    return tuple(f"--{name}={value}" for name, value in flags.items() if value is not None)
+
+
+def _mix_flags(load: Workload) -> tuple[str, ...]:
+    """The mix as db_bench's mixgraph with fixed lengths.
+
+    mixgraph draws lengths as theta + sigma * (u^-k - 1) / k: with sigma 0 that is theta, and
+    k = -1 keeps it a number for u = 0. It takes the remainder of a scan's length by the greatest.
+    """
+    length = load.scan_length or 1
+    mix = load.mix
+    if mix is None:
+        return ()
+    return (
+        f"--mix_get_ratio={mix.get}",
+        f"--mix_put_ratio={mix.put}",
+        f"--mix_seek_ratio={mix.scan}",
+        f"--value_theta={load.value_size}",
+        "--value_sigma=0",
+        "--value_k=-1",
+        f"--mix_max_value_size={load.value_size}",
+        f"--iter_theta={length}",
+        "--iter_sigma=0",
+        "--iter_k=-1",
+        f"--mix_max_scan_len={length + 1}",
+    )

@@ -1,0 +1,72 @@
+"""Built databases that trials restore by hard links: loading one again would cost minutes."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from lsmtune.system.host import free_bytes
+from lsmtune.system.workdir import create_workdir, remove_workdir
+
+_MOST = 8
+"""A verification of a read load uses six: three trees each of winner and base."""
+_FACTS = "template.json"
+_DATABASE = "db"
+_LINKED = (".sst", ".blob")
+"""Files that RocksDB never changes once they are written."""
+_LEFT = ("LOG", "OPTIONS-", "LOCK")
+
+
+class Template(BaseModel):
+    """What the building of a database has cost: metrics by name."""
+
+    model_config = ConfigDict(frozen=True)
+    metrics: dict[str, float]
+
+
+Build = Callable[[Path], Template]
+"""Builds a settled database in the folder that is given, and tells what it has cost."""
+
+
+def restore(folder: Path, key: str, needed_bytes: int, build: Build, into: Path) -> Template:
+    """Put a copy of the database `key` at `into`, built first if the folder has none.
+
+    A template that was cut off while it was built is made anew. Only so many are kept, the ones
+    used last, and no more than leaves `needed_bytes` free.
+    """
+    place = folder / key
+    facts = place / _FACTS
+    if not facts.is_file():
+        remove_workdir(place)
+        _make_room(folder, needed_bytes)
+        create_workdir(folder, key)
+        facts.write_text(build(place / _DATABASE).model_dump_json())
+    os.utime(facts)
+    _link(place / _DATABASE, into)
+    return Template.model_validate_json(facts.read_text())
+
+
+def _make_room(folder: Path, needed_bytes: int) -> None:
+    """Delete the templates used longest ago until there is room for one more."""
+    kept = sorted(folder.glob(f"*/{_FACTS}"), key=lambda facts: facts.stat().st_mtime)
+    while kept and (len(kept) >= _MOST or free_bytes(folder) < needed_bytes):
+        remove_workdir(kept.pop(0).parent)
+
+
+def copy_database(source: Path, into: Path) -> None:
+    """Copy a database of the user's, file by file: not even a link leads back to it."""
+    into.mkdir()
+    for path in source.iterdir():
+        if path.is_file() and not path.name.startswith(_LEFT):
+            shutil.copyfile(path, into / path.name)
+
+
+def _link(source: Path, into: Path) -> None:
+    into.mkdir()
+    for path in source.iterdir():
+        if path.suffix in _LINKED:
+            os.link(path, into / path.name)
+        elif path.is_file() and not path.name.startswith(_LEFT):
+            shutil.copyfile(path, into / path.name)

@@ -1,0 +1,207 @@
+"""One trial of db_bench in its work directory: build, load, settle, probe."""
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsmtune.engines.base import Places, TrialFailedError, Watch
+from lsmtune.engines.rocksdb.best_case import BestCase
+from lsmtune.engines.rocksdb.client import Client, ClientFiles
+from lsmtune.engines.rocksdb.command import Command, flags_of
+from lsmtune.engines.rocksdb.loads import Phase, build_phase, load_phase
+from lsmtune.engines.rocksdb.measure import LoadOutput, ProbeOutput, measure, measure_build
+from lsmtune.engines.rocksdb.options import rendered_options
+from lsmtune.engines.rocksdb.read_back import newest_options, read_back
+from lsmtune.engines.rocksdb.templates import Template, copy_database, restore
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.metrics.rocksdb_log import summarise_log
+from lsmtune.system.host import CpuMeter
+from lsmtune.trials import Base, Status, TrialSpec
+
+_TREES = 3
+"""A load on a built database runs on one of so many, by its seed: the same keys written again
+leave another tree, and a gain must not hang on one of them."""
+_FIRST_TREE = 1_000_003
+"""Far from the seeds of loads: under the load's own seed it would ask for just what was written."""
+_ROOM = 3
+"""A database that is built may for a while take this many times the bytes written into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the trial that loads a database: what it is called, what runs on which one."""
+
+    name: str
+    command: Command
+    phase: Phase
+    database: Path
+    settings: Settings
+
+
+class Trial:
+    """One trial; `measure` runs it, `evidence` tells which files it has left."""
+
+    def __init__(
+        self, program: str, catalogue: Catalogue, spec: TrialSpec, base: Base, places: Places
+    ) -> None:
+        self._program = program
+        self._catalogue = catalogue
+        self._spec = spec
+        self._base = base
+        self._places = places
+        self._database = places.workdir / "db"
+
+    def measure(self, watch: Watch) -> Measurement:
+        """Run all parts; TrialFailedError when one fails."""
+        built = self._prepare(watch) if self._spec.workload.preset.prepared else {}
+        meter, own_cpu_s = CpuMeter(), time.process_time()
+        output = self._load(watch)
+        as_run = read_back(
+            self._catalogue,
+            self._spec.settings,
+            newest_options(self._database).read_text(),
+            output.log,
+        )
+        probe = self._probe(watch) if self._spec.workload.kind == "write" else None
+        clients_cpu_s = output.run.exit.cpu_s + (probe.exit.cpu_s if probe else 0.0)
+        own_cpu_s = time.process_time() - own_cpu_s + clients_cpu_s
+        others = meter.stop().others_cpu_percent(own_cpu_s)
+        measurement = measure(self._spec.workload, output, probe, built, as_run)
+        return measurement.model_copy(
+            update={"metrics": {**measurement.metrics, "others_cpu_percent": others}}
+        )
+
+    def evidence(self) -> dict[str, Path]:
+        """The files that exist, by the name under which they are kept."""
+        named = {
+            f"{part}-{stream}.txt": self._places.workdir / f"{part}-{stream}.txt"
+            for part in ("build", "load", "probe")
+            for stream in ("stdout", "stderr")
+        }
+        named["LOG"] = _load_log(self._database)
+        # The first one is the load's; the probe's open wrote another.
+        for path in sorted(self._database.glob("OPTIONS-*"))[:1]:
+            named["OPTIONS"] = path
+        return {name: path for name, path in named.items() if path.is_file()}
+
+    def _prepare(self, watch: Watch) -> dict[str, float]:
+        """Put the database in place that the load finds; what building it has cost."""
+        load = self._spec.workload
+        if load.database is not None:
+            source = Path(load.database)
+
+            def build(database: Path) -> Template:
+                copy_database(source, database)
+                return Template(metrics={})
+        else:
+
+            def build(database: Path) -> Template:
+                watch.phase("build")
+                return Template(metrics=self._build(database))
+
+        needed_bytes = _ROOM * load.user_bytes
+        template = restore(
+            self._places.templates, self._template_key(), needed_bytes, build, self._database
+        )
+        return template.metrics
+
+    def _template_key(self) -> str:
+        """What the database that the load finds depends on, in one word."""
+        load = self._spec.workload
+        data = load.model_dump(include={"num", "key_size", "value_size", "compression_ratio"})
+        identity = {
+            "program": self._program,
+            "options": self._base.options,
+            "settings": self._build_settings(),
+            "data": {**data, "writes": load.build_writes},
+            "tree": self._tree(),
+        }
+        if load.database is not None:
+            identity = {"database": _fingerprint(Path(load.database))}
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]
+
+    def _tree(self) -> int:
+        return _FIRST_TREE + self._spec.seed % _TREES
+
+    def _build_settings(self) -> Settings:
+        """The trial's settings where they shape the tree, the base's elsewhere."""
+        shaping = {knob.name for knob in self._catalogue.knobs if knob.shapes}
+        given = self._spec.settings
+        return {n: v if n in shaping else self._base.settings[n] for n, v in given.items()}
+
+    def _build(self, database: Path) -> dict[str, float]:
+        load = self._spec.workload
+        command = Command(self._program, load, self._tree(), database)
+        part = _Part("build", command, build_phase(load), database, self._build_settings())
+        # What was built is of use to other trials, so building is never cut.
+        output = self._held(part, Watch(lambda phase: None))
+        return measure_build(output, load.build_writes)
+
+    def _load(self, watch: Watch) -> LoadOutput:
+        watch.phase("load")
+        command = Command(self._program, self._spec.workload, self._spec.seed, self._database)
+        phase = load_phase(self._spec.workload)
+        return self._held(_Part("load", command, phase, self._database, self._spec.settings), watch)
+
+    def _held(self, part: _Part, watch: Watch) -> LoadOutput:
+        options = self._options(part.name, part.settings, compactions=True)
+        files = self._files(part.name)
+        flags = flags_of(self._catalogue, part.settings)
+        client = Client(part.command.held(part.phase, options, flags), part.database, files)
+        benchmark = part.phase.benchmark
+        best = BestCase(self._spec.workload)
+        run = client.run_held(benchmark, self._spec.protocol, watch, best)
+        log = _load_log(part.database)
+        if not log.is_file():
+            raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
+        return LoadOutput(
+            run,
+            benchmark,
+            files.stdout_text(),
+            files.stderr_text(),
+            summarise_log(log.read_text(errors="replace")),
+            part.database,
+        )
+
+    def _probe(self, watch: Watch) -> ProbeOutput:
+        watch.phase("probe")
+        spec, files = self._spec, self._files("probe")
+        command = Command(self._program, spec.workload, spec.seed, self._database)
+        options = self._options("probe", spec.settings, compactions=False)
+        argv = command.probe(spec.protocol, options, flags_of(self._catalogue, spec.settings))
+        limits = spec.protocol
+        status = Client(argv, self._database, files).run_to_end(
+            "in the probe", limits.wall_limit_s, limits.silence_limit_s
+        )
+        return ProbeOutput(status, files.stdout_text())
+
+    def _options(self, part: str, settings: Settings, *, compactions: bool) -> Path:
+        file = self._places.workdir / f"{part}.ini"
+        file.write_text(
+            rendered_options(self._catalogue, self._base.options, settings, compactions=compactions)
+        )
+        return file
+
+    def _files(self, part: str) -> ClientFiles:
+        workdir = self._places.workdir
+        return ClientFiles(workdir / f"{part}-stdout.txt", workdir / f"{part}-stderr.txt")
+
+
+def _load_log(database: Path) -> Path:
+    # The probe's open has moved the load's log aside.
+    old = sorted(database.glob("LOG.old.*"))
+    return old[0] if old else database / "LOG"
+
+
+def _fingerprint(database: Path) -> list[str]:
+    """Tells whether a database of the user's is the one that was copied."""
+    try:
+        facts = [(file.name, file.stat()) for file in sorted(database.iterdir())]
+    except OSError as error:
+        raise UserError(f"database {database}: cannot be read: {error.strerror}") from error
+    return [str(database), *(f"{name} {f.st_size} {f.st_mtime_ns}" for name, f in facts)]

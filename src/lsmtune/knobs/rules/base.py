@@ -1,0 +1,75 @@
+"""What a rule is: a normalisation or a refusal, and what it looks at."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lsmtune.knobs.types import Knob, Settings, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What rules look at besides the settings.
+
+    The base, whose value stands for "has no effect"; the soft ulimit of open files; the codecs
+    that are linked into the build, by RocksDB's names (None: not known); and the tuned knobs,
+    of which some count only under conditions.
+    """
+
+    base: Settings
+    open_files: int
+    codecs: frozenset[str] | None = None
+    knobs: tuple[Knob, ...] = ()
+
+    def links(self, label: str) -> bool:
+        """Whether the build has the codec, as far as is known."""
+        return self.codecs is None or label in self.codecs
+
+
+@dataclass(frozen=True, slots=True)
+class Normalisation:
+    """Does beforehand what the engine would do: `apply` gives the values that it would change.
+
+    A rule is skipped where the settings lack one of the options that it `needs`.
+    """
+
+    name: str
+    source: str
+    needs: tuple[str, ...]
+    apply: Callable[[Settings, Context], Settings]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Settings that the engine does not run: `broken` says whether these are such.
+
+    `reason` completes "<options and values>: ...". `ways` out are changes of which each makes the
+    settings legal, the mildest first.
+    """
+
+    needs: tuple[str, ...]
+    reason: str
+    source: str
+    broken: Callable[[Settings, Context], bool]
+    ways: tuple[Callable[[Settings], Settings], ...] = ()
+
+    def told(self, settings: Settings) -> str:
+        """The refusal of these settings in words, with all options and values."""
+        values = ", ".join(f"{name} = {_text(settings[name])}" for name in self.needs)
+        return f"{values}: {self.reason} ({self.source})"
+
+
+def applies(rule: Normalisation | Refusal, settings: Mapping[str, Value]) -> bool:
+    """Whether the settings have all that the rule is about."""
+    return all(name in settings for name in rule.needs)
+
+
+def number(settings: Mapping[str, Value], name: str) -> int | float:
+    """The value of a knob that is a number."""
+    value = settings[name]
+    if isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}, not a number")
+    return value
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

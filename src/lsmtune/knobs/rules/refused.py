@@ -1,0 +1,231 @@
+"""What RocksDB does not run: settings that it refuses to open a database with, or that abort it."""
+
+from collections.abc import Callable
+
+from lsmtune.knobs.rules.base import Context, Refusal, number
+from lsmtune.knobs.types import Settings, Value
+
+_UNIVERSAL, _FIFO = 1, 2
+_CF = "db/column_family.cc, ValidateOptions"
+_DO = "db/db_impl/db_impl_open.cc, ValidateOptions"
+_BT = "table/block_based/block_based_table_factory.cc, ValidateOptions"
+_CODECS = "db/column_family.cc, CheckCompressionSupported"
+
+CODEC_KNOBS = ("compression_type", "bottommost_compression", "blob_compression_type")
+CODEC_LABELS: dict[Value, str] = {
+    "snappy": "kSnappyCompression", "lz4": "kLZ4Compression", "zlib": "kZlibCompression",
+    "zstd": "kZSTD", "lz4hc": "kLZ4HCCompression", "bzip2": "kBZip2Compression",
+}  # fmt: skip
+"""RocksDB's names of the codecs that a build may lack."""
+
+
+def _to(**changes: Value) -> Callable[[Settings], Settings]:
+    return lambda _: dict(changes)
+
+
+def _both(one: str, other: str, reason: str, source: str) -> Refusal:
+    """Two switches of which only one may be on; the first gives way."""
+    return Refusal(
+        (one, other),
+        reason,
+        source,
+        lambda settings, _: bool(settings[one] and settings[other]),
+        (_to(**{one: False}), _to(**{other: False})),
+    )
+
+
+def _unlinked(name: str) -> Refusal:
+    return Refusal(
+        (name,),
+        "the codec is not linked into this RocksDB",
+        _CODECS,
+        lambda settings, context: (
+            not context.links(CODEC_LABELS.get(settings[name], "kNoCompression"))
+        ),
+        (_to(**{name: "none"}),),
+    )
+
+
+def _untrainable(settings: Settings, context: Context) -> bool:
+    trained = number(settings, "compression_zstd_max_train_bytes") > 0
+    return trained and not (settings["compression_max_dict_bytes"] and context.links("kZSTD"))
+
+
+def _compressed_and_aligned(settings: Settings, _: Context) -> bool:
+    bottom = settings.get("bottommost_compression", "as_above")
+    plain = settings["compression_type"] == "none" and bottom in ("none", "as_above")
+    return bool(settings["block_align"]) and not plain
+
+
+def _uneven_and_aligned(settings: Settings, _: Context) -> bool:
+    size = int(number(settings, "block_size"))
+    return bool(settings["block_align"]) and size & (size - 1) != 0
+
+
+def _block_of_a_power_of_two(settings: Settings) -> Settings:
+    return {"block_size": 1 << round(number(settings, "block_size")).bit_length() - 1}
+
+
+def _too_few_runs(settings: Settings, _: Context) -> bool:
+    runs = number(settings, "universal_max_read_amp")
+    trigger = number(settings, "level0_file_num_compaction_trigger")
+    return settings["compaction_style"] == _UNIVERSAL and 0 < runs < trigger
+
+
+def _runs_as_the_trigger(settings: Settings) -> Settings:
+    return {"universal_max_read_amp": settings["level0_file_num_compaction_trigger"]}
+
+
+def _ageing_fifo(settings: Settings, _: Context) -> bool:
+    ages = settings["compaction_style"] == _FIFO and number(settings, "ttl_seconds") > 0
+    return ages and settings["open_files"] != -1
+
+
+def _shared_out(settings: Settings, _: Context) -> bool:
+    pools = [f"cache_{priority}_pri_pool_ratio" for priority in ("high", "low")]
+    return sum(number(settings, name) for name in pools) > 1
+
+
+def _rest_for_low(settings: Settings) -> Settings:
+    rest = 1 - number(settings, "cache_high_pri_pool_ratio")
+    return {"cache_low_pri_pool_ratio": round(rest, 3)}
+
+
+REFUSALS: tuple[Refusal, ...] = (
+    Refusal(
+        ("allow_concurrent_memtable_write", "inplace_update_support"),
+        "memtables that are updated in place cannot be written concurrently",
+        "db/column_family.cc, CheckConcurrentWritesSupported",
+        lambda settings, _: bool(
+            settings["allow_concurrent_memtable_write"] and settings["inplace_update_support"]
+        ),
+        (_to(inplace_update_support=False), _to(allow_concurrent_memtable_write=False)),
+    ),
+    Refusal(
+        ("allow_concurrent_memtable_write", "memtablerep"),
+        "only the skip list can be written concurrently",
+        "db/column_family.cc, CheckConcurrentWritesSupported",
+        lambda settings, _: bool(
+            settings["allow_concurrent_memtable_write"] and settings["memtablerep"] != "skip_list"
+        ),
+        (_to(memtablerep="skip_list"), _to(allow_concurrent_memtable_write=False)),
+    ),
+    *(_unlinked(name) for name in CODEC_KNOBS),
+    Refusal(
+        ("compression_zstd_max_train_bytes", "compression_max_dict_bytes"),
+        "zstd trains a dictionary only where there is one, and where zstd is linked",
+        _CODECS,
+        _untrainable,
+        (_to(compression_zstd_max_train_bytes=0),),
+    ),
+    Refusal(
+        ("compaction_style", "ttl_seconds", "open_files"),
+        "FIFO compaction by age needs open_files = -1",
+        _CF,
+        _ageing_fifo,
+        (_to(open_files=-1), _to(ttl_seconds=0), _to(compaction_style=0)),
+    ),
+    Refusal(
+        ("compaction_style", "universal_max_read_amp", "level0_file_num_compaction_trigger"),
+        "more runs are allowed than may pile up before they are merged",
+        _CF,
+        _too_few_runs,
+        (_runs_as_the_trigger, _to(universal_max_read_amp=-1), _to(compaction_style=0)),
+    ),
+    _both("use_direct_reads", "mmap_read", "mapped reads cannot be direct", _DO),
+    _both("use_direct_io_for_compaction_reads", "mmap_read", "mapped reads cannot be direct", _DO),
+    _both(
+        "use_direct_io_for_flush_and_compaction",
+        "mmap_write",
+        "mapped writes cannot be direct",
+        _DO,
+    ),
+    _both(
+        "use_direct_io_for_flush_and_compaction",
+        "mmap_read",
+        "the open of a database tries direct reads on a mapped file, and RocksDB aborts in builds "
+        "with assertions",
+        "db/db_impl/db_impl_open.cc, Recover",
+    ),
+    Refusal(
+        ("unordered_write", "allow_concurrent_memtable_write"),
+        "unordered writes are concurrent ones",
+        _DO,
+        lambda settings, _: bool(
+            settings["unordered_write"] and not settings["allow_concurrent_memtable_write"]
+        ),
+        (_to(unordered_write=False), _to(allow_concurrent_memtable_write=True)),
+    ),
+    _both("unordered_write", "enable_pipelined_write", "unordered writes have no pipeline", _DO),
+    Refusal(
+        ("unordered_write", "max_successive_merges"),
+        "unordered writes collapse no merges",
+        _CF,
+        lambda settings, _: bool(settings["unordered_write"] and settings["max_successive_merges"]),
+        (_to(max_successive_merges=0), _to(unordered_write=False)),
+    ),
+    _both("enable_pipelined_write", "atomic_flush", "atomic flushes forbid pipelined writes", _DO),
+    Refusal(
+        ("use_direct_io_for_flush_and_compaction", "writable_file_max_buffer_size"),
+        "direct writes need a buffer",
+        _DO,
+        lambda settings, _: bool(
+            settings["use_direct_io_for_flush_and_compaction"]
+            and not settings["writable_file_max_buffer_size"]
+        ),
+        (_to(use_direct_io_for_flush_and_compaction=False),),
+    ),
+    Refusal(
+        ("cache_index_and_filter_blocks", "cache_size"),
+        "indexes and filters can be cached only where there is a block cache",
+        _BT,
+        lambda settings, _: bool(
+            settings["cache_index_and_filter_blocks"] and number(settings, "cache_size") <= 0
+        ),
+        (_to(cache_index_and_filter_blocks=False),),
+    ),
+    _both("cache_index_and_filter_blocks", "no_block_cache", "there is no cache for them", _BT),
+    _both(
+        "pin_l0_filter_and_index_blocks_in_cache",
+        "no_block_cache",
+        "there is no cache to pin them in",
+        _BT,
+    ),
+    Refusal(
+        ("block_align", "compression_type"),
+        "compressed blocks cannot be aligned, those of the last level included",
+        _BT,
+        _compressed_and_aligned,
+        (_to(block_align=False),),
+    ),
+    Refusal(
+        ("block_align", "block_size"),
+        "aligned blocks have a power of two as their size",
+        _BT,
+        _uneven_and_aligned,
+        (_block_of_a_power_of_two, _to(block_align=False)),
+    ),
+    Refusal(
+        ("index_type", "prefix_size"),
+        "a hash index needs a prefix extractor",
+        _BT,
+        lambda settings, _: settings["index_type"] == "hash" and not settings["prefix_size"],
+        (_to(index_type="binary_search"),),
+    ),
+    Refusal(
+        ("cache_high_pri_pool_ratio", "cache_low_pri_pool_ratio"),
+        "the pools are more than the cache",
+        "cache/lru_cache.cc, NewLRUCache",
+        _shared_out,
+        (_rest_for_low, _to(cache_low_pri_pool_ratio=0.0), _to(cache_high_pri_pool_ratio=0.0)),
+    ),
+    Refusal(
+        ("min_level_to_compress", "num_levels"),
+        "there are not so many levels, and db_bench aborts",
+        "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
+        lambda settings, _: (
+            number(settings, "min_level_to_compress") > number(settings, "num_levels")
+        ),
+        (_to(min_level_to_compress=-1),),
+    ),
+)

@@ -1,0 +1,299 @@
+"""What RocksDB silently changes when it opens a database (SanitizeOptions and its like)."""
+
+from lsmtune.knobs.option_text import DERIVED
+from lsmtune.knobs.rules.base import Context, Normalisation, number
+from lsmtune.knobs.types import Settings
+from lsmtune.units import GIB, KIB, MIB
+
+_LEVELED, _UNIVERSAL, _FIFO = 0, 1, 2
+_NEVER = 2**31 - 1
+_CHOSEN_BY_ROCKSDB = 2**64 - 2
+_MONTH_S = 30 * 24 * 60 * 60
+_MOST_BLOOM_RATIO = 0.25
+_FEWEST_OPEN_FILES = 20
+
+_CF = "db/column_family.cc, SanitizeOptions"
+_DO = "db/db_impl/db_impl_open.cc, SanitizeOptions"
+_BT = "table/block_based/block_based_table_factory.cc, InitializeOptions"
+
+
+def _memtable_size(settings: Settings, _: Context) -> Settings:
+    size = number(settings, "write_buffer_size")
+    return {"write_buffer_size": min(max(size, 64 * KIB), 64 * GIB)}
+
+
+def _two_memtables(settings: Settings, _: Context) -> Settings:
+    return {"max_write_buffer_number": max(2, number(settings, "max_write_buffer_number"))}
+
+
+def _merge_fewer_than_there_are(settings: Settings, _: Context) -> Settings:
+    most = max(1, number(settings, "max_write_buffer_number") - 1)
+    merged = number(settings, "min_write_buffer_number_to_merge")
+    return {"min_write_buffer_number_to_merge": min(max(merged, 1), most)}
+
+
+def _atomic_flush_merges_nothing(settings: Settings, _: Context) -> Settings:
+    return {"min_write_buffer_number_to_merge": 1} if settings["atomic_flush"] else {}
+
+
+def _enough_levels(settings: Settings, _: Context) -> Settings:
+    least = 2 if settings["compaction_style"] == _LEVELED else 1
+    return {"num_levels": max(least, number(settings, "num_levels"))}
+
+
+def _memtable_bloom(settings: Settings, _: Context) -> Settings:
+    ratio = number(settings, "memtable_bloom_size_ratio")
+    return {"memtable_bloom_size_ratio": min(max(ratio, 0.0), _MOST_BLOOM_RATIO)}
+
+
+def _hash_memtable_needs_prefix(settings: Settings, _: Context) -> Settings:
+    hashed = settings["memtablerep"] in ("prefix_hash", "hash_linkedlist")
+    return {"memtablerep": "skip_list"} if hashed and not settings["prefix_size"] else {}
+
+
+def _fifo_never_slows_writers(settings: Settings, _: Context) -> Settings:
+    if settings["compaction_style"] != _FIFO:
+        return {}
+    return {"level0_slowdown_writes_trigger": _NEVER, "level0_stop_writes_trigger": _NEVER}
+
+
+def _level0_triggers(settings: Settings, _: Context) -> Settings:
+    compact = max(1, number(settings, "level0_file_num_compaction_trigger"))
+    slowdown = max(number(settings, "level0_slowdown_writes_trigger"), compact)
+    stop = max(number(settings, "level0_stop_writes_trigger"), slowdown)
+    return {
+        "level0_file_num_compaction_trigger": compact,
+        "level0_slowdown_writes_trigger": slowdown,
+        "level0_stop_writes_trigger": stop,
+    }
+
+
+def _level_multiplier(settings: Settings, _: Context) -> Settings:
+    multiplier = number(settings, "max_bytes_for_level_multiplier")
+    return {"max_bytes_for_level_multiplier": 1.0} if multiplier <= 0 else {}
+
+
+def _pending_limits(settings: Settings, _: Context) -> Settings:
+    soft = number(settings, "soft_pending_compaction_bytes_limit")
+    hard = number(settings, "hard_pending_compaction_bytes_limit")
+    too_high = soft == 0 or 0 < hard < soft
+    return {"soft_pending_compaction_bytes_limit": hard if too_high else soft}
+
+
+def _dynamic_levels_are_leveled(settings: Settings, _: Context) -> Settings:
+    leveled = settings["compaction_style"] == _LEVELED
+    return {} if leveled else {"level_compaction_dynamic_level_bytes": False}
+
+
+def _max_compaction_bytes(settings: Settings, _: Context) -> Settings:
+    return _derived("max_compaction_bytes", settings)
+
+
+def _arena_block_size(settings: Settings, _: Context) -> Settings:
+    return _derived("arena_block_size", settings)
+
+
+def _derived(name: str, settings: Settings) -> Settings:
+    """0 for the number that RocksDB would come to by itself: it then follows its source."""
+    source, derive = DERIVED[name]
+    return {name: 0} if settings[name] == derive(int(number(settings, source))) else {}
+
+
+def _memtables_to_maintain(settings: Settings, _: Context) -> Settings:
+    if number(settings, "max_write_buffer_size_to_maintain") >= 0:
+        return {}
+    memtables = number(settings, "max_write_buffer_number") * number(settings, "write_buffer_size")
+    return {"max_write_buffer_size_to_maintain": memtables}
+
+
+def _ages(settings: Settings, _: Context) -> Settings:
+    ttl, period = settings["ttl_seconds"], settings["periodic_compaction_seconds"]
+    universal = settings["compaction_style"] == _UNIVERSAL
+    ttl = _MONTH_S if ttl == _CHOSEN_BY_ROCKSDB else int(ttl)
+    if period == _CHOSEN_BY_ROCKSDB:
+        period = _MONTH_S if universal else 0
+    if universal and ttl:
+        period = min(ttl, int(period) or ttl)
+    return {"ttl_seconds": ttl, "periodic_compaction_seconds": period}
+
+
+def _open_files(settings: Settings, context: Context) -> Settings:
+    wanted = number(settings, "open_files")
+    if wanted == -1:
+        return {}
+    return {"open_files": min(max(wanted, _FEWEST_OPEN_FILES), context.open_files)}
+
+
+def _limited_rate_syncs(settings: Settings, _: Context) -> Settings:
+    limited = number(settings, "rate_limiter_bytes_per_sec") > 0
+    return {"bytes_per_sync": MIB} if limited and not settings["bytes_per_sync"] else {}
+
+
+def _delayed_write_rate(settings: Settings, _: Context) -> Settings:
+    if settings["delayed_write_rate"]:
+        return {}
+    return {"delayed_write_rate": settings.get("rate_limiter_bytes_per_sec") or 16 * MIB}
+
+
+def _direct_compactions_read_ahead(settings: Settings, _: Context) -> Settings:
+    needed = settings["use_direct_reads"] and not settings["compaction_readahead_size"]
+    return {"compaction_readahead_size": 2 * MIB} if needed else {}
+
+
+def _only_zstd_compresses_the_log(_: Settings, context: Context) -> Settings:
+    return {} if context.links("kZSTD") else {"wal_compression": "none"}
+
+
+def _block_size_deviation(settings: Settings, _: Context) -> Settings:
+    percent = number(settings, "block_size_deviation")
+    return {} if 0 <= percent <= 100 else {"block_size_deviation": 0}  # noqa: PLR2004 - percent
+
+
+def _block_restarts(settings: Settings, _: Context) -> Settings:
+    return {"block_restart_interval": max(1, number(settings, "block_restart_interval"))}
+
+
+def _index_restarts(settings: Settings, _: Context) -> Settings:
+    hashed = settings["index_type"] == "hash"
+    interval = number(settings, "index_block_restart_interval")
+    return {"index_block_restart_interval": 1 if hashed else max(1, interval)}
+
+
+def _partitioned_filters(settings: Settings, _: Context) -> Settings:
+    return {} if settings["index_type"] == "two_level" else {"partition_filters": False}
+
+
+SANITISED: tuple[Normalisation, ...] = (
+    Normalisation(
+        "write_buffer_size within 64 KiB and 64 GiB", _CF, ("write_buffer_size",), _memtable_size
+    ),
+    Normalisation(
+        "max_write_buffer_number >= 2", _CF, ("max_write_buffer_number",), _two_memtables
+    ),
+    Normalisation(
+        "1 <= min_write_buffer_number_to_merge <= max_write_buffer_number - 1",
+        _CF,
+        ("min_write_buffer_number_to_merge", "max_write_buffer_number"),
+        _merge_fewer_than_there_are,
+    ),
+    Normalisation(
+        "atomic_flush merges no memtables",
+        _CF,
+        ("atomic_flush", "min_write_buffer_number_to_merge"),
+        _atomic_flush_merges_nothing,
+    ),
+    Normalisation(
+        "at least 2 levels for leveled compaction",
+        _CF,
+        ("num_levels", "compaction_style"),
+        _enough_levels,
+    ),
+    Normalisation(
+        "memtable_bloom_size_ratio <= 0.25", _CF, ("memtable_bloom_size_ratio",), _memtable_bloom
+    ),
+    Normalisation(
+        "a hash memtable without a prefix becomes a skip list",
+        _CF,
+        ("memtablerep", "prefix_size"),
+        _hash_memtable_needs_prefix,
+    ),
+    Normalisation(
+        "FIFO never slows writers for files in level 0",
+        _CF,
+        ("compaction_style", "level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),
+        _fifo_never_slows_writers,
+    ),
+    Normalisation(
+        "level0 compaction trigger <= slowdown trigger <= stop trigger",
+        _CF,
+        (
+            "level0_file_num_compaction_trigger",
+            "level0_slowdown_writes_trigger",
+            "level0_stop_writes_trigger",
+        ),
+        _level0_triggers,
+    ),
+    Normalisation(
+        "max_bytes_for_level_multiplier > 0",
+        _CF,
+        ("max_bytes_for_level_multiplier",),
+        _level_multiplier,
+    ),
+    Normalisation(
+        "soft pending-compaction limit <= hard one, and 0 stands for it",
+        _CF,
+        ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit"),
+        _pending_limits,
+    ),
+    Normalisation(
+        "level_compaction_dynamic_level_bytes is for leveled compaction",
+        _CF,
+        ("level_compaction_dynamic_level_bytes", "compaction_style"),
+        _dynamic_levels_are_leveled,
+    ),
+    Normalisation(
+        "max_compaction_bytes 0 stands for 25 files",
+        _CF,
+        ("max_compaction_bytes", "target_file_size_base"),
+        _max_compaction_bytes,
+    ),
+    Normalisation(
+        "arena_block_size 0 stands for an eighth of the memtable, at most 1 MiB",
+        _CF,
+        ("arena_block_size", "write_buffer_size"),
+        _arena_block_size,
+    ),
+    Normalisation(
+        "max_write_buffer_size_to_maintain < 0 stands for all memtables",
+        _CF,
+        ("max_write_buffer_size_to_maintain", "max_write_buffer_number", "write_buffer_size"),
+        _memtables_to_maintain,
+    ),
+    Normalisation(
+        "under universal compaction ttl and periodic compaction are one, the stricter",
+        _CF,
+        ("ttl_seconds", "periodic_compaction_seconds", "compaction_style"),
+        _ages,
+    ),
+    Normalisation("open_files within 20 and the ulimit", _DO, ("open_files",), _open_files),
+    Normalisation(
+        "a rate limiter syncs tables every MiB",
+        _DO,
+        ("rate_limiter_bytes_per_sec", "bytes_per_sync"),
+        _limited_rate_syncs,
+    ),
+    Normalisation(
+        "delayed_write_rate 0 stands for that of the rate limiter, or 16 MiB/s",
+        _DO,
+        ("delayed_write_rate",),
+        _delayed_write_rate,
+    ),
+    Normalisation(
+        "direct reads need read-ahead in compactions, which the system does not do (up to 8.5)",
+        _DO,
+        ("use_direct_reads", "compaction_readahead_size"),
+        _direct_compactions_read_ahead,
+    ),
+    Normalisation(
+        "only zstd compresses the log", _DO, ("wal_compression",), _only_zstd_compresses_the_log
+    ),
+    Normalisation(
+        "block_size_deviation is a percentage",
+        _BT,
+        ("block_size_deviation",),
+        _block_size_deviation,
+    ),
+    Normalisation("block_restart_interval >= 1", _BT, ("block_restart_interval",), _block_restarts),
+    Normalisation(
+        "index_block_restart_interval >= 1, and 1 for a hash index",
+        _BT,
+        ("index_block_restart_interval", "index_type"),
+        _index_restarts,
+    ),
+    Normalisation(
+        "partitioned filters need a two-level index",
+        _BT,
+        ("partition_filters", "index_type"),
+        _partitioned_filters,
+    ),
+)

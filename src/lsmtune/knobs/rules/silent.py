@@ -1,0 +1,219 @@
+"""Options that say nothing where others have certain values: they become what they are in the base.
+
+RocksDB keeps the values as they are given and does not look at them.
+"""
+
+from collections.abc import Callable, Iterable
+
+from lsmtune.knobs.rules.base import Context, Normalisation, number
+from lsmtune.knobs.types import Knob, Settings
+
+_PLAIN, _AS_ABOVE = "none", "as_above"
+_WITH_LEVEL = frozenset({"zlib", "zstd", "lz4hc"})
+_WITH_DICTIONARY = frozenset({"lz4", "zlib", "zstd", "lz4hc"})
+_ALL_CODECS = frozenset({"snappy", "lz4", "zlib", "zstd", "lz4hc", "bzip2"})
+
+_USED_BY = {
+    "compression_level": _WITH_LEVEL,
+    "compression_max_dict_bytes": _WITH_DICTIONARY,
+    "compression_zstd_max_train_bytes": frozenset({"zstd"}),
+    "compression_parallel_threads": _ALL_CODECS,
+    "compression_max_compressed_bytes_per_kb": _ALL_CODECS,
+}
+"""Which codecs look at an option of theirs."""
+
+_BOTTOM_USED_BY = {
+    "bottommost_compression_level": _WITH_LEVEL,
+    "bottommost_compression_max_dict_bytes": _WITH_DICTIONARY,
+    "bottommost_compression_zstd_max_train_bytes": frozenset({"zstd"}),
+}
+
+
+def _as_base(names: Iterable[str], settings: Settings, context: Context) -> Settings:
+    return {name: context.base[name] for name in names if name in settings and name in context.base}
+
+
+def _silent(
+    name: str,
+    source: str,
+    needs: tuple[str, ...],
+    when: Callable[[Settings], bool],
+    silenced: tuple[str, ...],
+) -> Normalisation:
+    """A rule by which some options say nothing while a condition holds."""
+
+    def apply(settings: Settings, context: Context) -> Settings:
+        return _as_base(silenced, settings, context) if when(settings) else {}
+
+    return Normalisation(name, source, needs, apply)
+
+
+def _bottom_codec(settings: Settings) -> object:
+    bottom = settings.get("bottommost_compression", _AS_ABOVE)
+    return settings["compression_type"] if bottom == _AS_ABOVE else bottom
+
+
+def _codec_options(settings: Settings, context: Context) -> Settings:
+    own = bool(settings.get("bottommost_compression_opts_enabled", False))
+    bottom = _bottom_codec(settings)
+    codecs = {settings["compression_type"]} | (set() if own else {bottom})
+    idle = [name for name, users in _USED_BY.items() if not codecs & users]
+    idle += [n for n, users in _BOTTOM_USED_BY.items() if not own or bottom not in users]
+    return _as_base(idle, settings, context)
+
+
+def _dictionary_options(settings: Settings, context: Context) -> Settings:
+    """Without a dictionary nothing is trained, and RocksDB refuses to be told to."""
+    if not settings["compression_max_dict_bytes"]:
+        idle = _as_base(["compression_max_dict_buffer_bytes"], settings, context)
+        return {**idle, "compression_zstd_max_train_bytes": 0}
+    return {}
+
+
+def _dictionary_trainer(settings: Settings, context: Context) -> Settings:
+    if settings["compression_zstd_max_train_bytes"]:
+        return {}
+    return _as_base(["compression_use_zstd_dict_trainer"], settings, context)
+
+
+def _plain_above_the_last_level(settings: Settings, _: Context) -> Settings:
+    first = number(settings, "min_level_to_compress")
+    return {"compression_type": _PLAIN} if first >= number(settings, "num_levels") else {}
+
+
+def _first_compressed_level(settings: Settings, _: Context) -> Settings:
+    plain = settings["compression_type"] == _PLAIN or settings["min_level_to_compress"] == 0
+    return {"min_level_to_compress": -1} if plain else {}
+
+
+def _background_threads(settings: Settings, context: Context) -> Settings:
+    """max_background_jobs counts where neither kind of thread is numbered by itself."""
+    numbered = {
+        name: number(settings, name)
+        for name in ("max_background_compactions", "max_background_flushes")
+    }
+    if set(numbered.values()) == {-1}:
+        return {}
+    idle = _as_base(["max_background_jobs"], settings, context)
+    return {**idle, **{name: max(1, threads) for name, threads in numbered.items()}}
+
+
+def _no_filter(settings: Settings, context: Context) -> Settings:
+    if number(settings, "bloom_bits") > 0:
+        return {}
+    idle = ("optimize_filters_for_hits", "optimize_filters_for_memory", "partition_filters")
+    told = _as_base(idle, settings, context)
+    # Where there is no filter, an OPTIONS file cannot say of which kind.
+    return told | ({"use_ribbon_filter": False} if "use_ribbon_filter" in settings else {})
+
+
+def _scan_read_ahead(settings: Settings, _: Context) -> Settings:
+    first = number(settings, "initial_auto_readahead_size")
+    return {"initial_auto_readahead_size": min(first, number(settings, "max_auto_readahead_size"))}
+
+
+_CODECS = "table/block_based/block_based_table_builder.cc"
+
+SILENT: tuple[Normalisation, ...] = (
+    Normalisation(
+        "min_level_to_compress >= num_levels compresses nothing",
+        "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
+        ("min_level_to_compress", "num_levels", "compression_type"),
+        _plain_above_the_last_level,
+    ),
+    Normalisation(
+        "without a codec, or from level 0 on, min_level_to_compress says nothing",
+        "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
+        ("min_level_to_compress", "compression_type"),
+        _first_compressed_level,
+    ),
+    Normalisation(
+        "options of a codec that is not used say nothing",
+        _CODECS,
+        ("compression_type",),
+        _codec_options,
+    ),
+    Normalisation(
+        "without a dictionary nothing is buffered or trained for it",
+        "db/column_family.cc, CheckCompressionSupported",
+        ("compression_max_dict_bytes", "compression_zstd_max_train_bytes"),
+        _dictionary_options,
+    ),
+    Normalisation(
+        "a dictionary that is not trained needs no trainer",
+        _CODECS,
+        ("compression_zstd_max_train_bytes", "compression_use_zstd_dict_trainer"),
+        _dictionary_trainer,
+    ),
+    _silent(
+        "only leveled compaction has level targets and compaction_pri",
+        "db/compaction/compaction_picker_universal.cc",
+        ("compaction_style",),
+        lambda settings: settings["compaction_style"] != 0,
+        ("compaction_pri", "max_bytes_for_level_base", "max_bytes_for_level_multiplier"),
+    ),
+    Normalisation(
+        "numbers of compactions or flushes overrule max_background_jobs",
+        "db/db_impl/db_impl_compaction_flush.cc, GetBGJobLimits",
+        ("max_background_compactions", "max_background_flushes"),
+        _background_threads,
+    ),
+    _silent(
+        "without a rate there is nothing to tune by it",
+        "tools/db_bench_tool.cc, InitializeOptionsGeneral",
+        ("rate_limiter_bytes_per_sec", "rate_limiter_auto_tuned"),
+        lambda settings: not settings["rate_limiter_bytes_per_sec"],
+        ("rate_limiter_auto_tuned",),
+    ),
+    _silent(
+        "strict_bytes_per_sync is about syncs every so many bytes",
+        "file/writable_file_writer.cc",
+        ("bytes_per_sync", "wal_bytes_per_sync", "strict_bytes_per_sync"),
+        lambda settings: not settings["bytes_per_sync"] and not settings["wal_bytes_per_sync"],
+        ("strict_bytes_per_sync",),
+    ),
+    _silent(
+        "the memtable's filter holds whole keys or prefixes, or nothing",
+        "db/memtable.cc",
+        ("memtable_bloom_size_ratio", "memtable_whole_key_filtering"),
+        lambda settings: (
+            not settings["memtable_whole_key_filtering"] and not settings.get("prefix_size", 0)
+        ),
+        ("memtable_bloom_size_ratio",),
+    ),
+    _silent(
+        "without a memtable filter nothing is put into it",
+        "db/memtable.cc",
+        ("memtable_bloom_size_ratio", "memtable_whole_key_filtering"),
+        lambda settings: not settings["memtable_bloom_size_ratio"],
+        ("memtable_whole_key_filtering",),
+    ),
+    Normalisation("without a filter its options say nothing", _CODECS, ("bloom_bits",), _no_filter),
+    _silent(
+        "direct reads pass by what the system is advised, and are direct in compactions too",
+        "include/rocksdb/options.h, use_direct_reads",
+        ("use_direct_reads",),
+        lambda settings: bool(settings["use_direct_reads"]),
+        ("advise_random_on_open", "compaction_fadvice", "use_direct_io_for_compaction_reads"),
+    ),
+    Normalisation(
+        "a scan begins to read ahead with no more than its limit",
+        "table/block_based/block_prefetcher.cc",
+        ("initial_auto_readahead_size", "max_auto_readahead_size"),
+        _scan_read_ahead,
+    ),
+)
+
+
+def met(knob: Knob, settings: Settings) -> bool:
+    """Whether a knob that counts only under conditions counts, as far as the settings tell."""
+    return all(settings.get(name, values[0]) in values for name, values in knob.when.items())
+
+
+def unmet_conditions(settings: Settings, context: Context) -> Settings:
+    """The knobs whose conditions do not hold, as the base has them."""
+    return _as_base(
+        (knob.name for knob in context.knobs if knob.when and not met(knob, settings)),
+        settings,
+        context,
+    )

@@ -1,0 +1,124 @@
+"""The picture of several goals: a plane for two of them, a line a trial for more."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.front import Front, Place, Point
+
+_HEIGHT_PX = 400
+_PLANE = 2
+PLACES: dict[Place, Shape] = {
+    "front": Shape("circle", "●", "best"),
+    "beaten": Shape("circle-open", "○", "soft"),
+    "breaks a limit": Shape("triangle-up-open", "△", "worse"),
+    "cut": Shape("diamond-open", "◇", "soft"),
+}
+_MEANINGS: dict[Place, str] = {
+    "front": "on the front",
+    "beaten": "another trial or the base is better in every goal",
+    "breaks a limit": "breaks a limit",
+    "cut": "ended early: it could at best still have come here",
+}
+BASE = Shape("square", "■", "ink")
+PICKED = Shape("circle-open", "◯", "ink")
+
+
+def front_keys(record: Front) -> list[Key]:
+    """The key of the picture: what there is among its marks."""
+    places = {point.place for point in record.points}
+    keys = [Key(PLACES[place], _MEANINGS[place]) for place in PLACES if place in places]
+    picked = [Key(PICKED, "the one picked")] if record.chosen is not None else []
+    return [*keys, *picked, Key(BASE, "base")]
+
+
+def front_plot(record: Front) -> go.Figure:
+    """The trials by their values; the trace named `picked` is the script's to move."""
+    figure = canvas(_HEIGHT_PX)
+    if len(record.axes) == _PLANE:
+        _draw_plane(figure, record)
+    else:
+        _draw_lines(figure, record)
+    return figure
+
+
+def _draw_plane(figure: go.Figure, record: Front) -> None:
+    front = sorted(p.values for p in record.points if p.place == "front")
+    figure.add_scatter(
+        x=[x for x, _ in front],
+        y=[y for _, y in front],
+        mode="lines",
+        line={"shape": "hv", "width": 2, "color": colour("best")},
+        hoverinfo="skip",
+    )
+    for place, shape in PLACES.items():
+        points = [point for point in record.points if point.place == place]
+        figure.add_scatter(
+            x=[point.values[0] for point in points],
+            y=[point.values[1] for point in points],
+            mode="markers",
+            marker=marker(shape, 11 if place == "front" else 8),
+            customdata=_numbers(points),
+            hovertemplate="trial %{customdata}: %{x:.3g} and %{y:.3g}<extra></extra>",
+        )
+    _add_base(figure, [1], [1])
+    chosen = [p.values for p in record.points if p.number == record.chosen]
+    _add_picked(figure, [values[0] for values in chosen], [values[1] for values in chosen])
+    lines = {"color": colour("ink"), "width": 1}
+    figure.add_vline(x=1, line=lines, layer="below")
+    figure.add_hline(y=1, line=lines, layer="below")
+    for goal, axis in enumerate(("xaxis", "yaxis")):
+        title = {"text": record.axes[goal]}
+        figure.update_layout({axis: {**_axis(record, [goal]), "title": title}})
+
+
+def _draw_lines(figure: go.Figure, record: Front) -> None:
+    """A line a trial over the goals, those of the front on top."""
+    places = list(range(len(record.axes)))
+    for point in sorted(record.points, key=lambda point: point.place == "front"):
+        shape, on_front = PLACES[point.place], point.place == "front"
+        figure.add_scatter(
+            x=places,
+            y=point.values,
+            mode="lines+markers",
+            line={"width": 2.5 if on_front else 0.8, "color": colour(shape.colour)},
+            marker=marker(shape, 10 if on_front else 6),
+            customdata=_numbers([point] * len(places)),
+            hovertemplate="trial %{customdata}: %{y:.3g}<extra></extra>",
+        )
+    _add_base(figure, places, [1] * len(places))
+    chosen = [y for p in record.points if p.number == record.chosen for y in p.values]
+    _add_picked(figure, places[: len(chosen)], chosen)
+    figure.add_hline(y=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
+    figure.update_layout(
+        xaxis={
+            "tickvals": places,
+            "ticktext": [name.replace(" / ", "<br>/ ") for name in record.axes],
+            "range": [-0.2, places[-1] + 0.2],
+        },
+        yaxis=_axis(record, places),
+    )
+
+
+def _numbers(points: Sequence[Point]) -> list[int]:
+    return [point.number for point in points]
+
+
+def _add_base(figure: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
+    figure.add_scatter(
+        x=x, y=y, mode="markers", marker=marker(BASE, 9), hovertemplate="base<extra></extra>"
+    )
+
+
+def _add_picked(figure: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
+    figure.add_scatter(
+        name="picked", x=x, y=y, mode="markers", marker=marker(PICKED, 19, line=2.5),
+        hoverinfo="skip",
+    )  # fmt: skip
+
+
+def _axis(record: Front, places: Sequence[int]) -> dict[str, Any]:
+    values = [1.0, *(point.values[place] for point in record.points for place in places)]
+    return ratio_axis(min(values) / 1.08, max(values) * 1.08)

@@ -1,0 +1,196 @@
+"""A study as an Optuna storage: a SQLite file that optuna-dashboard and Optuna itself can read."""
+
+import os
+import sqlite3
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.exceptions import ExperimentalWarning, StorageInternalError
+from optuna.storages import RDBStorage
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.study_view import StudyView, TrialView
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.types import Knob, Value
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.system.workdir import sweep_workdirs, workdir
+from lsmtune.trials import Status
+
+_MARK = "made_by"
+_MAKER = "lsmtune"
+_FOREIGN_STUDIES = """
+    SELECT COUNT(*) FROM studies WHERE study_id NOT IN
+    (SELECT study_id FROM study_user_attributes WHERE key = ? AND value_json = ?)
+"""
+
+
+def storage_url(file: Path) -> str:
+    """The name by which Optuna opens the file; UserError where a URL cannot express it."""
+    if "?" in str(file):
+        raise UserError(f"--storage {file}: a storage of Optuna cannot have a ? in its path")
+    return f"sqlite:///{file}"
+
+
+def export_study(home: Home, name: str, file: Path) -> int:
+    """Write all trials of the study into an Optuna storage and return how many there are.
+
+    They keep their order, and so their numbers. A trial is complete where it may be compared with
+    the base, with a value for each goal (1 is the base, less is better) and the constraint
+    "limits" (above 0: broken); pruned where it was cut; failed otherwise, which includes those
+    that were repeated and verification runs at another scale or load. Its metrics, role and
+    status are user attributes. A range is widened to the special values that ran, and is then
+    linear.
+
+    A file that an earlier export made is replaced; UserError when it holds anything else, or
+    cannot be written.
+    """
+    _check_is_ours(file)
+    study, view = home.study(name), read_study(home, name)
+    trials = _frozen_trials(home, study, view)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        sweep_workdirs(file.parent)
+        with workdir(file.parent, f".{file.name}-{os.getpid()}") as directory:
+            partial = directory / file.name
+            _write(storage_url(partial), view, trials)
+            partial.replace(file)
+    except (OSError, StorageInternalError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error.__cause__ or error
+        raise UserError(f"--storage {file}: cannot be written: {reason}") from error
+    return len(trials)
+
+
+def _check_is_ours(file: Path) -> None:
+    if not file.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+            foreign = connection.execute(_FOREIGN_STUDIES, (_MARK, f'"{_MAKER}"')).fetchone()[0]
+    except sqlite3.Error:
+        foreign = 1
+    if foreign:
+        raise UserError(
+            f"--storage {file}: exists and holds something that lsmtune did not write; "
+            "name another file"
+        )
+
+
+def _write(url: str, view: StudyView, trials: Iterable[FrozenTrial]) -> None:
+    goals = [goal.name for goal in view.objective.goals]
+    with _opened(url) as storage:
+        study = optuna.create_study(
+            storage=storage, study_name=view.name, directions=["minimize"] * len(goals)
+        )
+        study.set_metric_names([f"{goal} (trial / base)" for goal in goals])
+        for key, value in _study_attributes(view).items():
+            study.set_user_attr(key, value)
+        study.add_trials(trials)
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[RDBStorage]:
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        storage = RDBStorage(url)
+        try:
+            yield storage
+        finally:
+            storage.remove_session()
+            storage.engine.dispose()
+            optuna.logging.set_verbosity(verbosity)
+
+
+def _study_attributes(view: StudyView) -> dict[str, Any]:
+    verdict = view.verification.verdict if view.verification else None
+    return {
+        _MARK: _MAKER,
+        "engine": f"{view.engine} {view.engine_version}",
+        "workload": view.workload.model_dump(mode="json"),
+        "scale": view.scale,
+        "limits": [str(limit) for limit in view.objective.limits],
+        "optimizer": view.optimizer,
+        "best_trial": view.best_trial.number if view.best_trial else None,
+        "verified": verdict.claim if verdict else None,
+    }
+
+
+def _frozen_trials(home: Home, study: StoredStudy, view: StudyView) -> list[FrozenTrial]:
+    spec = StudySpec.model_validate(study.spec)
+    stored = home.trials(study)
+    alike = {v.id for v in home.verifications(study) if v.scale == spec.scale} | {None}
+    knobs = [knob.scaled(float(spec.scale_value)) for knob in load(spec.engine).knobs]
+    distributions = _distributions(knobs, [trial.config for trial in stored])
+
+    def values(row: StoredTrial, seen: TrialView) -> tuple[float, ...]:
+        same = row.verification_id in alike and row.spec.workload == spec.workload
+        return seen.values if same else ()
+
+    views = zip(stored, view.trials, strict=True)
+    return [_frozen(row, seen, values(row, seen), distributions) for row, seen in views]
+
+
+def _frozen(
+    row: StoredTrial,
+    seen: TrialView,
+    values: tuple[float, ...],
+    distributions: Mapping[str, BaseDistribution],
+) -> FrozenTrial:
+    told = {"trial": row.number, "role": row.role.value, "status": row.result.status.value}
+    reason = {} if row.result.reason is None else {"reason": row.result.reason}
+    broken = {} if seen.violation is None else {"limits": seen.violation}
+    trial = create_trial(
+        state=_state(row.result.status, values),
+        values=values or None,
+        params=dict(row.config),
+        distributions={name: distributions[name] for name in row.config},
+        user_attrs={**told, **reason, **row.result.metrics},
+        constraints=broken if values else None,
+    )
+    start = datetime.fromisoformat(row.started_at).astimezone().replace(tzinfo=None)
+    trial.datetime_start = start  # Optuna's times are local ones without a zone
+    trial.datetime_complete = start + timedelta(seconds=row.duration_s)
+    return trial
+
+
+def _state(status: Status, values: tuple[float, ...]) -> TrialState:
+    if values:
+        return TrialState.COMPLETE
+    return TrialState.PRUNED if status is Status.CUT else TrialState.FAIL
+
+
+def _distributions(
+    knobs: Sequence[Knob], configs: Sequence[Mapping[str, Value]]
+) -> dict[str, BaseDistribution]:
+    return {
+        knob.name: _distribution(knob, {c[knob.name] for c in configs if knob.name in c})
+        for knob in knobs
+    }
+
+
+def _distribution(knob: Knob, ran: Iterable[Value]) -> BaseDistribution:
+    """The knob's values for Optuna, those that ran included: a base need not be in the range."""
+    if not knob.is_range:
+        return CategoricalDistribution(list(dict.fromkeys([*knob.values, *sorted(ran, key=str)])))
+    numbers = [*knob.bounds(), *map(float, ran)]
+    low, high = min(numbers), max(numbers)
+    log = knob.log and low > 0
+    if knob.kind == "int":
+        return IntDistribution(int(low), int(high), log=log)
+    return FloatDistribution(low, high, log=log)

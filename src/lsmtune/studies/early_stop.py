@@ -1,0 +1,51 @@
+"""When a running trial is cut: once it can no longer win, whatever happens next."""
+
+from collections.abc import Mapping, Sequence
+
+from lsmtune.engines.base import Hopeless
+from lsmtune.objective import Metrics, Objective, run_noise
+from lsmtune.store.ranking import Candidate
+
+
+def hopeless(
+    objective: Objective,
+    base: Metrics,
+    repeated: Sequence[Sequence[Metrics]],
+    found: Sequence[Candidate],
+) -> Hopeless:
+    """Judges the bounds of a trial against the best so far.
+
+    A trial is cut when a config within the limits, its values made worse by what the noise of
+    repeated runs may have flattered it with, is still better in every goal than the best that
+    the trial can reach. The base is always such a config. Bounds that lack a metric of the
+    objective tell nothing.
+    """
+    slack = _value_noise(objective, base, repeated)
+    to_beat = [(1.0,) * len(objective.goals)]
+    to_beat += [candidate.values for candidate in found if candidate.excess <= 0]
+
+    def judge(bounds: Mapping[str, float]) -> str | None:
+        if any(name not in bounds for name in objective.metrics):
+            return None
+        reach = objective.values(bounds, base)
+        for values in to_beat:
+            if all(v * s < r for v, s, r in zip(values, slack, reach, strict=True)):
+                best = ", ".join(f"{value:.3f}" for value in values)
+                least = ", ".join(f"{value:.3f}" for value in reach)
+                return f"it could reach no better than {least} of the base; {best} is there already"
+        return None
+
+    return judge
+
+
+def _value_noise(
+    objective: Objective, base: Metrics, repeated: Sequence[Sequence[Metrics]]
+) -> tuple[float, ...]:
+    """The factor a goal by which the value of one run may be off by chance."""
+    names = [goal.name for goal in objective.goals]
+    groups = [
+        [dict(zip(names, objective.values(run, base), strict=True)) for run in runs]
+        for runs in repeated
+    ]
+    noise = run_noise(groups, of_runs=1)
+    return tuple(noise.get(name, 1.0) for name in names)

@@ -1,0 +1,160 @@
+"""A load and its data, with every parameter explicit."""
+
+import math
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from lsmtune.workloads.presets import OPTIONAL, PRESETS, Kind, Preset, default_operations
+
+_WHOLE = 1e-9
+_HEADER_BYTES = 32
+"""A write is framed by RocksDB with no more than this (db/write_batch.cc)."""
+
+
+class Mix(BaseModel):
+    """Shares of the operations; they add up to 1."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    get: float = Field(default=0.0, ge=0, le=1)
+    put: float = Field(default=0.0, ge=0, le=1)
+    scan: float = Field(default=0.0, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if abs(self.get + self.put + self.scan - 1) > _WHOLE:
+            raise ValueError("the shares get, put and scan must add up to 1")
+        return self
+
+
+class Workload(BaseModel):
+    """A load by name with its parameters.
+
+    The keys are drawn from `num` different ones, of `key_size` bytes, with values of `value_size`
+    bytes that compress to `compression_ratio` of their size; `threads` clients run it. A load
+    into an empty store writes `num` records from each client. The other parameters exist only in
+    some loads (see PRESETS) and are None elsewhere: `operations` of each client, `present` (the
+    share of the keys that have a record before the load), `direct_reads` (reads pass by the
+    operating system's page cache, so that only the store's own caches count), `skew` (a record's
+    chance to be asked for falls as e^-(skew x rank / num); None: all alike), and those that the
+    presets describe.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    name: str = "fillrandom"
+    num: int = Field(default=1_000_000, ge=1000, le=10**12)
+    key_size: int = Field(default=16, ge=8, le=1024)
+    value_size: int = Field(default=1024, ge=1, le=1 << 24)
+    threads: int = Field(default=1, ge=1, le=1024)
+    compression_ratio: float = Field(default=0.5, gt=0, le=1)
+    operations: int | None = Field(default=None, ge=100, le=10**12)
+    present: float | None = Field(default=None, ge=0.05, le=1)
+    direct_reads: bool | None = None
+    scan_length: int | None = Field(default=None, ge=1, le=100_000)
+    get_percent: int | None = Field(default=None, ge=1, le=99)
+    write_rate_bytes_s: int | None = Field(default=None, ge=1024, le=1 << 40)
+    tombstone_every: int | None = Field(default=None, ge=10, le=10**9)
+    tombstone_width: int | None = Field(default=None, ge=1, le=10**9)
+    mix: Mix | None = None
+    skew: float | None = Field(default=None, gt=0, le=100)
+    trace: str | None = None
+    database: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, given: Any) -> Any:
+        """Give the load the parameters that it has, and refuse those that it has not."""
+        if not isinstance(given, dict):
+            return given
+        preset = PRESETS.get(given.get("name", "fillrandom"))
+        if preset is None:
+            return given  # refused below, with the names that there are
+        foreign = OPTIONAL - preset.parameters.keys()
+        stray = [name for name in given if name in foreign and given[name] is not None]
+        if stray:
+            own = ", ".join(preset.parameters) or "none"
+            raise ValueError(
+                f"{stray[0]} says nothing to the load {given.get('name', 'fillrandom')}; "
+                f"besides those of every load it has: {own}"
+            )
+        filled = {k: v for k, v in preset.parameters.items() if given.get(k) is None}
+        return {**given, **filled}
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in PRESETS:
+            raise ValueError(f"no workload {name!r}; known are {', '.join(PRESETS)}")
+        return name
+
+    @model_validator(mode="after")
+    def _trace_is_given(self) -> Self:
+        if self.name == "trace" and self.trace is None:
+            raise ValueError("the load 'trace' needs a trace: the path of a file of RocksDB's")
+        return self
+
+    @property
+    def preset(self) -> Preset:
+        """What the load does and what is measured of it."""
+        return PRESETS[self.name]
+
+    @property
+    def kind(self) -> Kind:
+        """Whether writes, reads or both are measured."""
+        return self.preset.kind
+
+    @property
+    def client_operations(self) -> int:
+        """Measured operations of each client."""
+        if not self.preset.prepared:
+            return self.num
+        return self.operations or default_operations(self.name, self.num)
+
+    @property
+    def build_writes(self) -> int:
+        """Random writes that leave the share `present` of the keys with a record.
+
+        w draws from n keys leave (1 - 1/n)^w of them untouched. For all keys it is each once.
+        """
+        if self.present is None or self.present == 1:
+            return self.num
+        return math.ceil(-math.log(1 - self.present) * self.num)
+
+    @property
+    def user_bytes(self) -> int:
+        """Key and value bytes that the clients write, building included."""
+        built = self.build_writes if self.preset.prepared else 0
+        writes = self.client_operations * self.threads if self.kind != "read" else 0
+        return (built + writes) * self.record_bytes
+
+    @property
+    def record_bytes(self) -> int:
+        """Key and value bytes of one record."""
+        return self.key_size + self.value_size
+
+    @property
+    def most_written_bytes(self) -> int | None:
+        """The most that the store can count as written by a load of nothing but writes."""
+        if self.kind != "write":
+            return None
+        return self.client_operations * self.threads * (self.record_bytes + _HEADER_BYTES)
+
+    @property
+    def distinct_bytes(self) -> float | None:
+        """Expected logical size of the live records once the load is over; None if unknown."""
+        writes = self.client_operations * self.threads
+        untouched = (1 - 1 / self.num) ** writes
+        if self.name == "fillrandom":
+            return self.num * (1 - untouched) * self.record_bytes
+        if self.name == "deleterandom":
+            return self.num * untouched * self.record_bytes
+        if self.name in ("fillseq", "overwrite") or (self.kind == "read"):
+            return self.num * (self.present or 1.0) * self.record_bytes
+        steady = self.name in ("updaterandom", "readwhilewriting", "readrandomwriterandom")
+        return self.num * self.record_bytes if steady and self.present == 1 else None
+
+    @property
+    def file_paths(self) -> tuple[Path, ...]:
+        """The user's own files that the load needs."""
+        return tuple(Path(path) for path in (self.trace, self.database) if path is not None)

@@ -1,0 +1,72 @@
+"""Trials as they lie in the store, made without running anything."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.types import Config
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.store.home import Home
+from lsmtune.store.records import NewTrial, StoredStudy
+from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
+from lsmtune.workloads import Workload
+
+WORKLOAD = Workload()
+DEFAULTS = load("rocksdb").defaults(1 / 64)
+METRICS = {
+    "write_amp": 10.0, "live_sst_bytes": 10.0, "total_s": 10.0, "get_p99_us": 10.0,
+    "get_missing_p99_us": 10.0, "scan_p99_us": 10.0,
+}  # fmt: skip
+
+
+def config(size: int | None = None) -> Config:
+    """The base's config, or one that differs in its block size."""
+    return Config({"block_size": DEFAULTS["block_size"] if size is None else size})
+
+
+def complete(metrics: Mapping[str, float]) -> TrialResult:
+    """The result of a run with these metrics and no others."""
+    return TrialResult(
+        status=Status.COMPLETE,
+        measurement=Measurement(
+            metrics=dict(metrics),
+            levels=(),
+            stalls={},
+            engine_version="0",
+            assertions_enabled=False,
+            as_run={},
+        ),
+    )
+
+
+class Written:
+    """A study in a home, to which trials are added one after the other."""
+
+    def __init__(self, home: Home, **spec: Any) -> None:
+        facts = {"version": "0", "assertions_enabled": False}
+        self.home = home
+        self.study: StoredStudy = home.add_study("s", {"study": "s", **spec}, facts, {})
+
+    def add(
+        self, role: Role, size: int | None, result: TrialResult | Mapping[str, float], **ids: int
+    ) -> int:
+        """Add a run of the config with that block size; its number."""
+        if not isinstance(result, TrialResult):
+            result = complete({**METRICS, **result})
+        spec = TrialSpec(settings=DEFAULTS, workload=WORKLOAD, protocol=Protocol(), seed=1)
+        trial = NewTrial(role, config(size), spec, result, "2024-01-01", 2.5, **ids)
+        return self.home.add_trial(self.study, trial, {})
+
+    def base(self, *runs: Mapping[str, float]) -> None:
+        """Add runs of the base."""
+        for run in runs or ({},):
+            self.add(Role.BASE, None, run)
+
+    def verify(
+        self, trial: int, size: int, best: Sequence[Mapping[str, float]], scale: str = "1/64"
+    ) -> None:
+        """Add a verification of a trial, a pair for each run of best, under the study's load."""
+        found = self.home.add_verification(self.study, trial, scale, WORKLOAD)
+        for pair, run in enumerate(best):
+            self.add(Role.VERIFY_BEST, size, run, verification_id=found.id, pair=pair)
+            self.add(Role.VERIFY_BASE, None, {}, verification_id=found.id, pair=pair)

@@ -1,0 +1,207 @@
+"""From stored trials to what a study shows: its winner, its front, what was proven."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stored import METRICS, Written, complete
+
+from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.study_view import StudyView
+from lsmtune.cli.showing import show_document, summary_lines
+from lsmtune.errors import UserError
+from lsmtune.store.home import Home
+from lsmtune.store.ranking import candidates, ranked_candidates
+from lsmtune.trials import Role, Status, TrialResult
+
+GOOD = [{"write_amp": 7.0 + n / 100} for n in range(6)]
+BROKEN = [{**run, "get_p99_us": 20.0} for run in GOOD]
+
+
+class Case:
+    """A study to write, and to look at."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+
+    def begin(self, **spec: Any) -> Written:
+        return Written(self.home, **spec)
+
+    def view(self, trial: int | None = None) -> StudyView:
+        return read_study(self.home, "s", trial)
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Iterator[Case]:
+    with Home(tmp_path / "home", create=True) as home:
+        yield Case(home)
+
+
+def searched(written: Written) -> None:
+    """The base as trial 0, then trials 1 to 3, the second the best."""
+    written.base()
+    for size, amp in ((1000, 8.0), (2000, 7.0), (3000, 7.5)):
+        written.add(Role.TRIAL, size, {"write_amp": amp})
+
+
+def best_number(case: Case) -> int:
+    best = case.view().best_trial
+    assert best
+    return best.number
+
+
+def test_without_verification_the_lowest_value_wins(case: Case) -> None:
+    searched(case.begin(objective="write_amp"))
+    assert best_number(case) == 2
+    assert [c.knob.name for c in case.view().changes] == ["block_size"]
+
+
+def test_a_winner_that_does_not_stand_up_hands_over_to_the_runner_up(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.verify(2, 2000, BROKEN)
+    assert best_number(case) == 3
+    assert case.view().verifications == ()
+    written.verify(3, 3000, GOOD)
+    assert best_number(case) == 3
+    assert case.view().verification
+    written.verify(1, 1000, GOOD)
+    assert best_number(case) == 3  # the better one of those proven
+
+
+def test_when_none_stands_up_the_first_is_shown_with_its_verdict(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    for number in (1, 2, 3):
+        written.verify(number, 1000 * number, BROKEN)
+    view = case.view()
+    assert view.best_trial
+    assert view.best_trial.number == 2
+    assert view.verification
+    assert view.verification.verdict.claim == "no gain"
+
+
+def test_the_newest_verification_counts_once_it_has_pairs_enough(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.verify(2, 2000, BROKEN)
+    written.verify(2, 2000, GOOD[:5])
+    assert best_number(case) == 3
+    written.verify(2, 2000, GOOD)
+    assert best_number(case) == 2
+
+
+def test_a_verification_at_another_scale_is_shown_and_takes_nothing_back(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.verify(2, 2000, GOOD)
+    written.verify(2, 2000, BROKEN, scale="1")
+    view = case.view()
+    assert view.best_trial
+    assert view.best_trial.number == 2
+    assert [(v.scale, v.verdict.claim) for v in view.verifications] == [
+        ("1", "no gain"), ("1/64", "gain"),
+    ]  # fmt: skip
+    assert not view.unverified_at_full_scale
+    assert len(show_document(view)["verifications"]) == 2
+
+
+def test_a_trial_that_the_user_picks_takes_the_winners_place(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.verify(1, 1000, GOOD)
+    written.verify(3, 3000, BROKEN)
+    view = case.view(trial=3)
+    assert view.best_trial
+    assert (view.best_trial.number, view.picked) == (3, True)
+    assert view.best_metrics["write_amp"] == 7.5
+    assert view.verification
+    assert view.verification.verdict.claim == "no gain"
+
+
+@pytest.mark.parametrize("number", [0, 4, 99])
+def test_only_a_measured_trial_of_the_search_can_be_picked(case: Case, number: int) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.add(Role.TRIAL, 4000, TrialResult(status=Status.CRASHED, reason="died"))
+    with pytest.raises(UserError, match=rf"--trial {number}: .*there are: 1, 2, 3$"):
+        case.view(trial=number)
+
+
+def test_the_front_of_two_goals_and_its_default_winner(case: Case) -> None:
+    written = case.begin(objective=["write_amp", "total_s"])
+    written.base()
+    points = [(5.0, 10.5), (8.0, 8.0), (9.0, 5.0), (9.5, 8.5), (4.0, 30.0), (20.0, 20.0)]
+    for size, (amp, time) in enumerate(points, start=1000):
+        written.add(Role.TRIAL, size, {"write_amp": amp, "total_s": time})
+    written.add(Role.TRIAL, 7000, {"write_amp": 1.0, "total_s": 1.0, "get_p99_us": 99.0})
+    view = case.view()
+    assert [trial.number for trial in view.front] == [5, 1, 2, 3]
+    assert view.front[0].values == pytest.approx((0.4, 3.0))
+    assert view.best_trial
+    assert view.best_trial.number == 3
+    assert [trial["trial"] for trial in show_document(view)["front"]] == [5, 1, 2, 3]
+    assert any("trial 5: write_amp 0.400, total_s 3.000" in x for x in summary_lines(view))
+
+
+def test_runs_of_finalists_tell_how_noisy_the_limits_are(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    written.base({}, {}, {})
+    number = written.add(Role.TRIAL, 1000, {"write_amp": 5.0, "live_sst_bytes": 11.2})
+    objective = case.view().objective
+    stored = written.home.trials(written.study)
+    assert ranked_candidates(stored, objective) == []
+    for space in (9.0, 14.0):
+        written.add(Role.REPEAT, 1000, {"write_amp": 5.0, "live_sst_bytes": space})
+    stored = written.home.trials(written.study)
+    ranked = ranked_candidates(stored, objective)
+    assert [c.trial.number for c in ranked] == [number]
+    assert ranked[0].runs == 3
+
+
+def test_cut_trials_are_no_failures_and_show_what_they_could_still_have_reached(
+    case: Case,
+) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    cut = TrialResult(status=Status.CUT, reason="too slow", bounds={"write_amp": 12.0})
+    written.add(Role.TRIAL, 4000, cut)
+    written.add(Role.TRIAL, 5000, cut.model_copy(update={"bounds": {"load_s": 3.0}}))
+    view = case.view()
+    assert view.failed == ()
+    assert [trial.bound for trial in view.cut] == [pytest.approx((1.2,)), ()]
+    assert show_document(view)["trials"] == {
+        "total": 5, "complete": 3, "failed": 0, "cut": 2, "disturbed": 0,
+    }  # fmt: skip
+    assert "2 cut" in summary_lines(view)[0]
+    objective = view.objective
+    assert len(candidates(written.home.trials(written.study), objective)) == 3
+
+
+def test_the_papers_fitness_is_shown_beside_its_value(case: Case) -> None:
+    written = case.begin(objective="jin2022")
+    written.base({"rate_mb_s": 10.0})
+    written.add(Role.TRIAL, 1000, {"write_amp": 8.0, "rate_mb_s": 15.0})
+    view = case.view()
+    assert show_document(view)["best"]["fitness"] == pytest.approx(700)
+    assert any("fitness 700" in line for line in summary_lines(view))
+
+
+def test_a_load_without_the_metrics_asked_for_is_shown_all_the_same(case: Case) -> None:
+    written = case.begin(objective="scan_p50_us")
+    bare = complete({"throughput_ops_s": 5.0})
+    written.add(Role.BASE, None, bare)
+    written.add(Role.TRIAL, 1000, bare)
+    view = case.view()
+    assert view.base
+    assert view.best_trial is None
+    assert view.searched[0].value is None
+    assert "the base stays" in summary_lines(view)[1]
+
+
+def test_a_study_that_has_not_begun(case: Case) -> None:
+    case.begin(objective=["write_amp", "total_s"])
+    view = case.view()
+    assert (view.base, view.best, view.front, view.trials) == (None, None, (), ())
+    assert set(METRICS) >= set(view.objective.metrics)

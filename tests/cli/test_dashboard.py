@@ -1,0 +1,322 @@
+"""A study as a storage of Optuna: the same trials, and nothing of the dashboard left behind."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import optuna
+import psutil
+import pytest
+from optuna.trial import TrialState
+
+from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.study_view import StudyView
+from lsmtune.cli import dashboard as command
+from lsmtune.cli.main import run
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.knobs.types import Config
+from lsmtune.spec import make_spec
+from lsmtune.store.home import Home
+from lsmtune.store.records import NewTrial
+from lsmtune.studies.study import open_study
+from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+
+PATIENCE_S = 60.0  # never reached unless something hangs
+KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"
+FATES = {
+    3: TrialResult(status=Status.CRASHED, reason="it died"),
+    5: TrialResult(status=Status.CUT, reason="hopeless", bounds={"write_amp": 3.0}),
+    6: measured(write_amp=0.1, live_sst_bytes=100.0),  # the best, if there were no limits
+    8: measured(others_cpu_percent=50.0),
+}
+
+
+def make_study(home: Path, **given: Any) -> None:
+    """A study with a trial of every fate, tuned by a script."""
+    runs = iter(range(1000))
+
+    def script(spec: TrialSpec) -> TrialResult:
+        fine = measured(write_amp=1e4 / float(spec.settings["block_size"]))
+        return FATES.get(next(runs), fine)
+
+    fast = {"study": "s", "objective": "write_amp", "optimizer": "random", "knobs": KNOBS,
+            "trials": 8, "base_runs": 2, "repeats": 0, "pairs": 0}  # fmt: skip
+    spec = make_spec({**fast, **given}, "test")
+    with (
+        Home(home, create=True) as opened,
+        open_study(opened, spec, ScriptedEngine(script), lambda event: None) as study,
+    ):
+        study.tune()
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(folder))
+        make_study(folder / "home")
+    return folder / "home"
+
+
+@pytest.fixture(scope="module")
+def exported(template: Path, tmp_path_factory: pytest.TempPathFactory) -> optuna.Study:
+    file = tmp_path_factory.mktemp("exported") / "o.sqlite3"
+    flags = ["--home", str(template), "--storage", str(file), "--export-only"]
+    assert run(["dashboard", "s", *flags]) == 0
+    return load(file)
+
+
+@pytest.fixture
+def home(template: Path, tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LSMTUNE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(command, "_program", lambda: None)
+    return Path(shutil.copytree(template, tmp_path / "home"))
+
+
+def export(file: Path) -> None:
+    assert run(["dashboard", "s", "--storage", str(file), "--export-only"]) == 0
+
+
+def load(file: Path, name: str = "s") -> optuna.Study:
+    return optuna.load_study(study_name=name, storage=f"sqlite:///{file}")
+
+
+def view_of(home: Path) -> StudyView:
+    with Home(home, create=False) as opened:
+        return read_study(opened, "s")
+
+
+def test_optuna_reads_the_same_trials(template: Path, exported: optuna.Study) -> None:
+    study, view = exported, view_of(template)
+    assert len(study.trials) == len(view.trials) == 11
+    for told, kept in zip(study.trials, view.trials, strict=True):
+        assert told.number == kept.number == told.user_attrs["trial"]
+        assert told.params == kept.config
+        assert tuple(told.values or ()) == kept.values
+        attributes = told.user_attrs
+        assert (attributes["role"], attributes["status"]) == (kept.role, kept.status)
+        assert attributes.get("reason") == kept.reason
+        assert {name: attributes[name] for name in kept.metrics} == kept.metrics
+        assert told.datetime_complete is not None
+    states = {Status.COMPLETE: TrialState.COMPLETE, Status.CUT: TrialState.PRUNED}
+    assert [t.state for t in study.trials] == [
+        states.get(t.status, TrialState.FAIL) for t in view.trials
+    ]
+    assert {t.status for t in view.trials} == {
+        Status.COMPLETE, Status.CRASHED, Status.CUT, Status.DISTURBED
+    }  # fmt: skip
+
+
+def test_the_best_keeps_the_limits(template: Path, exported: optuna.Study) -> None:
+    study, view = exported, view_of(template)
+    assert view.best_trial is not None
+    assert study.best_trial.number == view.best_trial.number
+    assert study.user_attrs["best_trial"] == view.best_trial.number
+    assert study.user_attrs["scale"] == "1/64"
+
+
+def test_ranges_are_the_knobs_own_and_hold_what_ran(exported: optuna.Study) -> None:
+    ranges = exported.trials[0].distributions
+    assert set(ranges) == set(KNOBS.split(","))
+    assert isinstance(ranges["block_size"], optuna.distributions.IntDistribution)
+    assert ranges["block_size"].log
+    assert isinstance(ranges["bytes_per_sync"], optuna.distributions.IntDistribution)
+    assert (ranges["bytes_per_sync"].low, ranges["bytes_per_sync"].log) == (0, False)
+    assert isinstance(ranges["mmap_read"], optuna.distributions.CategoricalDistribution)
+    assert ranges["mmap_read"].choices == (False, True)
+
+
+def test_several_goals_are_several_values(tmp_path: Path, own_host: Path) -> None:
+    make_study(tmp_path / "home", objective=["write_amp", "throughput_ops_s"], trials=3)
+    file = tmp_path / "o.sqlite3"
+    command_line = ["dashboard", "s", "--export-only", "--home", str(tmp_path / "home")]
+    assert run([*command_line, "--storage", str(file)]) == 0
+    study = load(file)
+    assert study.metric_names == ["write_amp (trial / base)", "throughput_ops_s (trial / base)"]
+    assert study.trials[0].values == [1.0, 1.0]
+    assert len(study.best_trials) >= 1
+
+
+def test_runs_at_another_scale_have_no_value(home: Path, tmp_path: Path) -> None:
+    with Home(home, create=False) as opened:
+        stored = opened.study("s")
+        best = opened.trials(stored)[-1]
+        for scale, role in (("1", Role.VERIFY_BEST), ("1/64", Role.VERIFY_BASE)):
+            made = opened.add_verification(stored, best.number, scale, best.spec.workload)
+            trial = NewTrial(role, Config(best.config), best.spec, measured(), best.started_at, 1.0,
+                             made.id, 0)  # fmt: skip
+            opened.add_trial(stored, trial, {})
+    export(tmp_path / "o.sqlite3")
+    *_, there, here = load(tmp_path / "o.sqlite3").trials
+    assert (there.state, here.state) == (TrialState.FAIL, TrialState.COMPLETE)
+    assert there.user_attrs["write_amp"] == 1.0
+
+
+def test_an_earlier_export_is_replaced(home: Path) -> None:
+    file = home / "results" / "s" / "optuna.sqlite3"
+    for _ in range(2):
+        assert run(["dashboard", "s", "--export-only"]) == 0
+        assert len(load(file).trials) == 11
+    assert list(file.parent.iterdir()) == [file]
+
+
+def text_file(file: Path) -> None:
+    file.write_text("mine\n")
+
+
+def other_database(file: Path) -> None:
+    optuna.create_study(storage=f"sqlite:///{file}", study_name="mine")
+
+
+def study_beside_ours(file: Path) -> None:
+    export(file)
+    other_database(file)
+
+
+def folder(file: Path) -> None:
+    file.mkdir()
+
+
+@pytest.mark.parametrize("make", [text_file, other_database, study_beside_ours, folder])
+def test_what_is_not_ours_is_left_alone(
+    home: Path, tmp_path: Path, make: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "o.sqlite3"
+    make(file)
+    before = file.read_bytes() if file.is_file() else None
+    assert run(["dashboard", "s", "--storage", str(file), "--export-only"]) == 2
+    assert "holds something that lsmtune did not write" in capsys.readouterr().err
+    assert before == (file.read_bytes() if file.is_file() else None)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--port", "0"], ["--port", "1"]),
+        (["--port", "65536"], ["--port", "65535"]),
+        (["--storage", "home/lsmtune.sqlite3/x"], ["--storage", "cannot be written"]),
+        (["--storage", "who?/x"], ["--storage", "?"]),
+    ],
+)
+def test_wrong_use_is_told(
+    home: Path, flags: list[str], words: list[str], capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(home.parent)
+    assert run(["dashboard", "s", *flags, "--export-only"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("lsmtune: ")
+    assert all(word in err for word in words), err
+    assert "Traceback" not in err
+
+
+def test_without_the_program_it_says_how_to_go_on(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["dashboard", "s", "--json"]) == 0
+    out, err = capsys.readouterr()
+    file = home / "results" / "s" / "optuna.sqlite3"
+    assert json.loads(out) == {"storage": str(file), "trials": 11, "dashboard": None}
+    assert "pip install optuna-dashboard" in err
+    assert f"optuna-dashboard sqlite:///{file}" in err
+    assert err.count("\n") == 1
+
+
+SERVER = """\
+import os, socket, subprocess, sys, time
+from pathlib import Path
+place = Path(__file__).parent
+if (place / "fails").exists():
+    sys.exit("this is why")
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+(place / "ran.txt").write_text(repr([os.getpid(), child.pid, *sys.argv[1:]]))
+listener = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])))
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A stand-in for optuna-dashboard that listens and has a child."""
+    path = tmp_path / "bin" / "optuna-dashboard"
+    path.parent.mkdir()
+    path.write_text(f"#!{sys.executable} -IS\n{SERVER}")
+    path.chmod(0o755)
+    return path
+
+
+def ctrl_c_works() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    limit = time.monotonic() + PATIENCE_S
+    while not condition() and time.monotonic() < limit:
+        time.sleep(0.02)
+    return condition()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_the_dashboard_ends_with_the_program(
+    home: Path, program: Path, how: signal.Signals
+) -> None:
+    port = free_port()
+    # As if lsmtune were installed beside the stand-in.
+    code = "import sys; from lsmtune.cli.main import main; sys.executable = sys.argv.pop(1); main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, program.with_name("python"), "dashboard", "s", "--json",
+         "--port", str(port)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"TMPDIR": str(home.parent / "tmp")},
+        preexec_fn=ctrl_c_works,  # noqa: PLW1509 - no threads here
+    ) as lsmtune:  # fmt: skip
+        assert lsmtune.stdout is not None
+        lines = [lsmtune.stdout.readline() for _ in range(5)]
+        document = json.loads("".join(lines))
+        assert document["dashboard"] == f"http://127.0.0.1:{port}/"
+        pid, child, storage, *flags = eval(program.with_name("ran.txt").read_text())  # noqa: S307
+        assert storage == f"sqlite:///{document['storage']}"
+        assert flags[:4] == ["--host", "127.0.0.1", "--port", str(port)]
+        lsmtune.send_signal(how)
+        out, err = lsmtune.communicate(timeout=PATIENCE_S)
+    expected = -how if how is signal.SIGKILL else 0
+    assert (lsmtune.returncode, out, err) == (expected, "", "")
+    assert eventually(lambda: not psutil.pid_exists(pid))
+    if how is not signal.SIGKILL:
+        assert eventually(lambda: not psutil.pid_exists(child))
+        assert list((home.parent / "tmp").glob("lsmtune-dashboard*")) == []
+    elif psutil.pid_exists(child):  # beyond what the kernel does for a killed parent
+        psutil.Process(child).kill()
+
+
+def test_a_dashboard_that_fails_is_told(
+    home: Path, program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_program", lambda: str(program))
+    program.with_name("fails").touch()
+    assert run(["dashboard", "s", "--port", str(free_port())]) == 1
+    assert capsys.readouterr().err == "lsmtune: optuna-dashboard ended by itself: this is why\n"
+
+
+def test_a_port_in_use_is_told_at_once(
+    home: Path, program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_program", lambda: str(program))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert run(["dashboard", "s", "--port", str(port)]) == 2
+    assert f"--port {port}: cannot be used: Address already in use" in capsys.readouterr().err
+    assert not (home / "results").exists()

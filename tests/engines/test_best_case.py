@@ -1,0 +1,81 @@
+"""Bounds of a running trial hold on real runs, and a trial without hope is cut."""
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fakes.rig import Rig
+from lsmtune.engines.base import Watch
+from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.trials import Status
+from lsmtune.workloads import Workload
+
+pytestmark = pytest.mark.db_bench
+
+STRONG: Settings = {"compression_type": "zlib", "block_size": 16384}
+"""What makes the tables as small as any codec can."""
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig("db_bench", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("fillrandom", {}), ("fillrandom", STRONG), ("fillseq", STRONG), ("overwrite", STRONG),
+     ("readrandom", {}), ("readrandomwriterandom", {})],
+)  # fmt: skip
+def test_no_metric_comes_out_better_than_its_bound(rig: Rig, name: str, changes: Settings) -> None:
+    seen: list[dict[str, float]] = []
+
+    def collect(bounds: dict[str, float]) -> None:
+        seen.append(dict(bounds))
+
+    watch = Watch(lambda phase: None, collect)  # type: ignore[arg-type]
+    load = Workload(name=name, num=40_000)
+    result = rig.run({**rig.base, **changes}, load, watch).result
+    assert result.status is Status.COMPLETE, result.reason
+    assert len(seen) > 3
+    for bounds in seen:
+        for metric, bound in bounds.items():
+            reached = result.metrics[metric]
+            lower_is_better = METRICS[metric].better == "lower"
+            assert bound <= reached if lower_is_better else reached <= bound, metric
+
+
+def test_the_space_bound_is_near_what_the_strongest_codec_reaches(rig: Rig) -> None:
+    load = Workload(num=20_000)
+    live = rig.run({**rig.base, **STRONG}, load).result.metrics["live_sst_bytes"]
+    least = BestCase(load).least_live_bytes()
+    assert least is not None
+    assert 0.6 * live < least < live
+
+
+def test_a_trial_without_hope_is_cut_and_keeps_its_bounds(rig: Rig) -> None:
+    watch = Watch(
+        lambda phase: None,
+        lambda bounds: "too slow" if bounds["load_s"] > 0.1 else None,
+    )
+    outcome = rig.run(workload=Workload(num=2_000_000), watch=watch)
+    assert outcome.result.status is Status.CUT
+    assert outcome.result.reason == "too slow"
+    assert outcome.result.bounds["load_s"] > 0.1
+    assert {"load-stdout.txt", "LOG", "OPTIONS"} <= set(outcome.evidence)
+    assert not [p for p in psutil.process_iter() if str(rig.folder) in " ".join(_argv(p))]
+
+
+def _argv(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def test_time_is_no_bound_before_the_load_has_surely_begun() -> None:
+    bounds = BestCase(Workload(num=1000)).bounds(SoFar(0.4, 0.4, 0, 0))
+    assert bounds["load_s"] == bounds["total_s"] == 0
+    assert "throughput_ops_s" not in bounds

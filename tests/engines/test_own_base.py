@@ -1,0 +1,132 @@
+"""The user's own OPTIONS file as base: what is taken over, what is not, and why."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fakes.rig import Rig
+from lsmtune.engines.rocksdb.options import merged_options, rendered_options
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.metrics.options_file import parse_options
+from lsmtune.spec import StudySpec
+from lsmtune.trials import Status
+from lsmtune.workloads import Workload
+
+CAPTURED = Path(__file__).parents[1] / "data" / "captured"
+OWN = (CAPTURED / "rocksdb-7.8.3-level" / "OPTIONS").read_text()
+
+THEIRS = """
+[Version]
+  rocksdb_version=6.20.3
+  options_file_version=1.1
+[DBOptions]
+  max_background_jobs=6
+  wal_dir=PRODUCTION
+  some_old_option=17
+[CFOptions "default"]
+  write_buffer_size=8388608
+[CFOptions "orders"]
+  write_buffer_size=268435456
+  max_write_buffer_number=4
+  arena_block_size=1048576
+  max_compaction_bytes=3355443200
+  target_file_size_base=134217728
+  compression=kLZ4Compression
+  merge_operator=OurMergeOperator
+  comparator=leveldb.BytewiseComparator
+[TableOptions/BlockBasedTable "orders"]
+  block_size=16384
+  filter_policy=bloomfilter:10:false
+"""
+
+
+def test_the_users_family_becomes_the_default_one() -> None:
+    text, notes = merged_options(OWN, parse_options(THEIRS), "orders")
+    family = parse_options(text).sections['CFOptions "default"']
+    assert family["write_buffer_size"] == "268435456"
+    assert family["compression"] == "kLZ4Compression"
+    tables = parse_options(text).sections['TableOptions/BlockBasedTable "default"']
+    assert tables["block_size"] == "16384"
+    assert parse_options(text).get("DBOptions", "max_background_jobs") == "6"
+    assert len(notes) == 3
+    for words in ("wal_dir", "some_old_option = 17", "merge_operator = OurMergeOperator"):
+        assert any(words in note for note in notes)
+
+
+def test_nothing_leads_to_the_users_own_folders() -> None:
+    text, _ = merged_options(OWN, parse_options(THEIRS), "orders")
+    assert "PRODUCTION" not in text
+
+
+def test_what_follows_from_other_options_follows_again() -> None:
+    text, _ = merged_options(OWN, parse_options(THEIRS), "orders")
+    family = parse_options(text).sections['CFOptions "default"']
+    assert family["max_compaction_bytes"] == "0"
+    assert family["arena_block_size"] == "0"
+
+
+def test_a_family_that_is_not_there_is_told() -> None:
+    with pytest.raises(UserError, match="no column family 'items'"):
+        merged_options(OWN, parse_options(THEIRS), "items")
+
+
+def test_a_trial_differs_from_the_base_in_the_tuned_keys_alone() -> None:
+    catalogue = load("rocksdb")
+    text = rendered_options(catalogue, OWN, {"block_size": 12345})
+    before, after = parse_options(OWN).sections, parse_options(text).sections
+    changed = {
+        (section, key)
+        for section, texts in after.items()
+        for key, value in texts.items()
+        if before[section].get(key) != value
+    }
+    assert changed == {('TableOptions/BlockBasedTable "default"', "block_size")}
+
+
+@pytest.mark.db_bench
+def test_a_trial_runs_on_the_users_base_at_scale(tmp_path: Path) -> None:
+    file = tmp_path / "OPTIONS-000123"
+    file.write_text(THEIRS)
+    spec = StudySpec(base=str(file), family="orders", cache="512MiB")
+    rig = Rig("db_bench", tmp_path / "rig", spec)
+    assert rig.base["write_buffer_size"] == 4 << 20  # 256 MiB at 1/64
+    assert rig.base["cache_size"] == 8 << 20
+    outcome = rig.run(workload=Workload(num=2000))
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    options = parse_options(outcome.evidence["OPTIONS"].read_text())
+    assert options.get("DBOptions", "max_background_jobs") == "6"
+    assert options.get('CFOptions "default"', "write_buffer_size") == str(4 << 20)
+    assert options.get('TableOptions/BlockBasedTable "default"', "block_size") == "16384"
+
+
+@pytest.mark.db_bench
+def test_a_base_that_rocksdb_refuses_is_told_in_its_words(tmp_path: Path) -> None:
+    file = tmp_path / "OPTIONS"
+    both = "allow_mmap_reads=true\n  use_direct_reads=true"
+    file.write_text(THEIRS.replace("max_background_jobs=6", both))
+    with pytest.raises(UserError, match="this RocksDB does not run it"):
+        Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
+
+
+@pytest.mark.db_bench
+def test_a_trace_is_replayed(tmp_path: Path) -> None:
+    trace, database = tmp_path / "trace", tmp_path / "recorded"
+    common = [f"--db={database}", "--num=3000", "--value_size=200", "--seed=3"]
+    subprocess.run(["db_bench", "--benchmarks=filluniquerandom,flush", *common], check=True,
+                   capture_output=True)  # fmt: skip
+    (tmp_path / "copy").mkdir()
+    for path in database.iterdir():
+        (tmp_path / "copy" / path.name).write_bytes(path.read_bytes())
+    subprocess.run(
+        ["db_bench", "--benchmarks=readrandomwriterandom", "--use_existing_db=1", "--reads=1000",
+         "--readwritepercent=60", f"--trace_file={trace}", *common],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    rig = Rig("db_bench", tmp_path / "rig")
+    load = Workload(name="trace", num=3000, trace=str(trace), database=str(tmp_path / "copy"))
+    result = rig.run(workload=load).result
+    assert result.status is Status.COMPLETE, result.reason
+    assert result.metrics["throughput_ops_s"] * result.metrics["load_s"] == pytest.approx(1000)
+    assert result.metrics["read_amp"] > 0

@@ -1,0 +1,55 @@
+"""An engine with its base and its folders, as a study puts them together."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsmtune.engines.base import Outcome, Places, Watch
+from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.knobs.types import Settings
+from lsmtune.spec import Ground, StudySpec
+from lsmtune.studies.study import describe
+from lsmtune.trials import Protocol, TrialSpec
+from lsmtune.workloads import Workload
+
+
+@dataclass
+class Rig:
+    """A db_bench under the settings of a study; every run has a folder of its own."""
+
+    program: str
+    folder: Path
+    spec: StudySpec = field(default_factory=StudySpec)
+    runs: int = 0
+
+    def __post_init__(self) -> None:
+        self.engine = RocksDB(self.program)
+        self.facts, self.ground = describe(self.spec, self.engine, self.folder)
+        self.space = self.spec.space(self.ground)
+        self.base: Settings = self.space.settings(self.space.default())
+
+    def run(
+        self,
+        settings: Settings | None = None,
+        workload: Workload | None = None,
+        watch: Watch | None = None,
+        seed: int = 7,
+        **limits: float,
+    ) -> Outcome:
+        """Run one trial."""
+        self.runs += 1
+        workdir = self.folder / f"run{self.runs}"
+        workdir.mkdir(parents=True)
+        trial = TrialSpec(
+            settings=self.base if settings is None else settings,
+            workload=workload or Workload(num=20_000),
+            protocol=Protocol(**({"probe_reads": 500} | limits)),
+            seed=seed,
+        )
+        watch = watch or Watch(lambda phase: None)
+        places = Places(workdir, self.folder / "templates")
+        return self.engine.run(trial, self.ground.base, places, watch)
+
+
+def rocksdb_ground(program: str, folder: Path) -> Ground:
+    """The ground of a study on the defaults of that db_bench."""
+    return describe(StudySpec(), RocksDB(program), folder)[1]
