@@ -250,6 +250,7 @@ def test_a_knob_can_be_widened_to_hold_a_value(knob: Knob, number: float) -> Non
     wider = knob.around(value)
     assert wider.allows(value)
     assert wider.around(value) == wider
+    assert wider.bounds()[0] > 0 or not knob.log
     low, high = wider.bounds()
     assert low <= knob.bounds()[0] < knob.bounds()[1] <= high
     if knob.log and knob.bounds()[0] <= value <= knob.bounds()[1]:

@@ -22,11 +22,8 @@ def test_page_and_lines_tell_of_every_knob_under_its_area() -> None:
     told, listed = page(CATALOGUE), list(lines(CATALOGUE))
     for knob in CATALOGUE.knobs:
         assert told.count(f"| `{knob.name}` |") == 1
-        area = next(
-            line
-            for line in reversed(listed[: place_of(listed, knob.name)])
-            if not line.startswith(" ")
-        )
+        above = listed[: place_of(listed, knob.name)]
+        area = [line for line in above if not line.startswith(" ")][-1]
         assert area == f"{knob.area}:"
 
 

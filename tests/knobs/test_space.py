@@ -58,7 +58,8 @@ def any_values(space: KnobSpace, seed: int) -> Settings:
 
 BASES: list[Settings] = [
     {},
-    {"compaction_style": 1, "max_background_jobs": 6, "bloom_bits": 10, "use_ribbon_filter": True},
+    {"compaction_style": 1, "periodic_compaction_seconds": 2_592_000, "max_background_jobs": 6,
+     "bloom_bits": 10, "use_ribbon_filter": True},
     {"mmap_read": True, "block_size": 100_000, "open_files": 20, "compression_type": "zstd"},
     {"enable_blob_files": True, "index_type": "two_level", "use_direct_reads": True,
      "compaction_readahead_size": 2 << 20, "bottommost_compression": "zlib"},

@@ -7,43 +7,44 @@ import typer
 
 from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, note, print_json
 
+StudyFile = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="a study as a file")]
+Base = Annotated[
+    str | None, typer.Option(help="your own OPTIONS file, to tune from [the engine's defaults]")
+]
+Cache = Annotated[
+    str | None, typer.Option(help="your block cache, which no OPTIONS file tells, e.g. 4GiB")
+]
+Knobs = Annotated[str | None, typer.Option(help="a preset, or knobs: a,b,c [what suits the load]")]
+Objectives = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="balanced, jin2022, a metric, or several metrics, one an --objective "
+        "[what suits the load]"
+    ),
+]
+Limits = Annotated[
+    list[str] | None, typer.Option(help='e.g. "live_sst_bytes <= 1.1 * base"; repeatable')
+]
+Memory = Annotated[str | None, typer.Option(help="most for memtables + caches [as the base]")]
+Pairs = Annotated[int | None, typer.Option(help="fewest pairs of runs to verify with, 0: none [6]")]
+
 
 def tune(
-    study_file: Annotated[
-        Path | None, typer.Argument(metavar="[STUDY.toml]", help="a study as a file")
-    ] = None,
+    study_file: StudyFile = None,
     engine: Annotated[str | None, typer.Option(help="the system under test [rocksdb]")] = None,
-    base: Annotated[
-        str | None, typer.Option(help="your own OPTIONS file, to tune from [the engine's defaults]")
-    ] = None,
-    cache: Annotated[
-        str | None, typer.Option(help="your block cache, which no OPTIONS file tells, e.g. 4GiB")
-    ] = None,
+    base: Base = None,
+    cache: Cache = None,
     workload: Annotated[str | None, typer.Option(help="the load [fillrandom]")] = None,
     num: Annotated[int | None, typer.Option(help="records of the load [1000000]")] = None,
     scale: Annotated[str | None, typer.Option(help="size of the tree, e.g. 1/64 or 1")] = None,
-    knobs: Annotated[
-        str | None, typer.Option(help="a preset, or knobs: a,b,c [what suits the load]")
-    ] = None,
-    objective: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="balanced, jin2022, a metric, or several metrics, one an --objective "
-            "[what suits the load]"
-        ),
-    ] = None,
-    limit: Annotated[
-        list[str] | None, typer.Option(help='e.g. "live_sst_bytes <= 1.1 * base"; repeatable')
-    ] = None,
-    memory: Annotated[
-        str | None, typer.Option(help="most for memtables + block cache [as the base]")
-    ] = None,
+    knobs: Knobs = None,
+    objective: Objectives = None,
+    limit: Limits = None,
+    memory: Memory = None,
     optimizer: Annotated[str | None, typer.Option(help="see `lsmtune optimizers` [tpe]")] = None,
     trials: Annotated[int | None, typer.Option(help="trials to search with [16]")] = None,
     budget: Annotated[str | None, typer.Option(help="time to search for, e.g. 20m")] = None,
-    pairs: Annotated[
-        int | None, typer.Option(help="fewest pairs of runs to verify with, 0: none [6]")
-    ] = None,
+    pairs: Pairs = None,
     study: Annotated[str | None, typer.Option(help="name of the study")] = None,
     seed: Annotated[int | None, typer.Option(help="makes the search repeatable [1]")] = None,
     program: Program = "db_bench",

@@ -22,7 +22,7 @@ NORMALISATIONS: tuple[Normalisation, ...] = (*SILENT, *SANITISED)
 """In the order in which they are applied: later ones see what earlier ones changed."""
 
 _MOST_ROUNDS = 5
-"""One rule may give another something to do; three rounds are the most that has been seen."""
+"""One rule may give another something to do; no settings were seen that take more than three."""
 
 
 def normalise(settings: Settings, context: Context) -> Settings:

@@ -14,7 +14,7 @@ from lsmtune.knobs.constraints import (
     refusals,
 )
 from lsmtune.knobs.rules.base import Context, Refusal
-from lsmtune.knobs.rules.refused import CODEC_KNOBS, CODEC_LABELS
+from lsmtune.knobs.rules.refused import CODEC_KNOBS, has_codec
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 
 _TRIES = 100
@@ -64,11 +64,11 @@ class KnobSpace:
             return knob.model_copy(update={"choices": tuple(dict.fromkeys(runs))})
         if knob.kind != "categorical":
             return knob
-        kept = (v for v in knob.drawn if knob.name not in CODEC_KNOBS or self._has_codec(v))
-        return knob.restricted((*kept, self.base[knob.name]))
-
-    def _has_codec(self, value: Value) -> bool:
-        return value not in CODEC_LABELS or self._context.links(CODEC_LABELS[value])
+        base = self.base[knob.name]
+        base = self.base[knob.name]
+        coded = knob.name in (*CODEC_KNOBS, "wal_compression")
+        kept = (v for v in knob.drawn if not coded or has_codec(v, self._context))
+        return knob.restricted((*kept, base)).around(base)
 
     def default(self) -> Config:
         """The config of the base."""
@@ -86,9 +86,9 @@ class KnobSpace:
         return Config({knob.name: self._exact(knob, settings[knob.name]) for knob in self.knobs})
 
     def _exact(self, knob: Knob, value: Value) -> Value:
-        if not knob.is_range or isinstance(value, str) or value == self.base[knob.name]:
-            return value
-        return knob.rounded(float(value))
+        if value == self.base[knob.name]:
+            return self.base[knob.name]  # digits and type as they were given
+        return knob.rounded(float(value)) if knob.is_range else value
 
     def violations(self, config: Mapping[str, Value]) -> list[str]:
         """Every reason why the config must not be run; empty for a legal one."""

@@ -46,7 +46,29 @@ class OptionKey(BaseModel):
 
 
 class Knob(BaseModel):
-    """One option of an engine; the fields are described in the catalogue's README."""
+    """One option of an engine.
+
+    name         as db_bench spells the flag where it has one, else as an OPTIONS file does
+    area         the part of the engine that it belongs to: a heading
+    kind, unit   of the value; the unit is "" for a plain number or a name
+    default      that of db_bench 7.8.3, at scale 1 (of 11.8.1 for options that came later)
+    low, high    the range that is searched, at scale 1 for knobs that scale with the data
+    least, most  what the engine accepts, where a range may be widened or scaled beyond it
+    log          searched on a logarithmic scale
+    special      values outside the range that mean something of their own
+    choices      of a categorical knob; `labels` are their names in an OPTIONS file
+    named_only   allowed values that a search never draws, unless the base has them
+    scales       a size of the tree: divided with the data at --scale 1/64
+    shapes       decides what files and tree a load leaves on disk
+    apply        changed online (SetOptions, SetDBOptions) or by a restart
+    trade        what moving it wins and costs, in one line
+    risk         what it gives up: such a knob is in no preset and tuned only when it is named
+    since        the oldest RocksDB, from 6.0 on, that has the option; `until` the newest
+    option       where it stands in an OPTIONS file; None for what is only a flag of db_bench
+    flag         whether db_bench 7.8.3 has a flag of this name
+    when         values of other knobs with which alone it counts
+    inert        why it has no effect in the runs of lsmtune; such a knob is never varied
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
@@ -165,10 +187,13 @@ class Knob(BaseModel):
         if isinstance(value, (bool, str)) or value in self.special_values:
             return self
         low, high = self._bounds
-        if value <= 0 < low or value > _SENTINEL * high > 0:
+        step = 1 if self.kind == "int" else 10**-_DECIMALS
+        if value < step <= low or value > _SENTINEL * high > 0:
             kept = Special(value=value, meaning="as the base has it")
             return self.model_copy(update={"special": (*self.special, kept)})
-        below, above = (value / _WIDER, value * _WIDER) if self.log else (value, value)
+        below, above = value, value
+        if self.log:
+            below, above = max(value / _WIDER, step), value * _WIDER
         below = below if self.least is None else max(below, self.least)
         above = above if self.most is None else min(above, self.most)
         wider = {"low": min(low, below, value), "high": max(high, above, value)}
@@ -180,6 +205,11 @@ class Knob(BaseModel):
             return self.model_copy(update={"choices": choices})
         rest = tuple(named for named in self.named_only if named != value)
         return self.model_copy(update={"named_only": rest})
+
+    def drawing(self, choices: tuple[Value, ...]) -> "Knob":
+        """The knob of which a search draws only these choices; the others can still be named."""
+        others = tuple(value for value in self.choices if value not in choices)
+        return self.model_copy(update={"named_only": others})
 
     def restricted(self, choices: tuple[Value, ...]) -> "Knob":
         """The knob with only these of its choices."""

@@ -8,7 +8,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial
 
 from lsmtune.knobs.types import Knob
-from lsmtune.optimizers.optuna_adapter import OptunaOptimizer
+from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
 
 _POPULATION = 8
 """Small, so that budgets of some dozen trials see generations."""
@@ -36,5 +36,5 @@ def _sampler(seed: int) -> BaseSampler:
     return _NumberedGenerations(population_size=_POPULATION, seed=seed)
 
 
-def _all(knobs: Sequence[Knob], _: int, __: np.random.Generator) -> Sequence[Knob]:
-    return knobs
+def _all(knobs: Sequence[Knob], _: int, __: np.random.Generator) -> Choice:
+    return Choice(knobs, knobs)

@@ -1,6 +1,7 @@
 """One adapter that makes samplers of Optuna optimizers of lsmtune."""
 
 from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import optuna
@@ -24,8 +25,17 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 MakeSampler = Callable[[int], BaseSampler]
 """Makes a sampler from a seed."""
 
-Choose = Callable[[Sequence[Knob], int, np.random.Generator], Sequence[Knob]]
-"""Which of the knobs the sampler may change, given how many trials there are."""
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """For which knobs the sampler proposes values, and which of them take theirs."""
+
+    asked: Sequence[Knob]
+    taken: Sequence[Knob]
+
+
+Choose = Callable[[Sequence[Knob], int, np.random.Generator], Choice]
+"""Chooses among the knobs, given how many trials there are."""
 
 
 class OptunaOptimizer:
@@ -33,7 +43,7 @@ class OptunaOptimizer:
 
     The advised starts of the space come first, then neighbours of the best config so far until
     eight trials have values: a dozen random configs tell too little in 25 dimensions. After that
-    the sampler proposes values for the knobs that `choose` gives it; the others keep those of the
+    the sampler proposes; knobs that `choose` does not let take the proposed value keep that of the
     best config. What comes out is made legal; a config that has been tried gives way to another.
     """
 
@@ -56,8 +66,8 @@ class OptunaOptimizer:
         if sum(o.values is not None for o in history) > _STARTUP:
             sampler = self._make_sampler(int(rng.integers(2**31)))
             for _ in range(_TRIES):
-                chosen = self._choose(space.knobs, len(history), rng)
-                config = space.legalise({**kept, **_proposed(sampler, chosen, history)})
+                choice = self._choose(space.knobs, len(history), rng)
+                config = space.legalise({**kept, **_proposed(sampler, choice, history)})
                 if config not in tried:
                     return config
         for _ in range(_TRIES):
@@ -99,24 +109,24 @@ def _within(space: KnobSpace, config: Config) -> Config:
 
 
 def _proposed(
-    sampler: BaseSampler, knobs: Sequence[Knob], history: Sequence[Observation]
+    sampler: BaseSampler, choice: Choice, history: Sequence[Observation]
 ) -> dict[str, Value]:
-    """What the sampler proposes for these knobs.
+    """What the sampler proposes, of the knobs that take it.
 
     The methods that Optuna documents for samplers are called as its own `ask` calls them.
     """
-    trials = _finished(knobs, history)
+    trials = _finished(choice.asked, history)
     goals = len(trials[0].values) if trials else 1
     study = optuna.create_study(
         storage=_Told(trials), sampler=sampler, directions=["minimize"] * goals
     )
     asked = _trial(len(trials), TrialState.RUNNING)
-    space = distributions(knobs)
+    space = distributions(choice.asked)
     params = sampler.sample_relative(study, asked, space)
     for name, distribution in space.items():
         if name not in params:
             params[name] = sampler.sample_independent(study, asked, name, distribution)
-    return to_values(knobs, params)
+    return to_values(choice.taken, params)
 
 
 def _finished(knobs: Sequence[Knob], history: Sequence[Observation]) -> list[FrozenTrial]:

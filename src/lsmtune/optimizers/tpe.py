@@ -6,31 +6,34 @@ import numpy as np
 from optuna.samplers import BaseSampler, TPESampler
 
 from lsmtune.knobs.types import Knob
-from lsmtune.optimizers.optuna_adapter import OptunaOptimizer
+from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
 
 _FEWEST_SHARE = 0.2
 _TRIALS_A_KNOB = 4
-"""With this many trials a knob the sampler proposes for all knobs, up to the most."""
-_MOST_KNOBS = 26
-"""Bounds the work of a proposal."""
+"""With this many trials a knob the proposals are taken whole."""
+_MOST_VALUES = 6000
+"""How many values of tried configs a proposal is made from, which bounds its work."""
 
 
 def tpe() -> OptunaOptimizer:
     """Multivariate TPE (Bergstra et al. 2011, Falkner et al. 2018; Ozaki et al. 2022).
 
-    While the history is short for the number of knobs, only some, drawn at random, are proposed
-    for, as in dynamically dimensioned search (Tolson & Shoemaker 2007) and TuRBO (Eriksson et
-    al. 2019).
+    While the history is short for the number of knobs, only some, drawn at random, take the
+    proposed value, as in dynamically dimensioned search (Tolson & Shoemaker 2007) and TuRBO
+    (Eriksson et al. 2019). They are proposed together with knobs that do not: in few dimensions
+    TPE explores, in many it stays close to what was good.
     """
     summary = "multivariate tree-structured Parzen estimator (Optuna); the default"
     return OptunaOptimizer("tpe", summary, _sampler, choose)
 
 
-def choose(knobs: Sequence[Knob], trials: int, rng: np.random.Generator) -> list[Knob]:
-    """A random share of the knobs that grows with the history; at least one of them."""
+def choose(knobs: Sequence[Knob], trials: int, rng: np.random.Generator) -> Choice:
+    """As many knobs as the work allows; of them a share that grows with the history is taken."""
+    drawn = [knobs[i] for i in rng.permutation(len(knobs))]
     share = max(_FEWEST_SHARE, trials / (_TRIALS_A_KNOB * len(knobs)))
-    wanted = int(np.clip(rng.binomial(len(knobs), min(1, share)), 1, _MOST_KNOBS))
-    return [knobs[i] for i in sorted(rng.choice(len(knobs), wanted, replace=False))]
+    wanted = max(1, int(rng.binomial(len(knobs), min(1, share))))
+    asked = drawn[: max(1, _MOST_VALUES // trials)]
+    return Choice(asked, asked[:wanted])
 
 
 def _sampler(seed: int) -> BaseSampler:

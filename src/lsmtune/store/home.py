@@ -1,17 +1,19 @@
 """The home folder: the database, the evidence, the locks and the work directories."""
 
+import errno
 import gzip
 import json
+import os
 import shutil
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from lsmtune.errors import UserError
+from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.store.migrations import migrate
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
@@ -21,6 +23,7 @@ from lsmtune.workloads import Workload
 
 _DATABASE = "lsmtune.sqlite3"
 _BUSY_S = 30.0
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 _ZIPPED_LEVEL = 1
 """Fast: the time between two trials counts, and logs shrink well at any level."""
 
@@ -28,7 +31,9 @@ _ZIPPED_LEVEL = 1
 class Home:
     """Everything that lsmtune keeps, in one folder; a context manager that closes the database.
 
-    UserError when the folder is not one that lsmtune can use.
+    UserError when the folder is not one that lsmtune can use. One on a read-only medium can be
+    read. Whatever adds or changes something raises LsmtuneError when it cannot be kept, mostly
+    for want of space; what was kept before is safe then, and the same call can be made again.
     """
 
     def __init__(self, path: Path, *, create: bool) -> None:
@@ -76,8 +81,7 @@ class Home:
             self.evidence.mkdir(exist_ok=True)
             self.work.mkdir(exist_ok=True)
         except (OSError, sqlite3.Error) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise UserError(f"--home {self.path}: cannot be used: {reason}") from error
+            raise UserError(f"--home {self.path}: cannot be used: {_reason(error)}") from error
 
     def _check_is_ours(self, database: Path) -> None:
         """Refuse to spread files over a folder that somebody else filled."""
@@ -92,7 +96,7 @@ class Home:
         self, name: str, spec: Mapping[str, Any], engine: Mapping[str, Any], host: Mapping[str, Any]
     ) -> StoredStudy:
         """Keep a new study; its name must be free."""
-        self._db.execute(
+        self._write(
             "INSERT INTO study (name, created_at, spec, engine, host) VALUES (?, ?, ?, ?, ?)",
             (name, now_text(), *(json.dumps(part) for part in (spec, engine, host))),
         )
@@ -117,15 +121,16 @@ class Home:
 
     def update_spec(self, study: StoredStudy, spec: Mapping[str, Any]) -> None:
         """Replace the settings of a study (its budget may grow)."""
-        self._db.execute("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
+        self._write("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
 
     def add_trial(self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]) -> int:
         """Keep a trial: first its evidence, then its row, in one transaction; its number."""
         number = self._next_number(study)
         folder = f"{study.name}/{number:05d}"
         path = create_workdir(self.evidence / study.name, f"{number:05d}")
-        _keep_evidence(path, trial, files)
-        self._db.execute(
+        with self._kept():
+            _keep_evidence(path, trial, files)
+        self._write(
             "INSERT INTO trial (study_id, number, role, verification_id, pair, config, spec, "
             "result, started_at, duration_s, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -139,7 +144,7 @@ class Home:
 
     def update_engine(self, study: StoredStudy, engine: Mapping[str, Any]) -> StoredStudy:
         """Replace what is kept of the engine and the base."""
-        self._db.execute("UPDATE study SET engine = ? WHERE id = ?", (json.dumps(engine), study.id))
+        self._write("UPDATE study SET engine = ? WHERE id = ?", (json.dumps(engine), study.id))
         return self.study(study.name)
 
     def trials(self, study: StoredStudy, first: int = 0) -> list[StoredTrial]:
@@ -154,7 +159,7 @@ class Home:
         self, study: StoredStudy, best_trial: int, scale: str, workload: Workload
     ) -> StoredVerification:
         """Begin a verification of a trial."""
-        self._db.execute(
+        self._write(
             "INSERT INTO verification (study_id, created_at, best_trial, scale, workload) "
             "VALUES (?, ?, ?, ?, ?)",
             (study.id, now_text(), best_trial, scale, workload.model_dump_json()),
@@ -192,6 +197,21 @@ class Home:
                 with suppress(UserError):  # it has no marker: somebody else has put it there
                     remove_workdir(path)
 
+    def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+        with self._kept():
+            self._db.execute(statement, values)
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.OperationalError) as error:
+            if isinstance(error, OSError) and error.errno not in _DISK_ERRORS:
+                raise
+            raise LsmtuneError(
+                f"--home {self.path}: nothing more can be kept there: {_reason(error)}"
+            ) from error
+
     def _next_number(self, study: StoredStudy) -> int:
         row = self._db.execute(
             "SELECT COALESCE(MAX(number) + 1, 0) FROM trial WHERE study_id = ?", (study.id,)
@@ -200,7 +220,7 @@ class Home:
 
 
 def _connect(database: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(database, timeout=_BUSY_S, isolation_level=None)
+    connection = sqlite3.connect(_uri(database), uri=True, timeout=_BUSY_S, isolation_level=None)
     try:
         connection.row_factory = sqlite3.Row
         migrate(connection, database)
@@ -211,6 +231,19 @@ def _connect(database: Path) -> sqlite3.Connection:
         connection.close()  # it may hold a lock
         raise
     return connection
+
+
+def _uri(database: Path) -> str:
+    """How SQLite finds the database: read-only where it could not make its own files beside it."""
+    if os.access(database.parent, os.W_OK):
+        return database.as_uri()
+    # What is in the write-ahead log, of a process that was killed or still runs, must be read too.
+    alone = not database.with_name(f"{database.name}-wal").exists()
+    return f"{database.as_uri()}?{'immutable=1' if alone else 'mode=ro'}"
+
+
+def _reason(error: OSError | sqlite3.Error) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
 def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:

@@ -18,6 +18,7 @@ from lsmtune.store.ranking import (
     Candidate,
     base_metrics,
     candidates,
+    front_candidates,
     repeated_runs,
     study_winner,
 )
@@ -169,10 +170,15 @@ class Study:
         runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
         # As the search left them: after an interruption the same finalists go on.
         searched = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
-        found = candidates([t for t in trials if t.number <= searched], self.objective)
+        found_so_far = [t for t in trials if t.number <= searched]
+        found = candidates(found_so_far, self.objective)
         near = [c for c in found if c.penalised_value < 1 and c.excess <= _NEARLY]
         near.sort(key=lambda candidate: candidate.penalised_value)
-        finalists = near[: self.spec.finalists]
+        # With several goals every config of the front is one that the user may pick.
+        front = front_candidates(found_so_far, self.objective) if self.objective.pareto else []
+        ranked = dict.fromkeys(c.trial.number for c in [*front, *near])
+        by_number = {candidate.trial.number: candidate for candidate in found}
+        finalists = [by_number[number] for number in ranked][: self.spec.finalists]
         for repeat in range(1, self.spec.repeats + 1):
             for finalist in (f for f in finalists if runs[f.trial.number] <= repeat):
                 config = finalist.trial.config

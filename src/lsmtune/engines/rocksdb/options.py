@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.option_text import read_value, statements
+from lsmtune.knobs.option_text import read_value, statements, struct_fields
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, parse_options, replace_options
 
@@ -79,10 +79,19 @@ def merged_options(own: str, given: OptionsFile, family: str) -> tuple[str, list
         for key, text in _derived_as_zero(given.sections.get(theirs, {})).items():
             reason = _refusal(key, text, present.get(ours, {}))
             if reason is None:
-                changes[ours, key] = text
+                changes[ours, key] = _known_fields(text, present[ours][key])
             elif reason and text != present.get(ours, {}).get(key):
                 notes.append(f"{key} = {text} is not taken over: {reason}")
     return replace_options(own, changes), notes
+
+
+def _known_fields(theirs: str, ours: str) -> str:
+    """Their text; of a struct only the fields that this RocksDB has, its own where they lack one."""
+    known, told = struct_fields(ours), struct_fields(theirs)
+    if known is None or told is None:
+        return theirs
+    fields = {name: told.get(name, text) for name, text in known.items()}
+    return "{" + "".join(f"{name}={text};" for name, text in fields.items()) + "}"
 
 
 def _sections(family: str) -> list[tuple[str, str]]:
@@ -97,6 +106,8 @@ def _refusal(key: str, text: str, present: Mapping[str, str]) -> str | None:
         return "" if text in ("", "nullptr", "{}") else _NOT_TAKEN[key]
     if key not in present:
         return "this RocksDB has no such option"
+    if key == "format_version" and _int(text) > _int(present[key]):
+        return "the tables are written in the format of this RocksDB"
     if key == "table_factory" and text != "BlockBasedTable":
         return "db_bench is run with block-based tables"
     if key == "prefix_extractor" and not _PREFIX.fullmatch(text):

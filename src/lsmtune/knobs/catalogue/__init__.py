@@ -30,7 +30,7 @@ class Preset(BaseModel):
 
     The knobs are those of its list, else those of the preset that it is `like`, else all that
     have an effect and give nothing up; `fixed` ones stay at the base, and of those in `choices`
-    only these values are searched.
+    only these values are drawn.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -128,7 +128,7 @@ class Catalogue:
             chosen.sort(key=lambda knob: names.index(knob.name))
         choices = {**(model.choices if model else {}), **preset.choices}
         return tuple(
-            knob.restricted(choices[knob.name]) if knob.name in choices else knob
+            knob.drawing(choices[knob.name]) if knob.name in choices else knob
             for knob in chosen
             if knob.name not in preset.fixed and knob.inert is None and knob.risk is None
         )

@@ -1,0 +1,127 @@
+"""The figures of benchmarks/results/cases.json in the pages of docs/.
+
+    .venv/bin/python benchmarks/figures.py
+
+A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
+`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, or `four loads`.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "cases.json"
+LOADS = {
+    "write-heavy": "write-heavy",
+    "half-missing": "point reads, half missing",
+    "short-scans": "short scans",
+    "mixed": "gets and overwrites, 50/50",
+}
+_BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+
+
+def pages() -> list[Path]:
+    """The pages that have figures."""
+    found = sorted((ROOT / "docs").rglob("*.md"))
+    return [page for page in found if _BLOCK.search(page.read_text())]
+
+
+def filled(text: str, results: dict[str, Any]) -> str:
+    """The page with the figures of the results."""
+    return _BLOCK.sub(lambda block: block[1] + _figures(block[2], results) + block[3], text)
+
+
+def _figures(name: str, results: dict[str, Any]) -> str:
+    if name == "four loads":
+        return _four_loads(results)
+    return _case(results[name])
+
+
+def _case(case: dict[str, Any]) -> str:
+    lines = [
+        "```",
+        " ".join(_quoted(word) for word in case["command"]),
+        "```",
+        "",
+        _claim(case),
+        "",
+    ]
+    verification = case["verification"]
+    if verification:
+        lines += ["| metric | winner / base | 95 % interval |", "|---|---|---|"]
+        limited = [limit.split()[0] for limit in case["limits"]]
+        wanted = dict.fromkeys([*_asked(case), *limited, "throughput_ops_s", "write_amp"])
+        shown = [name for name in wanted if name in verification["ratios"]]
+        lines += [f"| {name} | {_ratio(verification['ratios'][name])} |" for name in shown]
+        lines.append("")
+    if case["best"]:
+        config = ", ".join(f"`{name} = {_value(v)}`" for name, v in case["best"]["config"].items())
+        lines += [f"What changed (sizes of the tree at scale {case['scale']}): {config}.", ""]
+    return "\n".join(lines)
+
+
+def _asked(case: dict[str, Any]) -> list[str]:
+    made_of = {"balanced": ["write_amp", "live_sst_bytes", "total_s"]}
+    return [metric for goal in case["goals"] for metric in made_of.get(goal, [goal])]
+
+
+def _claim(case: dict[str, Any]) -> str:
+    trials, found = case["trials"], case["verification"]
+    ran = (
+        f"RocksDB {case['engine_version']}: {trials['total']} trials, {trials['failed']} failed, "
+        f"{trials['cut']} cut early."
+    )
+    if not found:
+        return f"{ran} No trial beat the base within the limits: the base stays."
+    broken = [limit["limit"] for limit in found["limits"] if not limit["holds"]]
+    why = f"; broken: {', '.join(broken)}" if broken else ""
+    return (
+        f"{ran} Verified in {found['pairs']} pairs of runs: **{found['claim']}**{why}; "
+        f"{case['objective']} as a cost {_ratio(found['objective']).replace(' | ', ' (')}) of the base."
+    )
+
+
+def _four_loads(results: dict[str, Any]) -> str:
+    lines = [
+        "| load | objective | at 1/64 | claim | at 1/8, eight times the records | claim |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, title in LOADS.items():
+        case = results[name]
+        here, there = case["verification"], case.get("larger")
+        cells = [title, case["objective"], *_verdict(here), *_verdict(there)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _verdict(found: dict[str, Any] | None) -> list[str]:
+    if not found:
+        return ["none", "not verified: no winner"]
+    broken = [limit["limit"] for limit in found["limits"] if not limit["holds"]]
+    why = f" (broken: {', '.join(broken)})" if broken else ""
+    return [_ratio(found["objective"]).replace(" | ", " (") + ")", found["claim"] + why]
+
+
+def _ratio(interval: dict[str, float]) -> str:
+    return f"{interval['median']:.2f} | {interval['low']:.2f} to {interval['high']:.2f}"
+
+
+def _value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"' if " " in word else word
+
+
+def main() -> None:
+    """Fill all pages."""
+    results = json.loads(RESULTS.read_text())
+    for page in pages():
+        page.write_text(filled(page.read_text(), results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""A user of the real command line, with a stand-in for db_bench and disks of his own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fakes.fake_db_bench import Mode, install
+from fakes.traces import left_behind, started
+
+PATIENCE_S = 60.0  # never reached unless something hangs
+_LOOK_S = 0.01
+
+STUDY_FILE = """\
+optimizer = "random"
+early_stop = false  # a load that is held would be cut
+base_runs = 1
+finalists = 1
+repeats = 0
+pairs = 0
+[workload]
+num = 5000
+[protocol]
+quiet_s = 0.05
+probe_reads = 100
+"""
+
+
+@dataclass
+class User:
+    """Someone in a folder of his own, with a study file, a db_bench and a home."""
+
+    folder: Path
+    home: Path
+    program: Path
+
+    @classmethod
+    def make(cls, folder: Path, home: Path | None = None, mode: Mode = Mode.WORKS) -> "User":
+        """Set up the folder; the home is in it unless it is somewhere else."""
+        (folder / "tmp").mkdir()
+        (folder / "study.toml").write_text(STUDY_FILE)
+        return cls(folder, home or folder / "home", install(folder / "bin", mode))
+
+    @property
+    def hold(self) -> Path:
+        """While this file says N, the loads from the Nth on do not end."""
+        return self.program.with_name("hold")
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the program."""
+        settings = {"LSMTUNE_HOME": str(self.home), "LSMTUNE_DB_BENCH": str(self.program),
+                    "TMPDIR": str(self.folder / "tmp")}  # fmt: skip
+        return subprocess.Popen(
+            [Path(sys.executable).with_name("lsmtune"), *arguments],
+            cwd=self.folder, env=os.environ | settings, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def tune(self, name: str, trials: int) -> subprocess.Popen[str]:
+        """Start tuning a study."""
+        return self.start("tune", "study.toml", "--study", name, "--trials", str(trials), "--json")
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        """Run the program to its end: exit code, output, errors; a traceback is none of them."""
+        return end(self.start(*arguments))
+
+    def loads(self) -> int:
+        """How many loads have begun."""
+        return sum(what == "load" for _, what in started(self.program))
+
+    def check_clean(self) -> None:
+        """No process, and no work directory, is left."""
+        assert eventually(lambda: left_behind(self.program) == [])
+        assert list((self.home / "work").iterdir()) == []
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Wait for the end of a program; its exit code, output and errors."""
+    try:
+        out, err = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.send_signal(signal.SIGKILL)
+    assert "Traceback" not in err, err
+    return process.returncode, out, err
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether the condition comes true in time."""
+    limit = time.monotonic() + PATIENCE_S
+    while not condition() and time.monotonic() < limit:
+        time.sleep(_LOOK_S)
+    return condition()
+
+
+@contextmanager
+def disk(path: Path, size_bytes: int) -> Iterator[Path]:
+    """A small disk of its own at the path; the test is skipped where none can be mounted."""
+    path.mkdir()
+    with _mounted(path, "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs"):
+        yield path
+
+
+@contextmanager
+def read_only(source: Path, path: Path) -> Iterator[Path]:
+    """The folder once more at the path, where nothing can be written."""
+    path.mkdir()
+    with _mounted(path, "--bind", str(source)):
+        subprocess.run(["mount", "-o", "remount,bind,ro", path], check=True)
+        yield path
+
+
+@contextmanager
+def _mounted(path: Path, *how: str) -> Iterator[None]:
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount")
+    done = subprocess.run(["mount", *how, path], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)
+
+
+def fill(folder: Path, leave_bytes: int = 0) -> Path:
+    """Fill the disk of the folder, all but so many bytes, with one file."""
+    ballast = folder / "ballast"
+    facts = os.statvfs(folder)
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(1, facts.f_bavail * facts.f_frsize - leave_bytes))
+    return ballast
