@@ -40,14 +40,7 @@ def _figures(name: str, results: dict[str, Any]) -> str:
 
 
 def _case(case: dict[str, Any]) -> str:
-    lines = [
-        "```",
-        " ".join(_quoted(word) for word in case["command"]),
-        "```",
-        "",
-        _claim(case),
-        "",
-    ]
+    lines = ["```", case["command"], "```", "", _claim(case), ""]
     verification = case["verification"]
     if verification:
         lines += ["| metric | winner / base | 95 % interval |", "|---|---|---|"]
@@ -77,9 +70,10 @@ def _claim(case: dict[str, Any]) -> str:
         return f"{ran} No trial beat the base within the limits: the base stays."
     broken = [limit["limit"] for limit in found["limits"] if not limit["holds"]]
     why = f"; broken: {', '.join(broken)}" if broken else ""
+    cost = _ratio(found["objective"]).replace(" | ", " (")
     return (
         f"{ran} Verified in {found['pairs']} pairs of runs: **{found['claim']}**{why}; "
-        f"{case['objective']} as a cost {_ratio(found['objective']).replace(' | ', ' (')}) of the base."
+        f"{case['objective']} as a cost {cost}) of the base."
     )
 
 
@@ -110,10 +104,6 @@ def _ratio(interval: dict[str, float]) -> str:
 
 def _value(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"' if " " in word else word
 
 
 def main() -> None:

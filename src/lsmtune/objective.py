@@ -204,6 +204,8 @@ def gain_ratio(name: str, trial: float, base: float) -> float:
 
 def median_metrics(runs: Sequence[Metrics]) -> dict[str, float]:
     """The median of each metric over the runs that have it."""
+    if len(runs) == 1:
+        return dict(runs[0])
     names = {name for run in runs for name in run}
     return {name: median(run[name] for run in runs if name in run) for name in sorted(names)}
 

@@ -186,9 +186,7 @@ class StudySpec(BaseModel):
         if knob.name != "cache_size" or size is None:
             return knob
         low, high = size // _CACHE_BELOW, size * _CACHE_ABOVE
-        return knob.model_copy(
-            update={"scales": True, "default": size, "low": low, "high": high}
-        )
+        return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})
 
     def space(self, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
         """The knob space on top of the base, at the study's scale or another.
@@ -202,7 +200,9 @@ class StudySpec(BaseModel):
         chosen = (k for k in catalogue.select(self.knobs) if k.name not in self.fixed)
         knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        advice = tuple(catalogue.scaled(start.settings, factor) for start in catalogue.advised(self.knobs))
+        advice = tuple(
+            catalogue.scaled(start.settings, factor) for start in catalogue.advised(self.knobs)
+        )
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
         limit = MemoryLimit(memory)
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()

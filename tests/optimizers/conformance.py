@@ -18,7 +18,6 @@ from landscapes import (
     run,
     smooth,
     trade_off,
-    wide_space,
 )
 
 from lsmtune.knobs.space import KnobSpace
@@ -86,11 +85,6 @@ class OptimizerConformance:
             history = random_history(space, count, mixed(landscape(space)))
             for seed in (1, 2, 3):
                 check_is_legal(space, optimizer.ask(space, history, seed))
-
-    def test_all_knobs_of_the_catalogue_can_be_tuned(self, optimizer: Optimizer) -> None:
-        space = make_space("all")
-        for count in (3, 30):
-            self._goes_on(optimizer, space, random_history(space, count, mixed(smooth(space))))
 
     def test_proposals_keep_to_special_values_and_bounds(self, optimizer: Optimizer) -> None:
         space = make_space("bloom_bits,wal_bytes_per_sync,min_level_to_compress")
@@ -173,13 +167,14 @@ class OptimizerConformance:
         self._goes_on(optimizer, space, history[1:])  # not even the base is measured
 
     @pytest.mark.parametrize("landscape", [smooth, trade_off])
-    def test_200_trials_of_84_knobs_do_not_stop_it(
+    def test_200_trials_of_all_knobs_do_not_stop_it(
         self, optimizer: Optimizer, landscape: Landscape
     ) -> None:
-        space = wide_space()
-        assert len(space.knobs) == 84
+        space = make_space("all")
+        assert len(space.knobs) > 80
         history = random_history(space, 200, mixed(landscape(space)))
-        self._goes_on(optimizer, space, history)
+        for count in (20, 201):
+            self._goes_on(optimizer, space, history[:count])
 
     def test_a_history_from_a_host_with_another_ulimit_does_not_stop_it(
         self, optimizer: Optimizer

@@ -37,18 +37,6 @@ def make_space(knobs: str = "core", memory: float = 1, open_files: int = 1024) -
     return KnobSpace(chosen, base, open_files, limit, advice).fitted()
 
 
-def wide_space(count: int = 84) -> KnobSpace:
-    """A space of that many knobs: the usual ones, and copies of them that nothing depends on."""
-    space = make_space()
-    copies = tuple(
-        knob.model_copy(update={"name": f"{knob.name}_{number}"})
-        for number in range(2, 2 + math.ceil(count / len(space.knobs)))
-        for knob in space.knobs
-    )[: count - len(space.knobs)]
-    base = space.base | {knob.name: knob.default for knob in copies}
-    return KnobSpace(space.knobs + copies, base, space.open_files, space.memory, space.advice)
-
-
 def position(space: KnobSpace, config: Config) -> dict[str, float]:
     """Where each knob stands in its range or among its choices, from 0 to 1."""
     return {knob.name: _position(knob, config[knob.name]) for knob in space.knobs}

@@ -1,7 +1,7 @@
 """Knobs go to Optuna's terms and back unchanged."""
 
 import numpy as np
-from landscapes import make_space, wide_space
+from landscapes import make_space
 from optuna.distributions import FloatDistribution, IntDistribution
 
 from lsmtune.knobs.types import Config
@@ -9,7 +9,7 @@ from lsmtune.optimizers.encoding import distributions, to_params, to_values
 
 
 def test_configs_come_back_as_they_were() -> None:
-    space = wide_space()
+    space = make_space("all")
     rng = np.random.default_rng(1)
     configs = [space.default(), *space.starts(), *(space.sample(rng) for _ in range(20))]
     for config, params in zip(configs, to_params(space.knobs, configs), strict=True):

@@ -19,6 +19,7 @@ from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Role
+from lsmtune.verdict import UNKNOWN
 
 FORMATS = ("options", "db_bench")
 """The forms that the engine rocksdb has."""
@@ -129,6 +130,8 @@ def _claim(view: StudyView) -> str:
         return "the best trial, not verified"
     verdict = view.verification.verdict
     ratio = verdict.objective
+    if ratio == UNKNOWN:
+        return f"{verdict.claim}: its runs lack what was asked for"
     return (
         f"{verdict.claim} in {verdict.pairs} pairs of runs, {view.objective.name} "
         f"{ratio.median:.3f} of the base ({ratio.low:.3f} to {ratio.high:.3f})"

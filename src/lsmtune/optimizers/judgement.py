@@ -26,13 +26,16 @@ class Judged:
 
 
 def incumbent(history: Sequence[Observation], rng: np.random.Generator) -> Config | None:
-    """The best config so far; with several goals a random one of those that none dominates.
+    """The best config so far; None where nothing is measured.
 
-    Only measured configs within the limits count. Where there are none, all measured ones do,
-    their values made worse by as much as the worst limit is exceeded; None without any.
+    With one goal it has the lowest value, made worse by as much as the worst limit is exceeded:
+    next to a config that just misses a limit there often is a better one that keeps it. With
+    several goals it is a random one of those within the limits that none of them dominates; where
+    none is within, of all, made worse likewise.
     """
     measured = [o for o in history if o.is_measured]
-    eligible = [o for o in measured if _excess(o) == 0] or measured
+    within = [o for o in measured if _excess(o) == 0]
+    eligible = within if within and len(within[0].values or ()) > 1 else measured
     if not eligible:
         return None
     values = np.array([o.values for o in eligible]).T * [1 + _excess(o) for o in eligible]

@@ -11,8 +11,10 @@ from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
 _FEWEST_SHARE = 0.2
 _TRIALS_A_KNOB = 4
 """With this many trials a knob the proposals are taken whole."""
-_MOST_VALUES = 6000
-"""How many values of tried configs a proposal is made from, which bounds its work."""
+_MOST_VALUES = 5000
+_VALUES_A_KNOB = 50
+"""A proposal is made from so many values of tried configs, each knob counting for some more: that
+bounds its work, to some hundredths of a second."""
 
 
 def tpe() -> OptunaOptimizer:
@@ -32,7 +34,7 @@ def choose(knobs: Sequence[Knob], trials: int, rng: np.random.Generator) -> Choi
     drawn = [knobs[i] for i in rng.permutation(len(knobs))]
     share = max(_FEWEST_SHARE, trials / (_TRIALS_A_KNOB * len(knobs)))
     wanted = max(1, int(rng.binomial(len(knobs), min(1, share))))
-    asked = drawn[: max(1, _MOST_VALUES // trials)]
+    asked = drawn[: max(1, _MOST_VALUES // (_VALUES_A_KNOB + trials))]
     return Choice(asked, asked[:wanted])
 
 

@@ -35,8 +35,8 @@ _OPERATIONS: dict[str, Any] = {"operations": None}
 _STORED: dict[str, Any] = {**_OPERATIONS, "present": 1.0, "direct_reads": True}
 _GETS: dict[str, Any] = {**_STORED, "skew": None}
 _SCANS: dict[str, Any] = {**_STORED, "scan_length": 10}
-_SCAN_SHARE = 50
-"""A long scan costs as much as many short ones: so many fewer are run by default."""
+_FEWER = {"readrandom": 2, "readhalfmissing": 2, "scanshort": 4, "scanlong": 50}
+"""Reads of the device take longer than writes: so many times fewer are run by default."""
 
 PRESETS: dict[str, Preset] = {
     "fillrandom": Preset(
@@ -113,5 +113,5 @@ OPTIONAL = frozenset(name for preset in PRESETS.values() for name in preset.para
 
 
 def default_operations(name: str, num: int) -> int:
-    """Operations of each thread where the user names none: as many as records, or fewer scans."""
-    return max(1, num // _SCAN_SHARE) if name == "scanlong" else num
+    """Operations of each client where the user names none: as many as records, or fewer reads."""
+    return max(1, num // _FEWER.get(name, 1))
