@@ -14,8 +14,18 @@ _DATABASE = "DBOptions"
 _FAMILY_SECTIONS = ("CFOptions", "TableOptions/BlockBasedTable")
 _ARENA_MOST = 1 << 20
 _TARGETS_A_COMPACTION = 25
-_PREFIX = re.compile(r"nullptr|(rocksdb\.)?(FixedPrefix|CappedPrefix|fixed|capped)[.:]\d+")
-_MEMTABLE = re.compile(r"(SkipListFactory|VectorRepFactory|skip_list|vector)(:\d+)?")
+_UNDERSTOOD = {
+    "table_factory": (re.compile("BlockBasedTable"), "db_bench is run with block-based tables"),
+    "prefix_extractor": (
+        re.compile(r"nullptr|(rocksdb\.)?(FixedPrefix|CappedPrefix|fixed|capped)[.:]\d+"),
+        "it belongs to the application",
+    ),
+    "memtable_factory": (
+        re.compile(r"(SkipListFactory|VectorRepFactory|skip_list|vector)(:\d+)?"),
+        "it belongs to the application",
+    ),
+}
+"""What this db_bench understands of options that may name a class, and what others are."""
 
 _NOT_TAKEN = {
     "wal_dir": "trials keep their log beside their data",
@@ -86,7 +96,7 @@ def merged_options(own: str, given: OptionsFile, family: str) -> tuple[str, list
 
 
 def _known_fields(theirs: str, ours: str) -> str:
-    """Their text; of a struct only the fields that this RocksDB has, its own where they lack one."""
+    """Their text; of a struct only the fields that this RocksDB has, its own for the rest."""
     known, told = struct_fields(ours), struct_fields(theirs)
     if known is None or told is None:
         return theirs
@@ -108,13 +118,8 @@ def _refusal(key: str, text: str, present: Mapping[str, str]) -> str | None:
         return "this RocksDB has no such option"
     if key == "format_version" and _int(text) > _int(present[key]):
         return "the tables are written in the format of this RocksDB"
-    if key == "table_factory" and text != "BlockBasedTable":
-        return "db_bench is run with block-based tables"
-    if key == "prefix_extractor" and not _PREFIX.fullmatch(text):
-        return "it belongs to the application"
-    if key == "memtable_factory" and not _MEMTABLE.fullmatch(text):
-        return "it belongs to the application"
-    return None
+    pattern, reason = _UNDERSTOOD.get(key, (re.compile(".*"), ""))
+    return None if pattern.fullmatch(text) else reason
 
 
 def _derived_as_zero(options: Mapping[str, str]) -> dict[str, str]:
