@@ -195,7 +195,7 @@ def test_evidence_that_was_cut_off_is_swept_when_the_study_goes_on(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("shutil.copyfileobj", full_disk)
-        with pytest.raises(OSError, match="disk is full"):
+        with pytest.raises(LsmtuneError, match="disk is full"):
             tune(home, make(), smooth)
     assert home.trials(home.study("s")) == []
     trials = tune(home, make(trials=2), smooth)

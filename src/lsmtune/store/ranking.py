@@ -16,13 +16,16 @@ from lsmtune.trials import Role
 from lsmtune.verdict import Verdict, judge
 from lsmtune.workloads import Workload
 
+MOST_CONTENDERS = 2
+"""So many configs of a study are verified until the gain of one is proven."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A config that was searched: its trial, how often it ran, and its median metrics.
 
-    `values` are its values for the goals, `value` their mean. `excess` is by how much the worst
-    limit is exceeded beyond the noise of repeated runs.
+    `values` are its values for the goals, `value` their mean. `over` is by how much its medians
+    exceed the worst limit, `excess` how much of that the noise of repeated runs cannot explain.
     """
 
     trial: StoredTrial
@@ -30,12 +33,13 @@ class Candidate:
     metrics: Metrics
     values: tuple[float, ...]
     value: float
+    over: float
     excess: float
 
     @property
     def penalised_value(self) -> float:
-        """The objective, made worse by as much as the worst limit is exceeded beyond noise."""
-        return self.value * (1 + max(0.0, self.excess))
+        """The objective, made worse by as much as the worst limit is exceeded."""
+        return self.value * (1 + max(0.0, self.over))
 
 
 def base_metrics(trials: Iterable[StoredTrial]) -> Metrics:
@@ -76,21 +80,23 @@ def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Cand
         if objective.missing(trial.result.metrics):
             continue
         values, value = objective.values(metrics, base), objective.value(metrics, base)
+        over = objective.violation(metrics, base)
         excess = objective.violation(metrics, base, noise[len(own)])
-        found.append(Candidate(trial, len(own), metrics, values, value, excess))
+        found.append(Candidate(trial, len(own), metrics, values, value, over, excess))
     return sorted(found, key=lambda candidate: candidate.value)
 
 
 def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
-    """The configs that beat the base within the limits, the best first.
+    """The configs that beat the base within the limits, those first whose medians keep them.
 
     Once finalists have been repeated, only they count. A limit that is exceeded by no more than
-    repeated runs differ does not exclude a config: verification will tell. With several goals
-    the first one lies on the front, for no other has a lower mean.
+    repeated runs differ does not exclude a config, but verification will mostly find it broken:
+    such configs come last. Within both groups the best is first.
     """
     found = candidates(trials, objective)
     most_runs = max((candidate.runs for candidate in found), default=0)
-    return [c for c in found if c.runs == most_runs and c.excess <= 0 and c.value < 1]
+    eligible = [c for c in found if c.runs == most_runs and c.excess <= 0 and c.value < 1]
+    return sorted(eligible, key=lambda c: (c.over > 0, c.penalised_value))
 
 
 def best_candidate(trials: Sequence[StoredTrial], objective: Objective) -> Candidate | None:
@@ -120,9 +126,10 @@ def study_winner(
 ) -> Candidate | None:
     """The study's winner, given its verifications in the order in which they began.
 
-    The first of `ranked_candidates` whose gain is proven; while there is none, the first that
-    has not been verified: when the best does not stand up to verification, the runner-up takes
-    its place. If none stood up, the first. What decides is the newest verification at the
+    The first of `ranked_candidates` whose gain is proven; while there is none, the first
+    contender that has not been verified: when the best does not stand up to verification, the
+    runner-up takes its place, and no third, for among many one would win by luck. If none stood
+    up, the first. What decides is the newest verification at the
     study's own scale and load; one at another tells whether the gain carries over.
     """
 
@@ -130,11 +137,13 @@ def study_winner(
         return (verification.scale, verification.workload) == (scale, workload)
 
     ranked = ranked_candidates(trials, objective)
+    contenders = len(ranked[:MOST_CONTENDERS])
     verdicts = newest_verdicts(trials, sorted(verifications, key=is_own), objective)
     claims = [verdicts[c.trial.number].claim if c.trial.number in verdicts else "" for c in ranked]
-    for claim in ("gain", ""):
-        if claim in claims:
-            return ranked[claims.index(claim)]
+    if "gain" in claims:
+        return ranked[claims.index("gain")]
+    if "" in claims[:contenders]:
+        return ranked[claims.index("")]
     return next(iter(ranked), None)
 
 

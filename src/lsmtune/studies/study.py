@@ -32,6 +32,8 @@ from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
+_HALF_THE_NOISE = 4
+"""The noise of the median of so many runs is half that of one."""
 _NEARLY = 0.1
 """By how much a finalist's first run may exceed a limit beyond the base's noise."""
 
@@ -104,7 +106,8 @@ class Study:
         """The base and the trials as the optimizer sees them."""
         trials = self.trials()
         base = base_metrics(trials)
-        noise = run_noise(repeated_runs(trials), of_runs=1)
+        # Half the allowance of one run: what just missed a limit may be tried around, not more.
+        noise = run_noise(repeated_runs(trials), of_runs=_HALF_THE_NOISE)
         first = Observation(
             self.space.default(),
             self.objective.values(base, base),

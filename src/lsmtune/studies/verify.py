@@ -8,7 +8,7 @@ import numpy as np
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.spec import MIN_PAIRS
-from lsmtune.store.ranking import ranked_candidates
+from lsmtune.store.ranking import MOST_CONTENDERS, ranked_candidates
 from lsmtune.store.records import (
     StoredTrial,
     StoredVerification,
@@ -25,7 +25,6 @@ _PRECISE = 0.05
 """The interval's half width at which no more pairs are run."""
 _FIRST_SEED = 10_007
 _MOST_FAILURES = 3
-_MOST_CONTENDERS = 2
 _SIDES = {Role.VERIFY_BEST: "winner", Role.VERIFY_BASE: "base"}
 
 
@@ -48,7 +47,7 @@ def verify_contenders(study: Study) -> None:
     broken by twelve. The runner-up then gets its chance, but no more than that: among many
     contenders one would win by luck.
     """
-    for candidate in ranked_candidates(study.trials(), study.objective)[:_MOST_CONTENDERS]:
+    for candidate in ranked_candidates(study.trials(), study.objective)[:MOST_CONTENDERS]:
         verdict = verify_trial(study, candidate.trial, study.spec.scale, study.spec.workload)
         if verdict.claim == "gain":
             return
