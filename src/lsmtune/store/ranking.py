@@ -37,6 +37,11 @@ class Candidate:
     excess: float
 
     @property
+    def promise(self) -> float:
+        """The objective, made worse by as much as the worst limit is exceeded beyond noise."""
+        return self.value * (1 + max(0.0, self.excess))
+
+    @property
     def penalised_value(self) -> float:
         """The objective, made worse by as much as the worst limit is exceeded."""
         return self.value * (1 + max(0.0, self.over))

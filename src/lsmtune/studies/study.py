@@ -32,8 +32,6 @@ from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
-_HALF_THE_NOISE = 4
-"""The noise of the median of so many runs is half that of one."""
 _NEARLY = 0.1
 """By how much a finalist's first run may exceed a limit beyond the base's noise."""
 
@@ -106,8 +104,7 @@ class Study:
         """The base and the trials as the optimizer sees them."""
         trials = self.trials()
         base = base_metrics(trials)
-        # Half the allowance of one run: what just missed a limit may be tried around, not more.
-        noise = run_noise(repeated_runs(trials), of_runs=_HALF_THE_NOISE)
+        noise = run_noise(repeated_runs(trials), of_runs=1)
         first = Observation(
             self.space.default(),
             self.objective.values(base, base),
@@ -175,8 +172,8 @@ class Study:
         searched = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
         found_so_far = [t for t in trials if t.number <= searched]
         found = candidates(found_so_far, self.objective)
-        near = [c for c in found if c.penalised_value < 1 and c.excess <= _NEARLY]
-        near.sort(key=lambda candidate: candidate.penalised_value)
+        near = [c for c in found if c.promise < 1 and c.excess <= _NEARLY]
+        near.sort(key=lambda candidate: candidate.promise)
         # With several goals every config of the front is one that the user may pick.
         front = front_candidates(found_so_far, self.objective) if self.objective.pareto else []
         ranked = dict.fromkeys(c.trial.number for c in [*front, *near])
