@@ -36,6 +36,12 @@ def turned(name: str, better_by: float) -> float:
     return BASE[name] / better_by if METRICS[name].better == "lower" else BASE[name] * better_by
 
 
+def test_a_latency_may_be_named_as_people_say_it() -> None:
+    objective = parse_objective("p99_get_missing_us", ["p99_write_us <= 2000"])
+    assert objective.metrics == ("get_missing_p99_us",)
+    assert str(objective.limits[-1]) == "write_p99_us <= 2000"
+
+
 @given(st.sampled_from(OBJECTIVES), st.fixed_dictionaries(dict.fromkeys(METRICS, VALUES)))
 def test_the_base_is_one(name: str, metrics: dict[str, float]) -> None:
     assert parse_objective(name, ()).value(metrics, metrics) == pytest.approx(1)

@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import Literal
 
 from lsmtune.errors import UserError
-from lsmtune.metrics.definitions import METRICS, metric
+from lsmtune.metrics.definitions import METRICS, canonical, metric
 from lsmtune.stats import geometric_mean
 from lsmtune.units import format_bytes, parse_size
 
@@ -231,7 +231,7 @@ def parse_objective(
 def _goal(name: str) -> Goal:
     if name in COMPOSITES:
         return Goal(name)
-    if name not in METRICS:
+    if canonical(name) not in METRICS:
         raise UserError(
             f"objective: {name!r} is neither a metric nor one of {', '.join(COMPOSITES)}; "
             f"metrics are {', '.join(m.name for m in METRICS.values() if m.better)}"

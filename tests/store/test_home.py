@@ -316,3 +316,14 @@ def run_together(jobs: list[Any]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
+    with Home(tmp_path / "home", create=True) as home:
+        home.add_study("old", {"knobs": "all", "seed": 7}, {}, {})
+        home.add_study("listed", {"knobs": "block_size"}, {}, {})
+    with sqlite3.connect(tmp_path / "home" / "lsmtune.sqlite3") as connection:
+        connection.execute("PRAGMA user_version = 1")
+    with Home(tmp_path / "home", create=False) as home:
+        assert home.study("old").spec == {"knobs": "core", "seed": 7}
+        assert home.study("listed").spec == {"knobs": "block_size"}

@@ -1,6 +1,6 @@
 """`lsmtune knobs`, `workloads` and `optimizers`: what there is to choose from."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,18 +31,33 @@ def knobs(
 
 
 def workloads(as_json: Json = False) -> None:
-    """List the workloads with their default parameters."""
+    """List the workloads: what each does, its parameters, what is asked for under it."""
     from lsmtune.workloads import PRESETS, Workload
 
+    common = Workload().model_dump(exclude={"name"}, exclude_none=True)
     if as_json:
         print_json(
-            [{**Workload(name=name).model_dump(), "what": what} for name, what in PRESETS.items()]
-        )
+            [
+                {
+                    "name": name, "what": preset.what, "kind": preset.kind,
+                    "objective": preset.objective, "knobs": preset.knobs,
+                    "parameters": {**common, **preset.parameters},
+                }
+                for name, preset in PRESETS.items()
+            ]
+        )  # fmt: skip
         return
-    for name, what in PRESETS.items():
-        say(f"{name}: {what}")
-        for field, value in Workload(name=name).model_dump(exclude={"name"}).items():
-            say(f"    {field} = {value}")
+    say("of every load: " + _assignments(common))
+    say("operations (of each client), where not set: one a record, fewer of slow reads")
+    for name, preset in PRESETS.items():
+        say(f"{name}: {preset.what}")
+        if preset.parameters:
+            say(f"    {_assignments(preset.parameters)}")
+        say(f"    objective {preset.objective}, knobs {preset.knobs}")
+
+
+def _assignments(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{k} = {'not set' if v is None else v}" for k, v in parameters.items())
 
 
 def optimizers(as_json: Json = False) -> None:

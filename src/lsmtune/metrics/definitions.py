@@ -4,6 +4,7 @@ What concerns reads is of the load itself where it reads, else of the probe that
 concerns written bytes is of the building of the database where the load only reads.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -76,9 +77,18 @@ METRICS: dict[str, Metric] = {
 }  # fmt: skip
 
 
+_SPOKEN = re.compile(r"(p\d+)_(write|get|get_missing|scan)_us")
+"""A latency's name as people say it, p99_write_us: known as write_p99_us."""
+
+
+def canonical(name: str) -> str:
+    """The name of a metric as METRICS has it, from how people write it; others stay as they are."""
+    return _SPOKEN.sub(r"\2_\1_us", name)
+
+
 def metric(name: str, where: str) -> Metric:
     """The metric of that name that can be asked for; UserError naming `where` otherwise."""
-    found = METRICS.get(name)
+    found = METRICS.get(canonical(name))
     if found is None or found.better is None:
         known = ", ".join(m.name for m in METRICS.values() if m.better)
         raise UserError(f"{where}: {name!r} is no metric; known are {known}")
