@@ -2,6 +2,7 @@
 
 import re
 import resource
+import signal
 import subprocess
 from pathlib import Path
 
@@ -186,3 +187,10 @@ def test_any_legal_config_runs_as_it_is(bench: Bench, tmp_path: Path) -> None:
         assert opened.code == 0, opened.output
         written = read_all(opened.sections)
         assert written == {name: settings[name] for name in written}
+
+
+def test_mapped_files_that_are_not_allocated_end_the_first_flush(bench: Bench) -> None:
+    raw: Settings = {"mmap_write": True, "allow_fallocate": False}
+    assert bench.open(raw, "--benchmarks=fillseq,flush").code == -signal.SIGBUS
+    (told,) = refusals(FLAG_ONLY | read_all(bench.base) | raw)
+    assert "mmap_write = true, allow_fallocate = false" in told

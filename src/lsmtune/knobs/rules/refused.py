@@ -159,6 +159,13 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         (_to(unordered_write=False), _to(allow_concurrent_memtable_write=True)),
     ),
+    Refusal(
+        ("mmap_write", "allow_fallocate"),
+        "a mapped file that is not allocated cannot be written: the first flush ends with SIGBUS",
+        "env/io_posix.cc, PosixMmapFile::MapNewRegion",
+        lambda settings, _: bool(settings["mmap_write"] and not settings["allow_fallocate"]),
+        (_to(mmap_write=False), _to(allow_fallocate=True)),
+    ),
     _both("unordered_write", "enable_pipelined_write", "unordered writes have no pipeline", _DO),
     Refusal(
         ("unordered_write", "max_successive_merges"),
