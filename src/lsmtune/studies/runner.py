@@ -1,7 +1,7 @@
 """Runs one trial on the engine and keeps it: lock, work directory, repeats, store."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lsmtune.engines.base import Engine, Hopeless, Outcome, Places, Watch, never_hopeless
@@ -80,7 +80,7 @@ class Runner:
                     task.spec,
                     self._base,
                     Places(directory, self._home.templates),
-                    Watch(lambda phase: self._listener(Event(task, phase)), task.hopeless),
+                    self._watch(task, clock),
                 )
                 result = outcome.result
                 if may_be_disturbed:
@@ -89,6 +89,19 @@ class Runner:
                 self._keep(task, result, outcome, started_at, duration_s)
         self._listener(Event(task, "done", result, duration_s))
         return result
+
+    def _watch(self, task: Task, clock: ClockWatch) -> Watch:
+        """Looks on, and at the clock too: it may be set and set back within a trial."""
+
+        def phase(name: str) -> None:
+            clock.jump_s()
+            self._listener(Event(task, name))
+
+        def hopeless(bounds: Mapping[str, float]) -> str | None:
+            clock.jump_s()
+            return task.hopeless(bounds)
+
+        return Watch(phase, hopeless)
 
     def _keep(
         self, task: Task, result: TrialResult, outcome: Outcome, started_at: str, duration_s: float
