@@ -255,3 +255,14 @@ def test_the_ranges_reach_around_the_users_own_base() -> None:
     low, high = spec.space(own).knobs[0].bounds()
     assert low <= (1 << 30) / 64 / 4
     assert high >= 4 * (1 << 30) / 64
+
+
+def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:
+    odd = (256 << 20) + 7
+    settings: Settings = {**ground().base.settings, "max_bytes_for_level_base": odd}
+    own = Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
+    spec = StudySpec(base="OPTIONS", knobs="max_bytes_for_level_base,block_size")
+    config = spec.space(own).canonical({"max_bytes_for_level_base": odd // 64, "block_size": 8192})
+    full = spec.settings_at(own, config, Fraction(1))
+    assert full["max_bytes_for_level_base"] == odd
+    assert full["block_size"] == 8192

@@ -210,11 +210,13 @@ class StudySpec(BaseModel):
     def settings_at(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
         """The settings of a config for a tree at another scale: sizes grow, the rest stays.
 
-        The memory limit of that scale holds there too, by default what the base takes at it.
+        What is as the base has it stays so, to the byte. The memory limit of that scale holds
+        there too, by default what the base takes at it.
         """
-        space = self.space(ground, scale)
+        space, here = self.space(ground, scale), self.space(ground).default()
         grown = self._catalogue(ground).scaled(config, float(scale / self.scale_value))
-        return space.settings(space.legalise(grown))
+        kept = {name: space.base[name] for name in config if config[name] == here[name]}
+        return space.settings(space.legalise({**grown, **kept}))
 
     def _catalogue(self, ground: Ground) -> Catalogue:
         """The knobs that the base has, as this study has them."""

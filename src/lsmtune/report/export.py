@@ -8,9 +8,9 @@ from lsmtune.knobs.option_text import option_place, statements
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.options_file import parse_options, replace_options
 
-_CALLS = {"DBOptions": "db->SetDBOptions"}
-"""How options of a section are set while the store runs; those of families otherwise."""
-_FAMILY_CALL = "db->SetOptions(family"
+_DATABASE = "DBOptions"
+_CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}
+"""How options are set while the store runs: those of the database, and those of a family."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def deployment_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBas
     outside = [knob for knob in knobs if knob.option is None]
     lines = _online_lines(online, settings, base)
     if restart:
-        names = ", ".join(_key(knob) for knob in restart)
+        names = ", ".join(dict.fromkeys(_key(knob) for knob in restart))
         lines += [f"Need a restart with this file (and take no effect before it): {names}"]
     for knob in outside:
         lines += [f"Not in any OPTIONS file, set it where the store is opened: {knob.name} = "
@@ -67,11 +67,15 @@ def _online_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) 
     if not knobs:
         return []
     changes = statements(knobs, settings, parse_options(base.text).sections, base.family)
-    lines = ["Can be set while the store runs:"]
-    for (section, key), text in changes.items():
-        call = _CALLS.get(section)
-        start = f"{call}(" if call else f'{_FAMILY_CALL} "{base.family}", '
-        lines.append(f'  {start}{{{{"{key}", "{text}"}}}});')
+    lines = ["Can be set while the store runs (RocksDB checks such calls, but adjusts nothing):"]
+    for of_database, call in _CALLS.items():
+        chosen = {key: text for (section, key), text in changes.items()
+                  if (section == _DATABASE) == of_database}  # fmt: skip
+        if chosen:
+            handle = "" if of_database else f'  // family: the handle of "{base.family}"'
+            lines.append(f"  {call}{{{handle}")
+            lines += [f'    {{"{key}", "{text}"}},' for key, text in chosen.items()]
+            lines.append("  });")
     return lines
 
 
