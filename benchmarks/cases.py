@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/cases.py HOME [CASE …]
 
-Each is a study file of docs/studies: 100,000 records of 16 B + 1,024 B, the tree at 1/64, equal
+Each is a study file of docs/studies: records of 16 B + 1,024 B, the tree at 1/64, equal
 memory. The winners of the four loads are verified at 1/8 too, on eight times the records. Resumes;
 writes benchmarks/results/cases.json and docs/four-loads.html. Nothing else may run on the machine
 meanwhile.
