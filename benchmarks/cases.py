@@ -4,8 +4,8 @@
 
 Each is a study file of docs/studies: records of 16 B + 1,024 B, the tree at 1/64, equal
 memory. The winners of the four loads are verified at 1/8 too, on eight times the records. Resumes;
-writes benchmarks/results/cases.json and docs/four-loads.html. Nothing else may run on the machine
-meanwhile.
+writes benchmarks/results/cases.json and HOME/results/four-loads.html. Nothing else may run on the
+machine meanwhile.
 """
 
 import json
@@ -20,7 +20,6 @@ from lsmtune.store.home import Home
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "cases.json"
-OVERVIEW = ROOT / "docs" / "four-loads.html"
 STUDIES = ROOT / "docs" / "studies"
 LOADS = ("write-heavy", "half-missing", "short-scans", "mixed")
 COMPLAINTS = ("stalling-writer", "ssd-wearing-out", "full-disk")
@@ -61,7 +60,8 @@ def main() -> None:
         results[case]["larger"] = verify_larger(case, home)
         _write(results)
     if all(case in results for case in LOADS):
-        run(["report", *LOADS, "-o", str(OVERVIEW), "--home", str(home)])
+        page = home / "results" / "four-loads.html"
+        run(["report", *LOADS, "-o", str(page), "--home", str(home)])
 
 
 def _write(results: dict[str, Any]) -> None:
