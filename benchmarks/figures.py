@@ -41,11 +41,12 @@ def _figures(name: str, results: dict[str, Any]) -> str:
 
 def _case(case: dict[str, Any]) -> str:
     lines = ["```", case["command"], "```", "", _claim(case), ""]
-    verification = case["verification"]
+    verification = _own(case)
     if verification:
         lines += ["| metric | winner / base | 95 % interval |", "|---|---|---|"]
         limited = [limit.split()[0] for limit in case["limits"]]
-        wanted = dict.fromkeys([*_asked(case), *limited, "throughput_ops_s", "write_amp"])
+        shown_always = ("throughput_ops_s", "sustained_ops_s", "write_amp")
+        wanted = dict.fromkeys([*_asked(case), *limited, *shown_always])
         shown = [name for name in wanted if name in verification["ratios"]]
         lines += [f"| {name} | {_ratio(verification['ratios'][name])} |" for name in shown]
         lines.append("")
@@ -55,13 +56,18 @@ def _case(case: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _own(case: dict[str, Any]) -> dict[str, Any] | None:
+    """The verification at the study's own scale; another one may be newer."""
+    return next((v for v in case["verifications"] if v["scale"] == case["scale"]), None)
+
+
 def _asked(case: dict[str, Any]) -> list[str]:
     made_of = {"balanced": ["write_amp", "live_sst_bytes", "total_s"]}
     return [metric for goal in case["goals"] for metric in made_of.get(goal, [goal])]
 
 
 def _claim(case: dict[str, Any]) -> str:
-    trials, found = case["trials"], case["verification"]
+    trials, found = case["trials"], _own(case)
     ran = (
         f"RocksDB {case['engine_version']}: {trials['total']} trials, {trials['failed']} failed, "
         f"{trials['cut']} cut early."
@@ -84,7 +90,7 @@ def _four_loads(results: dict[str, Any]) -> str:
     ]
     for name, title in LOADS.items():
         case = results[name]
-        here, there = case["verification"], case.get("larger")
+        here, there = _own(case), case.get("larger")
         cells = [title, case["objective"], *_verdict(here), *_verdict(there)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
