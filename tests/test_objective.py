@@ -299,3 +299,11 @@ def test_medians_are_taken_metric_by_metric() -> None:
     runs = [{"load_s": 3.0, "stall_s": 0.0}, {"load_s": 1.0}, {"load_s": 2.0, "stall_s": 4.0}]
     assert median_metrics(runs) == {"load_s": 2.0, "stall_s": 2.0}
     assert median_metrics([]) == {}
+
+
+def test_of_several_goals_none_has_a_default_limit() -> None:
+    several = parse_objective(["live_sst_bytes", "total_s"], ())
+    assert "live_sst_bytes" not in {limit.metric for limit in several.limits}
+    kept = parse_objective(["live_sst_bytes", "total_s"], ("live_sst_bytes <= 2 * base",))
+    assert "live_sst_bytes <= 2 * base" in {str(limit) for limit in kept.limits}
+    assert "live_sst_bytes" in {limit.metric for limit in parse_objective("total_s", ()).limits}

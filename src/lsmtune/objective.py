@@ -218,12 +218,15 @@ def parse_objective(
     """The objective that a user named by one goal or several, with limits as text.
 
     Limits of the user stand besides the default ones; one on a metric that has a default limit
-    takes its place, and so can lift it. UserError where a name or a limit is wrong.
+    takes its place, and so can lift it. Of several goals none has a default limit. UserError where
+    a name or a limit is wrong.
     """
     goals = tuple(map(_goal, [names] if isinstance(names, str) else names))
     _check_goals([goal.name for goal in goals])
     asked = tuple(parse_limit(text) for text in limits)
-    named = {limit.metric for limit in asked}
+    # Who asks for several goals wants to see what each costs the others.
+    traded = {goal.name for goal in goals} if len(goals) > 1 else set()
+    named = {limit.metric for limit in asked} | traded
     defaults = tuple(limit for limit in default_limits if limit.metric not in named)
     return Objective(goals, defaults + asked)
 
