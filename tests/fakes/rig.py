@@ -6,7 +6,7 @@ from pathlib import Path
 from lsmtune.engines.base import Outcome, Places, Watch
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.knobs.types import Settings
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import StudySpec
 from lsmtune.studies.study import describe
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload
@@ -48,8 +48,3 @@ class Rig:
         watch = watch or Watch(lambda phase: None)
         places = Places(workdir, self.folder / "templates")
         return self.engine.run(trial, self.ground.base, places, watch)
-
-
-def rocksdb_ground(program: str, folder: Path) -> Ground:
-    """The ground of a study on the defaults of that db_bench."""
-    return describe(StudySpec(), RocksDB(program), folder)[1]

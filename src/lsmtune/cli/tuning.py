@@ -41,12 +41,15 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
 def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
     """Tune, verify, write page and options, tell where they are; the JSON of `show`."""
     engine = make_engine(spec.engine, spec.program)
-    _, ground = _describe(spec, engine)  # what is wrong is told before a folder is made
-    for remark in ground.base.notes:
+    described = _describe(spec, engine)  # what is wrong is told before a folder is made
+    for remark in described[1].base.notes:
         tell(f"base: {remark}")
     with Home(home_path, create=True) as home:
         _check_space(spec, home)
-        with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+        with (
+            progress(spec) as listener,
+            open_study(home, spec, engine, listener, described) as study,
+        ):
             study.tune()
             if spec.pairs:
                 verify_contenders(study)

@@ -65,7 +65,6 @@ class KnobSpace:
         if knob.kind != "categorical":
             return knob
         base = self.base[knob.name]
-        base = self.base[knob.name]
         coded = knob.name in (*CODEC_KNOBS, "wal_compression")
         kept = (v for v in knob.drawn if not coded or has_codec(v, self._context))
         return knob.restricted((*kept, base)).around(base)

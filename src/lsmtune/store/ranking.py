@@ -104,11 +104,6 @@ def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> li
     return sorted(eligible, key=lambda c: (c.over > 0, c.penalised_value))
 
 
-def best_candidate(trials: Sequence[StoredTrial], objective: Objective) -> Candidate | None:
-    """The best config that beats the base within the limits; None when there is none."""
-    return next(iter(ranked_candidates(trials, objective)), None)
-
-
 def front_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
     """The configs within the limits that neither the base nor another one beats in all goals.
 

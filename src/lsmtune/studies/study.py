@@ -195,22 +195,31 @@ class Study:
 
 
 @contextmanager
-def open_study(home: Home, spec: StudySpec, engine: Engine, listener: Listener) -> Iterator[Study]:
+def open_study(
+    home: Home,
+    spec: StudySpec,
+    engine: Engine,
+    listener: Listener,
+    described: tuple[EngineFacts, Ground] | None = None,
+) -> Iterator[Study]:
     """Hold the study of the spec, new or as an earlier call left it.
 
+    `described` is what `describe` has found, where it has been asked already.
     UserError when another process works on it, or when it exists with other settings.
     """
     with study_lock(home.lock_path(spec.name), f"study {spec.name!r}"):
         sweep_workdirs(home.work)
         stored = home.find_study(spec.name)
         if stored is None:
-            stored = _create(home, spec, engine)
+            found = described or describe(spec, engine, home.work)
+            stored = _create(home, spec, found)
         else:
             _check_is_the_same(stored, spec)
             home.update_spec(stored, spec.model_dump(mode="json"))
             home.sweep_evidence(stored)
             if stored.base is None:
-                stored = home.update_engine(stored, _engine_record(home.work, spec, engine))
+                found = described or describe(spec, engine, home.work)
+                stored = home.update_engine(stored, _engine_record(*found))
         yield Study(home, stored, spec, engine, listener)
 
 
@@ -242,14 +251,12 @@ def _own_base(spec: StudySpec) -> OwnBase | None:
     return OwnBase(text, spec.family)
 
 
-def _create(home: Home, spec: StudySpec, engine: Engine) -> StoredStudy:
-    record = _engine_record(home.work, spec, engine)
+def _create(home: Home, spec: StudySpec, found: tuple[EngineFacts, Ground]) -> StoredStudy:
     host = {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))}
-    return home.add_study(spec.name, spec.model_dump(mode="json"), record, host)
+    return home.add_study(spec.name, spec.model_dump(mode="json"), _engine_record(*found), host)
 
 
-def _engine_record(folder: Path, spec: StudySpec, engine: Engine) -> dict[str, object]:
-    facts, ground = describe(spec, engine, folder)
+def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:
     return {
         "version": facts.version,
         "program": facts.program,

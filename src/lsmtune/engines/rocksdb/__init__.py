@@ -48,7 +48,7 @@ class RocksDB:
     def describe(self, workdir: Path) -> EngineFacts:
         """What db_bench tells of itself over one write; UserError when it is no db_bench."""
         database = workdir / "describe"
-        files = _client_files(workdir, "describe")
+        files = ClientFiles.of(workdir, "describe")
         try:
             Client(banner_argv(self._program, database, None), database, files).run_banner()
             banner = parse_banner(files.stdout_text(), files.stderr_text())
@@ -105,13 +105,9 @@ class RocksDB:
         """The options as RocksDB writes them down after it has opened a database with them."""
         database, file = workdir / "base", workdir / "base.ini"
         file.write_text(options)
-        files = _client_files(workdir, "base")
+        files = ClientFiles.of(workdir, "base")
         try:
             Client(banner_argv(self._program, database, file), database, files).run_banner()
         except TrialFailedError as failure:
             raise UserError(f"base: this RocksDB does not run it: {failure}") from failure
         return own_options(newest_options(database).read_text())
-
-
-def _client_files(workdir: Path, name: str) -> ClientFiles:
-    return ClientFiles(workdir / f"{name}-stdout.txt", workdir / f"{name}-stderr.txt")

@@ -43,6 +43,11 @@ class ClientFiles:
     stdout: Path
     stderr: Path
 
+    @classmethod
+    def of(cls, workdir: Path, part: str) -> "ClientFiles":
+        """The files of that part of a trial."""
+        return cls(workdir / f"{part}-stdout.txt", workdir / f"{part}-stderr.txt")
+
     def stdout_text(self) -> str:
         """All that was printed on standard output."""
         return self.stdout.read_text(errors="replace")

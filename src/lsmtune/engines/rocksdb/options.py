@@ -5,15 +5,20 @@ from collections.abc import Mapping
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.option_text import read_value, statements, struct_fields
+from lsmtune.knobs.option_text import (
+    DERIVED,
+    derived_arena_block_size,
+    derived_max_compaction_bytes,
+    read_value,
+    statements,
+    struct_fields,
+)
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, parse_options, replace_options
 
 DEFAULT_FAMILY = "default"
 _DATABASE = "DBOptions"
 _FAMILY_SECTIONS = ("CFOptions", "TableOptions/BlockBasedTable")
-_ARENA_MOST = 1 << 20
-_TARGETS_A_COMPACTION = 25
 _UNDERSTOOD = {
     "table_factory": (re.compile("BlockBasedTable"), "db_bench is run with block-based tables"),
     "prefix_extractor": (
@@ -67,7 +72,7 @@ def own_options(text: str) -> str:
     """
     sections = parse_options(text).sections
     family = f'CFOptions "{DEFAULT_FAMILY}"'
-    changes = {(family, key): "0" for key in ("arena_block_size", "max_compaction_bytes")}
+    changes = {(family, key): "0" for key in DERIVED}
     present = {place: "0" for place in changes if place[1] in sections.get(family, {})}
     if "listeners" in sections.get(_DATABASE, {}):
         present[_DATABASE, "listeners"] = "{}"
@@ -126,11 +131,12 @@ def _derived_as_zero(options: Mapping[str, str]) -> dict[str, str]:
     """The options with 0 for those that RocksDB has computed from others."""
     found = dict(options)
     memtable, target = (_int(found.get(k)) for k in ("write_buffer_size", "target_file_size_base"))
-    # Aligned up to 4 KiB; at most 1 MiB, and an eighth of the memtable (db/column_family.cc).
-    arena = min(_ARENA_MOST, memtable // 8 + (-(memtable // 8) % 4096)) if memtable else None
-    if arena is not None and _int(found.get("arena_block_size")) in (arena, memtable // 8):
+    # Old versions had an eighth of the memtable as it is, however large.
+    arenas = (derived_arena_block_size(memtable), memtable // 8)
+    if memtable and _int(found.get("arena_block_size")) in arenas:
         found["arena_block_size"] = "0"
-    if target and _int(found.get("max_compaction_bytes")) == _TARGETS_A_COMPACTION * target:
+    largest = derived_max_compaction_bytes(target)
+    if target and _int(found.get("max_compaction_bytes")) == largest:
         found["max_compaction_bytes"] = "0"
     return found
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.option_text import option_place, read_value
+from lsmtune.knobs.option_text import DERIVED, option_place, read_value
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.rocksdb_log import LogSummary
@@ -52,13 +52,10 @@ def _written_down(catalogue: Catalogue, settings: Settings) -> list[Knob]:
     return [k for k in catalogue.knobs if k.option is not None and k.name in settings]
 
 
-_COMPUTED = {"arena_block_size", "max_compaction_bytes"}
-"""Options whose 0 stands for what RocksDB computes, and writes down, from others."""
-
-
 def _same(knob: Knob, settings: Settings, actual: Value | None) -> bool:
     wanted = settings[knob.name]
-    if knob.name in _COMPUTED and wanted == 0:
+    # 0 stands for what RocksDB computes from others and writes down, each version in its way.
+    if knob.name in DERIVED and wanted == 0:
         return actual is not None
     if isinstance(wanted, float) and isinstance(actual, int | float):
         return abs(wanted - actual) < 10**-6 * max(1.0, abs(wanted))

@@ -150,7 +150,7 @@ class Trial:
 
     def _held(self, part: _Part, watch: Watch) -> LoadOutput:
         options = self._options(part.name, part.settings, compactions=True)
-        files = self._files(part.name)
+        files = ClientFiles.of(self._places.workdir, part.name)
         flags = flags_of(self._catalogue, part.settings)
         client = Client(part.command.held(part.phase, options, flags), part.database, files)
         benchmark = part.phase.benchmark
@@ -170,7 +170,7 @@ class Trial:
 
     def _probe(self, watch: Watch) -> ProbeOutput:
         watch.phase("probe")
-        spec, files = self._spec, self._files("probe")
+        spec, files = self._spec, ClientFiles.of(self._places.workdir, "probe")
         command = Command(self._program, spec.workload, spec.seed, self._database)
         options = self._options("probe", spec.settings, compactions=False)
         argv = command.probe(spec.protocol, options, flags_of(self._catalogue, spec.settings))
@@ -186,10 +186,6 @@ class Trial:
             rendered_options(self._catalogue, self._base.options, settings, compactions=compactions)
         )
         return file
-
-    def _files(self, part: str) -> ClientFiles:
-        workdir = self._places.workdir
-        return ClientFiles(workdir / f"{part}-stdout.txt", workdir / f"{part}-stderr.txt")
 
 
 def _load_log(database: Path) -> Path:
