@@ -12,8 +12,9 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.catalogue import LOAD_AREA, Catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
+from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.objective import DEFAULT_LIMITS, Limit, Objective, parse_objective
@@ -55,6 +56,21 @@ class Ground:
     open_files: int
 
 
+class Screen(BaseModel):
+    """What makes a study a screening: many configs spread over the whole space, none preferred.
+
+    The trials are points of a `design`, or the lines of a `batch` file. Of the first `replicated`
+    configs each runs `runs` times in all: how far runs of one config differ bounds what any
+    model can explain. Every run has a workload seed of its own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    design: DesignName = "sobol"
+    batch: str | None = None
+    replicated: int = Field(default=20, ge=0, le=10_000)
+    runs: int = Field(default=3, ge=2, le=100)
+
+
 class StudySpec(BaseModel):
     """Everything that defines a study; the text forms are those of the command line.
 
@@ -66,8 +82,8 @@ class StudySpec(BaseModel):
     `trials` or `budget` ends the search, whichever comes first. `base_runs` is how often the
     base is measured before. Of the searched configs the `finalists` best run `repeats` times
     more, so that the winner is not merely the luckiest. `pairs` and `max_pairs` is how many
-    pairs of runs verify it (0: none). A study goes on only under the settings it began with,
-    its budget excepted.
+    pairs of runs verify it (0: none). With a `screen` table it is no search.
+    A study goes on only under the settings it began with, its budget excepted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -94,6 +110,7 @@ class StudySpec(BaseModel):
     pairs: int = Field(default=MIN_PAIRS, ge=0, le=1000)
     max_pairs: int = Field(default=12, ge=0, le=1000)
     protocol: Protocol = Protocol()
+    screen: Screen | None = None
 
     @field_validator("study")
     @classmethod
@@ -196,8 +213,12 @@ class StudySpec(BaseModel):
         factor = float(scale or self.scale_value)
         catalogue = self._catalogue(ground)
         given = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
-        base = {**catalogue.scaled({**ground.base.settings, **given}, factor), **self.fixed}
-        chosen = (k for k in catalogue.select(self.knobs) if k.name not in self.fixed)
+        selected = catalogue.select(self.knobs)
+        load = {k.name: getattr(self.workload, k.name) for k in selected if k.area == LOAD_AREA}
+        base = {
+            **catalogue.scaled({**ground.base.settings, **given}, factor), **self.fixed, **load
+        }  # fmt: skip
+        chosen = (k for k in selected if k.name not in self.fixed)
         knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
         advice = tuple(
@@ -206,6 +227,20 @@ class StudySpec(BaseModel):
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
         limit = MemoryLimit(memory)
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
+
+    def load_at(self, config: Config) -> Workload:
+        """The load of a config: the study's own, unless its knobs vary the load too.
+
+        Then all clients together write as much as one would.
+        """
+        varied = {p: config[p] for p in ("threads", "compression_ratio") if p in config}
+        if not varied:
+            return self.workload
+        threads = int(varied.get("threads", self.workload.threads))
+        writes = self.workload.client_operations * self.workload.threads
+        if threads > 1:
+            varied["operations"] = round(writes / threads)
+        return Workload.model_validate({**self.workload.model_dump(), **varied})
 
     def settings_at(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
         """The settings of a config for a tree at another scale: sizes grow, the rest stays.
@@ -257,6 +292,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("workload",): Workload,
     ("workload", "mix"): Mix,
     ("protocol",): Protocol,
+    ("screen",): Screen,
 }
 
 

@@ -138,7 +138,7 @@ def test_the_parameters_of_the_study_are_28_knobs_and_two_of_the_workload() -> N
 
 @pytest.mark.parametrize("parameter", CATALOGUE.workload_parameters, ids=lambda p: p.name)
 def test_parameters_of_the_workload_are_no_knobs(parameter: object) -> None:
-    name, field = parameter.name, parameter.field  # type: ignore[attr-defined]
+    name = field = parameter.name  # type: ignore[attr-defined]
     assert field in Workload.model_fields
     with pytest.raises(UserError, match=f"{name} is a parameter of the workload"):
         CATALOGUE.select(f"num_levels,{name}")

@@ -14,7 +14,7 @@ from lsmtune.knobs.option_text import (
     struct_fields,
     with_field,
 )
-from lsmtune.knobs.space import draw
+from lsmtune.knobs.space import value_at
 from lsmtune.knobs.types import Settings, Value
 
 DB, CF, TABLE = "DBOptions", 'CFOptions "default"', 'TableOptions/BlockBasedTable "default"'
@@ -54,7 +54,7 @@ def test_what_was_written_is_what_is_read(run: str, seed: int) -> None:
     sections, rng = VERSIONS[run], np.random.default_rng(seed)
     known = read_all(sections)
     some = [name for name in known if rng.random() < rng.random()]
-    settings = known | {name: draw(CATALOGUE.knob(name), rng) for name in some}
+    settings = known | {name: value_at(CATALOGUE.knob(name), rng.random()) for name in some}
     if settings["bloom_bits"] == -1:  # no filter is of no kind
         settings["use_ribbon_filter"] = False
     if settings["compression_type"] == "none":

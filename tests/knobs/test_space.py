@@ -19,7 +19,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, CODEC_LABELS
 from lsmtune.knobs.rules.silent import met
-from lsmtune.knobs.space import KnobSpace, draw
+from lsmtune.knobs.space import KnobSpace, value_at
 from lsmtune.knobs.types import Config, Settings, Value
 
 CATALOGUE = load("rocksdb")
@@ -53,7 +53,7 @@ def make_space(
 def any_values(space: KnobSpace, seed: int) -> Settings:
     """A value for each knob by itself, the rules between them ignored."""
     rng = np.random.default_rng(seed)
-    return {knob.name: draw(knob, rng) for knob in space.knobs}
+    return {knob.name: value_at(knob, rng.random()) for knob in space.knobs}
 
 
 BASES: list[Settings] = [
@@ -376,7 +376,7 @@ def test_choices_that_the_host_makes_equal_are_offered_once(
 
 def test_special_values_are_drawn_with_a_fixed_share() -> None:
     knob, rng = CATALOGUE.knob("bloom_bits"), np.random.default_rng(1)
-    drawn = [draw(knob, rng) for _ in range(2000)]
+    drawn = [value_at(knob, rng.random()) for _ in range(2000)]
     assert 0.17 < drawn.count(-1) / len(drawn) < 0.23
     assert set(drawn) == {-1, *range(2, 21)}
 
@@ -384,7 +384,7 @@ def test_special_values_are_drawn_with_a_fixed_share() -> None:
 def test_a_logarithmic_knob_is_drawn_evenly_in_its_logarithm() -> None:
     knob, rng = CATALOGUE.knob("cache_size"), np.random.default_rng(1)
     low, high = knob.bounds()
-    drawn = np.log2([float(draw(knob, rng)) / low for _ in range(2000)])
+    drawn = np.log2([float(value_at(knob, rng.random())) / low for _ in range(2000)])
     counts, _ = np.histogram(drawn, bins=5, range=(0, float(np.log2(high / low))))
     assert counts.sum() == 2000
     assert all(330 < count < 470 for count in counts)
@@ -392,7 +392,7 @@ def test_a_logarithmic_knob_is_drawn_evenly_in_its_logarithm() -> None:
 
 def test_every_whole_number_of_a_range_is_drawn_alike() -> None:
     knob, rng = CATALOGUE.knob("num_levels"), np.random.default_rng(1)
-    drawn = [draw(knob, rng) for _ in range(2000)]
+    drawn = [value_at(knob, rng.random()) for _ in range(2000)]
     assert all(430 < drawn.count(levels) < 570 for levels in (5, 6, 7, 8))
 
 

@@ -15,6 +15,7 @@ from lsmtune.cli import (
     lists,
     report,
     schema,
+    screen,
     show,
     trials,
     tune,
@@ -45,6 +46,7 @@ for _command in (
     lists.knobs,
     lists.workloads,
     lists.optimizers,
+    screen.screen,
     schema.schema,
     doctor.doctor,
 ):

@@ -41,14 +41,14 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
 def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
     """Tune, verify, write page and options, tell where they are; the JSON of `show`."""
     engine = make_engine(spec.engine, spec.program)
-    described = _describe(spec, engine)  # what is wrong is told before a folder is made
-    for remark in described[1].base.notes:
+    found = described(spec, engine)  # what is wrong is told before a folder is made
+    for remark in found[1].base.notes:
         tell(f"base: {remark}")
     with Home(home_path, create=True) as home:
-        _check_space(spec, home)
+        check_space(spec, home)
         with (
             progress(spec) as listener,
-            open_study(home, spec, engine, listener, described) as study,
+            open_study(home, spec, engine, listener, found) as study,
         ):
             study.tune()
             if spec.pairs:
@@ -67,13 +67,14 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
         return show_document(view)
 
 
-def _describe(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
+def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
     """The engine and what the study stands on; UserError for what cannot be used."""
     with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
         return describe(spec, engine, Path(folder))
 
 
-def _check_space(spec: StudySpec, home: Home) -> None:
+def check_space(spec: StudySpec, home: Home) -> None:
+    """UserError where the home's disk may not hold what trials write."""
     needed, free = disk_bytes(spec), free_bytes(home.path)
     if free < needed:
         raise UserError(
@@ -84,7 +85,7 @@ def _check_space(spec: StudySpec, home: Home) -> None:
 
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
     """Print what `tune` would do; the engine is only asked for its options."""
-    facts, ground = _describe(spec, make_engine(spec.engine, spec.program))
+    facts, ground = described(spec, make_engine(spec.engine, spec.program))
     space = spec.space(ground)
     if as_json:
         print_json(plan_document(spec, home, facts, ground, space))

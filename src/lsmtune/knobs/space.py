@@ -1,6 +1,6 @@
 """The knob space: which knobs are tuned, on top of which base, under which rules."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -107,7 +107,7 @@ class KnobSpace:
     def neighbour(self, config: Config, rng: np.random.Generator) -> Config:
         """A legal config that differs from the given one in about a fifth of its knobs."""
         for _ in range(_TRIES):
-            drawn = {k.name: draw(k, rng) for k in self.knobs if rng.random() < _CHANGED_SHARE}
+            drawn = self._drawn((k for k in self.knobs if rng.random() < _CHANGED_SHARE), rng)
             changed = self._config(self._mended({**config, **drawn}))
             if changed != config and not self.violations(changed):
                 return changed
@@ -118,14 +118,22 @@ class KnobSpace:
 
         What is refused is repaired; memory is drawn again until it fits.
         """
-        settings = self._mended({knob.name: draw(knob, rng) for knob in self.knobs})
+        settings = self._mended(self._drawn(self.knobs, rng))
         for _ in range(_TRIES):
             config = self._config(settings)
             if not self.violations(config):
                 return config
-            redrawn = {k.name: draw(k, rng) for k in self.knobs if k.name in _MEMORY_KNOBS}
+            redrawn = self._drawn((k for k in self.knobs if k.name in _MEMORY_KNOBS), rng)
             settings = self._mended({**settings, **redrawn})
         return self.legalise(config)
+
+    def at(self, point: Sequence[float]) -> Config:
+        """The legal config nearest to a point of the unit cube, one coordinate a knob."""
+        placed = zip(self.knobs, point, strict=True)
+        return self.legalise({knob.name: value_at(knob, place) for knob, place in placed})
+
+    def _drawn(self, knobs: Iterable[Knob], rng: np.random.Generator) -> Settings:
+        return {knob.name: value_at(knob, rng.random()) for knob in knobs}
 
     def legalise(self, values: Mapping[str, Value]) -> Config:
         """The canonical config nearest to the values that may be run.
@@ -188,18 +196,23 @@ class KnobSpace:
                     yield changed
 
 
-def draw(knob: Knob, rng: np.random.Generator) -> Value:
-    """A random value of the knob: uniform in its scale, its special values with a share."""
+def value_at(knob: Knob, place: float) -> Value:
+    """The value at a place from 0 to below 1 of the knob's scale.
+
+    Special values have a share at its beginning, each an equal part of it.
+    """
     if not knob.is_range:
-        return knob.drawn[int(rng.integers(len(knob.drawn)))]
-    if knob.special and rng.random() < _SPECIAL_SHARE:
-        return knob.special_values[int(rng.integers(len(knob.special)))]
+        return knob.drawn[int(place * len(knob.drawn))]
+    if knob.special:
+        if place < _SPECIAL_SHARE:
+            return knob.special_values[int(place / _SPECIAL_SHARE * len(knob.special))]
+        place = (place - _SPECIAL_SHARE) / (1 - _SPECIAL_SHARE)
     low, high = knob.bounds()
     if knob.kind == "int" and not knob.log:
-        return int(rng.integers(int(low), int(high) + 1))
+        return int(low) + int(place * (int(high) - int(low) + 1))
     if knob.log:
-        return knob.clip(float(np.exp(rng.uniform(np.log(low), np.log(high)))))
-    return knob.clip(float(rng.uniform(low, high)))
+        return knob.clip(low * (high / low) ** place)
+    return knob.clip(low + place * (high - low))
 
 
 def _settled(knob: Knob, value: Value) -> Value:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsmtune.engines.base import Engine, EngineFacts, Hopeless, OwnBase, never_hopeless
 from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.catalogue import LOAD_AREA
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
@@ -50,6 +51,7 @@ class Study:
         self.objective: Objective = spec.parsed_objective
         self.ground = Ground(engine.catalogue, stored.base, describe_host().max_open_files)
         self.space = spec.space(self.ground)
+        self._load_knobs = {k.name for k in self.space.knobs if k.area == LOAD_AREA}
         self._runner = Runner(home, stored, stored.base, engine, listener)
         self._trials: list[StoredTrial] = []
 
@@ -130,9 +132,10 @@ class Study:
             limit_s = max(_SHORTEST_LIMIT_S, _SLOWEST_TIMES_BASE * max(base_s))
             limit_s = min(protocol.wall_limit_s, limit_s)
             protocol = protocol.model_copy(update={"wall_limit_s": limit_s})
+        settings = self.space.settings(config)
         return TrialSpec(
-            settings=self.space.settings(config),
-            workload=self.spec.workload,
+            settings={name: settings[name] for name in settings if name not in self._load_knobs},
+            workload=self.spec.load_at(config),
             protocol=protocol,
             seed=self.spec.seed,
         )

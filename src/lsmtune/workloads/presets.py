@@ -40,7 +40,9 @@ _FEWER = {"readrandom": 2, "readhalfmissing": 2, "scanshort": 4, "scanlong": 50}
 
 PRESETS: dict[str, Preset] = {
     "fillrandom": Preset(
-        "random writes over the whole key range into an empty store: write-heavy", "write"
+        "random writes over the whole key range into an empty store: write-heavy",
+        "write",
+        parameters={"operations": None},
     ),
     "fillseq": Preset("writes in the order of the keys into an empty store", "write"),
     "overwrite": Preset(

@@ -33,12 +33,12 @@ class Workload(BaseModel):
 
     The keys are drawn from `num` different ones, of `key_size` bytes, with values of `value_size`
     bytes that compress to `compression_ratio` of their size; `threads` clients run it. A load
-    into an empty store writes `num` records from each client. The other parameters exist only in
-    some loads (see PRESETS) and are None elsewhere: `operations` of each client, `present` (the
-    share of the keys that have a record before the load), `direct_reads` (reads pass by the
-    operating system's page cache, so that only the store's own caches count), `skew` (a record's
-    chance to be asked for falls as e^-(skew x rank / num); None: all alike), and those that the
-    presets describe.
+    into an empty store writes `num` records from each client unless `operations` says otherwise.
+    The other parameters exist only in some loads (see PRESETS) and are None elsewhere:
+    `operations` of each client, `present` (the share of the keys that have a record before the
+    load), `direct_reads` (reads pass by the operating system's page cache, so that only the
+    store's own caches count), `skew` (a record's chance to be asked for falls as e^-(skew x rank
+    / num); None: all alike), and those that the presets describe.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -108,7 +108,7 @@ class Workload(BaseModel):
     def client_operations(self) -> int:
         """Measured operations of each client."""
         if not self.preset.prepared:
-            return self.num
+            return self.operations or self.num
         return self.operations or default_operations(self.name, self.num)
 
     @property

@@ -58,7 +58,7 @@ def load_phase(load: Workload) -> Phase:
 
 def _flags(load: Workload) -> tuple[str, ...]:
     if not load.preset.prepared:
-        return ()
+        return () if load.operations is None else (f"--writes={load.operations}",)
     if load.name == "trace":
         return (
             f"--trace_file={Path(load.trace or '').absolute()}",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,13 +16,31 @@ _PRESETS = "presets.toml"
 """The file of an engine that has everything but knobs."""
 
 
+LOAD_AREA = "load"
+"""The area of what is no knob of the store."""
+
+
 class WorkloadParameter(BaseModel):
-    """A parameter that studies have tuned although it belongs to the load, not to the store."""
+    """A parameter that studies have tuned although it belongs to the load, not to the store.
+
+    It is refused with the `reason`; the range is that of the studies.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
-    field: str
     reason: str
+    kind: Literal["int", "float"]
+    default: int | float
+    low: float
+    high: float
+
+    def as_knob(self) -> Knob:
+        """The parameter as a knob, for presets that say that they vary the load."""
+        return Knob(
+            name=self.name, area=LOAD_AREA, kind=self.kind, unit="", default=self.default,
+            low=self.low, high=self.high, shapes=True, apply="restart", trade=self.reason,
+            since="6.0",
+        )  # fmt: skip
 
 
 class Preset(BaseModel):
@@ -30,7 +48,8 @@ class Preset(BaseModel):
 
     The knobs are those of its list, else those of the preset that it is `like`, else all that
     have an effect and give nothing up; `fixed` ones stay at the base, and of those in `choices`
-    only these values are drawn.
+    only these values are drawn. `load` are workload parameters that vary besides, as in a
+    published study: what such a preset gains is not the store's alone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,6 +59,7 @@ class Preset(BaseModel):
     like: str | None = None
     fixed: dict[str, Value] = {}
     choices: dict[str, tuple[Value, ...]] = {}
+    load: tuple[str, ...] = ()
 
 
 class Start(BaseModel):
@@ -116,7 +136,7 @@ class Catalogue:
         """The knobs that a preset's name or a list means.
 
         A preset leaves out what has no effect, gives something up, or is not there; in a list
-        only what has no effect or is not there is refused.
+        only what has no effect or is not there is refused. Parameters of the load come last.
         """
         preset = self._preset(selection)
         if preset is None:
@@ -127,11 +147,12 @@ class Catalogue:
         if names is not None:
             chosen.sort(key=lambda knob: names.index(knob.name))
         choices = {**(model.choices if model else {}), **preset.choices}
-        return tuple(
+        own = tuple(
             knob.drawing(choices[knob.name]) if knob.name in choices else knob
             for knob in chosen
             if knob.name not in preset.fixed and knob.inert is None and knob.risk is None
         )
+        return own + tuple(p.as_knob() for p in self.workload_parameters if p.name in preset.load)
 
     def advised(self, selection: str) -> tuple[Start, ...]:
         """The starts that suit a preset; all of them for a list of knobs."""

@@ -1,0 +1,25 @@
+"""The runs of a screening as lines of the batch format."""
+
+from lsmtune.batch import BatchLine, as_flags
+from lsmtune.knobs.catalogue import load
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.trials import Role, Status
+
+
+def screened_lines(home: Home, study: str) -> list[BatchLine]:
+    """Every run of the study's searched configs, in order; UserError where there is no study."""
+    stored = home.study(study)
+    catalogue = load(StudySpec.model_validate(stored.spec).engine)
+    return [
+        BatchLine(
+            id=f"{study}-{trial.number}",
+            workload=trial.spec.workload,
+            knobs=as_flags(trial.spec.settings, catalogue),
+            metrics={name: float(f"{value:.6g}") for name, value in trial.result.metrics.items()},
+            error=None if trial.result.metrics else f"{trial.result.status}: {trial.result.reason}",
+            seed=trial.spec.seed,
+        )
+        for trial in home.trials(stored)
+        if trial.role in (Role.TRIAL, Role.REPEAT) and trial.result.status is not Status.DISTURBED
+    ]

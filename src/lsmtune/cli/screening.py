@@ -1,0 +1,73 @@
+"""The work behind `lsmtune screen`, apart from its flags so that `--help` stays quick."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lsmtune.analysis.screened import screened_lines
+from lsmtune.batch import read_batch
+from lsmtune.cli.common import write_file
+from lsmtune.cli.progress import progress
+from lsmtune.cli.tuning import check_space, described
+from lsmtune.engines.registry import make_engine
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.studies.screen import screen, usable_lines
+from lsmtune.studies.study import open_study
+
+_CONFIGS = 200
+_NO_LIMIT = "1024TiB"
+"""The memory that a batch may ask for: what it says is run as it stands."""
+
+
+def with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a screening; from a batch file also its knobs and its load."""
+    stated = given.get("screen", {})
+    if not isinstance(stated, dict):
+        return {**given}  # refused with the other settings
+    screen_table = {**stated, **table}
+    # Nothing is searched: no trial is cut, none is a finalist, nothing is verified.
+    settings = {
+        "trials": _CONFIGS, **given, "screen": screen_table,
+        "early_stop": False, "repeats": 0, "pairs": 0,
+    }  # fmt: skip
+    batch = screen_table.get("batch")
+    return settings if batch is None else {**settings, **_batch_settings(given, Path(str(batch)))}
+
+
+def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """What the lines say themselves, and so cannot be said besides."""
+    for key in ("knobs", "scale", "workload", "base", "cache", "trials"):
+        if key in given:
+            raise UserError(f"{key}: a batch file says it itself; leave it out")
+    lines = read_batch(path, load(str(given.get("engine", "rocksdb"))))
+    usable = usable_lines(path, lines)
+    names = dict.fromkeys(name for line in usable for name in line.knobs)
+    return {
+        "knobs": ",".join(names),
+        "scale": "1",
+        "workload": usable[0].workload.model_dump(),
+        "memory": given.get("memory", _NO_LIMIT),
+    }
+
+
+def run_screening(
+    spec: StudySpec, home_path: Path, output: Path | None, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """Measure the configs, write them as JSON lines, tell where they are."""
+    if spec.screen is None:
+        raise LsmtuneError("this study is no screening")
+    engine = make_engine(spec.engine, spec.program)
+    found = described(spec, engine)
+    with Home(home_path, create=True) as home:
+        check_space(spec, home)
+        with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
+            screen(study, spec.screen)
+        lines = screened_lines(home, spec.name)
+        path = output or home.path / "results" / spec.name / "runs.jsonl"
+        write_file(path, "".join(f"{line.to_json()}\n" for line in lines), "runs")
+    failed = sum(line.error is not None for line in lines)
+    tell(f"runs:    {path} ({len(lines)} runs, {failed} of them failed)")
+    return {"study": spec.name, "runs": len(lines), "failed": failed, "output": str(path)}

@@ -1,0 +1,36 @@
+"""Designs: points spread over a whole knob space, for screening rather than for searching."""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+
+DesignName = Literal["random", "latin", "sobol"]
+DESIGNS: tuple[DesignName, ...] = get_args(DesignName)
+
+
+def design_configs(space: KnobSpace, name: DesignName, count: int, seed: int) -> list[Config]:
+    """So many legal configs of the space, spread as the design says.
+
+    random   each point independent of the others
+    latin    Latin hypercube: of `count` equal slices of each knob every one is met once
+    sobol    scrambled Sobol sequence: evenly spread for every count; more points extend fewer
+
+    Where rules between knobs forbid a point, the legal config nearest to it takes its place.
+    """
+    return [space.at(point) for point in _points(len(space.knobs), name, count, seed)]
+
+
+def _points(dimensions: int, name: DesignName, count: int, seed: int) -> NDArray[np.float64]:
+    rng = np.random.default_rng(seed)
+    if name == "random":
+        return rng.random((count, dimensions))
+    if name == "latin":
+        return qmc.LatinHypercube(dimensions, rng=rng).random(count)
+    # Sobol points keep their balance in powers of two; drawn so, fewer are a beginning of more.
+    exponent = max(0, count - 1).bit_length()
+    return qmc.Sobol(dimensions, rng=rng).random_base2(exponent)[:count]
