@@ -1,9 +1,10 @@
-"""The figures of benchmarks/results/cases.json in the pages of docs/.
+"""The figures of benchmarks/results in the pages of docs/.
 
     .venv/bin/python benchmarks/figures.py
 
 A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
-`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, or `four loads`.
+`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, or a part of the
+parameter study (see benchmarks/parameter_study.py).
 """
 
 import json
@@ -11,8 +12,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+import parameter_study
+
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "cases.json"
 LOADS = {
     "write-heavy": "write-heavy",
     "half-missing": "point reads, half missing",
@@ -20,6 +22,14 @@ LOADS = {
     "mixed": "gets and overwrites, 50/50",
 }
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+
+
+def recorded() -> dict[str, Any]:
+    """All results that pages show, those of the cases by their names."""
+    folder = ROOT / "benchmarks" / "results"
+    study = folder / "parameter_study.json"
+    results: dict[str, Any] = json.loads((folder / "cases.json").read_text())
+    return {**results, "parameter study": json.loads(study.read_text())}
 
 
 def pages() -> list[Path]:
@@ -36,6 +46,8 @@ def filled(text: str, results: dict[str, Any]) -> str:
 def _figures(name: str, results: dict[str, Any]) -> str:
     if name == "four loads":
         return _four_loads(results)
+    if name in parameter_study.PARTS:
+        return parameter_study.PARTS[name](results["parameter study"])
     return _case(results[name])
 
 
@@ -114,7 +126,7 @@ def _value(value: Any) -> str:
 
 def main() -> None:
     """Fill all pages."""
-    results = json.loads(RESULTS.read_text())
+    results = recorded()
     for page in pages():
         page.write_text(filled(page.read_text(), results))
 

@@ -48,6 +48,9 @@ value_size = 400
 [protocol]
 probe_reads = 500
 quiet_s = 1
+
+[screen]
+design = "latin"
 """
 
 OTHER_VALUES: dict[str, Any] = {
@@ -72,6 +75,7 @@ OTHER_VALUES: dict[str, Any] = {
     "pairs": 9,
     "max_pairs": 99,
     "protocol": {"quiet_s": 2},
+    "screen": {"design": "latin"},
 }
 """Another value for each setting than its default."""
 

@@ -144,15 +144,15 @@ class Objective:
         return max((use - 1 for use in uses), default=-1.0)
 
 
-def jin2022_fitness(trial: Metrics, base: Metrics) -> float:
+def jin2022_fitness(trial: Metrics, base: Metrics, write_amp: str = "write_amp") -> float:
     """The fitness by which Jin, Choi, Choi, Sung and Park (2022) tuned RocksDB.
 
     1000 x the sum of what is gained on the base, as a share of it, in write amplification, live
-    space, load + settle time and data rate: 0 for the base, higher is better.
+    space, load + settle time and data rate: 0 for the base, higher is better. The paper's write
+    amplification is `w_amp_table`.
     """
-    gained = sum(
-        (base[name] - trial[name]) / max(base[name], _TINY) for name in COMPOSITES["balanced"]
-    )
+    lower = (write_amp, "live_sst_bytes", "total_s")
+    gained = sum((base[name] - trial[name]) / max(base[name], _TINY) for name in lower)
     faster = (trial["rate_mb_s"] - base["rate_mb_s"]) / max(base["rate_mb_s"], _TINY)
     return 1000 * (gained + faster)
 
@@ -218,8 +218,8 @@ def parse_objective(
     """The objective that a user named by one goal or several, with limits as text.
 
     Limits of the user stand besides the default ones; one on a metric that has a default limit
-    takes its place, and so can lift it. Of several goals none has a default limit. UserError where
-    a name or a limit is wrong.
+    takes its place, and `METRIC <= none` lifts it. Of several goals none has a default limit.
+    UserError where a name or a limit is wrong.
     """
     goals = tuple(map(_goal, [names] if isinstance(names, str) else names))
     _check_goals([goal.name for goal in goals])
@@ -228,7 +228,7 @@ def parse_objective(
     traded = {goal.name for goal in goals} if len(goals) > 1 else set()
     named = {limit.metric for limit in asked} | traded
     defaults = tuple(limit for limit in default_limits if limit.metric not in named)
-    return Objective(goals, defaults + asked)
+    return Objective(goals, defaults + tuple(limit for limit in asked if limit.bound != inf))
 
 
 def _goal(name: str) -> Goal:
@@ -260,18 +260,22 @@ def _check_goals(names: Sequence[str]) -> None:
 _LIMIT = re.compile(
     r"\s*(\w+)\s*(<=|>=)\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*(\*\s*base)?\s*"
 )
+_LIFTED = re.compile(r"\s*(\w+)\s*<=\s*none\s*")
 
 
 def parse_limit(text: str) -> Limit:
     """A limit from a text such as `live_sst_bytes <= 1.1 * base` or `write_p99_us <= 2000`.
 
-    Where the metric is a size, the bound may have a unit: `live_sst_bytes <= 300MiB`.
+    Where the metric is a size, the bound may have a unit: `live_sst_bytes <= 300MiB`. With
+    `METRIC <= none` there is no bound.
     """
+    if lifted := _LIFTED.fullmatch(text):
+        return Limit(metric(lifted[1], "limit").name, "<=", inf, False)
     match = _LIMIT.fullmatch(text)
     if match is None:
         raise UserError(
             f"limit: {text!r} is no limit; write METRIC <= NUMBER or METRIC <= NUMBER * base "
-            "(or >=)"
+            "(or >=), or METRIC <= none to lift a default one"
         )
     limited = metric(match[1], "limit")
     number, unit, times_base = match[3], match[4], match[5] is not None

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import LOAD_AREA, Catalogue
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.space import KnobSpace
@@ -30,6 +30,9 @@ SMALLEST_SCALE = Fraction(1, 512)
 
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 """How far around the size that was given a block cache is searched."""
+
+_LOAD = ("threads", "compression_ratio")
+"""The parameters of the load that presets of published studies vary."""
 
 MIN_PAIRS = 6
 """A gain is never claimed from fewer pairs of runs."""
@@ -214,7 +217,7 @@ class StudySpec(BaseModel):
         catalogue = self._catalogue(ground)
         given = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
         selected = catalogue.select(self.knobs)
-        load = {k.name: getattr(self.workload, k.name) for k in selected if k.area == LOAD_AREA}
+        load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
         base = {
             **catalogue.scaled({**ground.base.settings, **given}, factor), **self.fixed, **load
         }  # fmt: skip
@@ -228,19 +231,16 @@ class StudySpec(BaseModel):
         limit = MemoryLimit(memory)
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
 
-    def load_at(self, config: Config) -> Workload:
-        """The load of a config: the study's own, unless its knobs vary the load too.
+    def load_at(self, config: Config, load: Workload | None = None) -> Workload:
+        """The load of a config: the study's own or the given one, unless knobs vary it too.
 
         Then all clients together write as much as one would.
         """
-        varied = {p: config[p] for p in ("threads", "compression_ratio") if p in config}
-        if not varied:
-            return self.workload
-        threads = int(varied.get("threads", self.workload.threads))
-        writes = self.workload.client_operations * self.workload.threads
-        if threads > 1:
-            varied["operations"] = round(writes / threads)
-        return Workload.model_validate({**self.workload.model_dump(), **varied})
+        load = load or self.workload
+        varied: dict[str, Any] = {name: config[name] for name in _LOAD if name in config}
+        if int(varied.get("threads", 1)) > 1:
+            varied["operations"] = round(load.client_operations * load.threads / varied["threads"])
+        return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
 
     def settings_at(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
         """The settings of a config for a tree at another scale: sizes grow, the rest stays.
@@ -251,7 +251,7 @@ class StudySpec(BaseModel):
         space, here = self.space(ground, scale), self.space(ground).default()
         grown = self._catalogue(ground).scaled(config, float(scale / self.scale_value))
         kept = {name: space.base[name] for name in config if config[name] == here[name]}
-        return space.settings(space.legalise({**grown, **kept}))
+        return without_load(space.settings(space.legalise({**grown, **kept})))
 
     def _catalogue(self, ground: Ground) -> Catalogue:
         """The knobs that the base has, as this study has them."""
@@ -261,6 +261,11 @@ class StudySpec(BaseModel):
     def _ranged(self, knob: Knob, base: Settings) -> Knob:
         """The knob with a range around the base, where that is the user's own."""
         return knob if self.base is None else knob.around(base[knob.name])
+
+
+def without_load(settings: Settings) -> Settings:
+    """The settings that are the engine's: without parameters of the load that vary with them."""
+    return {name: value for name, value in settings.items() if name not in _LOAD}
 
 
 def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:

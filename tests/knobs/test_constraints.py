@@ -47,7 +47,9 @@ def test_what_rocksdb_has_written_is_normal_and_legal(run: str) -> None:
 @given(seed=st.integers(0, 2**32))
 def test_rules_about_options_that_a_version_lacks_are_skipped(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    settings = {k.name: value_at(k, rng.random()) for k in CATALOGUE.knobs if rng.random() < rng.random()}
+    settings = {
+        k.name: value_at(k, rng.random()) for k in CATALOGUE.knobs if rng.random() < rng.random()
+    }
     base = {name: DEFAULTS[name] for name in settings}
     context = Context(base, 1024, frozenset({"kZSTD"}), CATALOGUE.knobs)
     found = normalise(settings, context)

@@ -22,7 +22,8 @@ from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
 
 SEEDS = (1, 2, 3)
-LEARNERS = [name for name in OPTIMIZERS if name != "random"]
+PUBLISHED = ("genetic-jin2022", "genetic-jin2022-small")
+LEARNERS = [name for name in OPTIMIZERS if name not in ("random", *PUBLISHED)]
 THREE = "block_size,cache_size,bloom_bits"
 
 
@@ -52,7 +53,7 @@ def best_of_random() -> float:
     return median(best_after_60("random", seed) for seed in SEEDS)
 
 
-@pytest.mark.parametrize(("name", "share"), [("tpe", 0.75), ("nsga2", 1.0)])
+@pytest.mark.parametrize(("name", "share"), [("tpe", 0.75), ("nsga2", 1.0), ("genetic", 1.0)])
 def test_learners_beat_random_search_on_a_smooth_objective(
     name: str, share: float, best_of_random: float
 ) -> None:

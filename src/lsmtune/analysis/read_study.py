@@ -44,9 +44,10 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     objective = spec.parsed_objective
     base_runs = complete_trials(stored, Role.BASE)
     views = _trial_views(spec, stored, objective)
-    if trial is None:
+    best: Candidate | None = None
+    if trial is None and spec.screen is None:
         best = study_winner(stored, verifications, objective, spec.scale, spec.workload)
-    else:
+    elif trial is not None:
         best = _picked(candidates(stored, objective), trial, name)
     number = best.trial.number if best else None
     return StudyView(
@@ -73,6 +74,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         ),
         front=_front(views, stored, objective),
         picked=trial is not None,
+        screening=spec.screen is not None,
     )
 
 
@@ -93,7 +95,9 @@ def _trial_views(
     """The views by the trials' numbers."""
     base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
     base_config = next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    knobs = {knob.name: knob for knob in load(spec.engine).knobs}
+    catalogue = load(spec.engine)
+    varied = [parameter.as_knob() for parameter in catalogue.workload_parameters]
+    knobs = {knob.name: knob for knob in (*catalogue.knobs, *varied)}
     views = {}
     for trial in stored:
         changes = _changes(knobs, base_config, trial.config) if base_config else ()

@@ -86,8 +86,10 @@ def summary_lines(view: StudyView) -> list[str]:
     """The study in words: claim, gains, changed options, the front, failed trials."""
     lines = [f"study {view.name}: {_count(view)}"]
     if view.best_trial is None:
-        lines.append("no trial beat the base within the limits: the base stays")
-        return lines + _front_lines(view)
+        told = "no trial beat the base within the limits: the base stays"
+        if view.screening:
+            told = f"a screening: `lsmtune importance {view.name}` says which knobs matter"
+        return [*lines, told, *_front_lines(view)]
     lines += _claim(view, view.best_trial)
     lines.append(f"options that changed (trial {view.best_trial.number}):")
     lines += [f"  {c.knob.name} = {c.best}  (base {c.base})" for c in view.changes]

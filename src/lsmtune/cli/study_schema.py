@@ -15,7 +15,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ENGINE = "rocksdb"
 _NO_DEFAULTS: tuple[Any, ...] = (None, "", [])
 """Where the user says nothing, these stand for what follows from other keys, or for none."""
-_LIMIT = r"^\s*\w+\s*(<=|>=)\s*\d.*$"
+_LIMIT = r"^\s*\w+\s*((<=|>=)\s*\d.*|<=\s*none\s*)$"
 
 _STUDY_WORDS = {
     "study": "name of the study, and of its folders; made of the settings where none is given",
@@ -26,9 +26,10 @@ _STUDY_WORDS = {
     "cache": "size of the base's block cache, which no OPTIONS file tells, e.g. 64MiB",
     "workload": "the load: a name, or a table of its parameters",
     "scale": "size of the tree: 1 is full size, 1/64 a 64th of every size",
-    "knobs": "the knobs to search: a preset, or names separated by commas",
+    "knobs": "the knobs to search: a preset, names separated by commas, or top:6 of a screening",
     "objective": "what to improve: a goal made of several metrics, a metric, or a list of metrics",
-    "limits": "what must hold besides: METRIC <= NUMBER, or METRIC <= NUMBER * base (or >=)",
+    "limits": "what must hold besides: METRIC <= NUMBER, or METRIC <= NUMBER * base (or >=), or "
+    "METRIC <= none to lift a default limit",
     "memory": "most that memtables and block cache may take, e.g. 10MiB; by default as the base",
     "optimizer": "what decides which config to try next",
     "trials": "configs to search with",
@@ -41,6 +42,7 @@ _STUDY_WORDS = {
     "pairs": "fewest pairs of runs that verify the winner: 0 for none, or at least 6",
     "max_pairs": "most pairs of runs that verify the winner",
     "protocol": "how a trial is run",
+    "screen": "makes the study a screening: `lsmtune screen` runs it, and nothing is searched",
 }
 _WORKLOAD_WORDS = {
     "name": "which load",
@@ -69,8 +71,15 @@ _PROTOCOL_WORDS = {
     "wall_limit_s": "seconds after which a trial is ended",
     "silence_limit_s": "seconds without a sign of life after which a trial is ended",
 }
+_SCREEN_WORDS = {
+    "design": "how the configs are spread over the space",
+    "batch": "a file of JSON lines whose configs run instead of a design's",
+    "replicated": "how many of the configs run more than once, which tells the noise",
+    "runs": "how often each of those runs",
+}
 _MIX_WORDS = {"get": "share of gets", "put": "share of puts", "scan": "share of scans"}
-_WORDS = {"Workload": _WORKLOAD_WORDS, "Protocol": _PROTOCOL_WORDS, "Mix": _MIX_WORDS}
+_WORDS = {"Workload": _WORKLOAD_WORDS, "Protocol": _PROTOCOL_WORDS, "Mix": _MIX_WORDS,
+          "Screen": _SCREEN_WORDS}  # fmt: skip
 
 
 def study_schema() -> Schema:

@@ -14,7 +14,10 @@ Base = Annotated[
 Cache = Annotated[
     str | None, typer.Option(help="your block cache, which no OPTIONS file tells, e.g. 4GiB")
 ]
-Knobs = Annotated[str | None, typer.Option(help="a preset, or knobs: a,b,c [what suits the load]")]
+Knobs = Annotated[
+    str | None,
+    typer.Option(help="a preset, knobs: a,b,c, or top:6 of a screening [what suits the load]"),
+]
 Objectives = Annotated[
     list[str] | None,
     typer.Option(
@@ -69,6 +72,7 @@ def tune(
     given.setdefault("program", program)
     if workload is not None or num is not None:
         given["workload"] = tuning.merged_workload(given.get("workload"), workload, num)
+    tuning.name_top_knobs(given, home, note)
     if budget is not None and trials is None:
         given["trials"] = tuning.MANY_TRIALS
     spec = make_spec(given, str(study_file or "command line"))

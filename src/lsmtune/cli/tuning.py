@@ -38,8 +38,24 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     return table
 
 
+def name_top_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
+    """Put the knobs that a screening found to matter in the place of `top:N`.
+
+    The newest screening of the same load in the home counts, else the data that ships.
+    """
+    if not isinstance(wanted := given.get("knobs"), str) or not wanted.startswith("top:"):
+        return
+    from lsmtune.cli.top_knobs import top_knobs
+
+    knobs, source = top_knobs(wanted, given, home)
+    tell(f"knobs: {wanted} of {source}: {knobs}")
+    given["knobs"] = knobs
+
+
 def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
     """Tune, verify, write page and options, tell where they are; the JSON of `show`."""
+    if spec.screen is not None:
+        raise UserError("screen: a study with this table is no search; `lsmtune screen` runs it")
     engine = make_engine(spec.engine, spec.program)
     found = described(spec, engine)  # what is wrong is told before a folder is made
     for remark in found[1].base.notes:

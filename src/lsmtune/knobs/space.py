@@ -22,6 +22,8 @@ _REPAIRS = 30
 _SPECIAL_SHARE = 0.2
 """How often a special value is drawn, as LlamaTune (Kanellis et al. 2022) found good."""
 _CHANGED_SHARE = 0.2
+_ALMOST = 1e-12
+"""Places lie below 1 by at least this."""
 _SHRINK_ORDER = ("cache_size", "row_cache_size", "max_write_buffer_number", "write_buffer_size")
 _MEMORY_KNOBS = (*_SHRINK_ORDER, "db_write_buffer_size")
 
@@ -213,6 +215,24 @@ def value_at(knob: Knob, place: float) -> Value:
     if knob.log:
         return knob.clip(low * (high / low) ** place)
     return knob.clip(low + place * (high - low))
+
+
+def place_of(knob: Knob, value: Value) -> float:
+    """The place of a value in the knob's scale: what `value_at` finds there is that value."""
+    if not knob.is_range:
+        return (knob.drawn.index(value) + 0.5) / len(knob.drawn) if value in knob.drawn else 0.0
+    if value in knob.special_values:
+        return (knob.special_values.index(value) + 0.5) / len(knob.special) * _SPECIAL_SHARE
+    low, high = knob.bounds()
+    within = min(max(float(value), low), high)
+    if knob.log:
+        place = float(np.log(within / low) / np.log(high / low))
+    elif knob.kind == "int":
+        place = (within - low + 0.5) / (high - low + 1)
+    else:
+        place = (within - low) / (high - low)
+    place = min(place, 1 - _ALMOST)
+    return _SPECIAL_SHARE + (1 - _SPECIAL_SHARE) * place if knob.special else place
 
 
 def _settled(knob: Knob, value: Value) -> Value:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from lsmtune.errors import UserError
 from lsmtune.optimizers.base import Optimizer
+from lsmtune.optimizers.genetic import Genetic, described, published
 from lsmtune.optimizers.nsga2 import nsga2
 from lsmtune.optimizers.random_search import RandomSearch
 from lsmtune.optimizers.tpe import tpe
@@ -12,6 +13,9 @@ OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
     "tpe": tpe,
     "nsga2": nsga2,
     "random": RandomSearch,
+    "genetic": Genetic,
+    "genetic-jin2022": published,
+    "genetic-jin2022-small": described,
 }
 
 

@@ -57,6 +57,8 @@ def _nothing_found(view: StudyView) -> str:
     if not view.searched:
         return "Nothing to compare yet: only the base has been measured"
     trials = counted(len(view.searched), "trial")
+    if view.screening:
+        return f"A screening of {trials}: `lsmtune importance {view.name}` says which knobs matter"
     return f"Nothing found: none of {trials} beat the base within the limits"
 
 

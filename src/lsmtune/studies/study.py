@@ -8,12 +8,11 @@ from pathlib import Path
 
 from lsmtune.engines.base import Engine, EngineFacts, Hopeless, OwnBase, never_hopeless
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.catalogue import LOAD_AREA
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec
+from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -51,7 +50,6 @@ class Study:
         self.objective: Objective = spec.parsed_objective
         self.ground = Ground(engine.catalogue, stored.base, describe_host().max_open_files)
         self.space = spec.space(self.ground)
-        self._load_knobs = {k.name for k in self.space.knobs if k.area == LOAD_AREA}
         self._runner = Runner(home, stored, stored.base, engine, listener)
         self._trials: list[StoredTrial] = []
 
@@ -134,7 +132,7 @@ class Study:
             protocol = protocol.model_copy(update={"wall_limit_s": limit_s})
         settings = self.space.settings(config)
         return TrialSpec(
-            settings={name: settings[name] for name in settings if name not in self._load_knobs},
+            settings=without_load(settings),
             workload=self.spec.load_at(config),
             protocol=protocol,
             seed=self.spec.seed,

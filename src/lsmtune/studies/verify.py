@@ -104,7 +104,7 @@ def _run_pair(study: Study, best: Config, verification: StoredVerification) -> N
     for role in roles:
         spec = TrialSpec(
             settings=study.settings_at(configs[role], Fraction(verification.scale)),
-            workload=verification.workload,
+            workload=study.spec.load_at(configs[role], verification.workload),
             protocol=study.spec.protocol,
             seed=_FIRST_SEED * verification.id + pair,
         )

@@ -1,0 +1,126 @@
+"""What docs/parameter-study.md states, from the recipe's own output.
+
+.venv/bin/lsmtune reproduce jin2022 --configs 0 --seeds 3 --home FOLDER --json > FILE
+.venv/bin/python benchmarks/parameter_study.py FILE
+.venv/bin/python benchmarks/figures.py
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results" / "parameter_study.json"
+_MOST_KNOBS = 6
+
+
+def kept(document: dict[str, Any]) -> dict[str, Any]:
+    """The part of the recipe's output that the page shows."""
+    screenings = {
+        mode: {
+            **{key: found[key] for key in ("runs", "configs", "failed", "top")},
+            "metrics": {name: _metric(metric) for name, metric in found["metrics"].items()},
+        }
+        for mode, found in document["screenings"].items()
+    }
+    return {**document, "screenings": screenings}
+
+
+def _metric(metric: dict[str, Any]) -> dict[str, Any]:
+    names = ("model", "r2_holdout", "r2_holdout_forest", "r2_oob", "noise", "r2_ceiling")
+    knobs = [
+        {key: knob[key] for key in ("knob", "mdi", "permutation", "anova_multi_p", "effect")}
+        for knob in metric["knobs"][:_MOST_KNOBS]
+    ]
+    return {**{name: metric[name] for name in names}, "knobs": knobs}
+
+
+def _accuracy(study: dict[str, Any]) -> str:
+    """How well each metric can be predicted, the paper's figure beside."""
+    honest, published = (study["screenings"][mode] for mode in ("honest", "published"))
+    lines = [
+        f"{honest['configs']} configs ({honest['runs']} runs, {honest['failed']} failed) with the "
+        f"load fixed, {published['configs']} ({published['runs']} runs, {published['failed']} "
+        "failed) as published.",
+        "",
+        "| metric | paper | forest, as published | forest, honest | best model, honest | noise "
+        "allows |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, metric in honest["metrics"].items():
+        paper = study["paper"]["r_squared"].get(name)
+        other = published["metrics"][name]["r2_holdout_forest"]
+        cells = [
+            name, f"{paper:.3f}" if paper else "", _r2(other), _r2(metric["r2_holdout_forest"]),
+            f"{_r2(metric['r2_holdout'])}, {metric['model']}", _r2(metric["r2_ceiling"]),
+        ]  # fmt: skip
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _r2(interval: dict[str, float]) -> str:
+    return f"{interval['median']:.2f} ({interval['low']:.2f} to {interval['high']:.2f})"
+
+
+def _knobs(study: dict[str, Any]) -> str:
+    """The first knobs of each metric, the load fixed."""
+    lines = ["| metric | knob | R² lost without it | least at | most at | apart by |",
+             "|---|---|---|---|---|---|"]  # fmt: skip
+    for name, metric in study["screenings"]["honest"]["metrics"].items():
+        for knob in metric["knobs"][:3]:
+            groups = sorted(knob["effect"], key=lambda group: group["modelled"])
+            least, most = groups[0], groups[-1]
+            apart = most["modelled"] / least["modelled"] - 1
+            cells = [name, f"`{knob['knob']}`", f"{knob['permutation']:.2f}", least["values"],
+                     most["values"], f"{apart:.0%}"]  # fmt: skip
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _searches(study: dict[str, Any]) -> str:
+    """What the genetic searches found, verified."""
+    lines = ["| search | best single run of 36 | verified fitness (95 %) | pairs |",
+             "|---|---|---|---|"]  # fmt: skip
+    shares = []
+    for search in study["searches"]:
+        found, name = search["verified"], f"{search['mode']}, seed {search['seed']}"
+        verified = f"{_fitness(found['exact'])} | {found['pairs']}" if found else "no gain |"
+        lines.append(f"| {name} | {search['best_so_far'][-1]:.0f} | {verified} |")
+        if search["data_share"] is not None:
+            shares.append(search)
+    lines.append("")
+    if median := study["honest_fitness"]:
+        lines.append(
+            f"Honest: {median['median']:.0f} in the median of the seeds ({median['low']:.0f} to "
+            f"{median['high']:.0f}); the paper's table 2 gives "
+            f"{study['paper']['fitness_of_table_2']:.0f}."
+        )
+    lines += [
+        f"As published: {_fitness(search['verified']['exact'])} with the data that it chose, "
+        f"{_fitness(search['on_base_data']['exact'])} for the same options on the base's data: "
+        f"{search['data_share']:.0%} came from changing the data."
+        for search in shares
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _fitness(interval: dict[str, float]) -> str:
+    return f"{interval['median']:.0f} ({interval['low']:.0f} to {interval['high']:.0f})"
+
+
+PARTS = {
+    "parameter study accuracy": _accuracy,
+    "parameter study knobs": _knobs,
+    "parameter study searches": _searches,
+}
+"""The parts that a page can show."""
+
+
+def main() -> None:
+    """Write the results."""
+    document = json.loads(Path(sys.argv[1]).read_text())
+    RESULTS.write_text(json.dumps(kept(document), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+"""Which knobs matter to which metric: from measured runs to records."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsmtune.batch import BatchLine
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.types import Knob
+from lsmtune.learning.effects import GroupMean, Interaction, interactions, main_effect
+from lsmtune.learning.factors import Cell, Design, Factor, Floats
+from lsmtune.learning.importance import lasso_ranks, mdi, ped_anova, permutation
+from lsmtune.learning.models import Accuracy, forest, held_out_accuracy, make_model, nested_accuracy
+from lsmtune.learning.variance import Noise, multi_factor, noise, one_way_p
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.stats import Interval
+from lsmtune.workloads import Workload
+
+DEFAULT_METRICS: dict[str, tuple[str, ...]] = {
+    "write": ("write_amp", "live_sst_bytes", "total_s", "throughput_ops_s"),
+    "read": ("throughput_ops_s", "read_amp", "live_sst_bytes"),
+    "mixed": ("throughput_ops_s", "write_amp", "live_sst_bytes"),
+}
+"""What is asked about unless the user says otherwise, by the kind of load."""
+
+LOAD_FACTORS = ("num", "key_size", "value_size", "threads", "compression_ratio")
+"""Parameters of the load that count as factors where they vary."""
+
+SIGNIFICANT = 0.05
+NOTABLE = 0.01
+"""A knob that explains less than this share of the variance is of no use for tuning."""
+
+_FEWEST_CONFIGS = 30
+_INTERACTING = 5
+_RANKING_MODEL, _RANKINGS = "extra trees", 3
+
+
+@dataclass(frozen=True, slots=True)
+class KnobImportance:
+    """One knob and one metric, by every method.
+
+    `permutation` is by how much held-out R² falls without the knob, `mdi`, `ped_anova` and
+    `eta_squared` are shares of 1, `anova_p` is the paper's test of the knob alone, `multi_p` that
+    among all knobs (corrected for their number). `effect` are the means by its values.
+    """
+
+    knob: str
+    mdi: float
+    permutation: Interval
+    ped_anova: float
+    anova_p: float
+    multi_p: float
+    eta_squared: float
+    lasso_rank: int
+    effect: tuple[GroupMean, ...]
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether the model predicts notably worse without it."""
+        return self.permutation.low > 0 and self.permutation.median >= NOTABLE
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the analysis of variance over all knobs finds a main effect."""
+        return self.multi_p < SIGNIFICANT
+
+
+@dataclass(frozen=True, slots=True)
+class MetricImportance:
+    """One metric: how well it can be modelled, and its knobs in order of importance.
+
+    `model` is the one that cross-validation chose; `accuracy` is the whole nested choice's,
+    `forest_r2` that of the paper's random forest over the same folds, `r2_oob` its out-of-bag
+    estimate. `noise` is None where no config ran twice.
+    """
+
+    metric: str
+    model: str
+    accuracy: Accuracy
+    forest_r2: Interval
+    r2_oob: float
+    noise: Noise | None
+    knobs: tuple[KnobImportance, ...]
+    interactions: tuple[Interaction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """All metrics of one set of runs.
+
+    `load_factors` are those that are no knobs of the store, `ranking` are the knobs by how much
+    they matter over all metrics.
+    """
+
+    runs: int
+    configs: int
+    failed: int
+    load_factors: tuple[str, ...]
+    ranking: tuple[str, ...]
+    metrics: tuple[MetricImportance, ...]
+
+    def top(self, count: int) -> tuple[str, ...]:
+        """The knobs that matter most."""
+        return self.ranking[:count]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Measured runs as a table: factors and outcomes of the first run of each config."""
+
+    design: Design
+    load_factors: tuple[str, ...]
+    first: tuple[BatchLine, ...]
+    groups: tuple[tuple[BatchLine, ...], ...]
+    failed: int
+
+    def outcome(self, metric: str) -> Floats:
+        """The metric of each first run; UserError where some run lacks it."""
+        if any(metric not in line.metrics for line in self.first):
+            known = ", ".join(sorted(self.first[0].metrics))
+            raise UserError(f"metric {metric!r}: not every run has it; runs have {known}")
+        return np.array([line.metrics[metric] for line in self.first])
+
+    def noise(self, metric: str) -> Noise | None:
+        """The noise of the metric, from the configs that ran more than once."""
+        values = [[line.metrics[metric] for line in group] for group in self.groups]
+        return noise(values, self.outcome(metric))
+
+
+def runs_of(lines: Iterable[BatchLine], catalogue: Catalogue) -> Runs:
+    """The table of the lines; UserError where there are too few, or nothing varies."""
+    groups: dict[str, list[BatchLine]] = {}
+    failed = 0
+    for line in lines:
+        if line.metrics:
+            key = f"{sorted(line.knobs.items())} {line.workload.model_dump_json()}"
+            groups.setdefault(key, []).append(line)
+        else:
+            failed += 1
+    first = tuple(group[0] for group in groups.values())
+    if len(first) < _FEWEST_CONFIGS:
+        raise UserError(
+            f"importance: {len(first)} measured configs are too few; allowed are >= "
+            f"{_FEWEST_CONFIGS} (`lsmtune screen` measures more)"
+        )
+    load = [f for name in LOAD_FACTORS if (f := _load_factor(name, first)) is not None]
+    knobs = [f for knob in catalogue.knobs if (f := _knob_factor(knob, first)) is not None]
+    if not knobs:
+        raise UserError("importance: no knob differs between the runs")
+    names = tuple(factor.name for factor in load)
+    design = Design((*knobs, *load))
+    return Runs(design, names, first, tuple(map(tuple, groups.values())), failed)
+
+
+def _knob_factor(knob: Knob, lines: Sequence[BatchLine]) -> Factor | None:
+    cells: tuple[Cell, ...] = tuple(line.knobs.get(knob.name, knob.default) for line in lines)
+    if len(set(cells)) == 1:
+        return None
+    special = tuple(cell for cell in set(cells) if knob.is_range and cell in knob.special_values)
+    return Factor(knob.name, cells, knob.is_range, knob.log, special, knob.unit)
+
+
+def _load_factor(name: str, lines: Sequence[BatchLine]) -> Factor | None:
+    cells = tuple(_parameter(line.workload, name) for line in lines)
+    return None if len(set(cells)) == 1 else Factor(name, cells, ordered=True)
+
+
+def _parameter(workload: Workload, name: str) -> float | int:
+    value: float | int = getattr(workload, name)
+    return value
+
+
+def knob_ranking(runs: Runs, metrics: Sequence[str], seed: int = 1) -> tuple[str, ...]:
+    """The knobs of the store by how much they matter, each metric counting alike.
+
+    By the held-out R² that extra trees lose without them: quick, and no worse at ranking than the
+    model that predicts best.
+    """
+    shares = dict.fromkeys((factor.name for factor in runs.design.factors), 0.0)
+    for metric in metrics:
+        falls = permutation(runs.design, runs.outcome(metric), _RANKING_MODEL, _RANKINGS, seed)
+        total = sum(max(0.0, fall.median) for fall in falls) or 1.0
+        for factor, fall in zip(runs.design.factors, falls, strict=True):
+            shares[factor.name] += max(0.0, fall.median) / total
+    knobs = [name for name in shares if name not in runs.load_factors]
+    return tuple(sorted(knobs, key=lambda name: -shares[name]))
+
+
+def find_importance(runs: Runs, metrics: Sequence[str], repeats: int, seed: int = 1) -> Importance:
+    """The importance of every factor to each metric; `repeats` is of all cross-validations."""
+    found = tuple(_metric_importance(runs, metric, repeats, seed) for metric in metrics)
+    measured = sum(len(group) for group in runs.groups)
+    ranking = knob_ranking(runs, metrics, seed)
+    return Importance(measured, len(runs.first), runs.failed, runs.load_factors, ranking, found)
+
+
+def _metric_importance(runs: Runs, metric: str, repeats: int, seed: int) -> MetricImportance:
+    design, outcome = runs.design, runs.outcome(metric)
+    matrix = design.matrix
+    accuracy = nested_accuracy(matrix, outcome, repeats, seed)
+    fitted_forest = forest(seed).fit(matrix, outcome)
+    fitted = make_model(accuracy.model, seed, outcome).fit(matrix, outcome)
+    falls = permutation(design, outcome, accuracy.model, repeats, seed)
+    order = sorted(range(len(falls)), key=lambda place: -falls[place].median)
+    by_impurity = mdi(design, fitted_forest)
+    best = ped_anova(design, outcome, lower_is_better=METRICS[metric].better != "higher")
+    shares, ranks = multi_factor(design, outcome), lasso_ranks(design, outcome)
+    knobs = tuple(
+        KnobImportance(
+            knob=design.factors[place].name,
+            mdi=float(by_impurity[place]),
+            permutation=falls[place],
+            ped_anova=float(best[place]),
+            anova_p=one_way_p(design.factors[place], outcome),
+            multi_p=shares[place].p,
+            eta_squared=shares[place].eta_squared,
+            lasso_rank=ranks[place],
+            effect=tuple(main_effect(design, place, outcome, fitted, seed)),
+        )
+        for place in order
+    )
+    return MetricImportance(
+        metric=metric,
+        model=accuracy.model,
+        accuracy=accuracy,
+        forest_r2=held_out_accuracy("random forest", matrix, outcome, repeats, seed),
+        r2_oob=float(fitted_forest.oob_score_),
+        noise=runs.noise(metric),
+        knobs=knobs,
+        interactions=tuple(interactions(design, order[:_INTERACTING], fitted, seed)),
+    )
+
+
+def importance_document(importance: Importance) -> dict[str, object]:
+    """The importance as JSON."""
+    return {
+        "runs": importance.runs,
+        "configs": importance.configs,
+        "failed": importance.failed,
+        "load_factors": list(importance.load_factors),
+        "top": list(importance.top(6)),
+        "metrics": {metric.metric: _metric_document(metric) for metric in importance.metrics},
+    }
+
+
+def _metric_document(metric: MetricImportance) -> Mapping[str, object]:
+    return {
+        "model": metric.model,
+        "models_chosen": metric.accuracy.chosen,
+        "r2_holdout": _interval(metric.accuracy.r2),
+        "r2_holdout_forest": _interval(metric.forest_r2),
+        "r2_oob": metric.r2_oob,
+        "noise": metric.noise and metric.noise.relative,
+        "r2_ceiling": metric.noise and _interval(metric.noise.ceiling),
+        "knobs": [
+            {
+                "knob": k.knob, "mdi": k.mdi, "permutation": k.permutation.median,
+                "permutation_low": k.permutation.low, "permutation_high": k.permutation.high,
+                "anova_p": k.anova_p, "anova_multi_p": k.multi_p, "eta_squared": k.eta_squared,
+                "ped_anova": k.ped_anova, "lasso_rank": k.lasso_rank,
+                "effect": [
+                    {"values": g.group, "runs": g.runs, "mean": _interval(g.mean),
+                     "modelled": g.modelled}
+                    for g in k.effect
+                ],
+            }
+            for k in metric.knobs
+        ],
+        "interactions": [
+            {"knobs": [i.first, i.second], "strength": i.strength, "rows": i.rows,
+             "columns": i.columns, "cells": i.cells}
+            for i in metric.interactions
+        ],
+    }  # fmt: skip
+
+
+def _interval(interval: Interval) -> dict[str, float]:
+    return {"median": interval.median, "low": interval.low, "high": interval.high}

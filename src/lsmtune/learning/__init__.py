@@ -1,0 +1,1 @@
+"""Models and statistics on plain arrays: they know factors and outcomes, not knobs or stores."""

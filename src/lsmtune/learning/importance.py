@@ -1,0 +1,134 @@
+"""How much each factor matters to an outcome, by methods that err in different ways."""
+
+import numpy as np
+import optuna
+from numpy.typing import NDArray
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
+from optuna.importance import PedAnovaImportanceEvaluator
+from optuna.trial import TrialState
+from scipy.special import stdtrit
+from sklearn.linear_model import lars_path
+from sklearn.model_selection import KFold
+
+from lsmtune.learning.factors import MOST_GROUPS, Design, Factor, Floats
+from lsmtune.learning.models import Regressor, make_model
+from lsmtune.stats import Interval
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+_FOLDS = 5
+_SPECIAL_PLACE, _SCALE_BEGINS = 0.1, 0.2
+
+
+def mdi(design: Design, fitted_forest: Regressor) -> Floats:
+    """Each factor's share in the decrease of impurity of a fitted forest, its columns added up.
+
+    As the parameter study ranks. It favours factors with many values (Strobl et al. 2007).
+    """
+    shares = fitted_forest.feature_importances_
+    return np.array([shares[span].sum() for span in design.spans])
+
+
+def permutation(
+    design: Design, outcome: Floats, model: str, repeats: int, seed: int
+) -> list[Interval]:
+    """By how much held-out R² falls when a factor's values are dealt out anew, for each factor.
+
+    All columns of a factor move together, on runs that the model has not seen. The interval is
+    that of the mean over the repeats of the whole cross-validation (Student's t, 95 %).
+    """
+    falls = np.array(
+        [_permutation_once(design, outcome, model, seed + repeat) for repeat in range(repeats)]
+    )
+    return [_mean_interval(column) for column in falls.T]
+
+
+def _permutation_once(design: Design, outcome: Floats, model: str, seed: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    matrix, spread = design.matrix, float(np.var(outcome)) * len(outcome)
+    falls = np.zeros(len(design.factors))
+    for train, test in KFold(_FOLDS, shuffle=True, random_state=seed).split(matrix):
+        fitted = make_model(model, seed, outcome).fit(matrix[train], outcome[train])
+        error = _squares(fitted, matrix[test], outcome[test])
+        for place, span in enumerate(design.spans):
+            dealt = matrix[test].copy()
+            dealt[:, span] = dealt[rng.permutation(len(test)), span]
+            falls[place] += _squares(fitted, dealt, outcome[test]) - error
+    return falls / spread
+
+
+def _squares(fitted: Regressor, matrix: Floats, outcome: Floats) -> float:
+    return float(((fitted.predict(matrix) - outcome) ** 2).sum())
+
+
+def _mean_interval(values: Floats) -> Interval:
+    mean, count = float(values.mean()), len(values)
+    error = float(values.std(ddof=1)) / count**0.5 if count > 1 else 0.0
+    half = float(stdtrit(count - 1, 0.975)) * error if count > 1 else 0.0
+    return Interval(mean, mean - half, mean + half)
+
+
+def lasso_ranks(design: Design, outcome: Floats) -> list[int]:
+    """The place at which each factor enters the Lasso path, the strongest first, from 1.
+
+    OtterTune's ranking (Van Aken et al. 2017): columns brought to one spread, names one column
+    each, and squares of the scales, so that a curve is seen too. A factor enters with the first
+    of its columns; those that never do share the last place.
+    """
+    blocks = [_lasso_columns(factor) for factor in design.factors]
+    owner = np.repeat(range(len(blocks)), [block.shape[1] for block in blocks])
+    matrix = np.column_stack(blocks)
+    matrix = matrix - matrix.mean(axis=0)
+    spread = matrix.std(axis=0)
+    matrix = matrix / np.where(spread > 0, spread, 1.0)
+    _, entered, _ = lars_path(matrix, outcome - outcome.mean(), method="lasso")
+    order = list(dict.fromkeys(int(owner[column]) for column in entered))
+    return [order.index(place) + 1 if place in order else len(order) + 1
+            for place in range(len(blocks))]  # fmt: skip
+
+
+def _lasso_columns(factor: Factor) -> Floats:
+    columns = factor.columns
+    if not factor.ordered or len(set(factor.cells)) < 3:  # noqa: PLR2004 - no curve in two values
+        return columns
+    return np.column_stack([columns, (columns[:, 0] - columns[:, 0].mean()) ** 2])
+
+
+def ped_anova(design: Design, outcome: Floats, *, lower_is_better: bool) -> Floats:
+    """Each factor's share in telling the best tenth of the runs from all (Watanabe et al. 2023)."""
+    distributions: dict[str, BaseDistribution] = {
+        factor.name: _distribution(factor) for factor in design.factors
+    }
+    study = optuna.create_study(direction="minimize" if lower_is_better else "maximize")
+    cells = [_params(factor) for factor in design.factors]
+    for run, value in enumerate(outcome):
+        params = {f.name: cells[place][run] for place, f in enumerate(design.factors)}
+        study.add_trial(
+            optuna.create_trial(
+                state=TrialState.COMPLETE, value=float(value), params=params,
+                distributions=distributions,
+            )
+        )  # fmt: skip
+    found = PedAnovaImportanceEvaluator().evaluate(study)
+    shares = np.array([found.get(factor.name, 0.0) for factor in design.factors])
+    return shares / shares.sum() if shares.sum() > 0 else shares
+
+
+def _distribution(factor: Factor) -> BaseDistribution:
+    if _is_continuous(factor):
+        return FloatDistribution(0.0, 1.0)
+    return CategoricalDistribution(sorted({str(cell) for cell in factor.cells}))
+
+
+def _is_continuous(factor: Factor) -> bool:
+    return factor.ordered and len(set(factor.cells)) > MOST_GROUPS
+
+
+def _params(factor: Factor) -> list[float | str]:
+    if not _is_continuous(factor):
+        return [str(cell) for cell in factor.cells]
+    if not factor.special:
+        return [float(place) for place in factor.scale]
+    special: NDArray[np.bool_] = np.array([cell in factor.special for cell in factor.cells])
+    placed = _SCALE_BEGINS + (1 - _SCALE_BEGINS) * factor.scale
+    return [float(place) for place in np.where(special, _SPECIAL_PLACE, placed)]

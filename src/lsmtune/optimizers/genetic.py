@@ -1,0 +1,155 @@
+"""Genetic algorithms: the two of the parameter study as published, and one with sane operators.
+
+Jin, Choi, Choi, Sung, Park: Improvement of RocksDB Performance via Large-Scale Parameter Analysis
+and Optimization (2022). What a generation is follows from the order of the history alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsmtune.knobs.design import design_configs
+from lsmtune.knobs.space import KnobSpace, place_of, value_at
+from lsmtune.knobs.types import Config, Knob, Value
+from lsmtune.optimizers.base import Observation, Optimizer, seen
+from lsmtune.optimizers.judgement import judged
+from lsmtune.optimizers.random_search import RandomSearch
+
+_TRIES = 50
+_MUTANT_SHARE = 0.5
+"""How likely each gene of a published mutant is new; the paper says "a certain probability"."""
+
+
+@dataclass(slots=True)
+class PublishedGenetic:
+    """The paper's: a generation keeps its best and is filled up with crossings and new ones.
+
+    The best two of all are the parents. A crossing is cut at one point, which the paper leaves
+    open; where it has been measured already, an entirely new chromosome takes its place.
+    """
+
+    name: str
+    summary: str
+    population: int
+    crossed: int
+    new: int
+    mutants: int
+
+    def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
+        """The next chromosome of the generation that is under way."""
+        chromosomes = max(0, len(history) - 1)  # the first is the base
+        rng = np.random.default_rng([seed, len(history)])
+        new = RandomSearch().ask(space, history, seed)
+        bred = self.crossed + self.new + self.mutants
+        generation, place = divmod(chromosomes - self.population, bred)
+        if chromosomes < self.population or place >= self.crossed + self.mutants:
+            return new
+        before = _ranked(history[1 : 1 + self.population + generation * bred])
+        if place < self.crossed:
+            cuts = np.random.default_rng([seed, generation]).permutation(len(space.knobs)).tolist()
+            children: Iterable[Config] = _crossings(space, before[0], before[1 % len(before)], cuts, place)
+        else:
+            children = (_mutant(space, parent, rng) for parent in before[:2] * _TRIES)
+        tried = seen(history)
+        return next((child for child in children if child not in tried), new)
+
+
+def published() -> Optimizer:
+    """Section 4.5, the one that was run: of eight four survive, two are crossed, two are new."""
+    summary = "the parameter study's genetic algorithm as it was run (section 4.5)"
+    return PublishedGenetic("genetic-jin2022", summary, population=8, crossed=2, new=2, mutants=0)
+
+
+def described() -> Optimizer:
+    """Section 3.5, as the method is described: two parents, one crossing, one mutant."""
+    summary = "the parameter study's genetic algorithm as first described (section 3.5)"
+    return PublishedGenetic(
+        "genetic-jin2022-small", summary, population=4, crossed=1, new=0, mutants=1
+    )
+
+
+class Genetic:
+    """Tournaments, uniform crossing, mutation in the scale of each knob, no config twice.
+
+    It begins with what is advised, then with points spread over the space. Each further config is
+    a child of two of the best, within the limits before all others, made legal.
+    """
+
+    name = "genetic"
+    summary = "tournaments, crossing, mutation in each knob's scale"
+
+    _first = 8
+    _population = 8
+    _tournament = 2
+    _mutations = 1.5
+    """How many genes of a child change on average."""
+    _step = 0.2
+    """Standard deviation of a change, as a share of the knob's scale."""
+
+    def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
+        """A start while there are any, then a child of the best."""
+        rng = np.random.default_rng([seed, len(history)])
+        tried = seen(history)
+        starts = [*space.starts(), *design_configs(space, "sobol", self._first, seed)]
+        for start in starts[: max(self._first, len(space.starts()))]:
+            if start not in tried and len(history) <= self._first:
+                return start
+        best = _ranked(history)[: self._population] or [space.default()]
+        rate = self._mutations / len(space.knobs)
+        for _ in range(_TRIES):
+            parents = self._chosen(best, rng), self._chosen(best, rng)
+            child = self._child(space, *parents, rate, rng)
+            if child not in tried:
+                return child
+            rate = min(1.0, rate * 1.2)  # a small space is searched further away
+        return RandomSearch().ask(space, history, seed)
+
+    def _chosen(self, best: Sequence[Config], rng: np.random.Generator) -> Config:
+        """The best of a few random ones; `best` is in order."""
+        return best[int(rng.integers(len(best), size=self._tournament).min())]
+
+    def _child(
+        self, space: KnobSpace, first: Config, second: Config, rate: float, rng: np.random.Generator
+    ) -> Config:
+        values = {}
+        for knob in space.knobs:
+            value = (first if rng.random() < 1 / 2 else second)[knob.name]
+            values[knob.name] = self._mutated(knob, value, rng) if rng.random() < rate else value
+        return space.legalise(values)
+
+    def _mutated(self, knob: Knob, value: Value, rng: np.random.Generator) -> Value:
+        """Another category, or a value some way off in the knob's scale, bounced at its ends."""
+        if not knob.is_range:
+            others = [other for other in knob.drawn if other != value] or [value]
+            return others[int(rng.integers(len(others)))]
+        place = abs(place_of(knob, value) + rng.normal(0, self._step))
+        return value_at(knob, min(max(1 - abs(1 - place), 0.0), np.nextafter(1.0, 0.0)))
+
+
+def _ranked(history: Sequence[Observation]) -> list[Config]:
+    """The configs, the best first: within the limits by value, beyond them by how far."""
+    told = sorted(judged(history), key=lambda j: (max(0.0, j.violation), float(np.prod(j.values))))
+    return [judgement.config for judgement in told] or [o.config for o in history]
+
+
+def _crossings(
+    space: KnobSpace, first: Config, second: Config, cuts: Sequence[int], place: int
+) -> list[Config]:
+    """Children that have the one's genes before a cut, the other's behind it."""
+    one, other = (first, second) if place % 2 == 0 else (second, first)
+    names = [knob.name for knob in space.knobs]
+    return [
+        space.legalise({n: (one if at < cut else other)[n] for at, n in enumerate(names)})
+        for cut in cuts
+        if cut > 0
+    ]
+
+
+def _mutant(space: KnobSpace, parent: Config, rng: np.random.Generator) -> Config:
+    drawn = {
+        knob.name: value_at(knob, rng.random())
+        for knob in space.knobs
+        if rng.random() < _MUTANT_SHARE
+    }
+    return space.legalise({**parent, **drawn})

@@ -1,0 +1,1 @@
+"""Packaged studies that reproduce published ones."""

@@ -1,0 +1,105 @@
+"""The pictures of the parameter study's figures 5, 6 and 8."""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from lsmtune.recipes.jin2022.study import MODES, Mode, Search
+from lsmtune.recipes.jin2022.numbers import Accuracy, Contribution, convergence, paper
+from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
+
+_ROW_PX = 28
+_HEIGHT_PX = 280
+_PAPER = Shape("x-thin", "✕", "ink")
+_PAPER_LINE = Shape("line-ew", "┄", "ink")
+_MODES: dict[Mode, tuple[Shape, str]] = {
+    "honest": (Shape("circle", "●", "best"), "honest: the load is fixed"),
+    "published": (Shape("diamond-open", "◇", "base"), "as published: the load varies too"),
+}
+MODE_KEYS = tuple(Key(*_MODES[mode]) for mode in MODES)
+ACCURACY_KEYS = (Key(_PAPER, "the paper"), *MODE_KEYS)
+CONVERGENCE_KEYS = (*MODE_KEYS, Key(_PAPER_LINE, "what the paper came to"))
+PAPER_NAMES = {
+    "w_amp_table": "WAF", "live_sst_bytes": "SA", "rate_mb_s": "RATE", "total_s": "TIME",
+}  # fmt: skip
+"""What the paper calls the metrics."""
+
+
+def accuracy_plot(rows: Sequence[Accuracy]) -> go.Figure:
+    """Held-out R² of a random forest: the paper's and ours in each mode."""
+    figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
+    for offset, mode in zip((-0.15, 0.15), MODES, strict=True):
+        shape = _MODES[mode][0]
+        found = [row.forest[mode] for row in rows]
+        figure.add_scatter(
+            x=[interval.median for interval in found],
+            y=[place + offset for place in range(len(rows))],
+            mode="markers",
+            marker=marker(shape, 10),
+            error_x={
+                "type": "data", "thickness": 2, "width": 0, "color": colour(shape.colour),
+                "array": [interval.high - interval.median for interval in found],
+                "arrayminus": [interval.median - interval.low for interval in found],
+            },
+            hovertemplate="%{x:.3f}<extra></extra>",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=[row.paper for row in rows],
+        y=list(range(len(rows))),
+        mode="markers",
+        marker=marker(_PAPER, 12, 2),
+        hovertemplate="paper %{x:.3f}<extra></extra>",
+    )
+    figure.update_xaxes(side="top")
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[f"{PAPER_NAMES[row.metric]}" for row in rows],
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+    )
+    return figure
+
+
+def contribution_plot(rows: Sequence[Contribution]) -> go.Figure:
+    """Mean decrease in impurity by parameter in each mode."""
+    figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
+    for offset, mode in zip((-0.15, 0.15), MODES, strict=True):
+        varied = [(y, row) for y, row in enumerate(rows) if row.place[mode] is not None]
+        figure.add_scatter(
+            x=[row.mdi[mode] for _, row in varied],
+            y=[y + offset for y, _ in varied],
+            mode="markers",
+            marker=marker(_MODES[mode][0], 10),
+            hovertemplate="%{x:.3f}<extra></extra>",
+        )
+    figure.update_xaxes(side="top", rangemode="tozero")
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[
+            f"{row.knob} ({row.paper_place}.)" if row.paper_place else row.knob for row in rows
+        ],
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+    )
+    return figure
+
+
+def convergence_plot(searches: Sequence[Search]) -> go.Figure:
+    """The best fitness so far over the evaluations of each search."""
+    figure = canvas(_HEIGHT_PX, bottom=56)
+    for search in searches:
+        shape, dash = _MODES[search.mode][0], "solid" if search.mode == "honest" else "dash"
+        best = convergence(search)
+        figure.add_scatter(
+            x=list(range(1, len(best) + 1)),
+            y=best,
+            mode="lines+markers",
+            marker=marker(shape, 5),
+            line={"color": colour(shape.colour), "width": 1.5, "dash": dash, "shape": "hv"},
+            hovertemplate=f"{search.mode}, seed {search.seed}: %{{y:.0f}}<extra></extra>",
+        )
+    figure.add_hline(
+        y=paper()["genetic"]["fitness"], line={"color": colour("ink"), "width": 1, "dash": "dot"}
+    )
+    figure.update_xaxes(title="evaluations")
+    return figure

@@ -1,0 +1,75 @@
+"""The batch format: what is written can be read, and a bad line spoils no other."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsmtune.batch import BatchLine, as_flags, read_batch
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.space import value_at
+from lsmtune.workloads import Workload
+
+CATALOGUE = load("rocksdb")
+TUNABLE = [knob for knob in CATALOGUE.knobs if knob.inert is None]
+
+
+def read(tmp_path: Path, *lines: str) -> list[BatchLine]:
+    file = tmp_path / "batch.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    return read_batch(file, CATALOGUE)
+
+
+@given(st.data())
+def test_what_is_written_is_read_again(tmp_path_factory, data) -> None:  # type: ignore[no-untyped-def]
+    knobs = data.draw(st.lists(st.sampled_from(TUNABLE), unique_by=lambda knob: knob.name))
+    values = {k.name: value_at(k, data.draw(st.floats(0, 0.999))) for k in knobs}
+    line = BatchLine("a", Workload(num=5000), values, {"write_amp": 2.5}, seed=7)
+    file = tmp_path_factory.mktemp("batch") / "batch.jsonl"
+    file.write_text(line.to_json() + "\n")
+    assert read_batch(file, CATALOGUE) == [line]
+
+
+def test_what_is_left_out_has_defaults(tmp_path: Path) -> None:
+    (line,) = read(tmp_path, "{}")
+    assert (line.id, line.workload, line.knobs, line.error) == ("1", Workload(), {}, None)
+
+
+def test_flags_are_what_db_bench_does_not_do_anyway() -> None:
+    settings = CATALOGUE.defaults(1) | {"block_size": 8192, "unknown": 1}
+    assert as_flags(settings, CATALOGUE) == {"block_size": 8192}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "is no JSON"),
+        ("[1]", "is no JSON object"),
+        ('{"knbos": {}}', "knbos is no key of a line; known are error, id, knobs"),
+        ('{"workload": {"name": "nothing"}}', "no workload 'nothing'"),
+        ('{"workload": {"num": "many"}}', "workload num"),
+        ('{"knobs": {"write_bufer_size": 1}}', "has no knob 'write_bufer_size'"),
+        ('{"knobs": {"threads": 2}}', "threads is a parameter of the workload"),
+        ('{"knobs": {"compression_type": "lz5"}}', "'lz5' is not among none, snappy"),
+        ('{"knobs": {"num_levels": 6.5}}', "num_levels = 6.5 is not among"),
+        ('{"knobs": []}', "objects of names and values"),
+        ('{"metrics": {"write_amp": "low"}}', "write_amp = 'low' is no number"),
+    ],
+)
+def test_a_bad_line_says_what_is_wrong_and_spoils_no_other(
+    tmp_path: Path, line: str, told: str
+) -> None:
+    bad, good = read(tmp_path, line, '{"id": "b", "knobs": {"num_levels": 6}}')
+    assert bad.error is not None
+    assert bad.error.startswith("line 1: ")
+    assert told in bad.error
+    assert (good.id, good.error, good.knobs) == ("b", None, {"num_levels": 6})
+    assert json.loads(bad.to_json()).keys() == {"id", "error"}
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"nowhere.*cannot be read"):
+        read_batch(tmp_path / "nowhere", CATALOGUE)
