@@ -6,12 +6,12 @@ from planted import NAMES, NOISE, STRONG, USELESS, cells, planted
 
 from lsmtune.learning.effects import interactions, main_effect
 from lsmtune.learning.factors import Design, Factor
-from lsmtune.learning.models import make_model
+from lsmtune.learning.models import fitted_model
 
 
 def test_the_means_of_groups_are_those_planted() -> None:
     design, outcome = planted(600, seed=2)
-    fitted = make_model("gradient boosting", 1, outcome).fit(design.matrix, outcome)
+    fitted = fitted_model("gradient boosting", 1, design.matrix, outcome)
     place = [factor.name for factor in design.factors].index(NAMES)
     means = {group.group: group for group in main_effect(design, place, outcome, fitted, 1)}
     assert means["fast"].modelled - means["none"].modelled == pytest.approx(1, abs=3 * NOISE)
@@ -27,7 +27,7 @@ def test_only_factors_that_act_together_interact() -> None:
     outcome = 5 + 4 * a * b + 2 * c
     factors = (Factor(n, cells(v), ordered=True) for n, v in (("a", a), ("b", b), ("c", c)))
     design = Design(tuple(factors))
-    fitted = make_model("extra trees", 1, outcome).fit(design.matrix, outcome)
+    fitted = fitted_model("extra trees", 1, design.matrix, outcome)
     found = interactions(design, [0, 1, 2], fitted, seed=1)
     assert {found[0].first, found[0].second} == {"a", "b"}
     assert found[0].strength > 3 * found[1].strength
@@ -36,7 +36,7 @@ def test_only_factors_that_act_together_interact() -> None:
 
 def test_useless_factors_have_flat_effects() -> None:
     design, outcome = planted(600, seed=2)
-    fitted = make_model("gradient boosting", 1, outcome).fit(design.matrix, outcome)
+    fitted = fitted_model("gradient boosting", 1, design.matrix, outcome)
     spans = {}
     for place, factor in enumerate(design.factors):
         means = [group.modelled for group in main_effect(design, place, outcome, fitted, 1)]

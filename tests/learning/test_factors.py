@@ -10,7 +10,7 @@ from lsmtune.learning.factors import Design, Factor
 
 def test_a_scale_runs_from_0_to_1_and_special_values_stand_beside_it() -> None:
     factor = Factor("f", (-1, 10, 100, 1000), ordered=True, log=True, special=(-1,))
-    expected = [[0.5, 1], [0, 0], [0.5, 0], [1, 0]]
+    expected = [[0, 1], [0, 0], [0.5, 0], [1, 0]]
     assert factor.columns == pytest.approx(np.array(expected))
 
 

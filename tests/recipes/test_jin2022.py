@@ -59,10 +59,11 @@ def silent(_: StudySpec) -> Iterator[Listener]:
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("jin2022")
-    quick = {"extra trees": lambda seed: ExtraTreesRegressor(30, random_state=seed)}
+    quick = {"extra trees": lambda seed, _: ExtraTreesRegressor(30, random_state=seed)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(folder))
-        patch.setattr(models, "MODELS", {**quick, "random forest": models.forest})
+        patch.setattr(models, "MODELS", quick)
+        patch.setattr(models, "_TREES", 30)
         with Home(folder / "home", create=True) as home:
             yield run(PLAN, home, ScriptedEngine(planted), silent)
 

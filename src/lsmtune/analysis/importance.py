@@ -12,7 +12,14 @@ from lsmtune.knobs.types import Knob
 from lsmtune.learning.effects import GroupMean, Interaction, interactions, main_effect
 from lsmtune.learning.factors import Cell, Design, Factor, Floats
 from lsmtune.learning.importance import lasso_ranks, mdi, ped_anova, permutation
-from lsmtune.learning.models import Accuracy, forest, held_out_accuracy, make_model, nested_accuracy
+from lsmtune.learning.models import (
+    FOREST,
+    Accuracy,
+    fitted_model,
+    forest,
+    held_out_accuracy,
+    nested_accuracy,
+)
 from lsmtune.learning.variance import Noise, multi_factor, noise, one_way_p
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
@@ -201,7 +208,7 @@ def _metric_importance(runs: Runs, metric: str, repeats: int, seed: int) -> Metr
     matrix = design.matrix
     accuracy = nested_accuracy(matrix, outcome, repeats, seed)
     fitted_forest = forest(seed).fit(matrix, outcome)
-    fitted = make_model(accuracy.model, seed, outcome).fit(matrix, outcome)
+    fitted = fitted_model(accuracy.model, seed, matrix, outcome)
     falls = permutation(design, outcome, accuracy.model, repeats, seed)
     order = sorted(range(len(falls)), key=lambda place: -falls[place].median)
     by_impurity = mdi(design, fitted_forest)
@@ -225,7 +232,7 @@ def _metric_importance(runs: Runs, metric: str, repeats: int, seed: int) -> Metr
         metric=metric,
         model=accuracy.model,
         accuracy=accuracy,
-        forest_r2=held_out_accuracy("random forest", matrix, outcome, repeats, seed),
+        forest_r2=held_out_accuracy(FOREST, matrix, outcome, repeats, seed),
         r2_oob=float(fitted_forest.oob_score_),
         noise=runs.noise(metric),
         knobs=knobs,

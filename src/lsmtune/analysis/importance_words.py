@@ -21,6 +21,17 @@ def effect_text(metric: str, knob: KnobImportance) -> str:
     return f"least at {_at(metric, least)}, most at {_at(metric, most)}: {more:.3g} % between them"
 
 
+def short_effect_text(metric: str, knob: KnobImportance) -> str:
+    """The effect in a cell of a table: how much, and where the metric is best."""
+    if not (knob.is_seen or knob.is_significant) or not knob.effect:
+        return "useless"
+    higher = METRICS[metric].better == "higher"
+    ordered = sorted(knob.effect, key=lambda group: group.modelled, reverse=higher)
+    best, worst = ordered[0], ordered[-1]
+    change = best.modelled / worst.modelled - 1 if worst.modelled else 0.0
+    return f"{change:+.0%} at {best.group} (against {worst.group})"
+
+
 def _at(metric: str, group: GroupMean) -> str:
     return f"{group.group} ({value_text(metric, group.modelled)})"
 

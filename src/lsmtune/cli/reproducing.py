@@ -33,7 +33,7 @@ def run(
     if recipe not in RECIPES:
         raise UserError(f"recipe: no {recipe!r}; known are {', '.join(RECIPES)}")
     plan = jin2022.Plan(num, configs, tuple(range(1, seeds + 1)), program)
-    first = plan.search("honest", "jin2022", 1)
+    first = plan.search("honest", 1)
     engine = make_engine(first.engine, program)
     described(first, engine)  # what is wrong is told before a folder is made
     with Home(home, create=True) as opened:

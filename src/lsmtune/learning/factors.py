@@ -38,7 +38,7 @@ class Factor:
     def columns(self) -> Floats:
         """Runs x columns, each from 0 to 1: the scale, then one for each special value or name.
 
-        A special value stands in the middle of the scale; the last of two names needs no column.
+        The last of two names needs no column.
         """
         found = sorted(set(self.cells), key=lambda cell: (str(type(cell)), cell))
         if not self.ordered:
@@ -52,15 +52,18 @@ class Factor:
 
     @cached_property
     def scale(self) -> Floats:
-        """Each run's place between the least and the greatest value; 0.5 for special ones."""
+        """Each run's place between the least and the greatest value.
+
+        Special values stand at the end that they are nearer to: mostly they mean none, or no limit.
+        """
         numbers = np.array([float(cell) for cell in self.cells])
         usual = np.array([cell not in self.special for cell in self.cells])
-        if self.log:
-            numbers = np.log(np.where(usual, np.maximum(numbers, 1e-9), 1.0))
-        low, high = numbers[usual].min(initial=np.inf), numbers[usual].max(initial=-np.inf)
-        if not high > low:
+        if not usual.any():
             return np.full(len(self.cells), 0.5)
-        return np.where(usual, (numbers - low) / (high - low), 0.5)
+        numbers = np.clip(numbers, numbers[usual].min(), numbers[usual].max())
+        numbers = np.log(numbers) if self.log else numbers
+        spread = float(np.ptp(numbers))
+        return (numbers - numbers.min()) / spread if spread else np.full(len(self.cells), 0.5)
 
     @cached_property
     def groups(self) -> tuple[tuple[str, NDArray[np.bool_]], ...]:

@@ -11,7 +11,7 @@ from sklearn.linear_model import lars_path
 from sklearn.model_selection import KFold
 
 from lsmtune.learning.factors import MOST_GROUPS, Design, Factor, Floats
-from lsmtune.learning.models import Regressor, make_model
+from lsmtune.learning.models import Regressor, fitted_model
 from lsmtune.stats import Interval
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -48,17 +48,19 @@ def _permutation_once(design: Design, outcome: Floats, model: str, seed: int) ->
     matrix, spread = design.matrix, float(np.var(outcome)) * len(outcome)
     falls = np.zeros(len(design.factors))
     for train, test in KFold(_FOLDS, shuffle=True, random_state=seed).split(matrix):
-        fitted = make_model(model, seed, outcome).fit(matrix[train], outcome[train])
-        error = _squares(fitted, matrix[test], outcome[test])
-        for place, span in enumerate(design.spans):
-            dealt = matrix[test].copy()
-            dealt[:, span] = dealt[rng.permutation(len(test)), span]
-            falls[place] += _squares(fitted, dealt, outcome[test]) - error
+        fitted = fitted_model(model, seed, matrix[train], outcome[train])
+        error = float(((fitted.predict(matrix[test]) - outcome[test]) ** 2).sum())
+        dealt = [_dealt(matrix[test], span, rng) for span in design.spans]
+        expected = fitted.predict(np.concatenate(dealt)).reshape(len(dealt), -1)
+        falls += ((expected - outcome[test]) ** 2).sum(axis=1) - error
     return falls / spread
 
 
-def _squares(fitted: Regressor, matrix: Floats, outcome: Floats) -> float:
-    return float(((fitted.predict(matrix) - outcome) ** 2).sum())
+def _dealt(matrix: Floats, span: slice, rng: np.random.Generator) -> Floats:
+    """The runs with a factor's values dealt out anew among them."""
+    dealt = matrix.copy()
+    dealt[:, span] = dealt[rng.permutation(len(matrix)), span]
+    return dealt
 
 
 def _mean_interval(values: Floats) -> Interval:

@@ -7,6 +7,7 @@ from lsmtune.analysis.importance_words import (
     accuracy_text,
     disagreements,
     effect_text,
+    short_effect_text,
     verdict_text,
 )
 from lsmtune.learning.effects import Interaction
@@ -24,6 +25,7 @@ from lsmtune.report.page import assembled
 from lsmtune.report.words import label, number
 
 _DRAWN_EFFECTS = 4
+_SUMMARISED = 8
 
 
 def render_importance(title: str, importance: Importance) -> str:
@@ -61,7 +63,22 @@ def _header(title: str, importance: Importance) -> Html:
         element("h1", join([*_codes(top[:3]), " matter most"])),
         element("p", join([facts, *_codes(top), "."])),
         load,
+        _summary(importance),
     )
+
+
+def _summary(importance: Importance) -> Html:
+    """What each of the first knobs does to each metric, in words."""
+    found = {(m.metric, k.knob): k for m in importance.metrics for k in m.knobs}
+    names = (*importance.top(_SUMMARISED), *importance.load_factors)
+    rows = (
+        [code(name), *(short_effect_text(m.metric, found[m.metric, name])
+                       for m in importance.metrics)]
+        for name in names
+    )  # fmt: skip
+    heads = ("knob", *(label(m.metric) for m in importance.metrics))
+    caption = "What each knob does: the metric where it is best against where it is worst, modelled"
+    return table(caption, heads, rows)
 
 
 def _codes(names: Sequence[str]) -> list[str]:
