@@ -72,8 +72,9 @@ def _few_steps(
     objective: Callable[[Floats], tuple[float, Floats]], start: Floats, bounds: Floats
 ) -> tuple[Floats, float]:
     """Length scales after a few steps are as good at predicting as after many."""
+    pairs = [(float(low), float(high)) for low, high in bounds]
     found = minimize(
-        objective, start, method="L-BFGS-B", jac=True, bounds=bounds,
+        objective, start, method="L-BFGS-B", jac=True, bounds=pairs,
         options={"maxiter": _FITTING_STEPS},
     )  # fmt: skip
     return found.x, float(found.fun)
