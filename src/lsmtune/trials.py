@@ -47,11 +47,12 @@ _MEANINGS = {
 
 
 class Role(StrEnum):
-    """What a trial is for."""
+    """What a trial is for; a shared one tells whether runs side by side differ from runs alone."""
 
     BASE = "base"
     TRIAL = "trial"
     REPEAT = "repeat"
+    SHARED = "shared"
     VERIFY_BASE = "verify_base"
     VERIFY_BEST = "verify_best"
 

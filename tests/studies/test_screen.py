@@ -2,6 +2,8 @@
 
 import json
 import tempfile
+import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,3 +141,78 @@ def test_a_batch_is_run_as_it_says(home: Home, tmp_path: Path) -> None:
 def test_a_batch_without_a_usable_line_is_refused(home: Home, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no line that can be run: line 1"):
         run(home, batch(tmp_path, {"id": "bad", "knobs": {"block_size": "big"}}), flat)
+
+
+def side_by_side(home: Home, script: Script, jobs: int = 2) -> tuple[str | None, list[StoredTrial]]:
+    spec = make(trials=16)
+    with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
+        return screen(study, spec.screen or Screen(), jobs), home.trials(study.stored)
+
+
+def test_runs_go_side_by_side_once_that_is_seen_to_change_nothing(home: Home) -> None:
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    def counted(spec: TrialSpec) -> TrialResult:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.02)
+        with lock:
+            running -= 1
+        return measured(write_amp=2 + spec.seed % 7 / 100)
+
+    remark, trials = side_by_side(home, counted)
+    assert remark is None
+    assert most == 2
+    assert len(of(trials, Role.SHARED)) == 10
+    points = of(trials, Role.TRIAL)
+    assert len(points) == len({trial.config for trial in points}) == 16
+    assert len(of(trials, Role.REPEAT)) == 6
+
+
+def test_runs_stay_alone_where_company_slows_them(home: Home) -> None:
+    running = 0
+
+    def slowed(spec: TrialSpec) -> TrialResult:
+        nonlocal running
+        running += 1
+        time.sleep(0.02)
+        result = measured(total_s=10.0 * running)
+        running -= 1
+        return result
+
+    remark, trials = side_by_side(home, slowed)
+    assert remark is not None
+    assert remark.startswith("side by side total_s is ")
+    assert len(of(trials, Role.TRIAL)) == 16
+    assert len(of(trials, Role.SHARED)) == 10
+
+
+def test_noise_that_hides_whether_runs_agree_keeps_them_alone(home: Home) -> None:
+    calls = iter(range(1000))
+
+    def noisy(_: TrialSpec) -> TrialResult:
+        return measured(throughput_ops_s=100.0 * 3 ** (next(calls) % 3))
+
+    remark, _ = side_by_side(home, noisy)
+    assert remark is not None
+    assert "throughput_ops_s" in remark
+
+
+def test_an_interruption_ends_runs_side_by_side(home: Home) -> None:
+    calls = 0
+
+    def dies(_: TrialSpec) -> TrialResult:
+        nonlocal calls
+        calls += 1
+        if calls == 20:
+            raise KeyboardInterrupt
+        return measured()
+
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side(home, dies)
+    remark, trials = side_by_side(home, flat)
+    assert remark is None
+    assert len(of(trials, Role.TRIAL)) == 16

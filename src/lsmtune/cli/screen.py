@@ -30,6 +30,10 @@ def screen(
     batch: Annotated[
         str | None, typer.Option(help="configs from a file of JSON lines instead of a design")
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="runs side by side, if that changes nothing [1 for 2 CPUs]"),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="write the runs there as JSON lines")
     ] = None,
@@ -57,6 +61,6 @@ def screen(
         screening.with_screen(given, {k: v for k, v in table.items() if v is not None}),
         str(study_file or "command line"),
     )
-    document = screening.run_screening(spec, home, output, note)
+    document = screening.run_screening(spec, home, output, jobs, note)
     if as_json:
         print_json(document)

@@ -16,8 +16,10 @@ from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen, usable_lines
 from lsmtune.studies.study import open_study
+from lsmtune.system.host import describe_host
 
 _CONFIGS = 200
+_CPUS_A_RUN = 2
 _NO_LIMIT = "1024TiB"
 """The memory that a batch may ask for: what it says is run as it stands."""
 
@@ -54,7 +56,11 @@ def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def run_screening(
-    spec: StudySpec, home_path: Path, output: Path | None, tell: Callable[[str], None]
+    spec: StudySpec,
+    home_path: Path,
+    output: Path | None,
+    jobs: int | None,
+    tell: Callable[[str], None],
 ) -> dict[str, Any]:
     """Measure the configs, write them as JSON lines, tell where they are."""
     if spec.screen is None:
@@ -64,7 +70,10 @@ def run_screening(
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
-            screen(study, spec.screen)
+            side_by_side = jobs or max(1, describe_host().logical_cpus // _CPUS_A_RUN)
+            remark = screen(study, spec.screen, side_by_side)
+        if remark is not None:
+            tell(f"runs one after the other: {remark}")
         lines = screened_lines(home, spec.name)
         path = output or home.path / "results" / spec.name / "runs.jsonl"
         write_file(path, "".join(f"{line.to_json()}\n" for line in lines), "runs")

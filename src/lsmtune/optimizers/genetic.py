@@ -4,7 +4,7 @@ Jin, Choi, Choi, Sung, Park: Improvement of RocksDB Performance via Large-Scale 
 and Optimization (2022). What a generation is follows from the order of the history alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,7 +116,7 @@ class Genetic:
         for knob in space.knobs:
             value = (first if rng.random() < 1 / 2 else second)[knob.name]
             values[knob.name] = self._mutated(knob, value, rng) if rng.random() < rate else value
-        return space.legalise(values)
+        return _legal(space, values)
 
     def _mutated(self, knob: Knob, value: Value, rng: np.random.Generator) -> Value:
         """Another category, or a value some way off in the knob's scale, bounced at its ends."""
@@ -140,7 +140,7 @@ def _crossings(
     one, other = (first, second) if place % 2 == 0 else (second, first)
     names = [knob.name for knob in space.knobs]
     return [
-        space.legalise({n: (one if at < cut else other)[n] for at, n in enumerate(names)})
+        _legal(space, {n: (one if at < cut else other)[n] for at, n in enumerate(names)})
         for cut in cuts
         if cut > 0
     ]
@@ -152,4 +152,13 @@ def _mutant(space: KnobSpace, parent: Config, rng: np.random.Generator) -> Confi
         for knob in space.knobs
         if rng.random() < _MUTANT_SHARE
     }
-    return space.legalise({**parent, **drawn})
+    return _legal(space, {**parent, **drawn})
+
+
+def _legal(space: KnobSpace, values: Mapping[str, Value]) -> Config:
+    """The nearest legal config; what only another host allowed is as in the base."""
+    here = {
+        knob.name: value if knob.allows(value := values[knob.name]) else space.base[knob.name]
+        for knob in space.knobs
+    }
+    return space.legalise(here)

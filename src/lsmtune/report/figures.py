@@ -109,6 +109,7 @@ ROLES = {
     Role.BASE: "base",
     Role.TRIAL: "trial",
     Role.REPEAT: "repeat of a finalist",
+    Role.SHARED: "run beside others",
     Role.VERIFY_BASE: "verification of base",
     Role.VERIFY_BEST: "verification of best",
 }

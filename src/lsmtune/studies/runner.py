@@ -1,7 +1,10 @@
 """Runs one trial on the engine and keeps it: lock, work directory, repeats, store."""
 
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from lsmtune.engines.base import Engine, Hopeless, Outcome, Places, Watch, never_hopeless
@@ -72,16 +75,52 @@ class Runner:
                 break
         return result
 
+    def run_together(self, tasks: Sequence[Task]) -> list[TrialResult]:
+        """Run and keep trials side by side; none is repeated, for nobody can tell who disturbed.
+
+        An interruption ends each where its next part would begin.
+        """
+        with host_lock(lambda message: self._listener(Event(tasks[0], message))):
+            started_at, started = now_text(), time.monotonic()
+            with ExitStack() as folders:
+                places = [self._places(task, folders) for task in tasks]
+                outcomes = self._side_by_side(tasks, places)
+                duration_s = time.monotonic() - started
+                for task, outcome in zip(tasks, outcomes, strict=True):
+                    result = _without_others(outcome.result)
+                    self._keep(task, result, outcome, started_at, duration_s)
+                    self._listener(Event(task, "done", result, duration_s))
+        return [_without_others(outcome.result) for outcome in outcomes]
+
+    def _places(self, task: Task, folders: ExitStack) -> Places:
+        name = f"{self._study.name}-{task.role}"
+        return Places(folders.enter_context(workdir(self._home.work, name)), self._home.templates)
+
+    def _side_by_side(self, tasks: Sequence[Task], places: Sequence[Places]) -> list[Outcome]:
+        interrupted = threading.Event()
+
+        def phase(_: str) -> None:
+            if interrupted.is_set():
+                raise InterruptedError
+
+        with ThreadPoolExecutor(len(tasks)) as pool:
+            running = [
+                pool.submit(self._engine.run, task.spec, self._base, place, Watch(phase))
+                for task, place in zip(tasks, places, strict=True)
+            ]
+            try:
+                return [run.result() for run in running]
+            except BaseException:
+                interrupted.set()
+                raise
+
     def _run_once(self, task: Task, *, may_be_disturbed: bool) -> TrialResult:
         with host_lock(lambda message: self._listener(Event(task, message))):
             started_at, started, clock = now_text(), time.monotonic(), ClockWatch()
-            with workdir(self._home.work, f"{self._study.name}-{task.role}") as directory:
-                outcome = self._engine.run(
-                    task.spec,
-                    self._base,
-                    Places(directory, self._home.templates),
-                    self._watch(task, clock),
-                )
+            with ExitStack() as folders:
+                places = self._places(task, folders)
+                watch = self._watch(task, clock)
+                outcome = self._engine.run(task.spec, self._base, places, watch)
                 result = outcome.result
                 if may_be_disturbed:
                     result = _disturbed(result, clock.jump_s())
@@ -117,6 +156,15 @@ class Runner:
             pair=task.pair,
         )
         self._home.add_trial(self._study, trial, outcome.evidence)
+
+
+def _without_others(result: TrialResult) -> TrialResult:
+    """The result of a run beside others: what others used of the CPU cannot be told from it."""
+    if result.measurement is None:
+        return result
+    metrics = {k: v for k, v in result.metrics.items() if k != "others_cpu_percent"}
+    measurement = result.measurement.model_copy(update={"metrics": metrics})
+    return result.model_copy(update={"measurement": measurement})
 
 
 def _disturbed(result: TrialResult, clock_jump_s: float) -> TrialResult:

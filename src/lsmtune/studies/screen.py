@@ -11,7 +11,8 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
 from lsmtune.spec import Screen
-from lsmtune.store.records import StoredTrial
+from lsmtune.stats import ratio_interval
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.studies.runner import Task
 from lsmtune.studies.study import Study
 from lsmtune.trials import Role, Status
@@ -22,6 +23,12 @@ _FIRST_SEED = 1000
 """Far from the seeds of the base's runs."""
 _SEEDS_A_ROUND = 1_000_000
 
+_COMPARED, _FEWEST_COMPARED = 10, 6
+"""So many configs run both alone and side by side."""
+_COMPARED_METRICS = ("write_amp", "live_sst_bytes", "total_s", "throughput_ops_s")
+_WIDEST = 0.1
+"""The half width of an interval that still tells whether runs agree."""
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -31,33 +38,87 @@ class Point:
     workload: Workload
 
 
-def screen(study: Study, table: Screen) -> None:
+def screen(study: Study, table: Screen, jobs: int = 1) -> str | None:
     """Measure the base, every point once, then the replicated ones again.
 
-    What an earlier call has measured counts; a config that failed is not tried again.
+    What an earlier call has measured counts; a config that failed is not tried again. Up to
+    `jobs` runs go on side by side, if that is seen to change nothing; else a remark says why not.
     LsmtuneError when the base cannot be measured, UserError when the batch cannot be used.
     """
     study.measure_base()
     points = list(dict.fromkeys(_points(study, table)))
+    remark = None
+    if jobs > 1:
+        _run(study, points[:_COMPARED], 0, len(points))
+        remark = _objection(study, points[:_COMPARED], jobs)
+    together = 1 if remark else jobs
     more = min(table.replicated, len(points)) * (table.runs - 1)
-    _run(study, points, 0, len(points) + more)
+    _run(study, points, 0, len(points) + more, together)
     for again in range(1, table.runs):
         replicated = _measured(study, points)[: table.replicated]
-        _run(study, replicated, again, len(replicated) * (table.runs - again))
+        _run(study, replicated, again, len(replicated) * (table.runs - again), together)
+    return remark
 
 
-def _run(study: Study, points: Sequence[Point], again: int, left: int) -> None:
+def _run(study: Study, points: Sequence[Point], again: int, left: int, jobs: int = 1) -> None:
     """Run the points that have not yet run more than `again` times; so many runs are left."""
     done = Counter(_point(trial) for trial in _screened(study))
-    for place, point in enumerate(points):
-        if done[point] <= again:
-            spec = study.trial_spec(point.config)
-            seed = study.spec.seed + _FIRST_SEED + again * _SEEDS_A_ROUND + place
-            spec = spec.model_copy(update={"workload": point.workload, "seed": seed})
-            role = Role.REPEAT if again else Role.TRIAL
-            word = "again" if again else "config"
-            title = f"{word} {place + 1} of {len(points)}{_time(study, left - place)}"
-            study.run(Task(title, role, point.config, spec))
+    role = Role.REPEAT if again else Role.TRIAL
+    missing = [(place, point) for place, point in enumerate(points) if done[point] <= again]
+    for group in _groups(missing, jobs):
+        word = "again" if again else "config"
+        tasks = [
+            _task(study, point, again * _SEEDS_A_ROUND + place, role,
+                  f"{word} {place + 1} of {len(points)}{_time(study, (left - place) / jobs)}")
+            for place, point in group
+        ]  # fmt: skip
+        if jobs == 1:
+            study.run(tasks[0])
+        else:
+            study.run_together(tasks)
+
+
+def _groups(points: list[tuple[int, Point]], size: int) -> list[list[tuple[int, Point]]]:
+    return [points[first : first + size] for first in range(0, len(points), size)]
+
+
+def _task(study: Study, point: Point, number: int, role: Role, title: str) -> Task:
+    spec = study.trial_spec(point.config)
+    seed = study.spec.seed + _FIRST_SEED + number
+    spec = spec.model_copy(update={"workload": point.workload, "seed": seed})
+    return Task(title, role, point.config, spec)
+
+
+def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
+    """Why runs side by side may not stand for runs alone; None where they agree.
+
+    The same configs have run alone and run side by side under the same seeds. They agree where for
+    every metric the interval of their ratio holds 1 and is narrow enough to tell.
+    """
+    if study.spec.workload.preset.prepared:
+        return "runs on a built database are not run side by side"
+    shared = {_point(t): t for t in study.trials() if t.role is Role.SHARED}
+    missing = [(place, point) for place, point in enumerate(points) if point not in shared]
+    for group in _groups(missing, jobs):
+        tasks = [
+            _task(study, point, place, Role.SHARED, f"config {place + 1} side by side")
+            for place, point in group
+        ]
+        study.run_together(tasks)
+    alone = {_point(t): t.result.metrics for t in complete_trials(study.trials(), Role.TRIAL)}
+    beside = {_point(t): t.result.metrics for t in complete_trials(study.trials(), Role.SHARED)}
+    both = [point for point in points if point in alone and point in beside]
+    if len(both) < _FEWEST_COMPARED:
+        return f"only {len(both)} configs ran both alone and side by side"
+    for name in _COMPARED_METRICS:
+        if all(name in alone[point] for point in both):
+            ratio = ratio_interval([beside[p][name] for p in both], [alone[p][name] for p in both])
+            if not (ratio.low <= 1 <= ratio.high) or ratio.relative_half_width > _WIDEST:
+                return (
+                    f"side by side {name} is {ratio.median:.2f} x ({ratio.low:.2f} to "
+                    f"{ratio.high:.2f}) of what it is alone"
+                )
+    return None
 
 
 def _points(study: Study, table: Screen) -> list[Point]:
@@ -101,6 +162,6 @@ def _measured(study: Study, points: Sequence[Point]) -> list[Point]:
     return [point for point in points if point not in failed]
 
 
-def _time(study: Study, runs: int) -> str:
+def _time(study: Study, runs: float) -> str:
     took_s = [trial.duration_s for trial in _screened(study)]
     return f" (about {format_duration(runs * median(took_s))} left)" if took_s else ""

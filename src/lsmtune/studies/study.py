@@ -1,6 +1,6 @@
 """A study: the base first, then what the optimizer asks for, until the budget ends."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
@@ -87,6 +87,10 @@ class Study:
     def run(self, task: Task) -> TrialResult:
         """Run and keep a trial."""
         return self._runner.run(task)
+
+    def run_together(self, tasks: Sequence[Task]) -> list[TrialResult]:
+        """Run and keep trials side by side."""
+        return self._runner.run_together(tasks)
 
     def trials(self) -> list[StoredTrial]:
         """The trials so far; only what is new is read from the store."""
