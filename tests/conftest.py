@@ -1,9 +1,21 @@
 """What several rooms of tests share; its place also makes `fakes` importable."""
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from lsmtune.learning import models
+
+
+@pytest.fixture(scope="module")
+def quick_models() -> Iterator[None]:
+    """Fewer and smaller models, for tests of what is made of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "MODELS", {"extra trees": ("extra trees",)})
+        patch.setattr(models, "_TREES", 30)
+        yield
 
 
 @pytest.fixture

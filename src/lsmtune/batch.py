@@ -108,6 +108,6 @@ def _value(catalogue: Catalogue, name: str, value: Any) -> Value:
 
 
 def as_flags(settings: Settings, catalogue: Catalogue) -> dict[str, Value]:
-    """Those of the settings that are not at db_bench's defaults."""
-    defaults = {knob.name: knob.default for knob in catalogue.knobs}
+    """Those of the settings that are not at db_bench's defaults and have an effect."""
+    defaults = {knob.name: knob.default for knob in catalogue.knobs if knob.inert is None}
     return {n: v for n, v in settings.items() if n in defaults and v != defaults[n]}

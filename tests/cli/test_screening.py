@@ -12,7 +12,7 @@ SHIPPED = Path(jin2022.__file__).parents[2] / "data" / "jin2022" / "honest.jsonl
 
 
 @pytest.fixture(scope="module")
-def batch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def batch(tmp_path_factory: pytest.TempPathFactory, quick_models: None) -> Path:
     """Few enough configs to be quick."""
     file = tmp_path_factory.mktemp("batch") / "some.jsonl"
     file.write_text("".join(SHIPPED.read_text().splitlines(keepends=True)[:80]))
@@ -34,7 +34,8 @@ def test_a_screening_writes_what_another_can_run(
     again = ["--batch", str(first), "--replicated", "0", "--study", "b", "-o", str(second)]
     assert run(["screen", *again, *common]) == 0
     rerun = [json.loads(line) for line in second.read_text().splitlines()]
-    assert [line["knobs"] for line in rerun] == [line["knobs"] for line in lines[:3]]
+    for again, line in zip(rerun, lines, strict=False):  # what has no effect there is left out
+        assert again["knobs"].items() <= line["knobs"].items()
     assert [line["workload"] for line in rerun] == [line["workload"] for line in lines[:3]]
 
 
@@ -89,7 +90,7 @@ def test_too_few_configs_are_refused(
 
 @pytest.mark.db_bench
 def test_the_top_knobs_of_a_screening_are_tuned(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], quick_models: None
 ) -> None:
     flags = ["tune", "--knobs", "top:3", "--num", "5000", "--home", str(tmp_path), "--dry-run"]
     assert run([*flags, "--json"]) == 0

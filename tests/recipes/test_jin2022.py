@@ -7,13 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sklearn.ensemble import ExtraTreesRegressor
 
 from lsmtune.engines.scripted import ScriptedEngine, measured
-from lsmtune.learning import models
 from lsmtune.objective import jin2022_fitness
 from lsmtune.recipes.jin2022 import study as jin2022
-from lsmtune.recipes.jin2022.study import Plan, Results, run, shipped
 from lsmtune.recipes.jin2022.numbers import (
     accuracies,
     contributions,
@@ -26,6 +23,7 @@ from lsmtune.recipes.jin2022.numbers import (
     verified,
 )
 from lsmtune.recipes.jin2022.page import render_jin2022
+from lsmtune.recipes.jin2022.study import Plan, Results, run, shipped
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.runner import Listener
@@ -57,13 +55,10 @@ def silent(_: StudySpec) -> Iterator[Listener]:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+def results(tmp_path_factory: pytest.TempPathFactory, quick_models: None) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("jin2022")
-    quick = {"extra trees": lambda seed, _: ExtraTreesRegressor(30, random_state=seed)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(folder))
-        patch.setattr(models, "MODELS", quick)
-        patch.setattr(models, "_TREES", 30)
         with Home(folder / "home", create=True) as home:
             yield run(PLAN, home, ScriptedEngine(planted), silent)
 
@@ -130,8 +125,9 @@ def test_what_the_data_gained_is_told_apart(results: Results) -> None:
 
 def test_the_page_has_every_figure_and_table(results: Results) -> None:
     page = render_jin2022(results)
-    for part in ("Figure 5", "Figure 6", "Figure 7", "Figure 8", "Table 2 and figure 9",
-                 "4.84e-31", "1328", "432.94", "of the published gain came from changing"):  # fmt: skip
+    figures = [f"Figure {number}" for number in (5, 6, 7, 8)]
+    numbers = ["4.84e-31", "1328", "432.94", "of the published gain came from changing"]
+    for part in [*figures, "Table 2 and figure 9", *numbers]:
         assert part in page
 
 

@@ -41,7 +41,7 @@ NOTABLE = 0.01
 
 _FEWEST_CONFIGS = 30
 _INTERACTING = 5
-_RANKING_MODEL, _RANKINGS = "extra trees", 3
+_RANKING_MODEL, _RANKINGS = "extra trees", 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def _search(search: jin2022.Search) -> dict[str, Any]:
         "mode": search.mode,
         "seed": search.seed,
         "best_so_far": convergence(search),
-        "config": dict(search.winner.config) if search.winner else None,
+        "config": search.changed if search.winner else None,
         "verified": found and asdict(found),
         "on_base_data": kept and asdict(kept),
         "data_share": data_share(search),

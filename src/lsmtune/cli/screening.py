@@ -44,9 +44,10 @@ def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
     for key in ("knobs", "scale", "workload", "base", "cache", "trials"):
         if key in given:
             raise UserError(f"{key}: a batch file says it itself; leave it out")
-    lines = read_batch(path, load(str(given.get("engine", "rocksdb"))))
-    usable = usable_lines(path, lines)
-    names = dict.fromkeys(name for line in usable for name in line.knobs)
+    catalogue = load(str(given.get("engine", "rocksdb")))
+    usable = usable_lines(path, read_batch(path, catalogue))
+    inert = {knob.name for knob in catalogue.knobs if knob.inert is not None}
+    names = dict.fromkeys(name for line in usable for name in line.knobs if name not in inert)
     return {
         "knobs": ",".join(names),
         "scale": "1",

@@ -2,26 +2,23 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingRegressor,
     RandomForestRegressor,
-    VotingRegressor,
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.metrics import r2_score
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
 from lsmtune.learning.factors import Floats
@@ -34,18 +31,22 @@ FOREST = "random forest"
 _TREES = 200
 _FOLDS = 5
 _INNER_FOLDS = 3
-_MOST_COLUMNS = 16
+_MOST_COLUMNS = 24
 """A Gaussian process has a length scale for each of so many columns, those that trees need most."""
 _FITTING_STEPS = 20
 
 
 def forest(seed: int) -> Regressor:
     """The parameter study's model, with the bagging's own estimate of its accuracy."""
-    return RandomForestRegressor(_TREES, oob_score=True, random_state=seed, n_jobs=-1)
+    return RandomForestRegressor(_TREES, oob_score=True, random_state=seed)
+
+
+def _forest(seed: int, _: int) -> Regressor:
+    return forest(seed)
 
 
 def _extra_trees(seed: int, _: int) -> Regressor:
-    return ExtraTreesRegressor(_TREES, random_state=seed, n_jobs=-1)
+    return ExtraTreesRegressor(_TREES, random_state=seed)
 
 
 def _boosting(seed: int, _: int) -> Regressor:
@@ -59,12 +60,10 @@ def _gaussian_process(seed: int, columns: int) -> Regressor:
     kept = min(_MOST_COLUMNS, columns)
     scales = Matern(nu=2.5, length_scale=np.ones(kept), length_scale_bounds=(0.05, 1e3))
     kernel = ConstantKernel(1.0) * scales + WhiteKernel(0.1, (1e-6, 1.0))
-    trees = ExtraTreesRegressor(_TREES // 2, random_state=seed, n_jobs=-1)
+    trees = ExtraTreesRegressor(_TREES // 2, random_state=seed)
     return make_pipeline(
         SelectFromModel(trees, max_features=kept, threshold=-np.inf),
-        GaussianProcessRegressor(
-            kernel, normalize_y=True, optimizer=_few_steps, random_state=seed
-        ),
+        GaussianProcessRegressor(kernel, normalize_y=True, optimizer=_few_steps, random_state=seed),
     )
 
 
@@ -80,47 +79,51 @@ def _few_steps(
     return found.x, float(found.fun)
 
 
-def _both(seed: int, columns: int) -> Regressor:
-    """What trees and smooth surfaces get wrong is not the same."""
-    return VotingRegressor(
-        [("boosting", _boosting(seed, columns)), ("process", _gaussian_process(seed, columns))]
-    )
-
-
-MODELS: dict[str, Callable[[int, int], Regressor]] = {
+_PARTS: dict[str, Callable[[int, int], Regressor]] = {
+    FOREST: _forest,
     "extra trees": _extra_trees,
     "gradient boosting": _boosting,
     "Gaussian process": _gaussian_process,
-    "boosting + Gaussian process": _both,
 }
-"""The candidates by name, made with a seed for so many columns."""
+"""What models are made of, by name; made with a seed for so many columns."""
+
+MODELS: dict[str, tuple[str, ...]] = {
+    "extra trees": ("extra trees",),
+    "gradient boosting": ("gradient boosting",),
+    "Gaussian process": ("Gaussian process",),
+    "boosting + Gaussian process": ("gradient boosting", "Gaussian process"),
+}
+"""The candidates by name. One of several parts predicts their mean: what trees and smooth
+surfaces get wrong is not the same."""
 
 
-def fitted_model(name: str, seed: int, matrix: Floats, outcome: Floats) -> Regressor:
-    """The model of that name, fitted."""
-    with _silent():
-        return _made(name, seed, matrix, outcome).fit(matrix, outcome)
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A fitted model: the mean of its parts; `logarithmic` parts have learnt logarithms."""
+
+    parts: tuple[Regressor, ...]
+    logarithmic: bool
+
+    def predict(self, matrix: Floats) -> Floats:
+        """The expected outcome of each row."""
+        mean: Floats = np.mean([part.predict(matrix) for part in self.parts], axis=0)
+        return np.exp(mean) if self.logarithmic else mean
 
 
-def _made(name: str, seed: int, matrix: Floats, outcome: Floats) -> Regressor:
-    """The model, not yet fitted; the candidates learn positive outcomes as logarithms.
+def fitted_model(name: str, seed: int, matrix: Floats, outcome: Floats) -> Fitted:
+    """The candidate or the forest of that name, fitted.
 
-    What options do to sizes and times multiplies. The forest stays as the paper has it.
+    Candidates learn positive outcomes as logarithms: what options do to sizes and times
+    multiplies. The forest stays as the paper has it.
     """
-    if name == FOREST:
-        return forest(seed)
-    model = MODELS[name](seed, matrix.shape[1])
-    if outcome.min() <= 0:
-        return model
-    return TransformedTargetRegressor(model, func=np.log, inverse_func=np.exp)
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """A length scale at its bound is what a useless column should have, not worth a warning."""
+    logarithmic = name != FOREST and bool(outcome.min() > 0)
+    learnt = np.log(outcome) if logarithmic else outcome
+    parts = MODELS.get(name, (name,))
     with warnings.catch_warnings():
+        # A length scale at its bound is what a useless column should have.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
+        fitted = tuple(_PARTS[part](seed, matrix.shape[1]).fit(matrix, learnt) for part in parts)
+    return Fitted(fitted, logarithmic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +160,11 @@ def held_out_accuracy(
     name: str, matrix: Floats, outcome: Floats, repeats: int, seed: int
 ) -> Interval:
     """The held-out R² of one model, over the same folds as `nested_accuracy`."""
-    scores = [
-        score
-        for repeat in range(repeats)
-        for score in _scores(name, seed + repeat, matrix, outcome, _folds(seed + repeat))
-    ]
+    scores = []
+    for repeat in range(repeats):
+        for train, test in _folds(seed + repeat).split(matrix):
+            model = fitted_model(name, seed + repeat, matrix[train], outcome[train])
+            scores.append(float(r2_score(outcome[test], model.predict(matrix[test]))))
     return _spread(scores)
 
 
@@ -175,13 +178,13 @@ def _folds(seed: int) -> KFold:
 
 
 def _best_model(matrix: Floats, outcome: Floats, seed: int) -> str:
-    folds = KFold(_INNER_FOLDS, shuffle=True, random_state=seed)
-    means = {name: _scores(name, seed, matrix, outcome, folds).mean() for name in MODELS}
-    return max(means, key=lambda name: means[name])
-
-
-def _scores(name: str, seed: int, matrix: Floats, outcome: Floats, folds: KFold) -> Floats:
-    with _silent():
-        model = _made(name, seed, matrix, outcome)
-        scores: Floats = cross_val_score(model, matrix, outcome, scoring="r2", cv=folds)
-    return scores
+    """The candidate with the best mean R² over inner folds; each part is fitted once a fold."""
+    scores: dict[str, list[float]] = {name: [] for name in MODELS}
+    singles = dict.fromkeys(part for parts in MODELS.values() for part in parts)
+    for train, test in KFold(_INNER_FOLDS, shuffle=True, random_state=seed).split(matrix):
+        fitted = {part: fitted_model(part, seed, matrix[train], outcome[train]) for part in singles}
+        for name, parts in MODELS.items():
+            joined = tuple(one for part in parts for one in fitted[part].parts)
+            model = Fitted(joined, fitted[parts[0]].logarithmic)
+            scores[name].append(float(r2_score(outcome[test], model.predict(matrix[test]))))
+    return max(scores, key=lambda name: float(np.mean(scores[name])))

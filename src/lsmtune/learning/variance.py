@@ -1,12 +1,15 @@
 """Analysis of variance: of one factor, of all at once, and of runs of one config."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import chi2, f_oneway
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
+from statsmodels.tools.sm_exceptions import SingularMatrixWarning
 
 from lsmtune.learning.factors import Design, Factor, Floats
 from lsmtune.stats import Interval
@@ -47,12 +50,12 @@ def multi_factor(design: Design, outcome: Floats) -> list[Share]:
     if 2 * sum(block.shape[1] for block in blocks) > len(outcome):
         blocks = [factor.columns for factor in design.factors]
     ones = np.ones((len(outcome), 1))
-    full = OLS(outcome, np.column_stack([ones, *blocks])).fit()
+    full = _least_squares(outcome, np.column_stack([ones, *blocks]))
     total = float(((outcome - outcome.mean()) ** 2).sum())
     parts = []
     for place, block in enumerate(blocks):
         rest = np.column_stack([ones, *blocks[:place], *blocks[place + 1 :]])
-        reduced = OLS(outcome, rest).fit()
+        reduced = _least_squares(outcome, rest)
         added = full.df_model - reduced.df_model
         if block.shape[1] == 0 or added <= 0 or total == 0:
             parts.append((1.0, 0.0))
@@ -61,6 +64,13 @@ def multi_factor(design: Design, outcome: Floats) -> list[Share]:
         parts.append((float(p), max(0.0, float(reduced.ssr - full.ssr)) / total))
     corrected = multipletests([p for p, _ in parts], method="holm")[1]
     return [Share(float(p), share) for p, (_, share) in zip(corrected, parts, strict=True)]
+
+
+def _least_squares(outcome: Floats, matrix: Floats) -> Any:
+    with warnings.catch_warnings():
+        # A column a name is one too many beside the mean; fit and degrees of freedom go by rank.
+        warnings.simplefilter("ignore", SingularMatrixWarning)
+        return OLS(outcome, matrix).fit()
 
 
 def _levels(factor: Factor) -> Floats:

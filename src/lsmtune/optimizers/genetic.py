@@ -48,7 +48,9 @@ class PublishedGenetic:
         before = _ranked(history[1 : 1 + self.population + generation * bred])
         if place < self.crossed:
             cuts = np.random.default_rng([seed, generation]).permutation(len(space.knobs)).tolist()
-            children: Iterable[Config] = _crossings(space, before[0], before[1 % len(before)], cuts, place)
+            children: Iterable[Config] = _crossings(
+                space, before[0], before[1 % len(before)], cuts, place
+            )
         else:
             children = (_mutant(space, parent, rng) for parent in before[:2] * _TRIES)
         tried = seen(history)

@@ -83,7 +83,9 @@ class Runner:
         with host_lock(lambda message: self._listener(Event(tasks[0], message))):
             started_at, started = now_text(), time.monotonic()
             with ExitStack() as folders:
-                places = [self._places(task, folders) for task in tasks]
+                places = [
+                    self._places(task, folders, f"-{side}") for side, task in enumerate(tasks)
+                ]
                 outcomes = self._side_by_side(tasks, places)
                 duration_s = time.monotonic() - started
                 for task, outcome in zip(tasks, outcomes, strict=True):
@@ -92,8 +94,8 @@ class Runner:
                     self._listener(Event(task, "done", result, duration_s))
         return [_without_others(outcome.result) for outcome in outcomes]
 
-    def _places(self, task: Task, folders: ExitStack) -> Places:
-        name = f"{self._study.name}-{task.role}"
+    def _places(self, task: Task, folders: ExitStack, side: str = "") -> Places:
+        name = f"{self._study.name}-{task.role}{side}"
         return Places(folders.enter_context(workdir(self._home.work, name)), self._home.templates)
 
     def _side_by_side(self, tasks: Sequence[Task], places: Sequence[Places]) -> list[Outcome]:

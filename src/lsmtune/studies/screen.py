@@ -130,9 +130,9 @@ def _points(study: Study, table: Screen) -> list[Point]:
 
 
 def _known(study: Study, line: BatchLine) -> Config:
-    """The line's values; db_bench's defaults for what it leaves out."""
-    defaults = {knob.name: knob.default for knob in study.space.knobs}
-    return Config({**defaults, **line.knobs})
+    """The line's values of the knobs; db_bench's defaults for what it leaves out."""
+    knobs = study.space.knobs
+    return Config({knob.name: line.knobs.get(knob.name, knob.default) for knob in knobs})
 
 
 def usable_lines(path: Path, lines: Sequence[BatchLine]) -> list[BatchLine]:

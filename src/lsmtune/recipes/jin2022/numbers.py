@@ -11,6 +11,7 @@ import numpy as np
 
 from lsmtune.analysis.importance import KnobImportance, MetricImportance
 from lsmtune.learning.variance import one_way_p
+from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, jin2022_fitness, median_metrics
 from lsmtune.recipes.jin2022.study import (
     INDICATORS,
@@ -179,8 +180,7 @@ class Verified:
 
 
 def verified(pairs: Sequence[Pair]) -> Verified | None:
-    """The fitness over the pairs: its median, between the lowest and the highest of the pairs'
-    bootstrap medians (95 %); None without pairs."""
+    """The fitness over the pairs, its median with a bootstrap interval (95 %); None without."""
     if not pairs:
         return None
     exact = [jin2022_fitness(best, base) for best, base in pairs]
@@ -199,6 +199,14 @@ def _median_interval(values: Sequence[float]) -> Interval:
     drawn = np.median(rng.choice(values, size=(2000, len(values))), axis=1)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Interval(float(np.median(values)), float(low), float(high))
+
+
+def improvements(default: Metrics, found: Metrics) -> dict[str, float]:
+    """Figure 9: by what share of the default each indicator got better."""
+    return {
+        name: (found[name] / default[name] - 1) * (1 if METRICS[name].better == "higher" else -1)
+        for name in INDICATORS
+    }
 
 
 def honest_fitness(results: Results) -> Interval | None:

@@ -1,10 +1,9 @@
 """The page that sets every figure and table of the paper beside what was measured here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from lsmtune.knobs.types import Value
 from lsmtune.objective import Metrics
-from lsmtune.recipes.jin2022.study import EXACT, INDICATORS, MODES, Mode, Results, Search
 from lsmtune.recipes.jin2022.numbers import (
     Accuracy,
     Verified,
@@ -27,7 +26,9 @@ from lsmtune.recipes.jin2022.plots import (
     accuracy_plot,
     contribution_plot,
     convergence_plot,
+    improvement_plot,
 )
+from lsmtune.recipes.jin2022.study import EXACT, INDICATORS, MODES, Mode, Results, Search
 from lsmtune.report.frame import picture, section
 from lsmtune.report.importance_page import importance_sections
 from lsmtune.report.markup import Html, code, element, join, table
@@ -38,7 +39,6 @@ from lsmtune.stats import Interval
 _SHOWN = 12
 _UNITS = {"w_amp_table": "", "write_amp": "", "live_sst_bytes": "MB", "rate_mb_s": "MB/s",
           "total_s": "s", "throughput_ops_s": "ops/s"}  # fmt: skip
-
 
 
 def render_jin2022(results: Results) -> str:
@@ -103,7 +103,9 @@ def _figure_5(results: Results) -> Html:
         "Figure 5: prediction accuracy",
         "How well a model predicts what it has not seen",
         element("p", told),
-        picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, told, "held-out R² of a random forest"),
+        picture(
+            "figure5", accuracy_plot(drawn), ACCURACY_KEYS, told, "held-out R² of a random forest"
+        ),
         table("Held-out R²: median over folds (5 % to 95 %)", heads, rows),
     )
 
@@ -253,9 +255,19 @@ def _table_2(results: Results) -> Html:
             "Medians of the verification's runs, default and found in turns under the same seeds. "
             "The paper's fitness is of its own table; ours is of exact write amplification.",
         ),
+        picture(
+            "figure9",
+            improvement_plot(results.searches),
+            ACCURACY_KEYS,
+            _FIGURE_9,
+            "better by, as a share of the default",
+        ),
         table("Indicators of default and found", heads, rows),
         *_changes(results),
     )
+
+
+_FIGURE_9 = "By how much each indicator got better; left of 0 it got worse."
 
 
 def _paper_cells(values: Metrics) -> list[str]:
@@ -270,14 +282,13 @@ def _cells(values: Metrics) -> list[str]:
 
 def _changes(results: Results) -> Iterator[Html]:
     for search in results.searches:
-        if search.winner is not None:
-            values = sorted(search.winner.config.items())
-            rows = [[code(name), f"{value}"] for name, value in values]
+        if search.changed:
+            values = sorted(search.changed.items())
             yield table(
-                f"What the {search.mode} search of seed {search.seed} found (sizes of the tree at "
-                "1/64)",
+                f"What the {search.mode} search of seed {search.seed} changed (sizes of the tree "
+                "at 1/64)",
                 ("parameter", "value"),
-                rows,
+                [[code(name), str(value)] for name, value in values],
             )
 
 

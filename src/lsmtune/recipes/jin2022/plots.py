@@ -1,11 +1,18 @@
-"""The pictures of the parameter study's figures 5, 6 and 8."""
+"""The pictures of the parameter study's figures 5, 6, 8 and 9."""
 
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from lsmtune.recipes.jin2022.study import MODES, Mode, Search
-from lsmtune.recipes.jin2022.numbers import Accuracy, Contribution, convergence, paper
+from lsmtune.recipes.jin2022.numbers import (
+    Accuracy,
+    Contribution,
+    convergence,
+    improvements,
+    paper,
+    verified,
+)
+from lsmtune.recipes.jin2022.study import INDICATORS, MODES, Mode, Search
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
 
 _ROW_PX = 28
@@ -79,6 +86,36 @@ def contribution_plot(rows: Sequence[Contribution]) -> go.Figure:
             f"{row.knob} ({row.paper_place}.)" if row.paper_place else row.knob for row in rows
         ],
         range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+    )
+    return figure
+
+
+def improvement_plot(searches: Sequence[Search]) -> go.Figure:
+    """By how much each indicator got better: the paper's, and ours as verified."""
+    figure = canvas(_ROW_PX * (len(INDICATORS) + 1), top=32, bottom=8)
+    table = paper()["table_2"]
+    found: list[tuple[Shape, dict[str, float], str]] = [
+        (_PAPER, improvements(table["default"], table["found"]), "paper")
+    ]
+    for search in searches:
+        if (proven := verified(search.pairs)) is not None:
+            gained = improvements(proven.base, proven.found)
+            found.append((_MODES[search.mode][0], gained, f"{search.mode}, seed {search.seed}"))
+    for shape, gained, name in found:
+        figure.add_scatter(
+            x=[100 * gained[metric] for metric in INDICATORS],
+            y=list(range(len(INDICATORS))),
+            mode="markers",
+            marker=marker(shape, 11, 2),
+            hovertemplate=f"{name}: %{{x:.1f}} %<extra></extra>",
+        )
+    figure.add_vline(x=0, line={"color": colour("ink"), "width": 1.2}, layer="below")
+    figure.update_xaxes(side="top", ticksuffix=" %")
+    figure.update_yaxes(
+        tickvals=list(range(len(INDICATORS))),
+        ticktext=[PAPER_NAMES[metric] for metric in INDICATORS],
+        range=[len(INDICATORS) - 0.4, -0.6],
         showgrid=False,
     )
     return figure

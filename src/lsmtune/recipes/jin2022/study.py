@@ -16,7 +16,7 @@ from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.engines.base import Engine
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.types import Config
+from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import JIN2022, Metrics
 from lsmtune.spec import Screen, StudySpec
 from lsmtune.store.home import Home
@@ -38,7 +38,7 @@ EVALUATIONS = 36
 INDICATORS = ("w_amp_table", "live_sst_bytes", "rate_mb_s", "total_s")
 """The four of the paper: WAF, SA, RATE, TIME."""
 EXACT = "write_amp"
-METRICS = (EXACT, *INDICATORS, "throughput_ops_s")
+METRICS = (EXACT, *INDICATORS)
 
 _KNOBS: dict[Mode, str] = {"honest": "jin2022", "published": "jin2022-published"}
 _GENES = "jin2022-genes"
@@ -122,8 +122,9 @@ class Screening:
 class Search:
     """A genetic search: its trials in order, its winner, and the pairs that verify it.
 
-    `on_base_data` are pairs of the winner's store options under the base's own data, in the
-    published mode: what is left of the gain when the data is not changed.
+    `changed` are the winner's values that are not the base's. `on_base_data` are pairs of the
+    winner's store options under the base's own data, in the published mode: what is left of the
+    gain when the data is not changed.
     """
 
     mode: Mode
@@ -131,6 +132,7 @@ class Search:
     base: Metrics
     trials: tuple[StoredTrial, ...]
     winner: StoredTrial | None
+    changed: Settings
     pairs: tuple[Pair, ...]
     on_base_data: tuple[Pair, ...] = ()
 
@@ -189,9 +191,15 @@ def _search(spec: StudySpec, mode: Mode, home: Home, engine: Engine, progress: P
         winner = best.trial if best else None
         data = _without_data(study, winner) if winner and mode == "published" else ()
         trials = complete_trials(study.trials(), Role.TRIAL)[:EVALUATIONS]
-        pairs = _pairs(study, winner) if winner else ()
         return Search(
-            mode, spec.seed, base_metrics(study.trials()), tuple(trials), winner, pairs, data
+            mode=mode,
+            seed=spec.seed,
+            base=base_metrics(study.trials()),
+            trials=tuple(trials),
+            winner=winner,
+            changed=winner.config.differing(study.space.default()) if winner else {},
+            pairs=_pairs(study, winner) if winner else (),
+            on_base_data=data,
         )
 
 
