@@ -149,7 +149,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["tune", "--knobs", "bloom_locality"], ["bloom_locality", "no effect", "plain table"]),
     (["tune", "--knobs", "threads"], ["threads", "workload"]),
     (["tune", "--knobs", "compression_ratio"], ["compression_ratio", "workload"]),
-    (["tune", "--knobs", "top:6"], ["knobs", "'top:6'"]),
+    (["tune", "--knobs", "top:six"], ["knobs", "'top:six'", "N >= 1"]),
     (["tune", "--objective", "speed"], ["objective", "'speed'", "balanced", "write_amp"]),
     (["tune", "--objective="], ["objective", "''", "balanced"]),
     (["tune", "--objective", "others_cpu_percent"], ["objective", "others_cpu_percent"]),

@@ -1,5 +1,6 @@
 """Whatever db_bench does, a trial ends with the right status, a reason, its files, no process."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -228,6 +229,12 @@ def test_describe_tells_the_version(tmp_path: Path) -> None:
     assert left_behind(program) == []
 
 
+def _digits_aside(options: dict[str, str]) -> dict[str, str | float]:
+    """Numbers as numbers: RocksDB writes more digits down than it was given."""
+    number = re.compile(r"\d+\.\d+")
+    return {name: float(v) if number.fullmatch(v) else v for name, v in options.items()}
+
+
 @pytest.mark.db_bench
 @pytest.mark.skipif(shutil.which("db_bench") is None, reason="no db_bench on PATH")
 @pytest.mark.parametrize("seed", [1, 2])
@@ -252,4 +259,4 @@ def test_the_stand_in_is_like_the_real_one(tmp_path: Path, seed: int) -> None:
     # What RocksDB computes itself and writes down the stand-in only repeats.
     computed = {"arena_block_size", "max_compaction_bytes"}
     as_run = [{k: v for k, v in m.as_run.items() if k not in computed} for m in (real, fake)]
-    assert as_run[0] == as_run[1]
+    assert [_digits_aside(options) for options in as_run] == [_digits_aside(as_run[0])] * 2

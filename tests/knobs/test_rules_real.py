@@ -194,3 +194,15 @@ def test_mapped_files_that_are_not_allocated_end_the_first_flush(bench: Bench) -
     assert bench.open(raw, "--benchmarks=fillseq,flush").code == -signal.SIGBUS
     (told,) = refusals(FLAG_ONLY | read_all(bench.base) | raw)
     assert "mmap_write = true, allow_fallocate = false" in told
+
+
+def test_only_skip_lists_can_be_purged_in_memory(bench: Bench) -> None:
+    raw: Settings = {
+        "experimental_mempurge_threshold": 1.0, "memtablerep": "vector",
+        "allow_concurrent_memtable_write": False, "write_buffer_size": 65536,
+    }  # fmt: skip
+    load = ("--benchmarks=fillrandom", "--num=20000", "--value_size=1024")
+    assert bench.open(raw, *load).code == -signal.SIGABRT
+    assert bench.open({**raw, "memtablerep": "skip_list"}, *load).code == 0
+    (told,) = refusals(FLAG_ONLY | read_all(bench.base) | raw)
+    assert "sample" in told

@@ -113,6 +113,16 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         (_to(memtablerep="skip_list"), _to(allow_concurrent_memtable_write=False)),
     ),
+    Refusal(
+        ("experimental_mempurge_threshold", "memtablerep"),
+        "only of a skip list can a sample be taken, by which it is judged whether to purge",
+        "include/rocksdb/memtablerep.h, MemTableRep::UniqueRandomSample",
+        lambda settings, _: (
+            number(settings, "experimental_mempurge_threshold") > 0
+            and settings["memtablerep"] != "skip_list"
+        ),
+        (_to(experimental_mempurge_threshold=0.0), _to(memtablerep="skip_list")),
+    ),
     *(_unlinked(name) for name in CODEC_KNOBS),
     Refusal(
         ("compression_zstd_max_train_bytes", "compression_max_dict_bytes"),

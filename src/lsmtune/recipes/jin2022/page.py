@@ -145,8 +145,8 @@ def _figure_6(results: Results) -> Html:
     told = (
         "Mean decrease in impurity, averaged over WAF, SA, RATE and TIME. R² lost is what the "
         "chosen model loses without the parameter: MDI favours parameters with many values, this "
-        "does not. In the paper each thread writes a whole load, so that threads multiply the data; "
-        "here all threads together write one."
+        "does not. In the paper each thread writes a whole load, so that threads multiply the "
+        "data; here all threads together write one."
     )
     return section(
         "Figure 6: parameter contribution",
