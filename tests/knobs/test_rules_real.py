@@ -199,7 +199,7 @@ def test_mapped_files_that_are_not_allocated_end_the_first_flush(bench: Bench) -
 def test_only_skip_lists_can_be_purged_in_memory(bench: Bench) -> None:
     raw: Settings = {
         "experimental_mempurge_threshold": 1.0, "memtablerep": "vector",
-        "allow_concurrent_memtable_write": False, "write_buffer_size": 65536,
+        "allow_concurrent_memtable_write": False, "write_buffer_size": 1 << 20,
     }  # fmt: skip
     load = ("--benchmarks=fillrandom", "--num=20000", "--value_size=1024")
     assert bench.open(raw, *load).code == -signal.SIGABRT
