@@ -1,7 +1,7 @@
 """Which knobs matter to which metric: from measured runs to records."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -256,11 +256,11 @@ def _metric_document(metric: MetricImportance) -> Mapping[str, object]:
     return {
         "model": metric.model,
         "models_chosen": metric.accuracy.chosen,
-        "r2_holdout": _interval(metric.accuracy.r2),
-        "r2_holdout_forest": _interval(metric.forest_r2),
+        "r2_holdout": asdict(metric.accuracy.r2),
+        "r2_holdout_forest": asdict(metric.forest_r2),
         "r2_oob": metric.r2_oob,
         "noise": metric.noise and metric.noise.relative,
-        "r2_ceiling": metric.noise and _interval(metric.noise.ceiling),
+        "r2_ceiling": metric.noise and asdict(metric.noise.ceiling),
         "knobs": [
             {
                 "knob": k.knob, "mdi": k.mdi, "permutation": k.permutation.median,
@@ -268,7 +268,7 @@ def _metric_document(metric: MetricImportance) -> Mapping[str, object]:
                 "anova_p": k.anova_p, "anova_multi_p": k.multi_p, "eta_squared": k.eta_squared,
                 "ped_anova": k.ped_anova, "lasso_rank": k.lasso_rank,
                 "effect": [
-                    {"values": g.group, "runs": g.runs, "mean": _interval(g.mean),
+                    {"values": g.group, "runs": g.runs, "mean": asdict(g.mean),
                      "modelled": g.modelled}
                     for g in k.effect
                 ],
@@ -281,7 +281,3 @@ def _metric_document(metric: MetricImportance) -> Mapping[str, object]:
             for i in metric.interactions
         ],
     }  # fmt: skip
-
-
-def _interval(interval: Interval) -> dict[str, float]:
-    return {"median": interval.median, "low": interval.low, "high": interval.high}

@@ -1,5 +1,6 @@
 """A study in words and as the JSON document of the contract."""
 
+from dataclasses import asdict
 from typing import Any
 
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
@@ -68,18 +69,14 @@ def _verification(verification: VerificationView) -> dict[str, Any]:
         "scale": verification.scale,
         "pairs": verdict.pairs,
         "claim": verdict.claim,
-        "objective": _interval(verdict.objective),
-        "goals": {name: _interval(goal) for name, goal in verdict.goals.items()},
-        "ratios": {name: _interval(ratio) for name, ratio in verdict.ratios.items()},
+        "objective": asdict(verdict.objective),
+        "goals": {name: asdict(goal) for name, goal in verdict.goals.items()},
+        "ratios": {name: asdict(ratio) for name, ratio in verdict.ratios.items()},
         "better": list(verdict.better),
         "worse": list(verdict.worse),
         "limits": [limit.model_dump() for limit in verdict.limits],
         "notes": list(verdict.notes),
     }
-
-
-def _interval(interval: Interval) -> dict[str, float]:
-    return {"median": interval.median, "low": interval.low, "high": interval.high}
 
 
 def summary_lines(view: StudyView) -> list[str]:

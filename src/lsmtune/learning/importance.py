@@ -12,15 +12,13 @@ from optuna.trial import TrialState
 from scipy.special import stdtrit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
-from sklearn.model_selection import KFold
 
 from lsmtune.learning.factors import MOST_GROUPS, Design, Factor, Floats
-from lsmtune.learning.models import Regressor, fitted_model
+from lsmtune.learning.models import Regressor, fitted_model, outer_folds
 from lsmtune.stats import Interval
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
-_FOLDS = 5
 _SPECIAL_PLACE, _SCALE_BEGINS = 0.1, 0.2
 
 
@@ -52,7 +50,7 @@ def _permuted_folds(design: Design, outcome: Floats, model: str, seed: int) -> I
     """For each fold by how much R² falls without each factor, the whole variance being 1."""
     rng = np.random.default_rng(seed)
     matrix, variance = design.matrix, float(np.var(outcome))
-    for train, test in KFold(_FOLDS, shuffle=True, random_state=seed).split(matrix):
+    for train, test in outer_folds(seed).split(matrix):
         fitted = fitted_model(model, seed, matrix[train], outcome[train])
         error = float(((fitted.predict(matrix[test]) - outcome[test]) ** 2).mean())
         dealt = [_dealt(matrix[test], span, rng) for span in design.spans]

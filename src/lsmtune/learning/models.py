@@ -148,7 +148,7 @@ def nested_accuracy(matrix: Floats, outcome: Floats, repeats: int, seed: int) ->
     """
     scores, chosen = [], Counter[str]()
     for repeat in range(repeats):
-        for train, test in _folds(seed + repeat).split(matrix):
+        for train, test in outer_folds(seed + repeat).split(matrix):
             name = _best_model(matrix[train], outcome[train], seed + repeat)
             chosen[name] += 1
             model = fitted_model(name, seed + repeat, matrix[train], outcome[train])
@@ -162,7 +162,7 @@ def held_out_accuracy(
     """The held-out R² of one model, over the same folds as `nested_accuracy`."""
     scores = []
     for repeat in range(repeats):
-        for train, test in _folds(seed + repeat).split(matrix):
+        for train, test in outer_folds(seed + repeat).split(matrix):
             model = fitted_model(name, seed + repeat, matrix[train], outcome[train])
             scores.append(float(r2_score(outcome[test], model.predict(matrix[test]))))
     return _spread(scores)
@@ -173,7 +173,8 @@ def _spread(scores: list[float]) -> Interval:
     return Interval(float(middle), float(low), float(high))
 
 
-def _folds(seed: int) -> KFold:
+def outer_folds(seed: int) -> KFold:
+    """The folds by which everything held out is judged."""
     return KFold(_FOLDS, shuffle=True, random_state=seed)
 
 

@@ -5,6 +5,7 @@ puts in what it stands for, so that light, dark and print share one drawing. No 
 alone: shapes, patterns and the words of a `Key` say the same.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
 from typing import Any, NamedTuple
@@ -97,3 +98,13 @@ def canvas(height: int, top: int = 12, bottom: int = 48) -> go.Figure:
     figure = go.Figure(layout=layout)
     figure.layout.template = go.layout.Template()  # plotly's own would bring colours along
     return figure
+
+
+def name_rows(figure: go.Figure, names: Sequence[str]) -> None:
+    """Name the rows of a picture from the top down; row 0 is the first."""
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=list(names),
+        range=[len(names) - 0.4, -0.6],
+        showgrid=False,
+    )

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from lsmtune.analysis.importance import NOTABLE, KnobImportance, MetricImportance
 from lsmtune.learning.effects import Interaction
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
+from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows
 from lsmtune.units import MIB
 
 _ROW_PX = 24
@@ -59,12 +59,7 @@ def importance_plot(metric: MetricImportance) -> go.Figure:
         )  # fmt: skip
     figure.update_xaxes(side="top", rangemode="tozero")
     figure.add_vline(x=NOTABLE, line={"color": colour("ink"), "width": 1, "dash": "dash"})
-    figure.update_yaxes(
-        tickvals=list(range(len(knobs))),
-        ticktext=[escape(knob.knob) for knob in knobs],
-        range=[len(knobs) - 0.4, -0.6],
-        showgrid=False,
-    )
+    name_rows(figure, [escape(knob.knob) for knob in knobs])
     return figure
 
 

@@ -6,7 +6,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows, ratio_axis
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, join, table
 from lsmtune.report.overview import Card, Claim, Finding, Overview, overview
@@ -95,12 +95,7 @@ def overview_plot(record: Overview) -> go.Figure:
     low, high = min([*bounds, 0.95]) / 1.05, max([*bounds, 1.05]) * 1.05
     figure.update_xaxes(side="top", **ratio_axis(low, high))
     figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
-    figure.update_yaxes(
-        tickvals=list(range(len(findings))),
-        ticktext=[f"{_short(found.study)}<br>at {found.scale}" for found in findings],
-        range=[len(findings) - 0.4, -0.6],
-        showgrid=False,
-    )
+    name_rows(figure, [f"{_short(found.study)}<br>at {found.scale}" for found in findings])
     return figure
 
 

@@ -297,7 +297,7 @@ def _data_section(results: Results) -> Html:
     rows = []
     title = "What part of the gain came from changing the data: not measured"
     for search in results.searches:
-        whole, kept, share = verified(search.pairs), verified(search.on_base_data), None
+        whole, kept = verified(search.pairs), verified(search.on_base_data)
         share = data_share(search)
         if whole is None or kept is None or share is None:
             continue

@@ -13,7 +13,7 @@ from lsmtune.recipes.jin2022.numbers import (
     verified,
 )
 from lsmtune.recipes.jin2022.study import INDICATORS, MODES, Mode, Search
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
+from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows
 
 _ROW_PX = 28
 _HEIGHT_PX = 280
@@ -58,12 +58,7 @@ def accuracy_plot(rows: Sequence[Accuracy]) -> go.Figure:
         hovertemplate="paper %{x:.3f}<extra></extra>",
     )
     figure.update_xaxes(side="top")
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[f"{PAPER_NAMES[row.metric]}" for row in rows],
-        range=[len(rows) - 0.4, -0.6],
-        showgrid=False,
-    )
+    name_rows(figure, [f"{PAPER_NAMES[row.metric]}" for row in rows])
     return figure
 
 
@@ -80,13 +75,9 @@ def contribution_plot(rows: Sequence[Contribution]) -> go.Figure:
             hovertemplate="%{x:.3f}<extra></extra>",
         )
     figure.update_xaxes(side="top", rangemode="tozero")
-    figure.update_yaxes(
-        tickvals=list(range(len(rows))),
-        ticktext=[
-            f"{row.knob} ({row.paper_place}.)" if row.paper_place else row.knob for row in rows
-        ],
-        range=[len(rows) - 0.4, -0.6],
-        showgrid=False,
+    name_rows(
+        figure,
+        [f"{row.knob} ({row.paper_place}.)" if row.paper_place else row.knob for row in rows],
     )
     return figure
 
@@ -112,12 +103,7 @@ def improvement_plot(searches: Sequence[Search]) -> go.Figure:
         )
     figure.add_vline(x=0, line={"color": colour("ink"), "width": 1.2}, layer="below")
     figure.update_xaxes(side="top", ticksuffix=" %")
-    figure.update_yaxes(
-        tickvals=list(range(len(INDICATORS))),
-        ticktext=[PAPER_NAMES[metric] for metric in INDICATORS],
-        range=[len(INDICATORS) - 0.4, -0.6],
-        showgrid=False,
-    )
+    name_rows(figure, [PAPER_NAMES[metric] for metric in INDICATORS])
     return figure
 
 
