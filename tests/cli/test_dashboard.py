@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import psutil
 import pytest
 from optuna.trial import TrialState
 
+from fakes.patience import PATIENCE_S, eventually
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli import dashboard as command
@@ -29,7 +29,6 @@ from lsmtune.store.records import NewTrial
 from lsmtune.studies.study import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
-PATIENCE_S = 60.0  # never reached unless something hangs
 KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"
 FATES = {
     3: TrialResult(status=Status.CRASHED, reason="it died"),
@@ -260,13 +259,6 @@ def ctrl_c_works() -> None:
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    limit = time.monotonic() + PATIENCE_S
-    while not condition() and time.monotonic() < limit:
-        time.sleep(0.02)
-    return condition()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])

@@ -7,19 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from fakes.fake_db_bench import Mode, install
+from fakes.patience import PATIENCE_S, eventually
 from fakes.traces import left_behind, started
 from lsmtune.store.home import Home
 from lsmtune.trials import Role, Status
-
-PATIENCE_S = 60.0  # never reached unless something hangs
-LOOK_S = 0.01
 
 TRIALS = 3
 A_TRIAL = 4
@@ -106,13 +103,6 @@ class Site:
 
 def ctrl_c_works() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    limit = time.monotonic() + PATIENCE_S
-    while not condition() and time.monotonic() < limit:
-        time.sleep(LOOK_S)
-    return condition()
 
 
 def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:

@@ -7,8 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from user import User, disk, end, eventually, fill
+from user import User, disk, end, fill
 
+from fakes.patience import eventually
 from fakes.rig import Rig
 from lsmtune.engines.scripted import measured
 from lsmtune.errors import LsmtuneError

@@ -5,8 +5,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from user import User, end, eventually, read_only
+from user import User, end, read_only
 
+from fakes.patience import eventually
 from lsmtune.cli.main import run
 
 READING = [["show", "s"], ["show", "s", "--json"], ["trials", "s", "--jsonl"],

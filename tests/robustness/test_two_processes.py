@@ -5,8 +5,9 @@ import signal
 from collections import Counter
 from pathlib import Path
 
-from user import User, end, eventually
+from user import User, end
 
+from fakes.patience import eventually
 from fakes.traces import left_behind
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial

@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,8 @@ from pathlib import Path
 import pytest
 
 from fakes.fake_db_bench import Mode, install
+from fakes.patience import PATIENCE_S, eventually
 from fakes.traces import left_behind, started
-
-PATIENCE_S = 60.0  # never reached unless something hangs
-_LOOK_S = 0.01
 
 STUDY_FILE = """\
 optimizer = "random"
@@ -89,14 +86,6 @@ def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
         process.send_signal(signal.SIGKILL)
     assert "Traceback" not in err, err
     return process.returncode, out, err
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true in time."""
-    limit = time.monotonic() + PATIENCE_S
-    while not condition() and time.monotonic() < limit:
-        time.sleep(_LOOK_S)
-    return condition()
 
 
 @contextmanager

@@ -7,17 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 import pytest
 
+from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import UserError
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess, NoLine
-
-PATIENCE_S = 20.0  # never reached unless something hangs
 
 LINE = "x" * 63
 PRINTED = 2000
@@ -55,13 +54,6 @@ def alive(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    limit = time.monotonic() + PATIENCE_S
-    while not condition() and time.monotonic() < limit:
-        time.sleep(0.01)
-    return condition()
 
 
 def settled_progress(tmp_path: Path) -> int:
