@@ -1,8 +1,10 @@
 """What docs/parameter-study.md states, from the recipe's own output.
 
 .venv/bin/lsmtune reproduce jin2022 --configs 0 --seeds 3 --home FOLDER --json > FILE
-.venv/bin/python benchmarks/parameter_study.py FILE
+.venv/bin/python benchmarks/parameter_study.py FILE [FILE ...]
 .venv/bin/python benchmarks/figures.py
+
+Of several files, such as one of another --num, the searches are shown together.
 """
 
 import json
@@ -79,13 +81,14 @@ def _knobs(study: dict[str, Any]) -> str:
 
 def _searches(study: dict[str, Any]) -> str:
     """What the genetic searches found, verified."""
-    lines = ["| search | best single run of 36 | verified fitness (95 %) | pairs |",
-             "|---|---|---|---|"]  # fmt: skip
+    lines = ["| search | records | best single run of 36 | verified fitness (95 %) | pairs |",
+             "|---|---|---|---|---|"]  # fmt: skip
     shares = []
     for search in study["searches"]:
         found, name = search["verified"], f"{search['mode']}, seed {search['seed']}"
         verified = f"{_fitness(found['exact'])} | {found['pairs']}" if found else "no gain |"
-        lines.append(f"| {name} | {search['best_so_far'][-1]:.0f} | {verified} |")
+        best = f"{search['num']:,} | {search['best_so_far'][-1]:.0f}"
+        lines.append(f"| {name} | {best} | {verified} |")
         if search["data_share"] is not None:
             shares.append(search)
     lines.append("")
@@ -96,7 +99,8 @@ def _searches(study: dict[str, Any]) -> str:
             f"{study['paper']['fitness_of_table_2']:.0f}."
         )
     lines += [
-        f"As published: {_fitness(search['verified']['exact'])} with the data that it chose, "
+        f"As published, at {search['num']:,} records: {_fitness(search['verified']['exact'])} with "
+        f"the data that it chose, "
         f"{_fitness(search['on_base_data']['exact'])} for the same options on the base's data: "
         f"{search['data_share']:.0%} came from changing the data."
         for search in shares
@@ -118,8 +122,10 @@ PARTS = {
 
 def main() -> None:
     """Write the results."""
-    document = json.loads(Path(sys.argv[1]).read_text())
-    RESULTS.write_text(json.dumps(kept(document), indent=1) + "\n")
+    documents = [json.loads(Path(path).read_text()) for path in sys.argv[1:]]
+    searches = [search for document in documents for search in document["searches"]]
+    merged = kept({**documents[0], "searches": searches})
+    RESULTS.write_text(json.dumps(merged, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT / "src" / "lsmtune" / "data" / "jin2022"
 COMMON = "screen --num 200000 --memory 1GiB --design sobol --replicated 20"
 COMMANDS = {
-    "honest": f"{COMMON} --knobs jin2022 --trials 420 --runs 3",
+    "honest": f"{COMMON} --knobs jin2022 --trials 840 --runs 4",
     "published": f"{COMMON} --knobs jin2022-published --trials 160 --runs 2",
 }
 

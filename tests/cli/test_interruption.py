@@ -24,6 +24,7 @@ A_TRIAL = 4
 STUDY_FILE = f"""
 study = "it"
 optimizer = "random"
+early_stop = false  # a load that is held would be cut
 trials = {TRIALS}
 base_runs = 1
 finalists = 1

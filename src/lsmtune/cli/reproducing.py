@@ -55,7 +55,7 @@ def document(results: jin2022.Results) -> dict[str, Any]:
             mode: importance_document(screening.importance)
             for mode, screening in results.screenings.items()
         },
-        "searches": [_search(search) for search in results.searches],
+        "searches": [{"num": results.plan.num, **_search(s)} for s in results.searches],
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
+from sklearn.base import clone
 from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingRegressor,
@@ -34,6 +35,8 @@ _INNER_FOLDS = 3
 _MOST_COLUMNS = 24
 """A Gaussian process has a length scale for each of so many columns, those that trees need most."""
 _FITTING_STEPS = 20
+_SCALED_ON = 300
+"""So many runs tell the length scales of a Gaussian process well enough."""
 
 
 def forest(seed: int) -> Regressor:
@@ -63,8 +66,28 @@ def _gaussian_process(seed: int, columns: int) -> Regressor:
     trees = ExtraTreesRegressor(_TREES // 2, random_state=seed)
     return make_pipeline(
         SelectFromModel(trees, max_features=kept, threshold=-np.inf),
-        GaussianProcessRegressor(kernel, normalize_y=True, optimizer=_few_steps, random_state=seed),
+        _Process(kernel, normalize_y=True, optimizer=_few_steps, random_state=seed),
     )
+
+
+class _Process(GaussianProcessRegressor):  # type: ignore[misc]
+    """A Gaussian process that fits its length scales to a sample where there are many runs.
+
+    Each step of that costs the cube of the runs; what is expected of a point rests on all.
+    """
+
+    def fit(self, matrix: Floats, outcome: Floats) -> "_Process":
+        """Fit scales and then the process."""
+        if len(matrix) <= _SCALED_ON:
+            return self._fitted(matrix, outcome)
+        sample = np.random.default_rng(self.random_state).permutation(len(matrix))[:_SCALED_ON]
+        scaled = clone(self)._fitted(matrix[sample], outcome[sample])
+        self.kernel, self.optimizer = scaled.kernel_, None
+        return self._fitted(matrix, outcome)
+
+    def _fitted(self, matrix: Floats, outcome: Floats) -> "_Process":
+        super().fit(matrix, outcome)
+        return self
 
 
 def _few_steps(
