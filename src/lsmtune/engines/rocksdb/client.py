@@ -10,7 +10,7 @@ from pathlib import Path
 from lsmtune.engines.base import Hopeless, TrialFailedError, Watch
 from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
 from lsmtune.metrics.db_bench import is_result_line
-from lsmtune.metrics.rocksdb_log import LogFollower
+from lsmtune.metrics.log_follower import LogFollower
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.host import free_bytes
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine

@@ -15,8 +15,8 @@ from lsmtune.metrics.compaction_table import (
 )
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
 from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
+from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.measurement import Level, Measurement
-from lsmtune.metrics.rocksdb_log import LogSummary
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.process import ExitStatus
 from lsmtune.trials import Status
@@ -36,7 +36,7 @@ class LoadOutput:
     benchmark: str
     stdout: str
     stderr: str
-    log: LogSummary
+    log: LogContent
     database: Path
 
 
@@ -104,7 +104,7 @@ def measure_build(output: LoadOutput, operations: int) -> dict[str, float]:
 
 
 def _read(output: LoadOutput) -> _Run:
-    if output.log.running_jobs:
+    if output.log.ledger.running:
         raise TrialFailedError(Status.UNREADABLE, "the tree had not settled when db_bench ended")
     # A replayed trace has a second, empty column family.
     found = parse_compaction_tables(output.stdout)
@@ -199,7 +199,7 @@ def _seconds(run: _Run, operations: int) -> float:
 
 
 def _settle_s(run: _Run) -> float:
-    last = (run.output.log.last_finished_micros or 0) / _MICROS
+    last = (run.output.log.ledger.last_finished_micros or 0) / _MICROS
     return max(0.0, last - run.output.run.load_end_s)
 
 
@@ -261,8 +261,8 @@ def _cache_use(statistics: Statistics) -> dict[str, float]:
     return metrics
 
 
-def _levels(table: CompactionTable, log: LogSummary) -> tuple[Level, ...]:
-    moved = bytes_by_level(log.events)
+def _levels(table: CompactionTable, log: LogContent) -> tuple[Level, ...]:
+    moved = bytes_by_level(log.ledger.jobs)
     return tuple(_level(row, moved.get(int(row.level[1:]), LevelBytes())) for row in table.rows)
 
 

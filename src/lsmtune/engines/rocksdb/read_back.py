@@ -6,8 +6,8 @@ from lsmtune.engines.base import TrialFailedError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.option_text import DERIVED, option_place, read_value
 from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.options_file import parse_options
-from lsmtune.metrics.rocksdb_log import LogSummary
 from lsmtune.trials import Status
 
 _CACHE = "cache_size"
@@ -23,7 +23,7 @@ def newest_options(database: Path) -> Path:
 
 
 def read_back(
-    catalogue: Catalogue, settings: Settings, options_text: str, log: LogSummary
+    catalogue: Catalogue, settings: Settings, options_text: str, options: LogOptions
 ) -> dict[str, str]:
     """The options as RocksDB ran them, by knob name; TrialFailedError when they are others."""
     sections = parse_options(options_text).sections
@@ -38,8 +38,8 @@ def read_back(
                 f"{knob.name} is {as_run[knob.name] or 'missing'} instead of {settings[knob.name]}"
             )
     if _CACHE in settings:
-        as_run[_CACHE] = str(log.block_cache_capacity_bytes)
-        if log.block_cache_capacity_bytes != settings[_CACHE]:
+        as_run[_CACHE] = str(options.block_cache_capacity_bytes)
+        if options.block_cache_capacity_bytes != settings[_CACHE]:
             differing.append(f"{_CACHE} is {as_run[_CACHE]} instead of {settings[_CACHE]}")
     if differing:
         raise TrialFailedError(

@@ -18,8 +18,9 @@ from lsmtune.engines.rocksdb.templates import Template, copy_database, restore
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
+from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.metrics.rocksdb_log import summarise_log
 from lsmtune.system.host import CpuMeter
 from lsmtune.trials import Base, Status, TrialSpec
 
@@ -65,7 +66,7 @@ class Trial:
             self._catalogue,
             self._spec.settings,
             newest_options(self._database).read_text(),
-            output.log,
+            output.log.options,
         )
         probe = self._probe(watch) if self._spec.workload.kind == "write" else None
         clients_cpu_s = output.run.exit.cpu_s + (probe.exit.cpu_s if probe else 0.0)
@@ -164,7 +165,7 @@ class Trial:
             benchmark,
             files.stdout_text(),
             files.stderr_text(),
-            summarise_log(log.read_text(errors="replace")),
+            read_log(read_lines(log, [])),
             part.database,
         )
 

@@ -1,0 +1,102 @@
+"""The defaults of RocksDB's options, version by version.
+
+The data are read from RocksDB's headers by benchmarks/rocksdb_defaults.py.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_DATA = "rocksdb_defaults.json"
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_ENUMERATOR = re.compile(r"k?(.*?)(?:Compression)?")
+_SET_BY_CONSTRUCTORS = {
+    "compression": [["5.4", "kSnappyCompression"]],
+    "bottommost_compression": [["5.4", "kDisabled"]],
+    "memtable_factory": [["5.4", "SkipListFactory"]],
+    "block_cache_capacity": [["5.4", 8 << 20], ["8.2", 32 << 20]],
+}
+"""Not in the headers: ColumnFamilyOptions::ColumnFamilyOptions (options/options.cc), a name that
+LOGs shorten, and the block cache that a table factory makes for itself (HISTORY.md)."""
+
+_NO_OBJECT = frozenset({"(nil)", "none", "unknown", "nullptr", ""})
+_UNSET = 2**64 - 2
+_SANITISED: dict[tuple[str, object], tuple[int, ...]] = {
+    ("delayed_write_rate", 0): (16 << 20,),
+    ("ttl", _UNSET): (30 * 24 * 3600, 0),
+    ("periodic_compaction_seconds", _UNSET): (0, 30 * 24 * 3600),
+}
+"""What a LOG shows where an option was left at such a default: RocksDB puts in what it goes by
+(SanitizeOptions, db/db_impl/db_impl_open.cc and db/column_family.cc)."""
+
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """What an option is when nobody sets it, and all that a LOG may then show."""
+
+    value: Value
+    shown: frozenset[Value]
+
+
+@cache
+def known_versions() -> tuple[str, str]:
+    """The oldest and the newest version whose defaults are known."""
+    versions = _data()["versions"]
+    return versions["oldest"], versions["newest"]
+
+
+def defaults_of(version: str) -> dict[str, Default]:
+    """The defaults of a version such as `7.8.3`, by the name that a LOG gives an option.
+
+    For versions outside `known_versions` those of the nearest known one.
+    """
+    wanted = max(version_number(version), version_number(known_versions()[0]))
+    found: dict[str, Default] = {}
+    history = {**_data()["options"], **_SET_BY_CONSTRUCTORS}
+    for name, changes in history.items():
+        valid = [value for since, value in changes if version_number(since) <= wanted]
+        if valid and valid[-1] is not None:
+            value = valid[-1]
+            shown = _SANITISED.get((name, value), ())
+            found[name] = Default(shown[0] if shown else value, frozenset({value, *shown}))
+    return found
+
+
+def differs(text: str, default: Default) -> bool:
+    """Whether a LOG's text for an option is another value than the default."""
+    return not any(_same(text, value) for value in default.shown)
+
+
+def _same(text: str, value: Value) -> bool:
+    if isinstance(value, bool):
+        return text in (("1", "true") if value else ("0", "false"))
+    if isinstance(value, (int, float)):
+        try:
+            return float(text) == value
+        except ValueError:
+            return False
+    if value == "nullptr":
+        return text.lower() in _NO_OBJECT
+    return _bare(text) == _bare(value)
+
+
+def _bare(name: str) -> str:
+    """`kSnappyCompression` and `Snappy` are one."""
+    match = _ENUMERATOR.fullmatch(name.split("(", maxsplit=1)[0].strip())
+    return (match[1] if match else name).lower()
+
+
+def version_number(version: str) -> tuple[int, int]:
+    """Major and minor number of a version such as `7.8.3`; zeros for what is none."""
+    match = _VERSION.match(version)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+@cache
+def _data() -> Any:
+    return json.loads(files("lsmtune.data").joinpath(_DATA).read_text(encoding="utf-8"))

@@ -1,0 +1,63 @@
+"""One dump of the statistics in a LOG: what it says of all the time since the opening.
+
+The lines are those of InternalStats::DumpDBStats in db/internal_stats.cc.
+"""
+
+import re
+from dataclasses import dataclass
+
+from lsmtune.units import GIB, MIB
+
+_UPTIME = re.compile(r"^Uptime\(secs\): (\d+\.\d) total", re.MULTILINE)
+_WRITES = re.compile(
+    r"^Cumulative writes: \d+[KMG]? writes, (?P<keys>\d+)(?P<unit>[KMG]?) keys, .*"
+    r"ingest: (?P<gb>\d+\.\d+) GB, (?P<mb_s>\d+\.\d+) MB/s",
+    re.MULTILINE,
+)
+_STALL = re.compile(
+    r"^Cumulative stall: (\d+):(\d\d):(\d+(?:\.\d+)?) H:M:S, (\d+\.\d+) percent", re.MULTILINE
+)
+_COUNT_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+_ROUGH_GB = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class StatsDump:
+    """What a dump says of the time since the opening; None for what it does not say.
+
+    `keys_written` and `ingest_bytes` (keys and values as they came from the clients) are as
+    rounded as RocksDB prints them.
+    """
+
+    uptime_s: float
+    keys_written: int | None
+    ingest_bytes: float | None
+    stall_s: float | None
+    stall_percent: float | None
+
+
+def parse_stats_dump(text: str) -> StatsDump | None:
+    """Read the part on the whole database, of several the last; None where there is no uptime."""
+    uptime = _last(_UPTIME, text)
+    if uptime is None:
+        return None
+    uptime_s = float(uptime[1])
+    writes, stall = _last(_WRITES, text), _last(_STALL, text)
+    return StatsDump(
+        uptime_s=uptime_s,
+        keys_written=int(writes["keys"]) * _COUNT_UNITS[writes["unit"]] if writes else None,
+        ingest_bytes=_ingest(writes, uptime_s) if writes else None,
+        stall_s=int(stall[1]) * 3600 + int(stall[2]) * 60 + float(stall[3]) if stall else None,
+        stall_percent=float(stall[4]) if stall else None,
+    )
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return next(reversed(list(pattern.finditer(text))), None)
+
+
+def _ingest(writes: re.Match[str], uptime_s: float) -> float:
+    """The printed GB where they have digits enough, else the rate over the uptime."""
+    if (gb := float(writes["gb"])) >= _ROUGH_GB:
+        return gb * GIB
+    return float(writes["mb_s"]) * MIB * uptime_s

@@ -1,0 +1,51 @@
+"""Event lines of a RocksDB LOG: `… EVENT_LOG_v1 {json}` (logging/event_logger.cc)."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+EVENT_MARK = "EVENT_LOG_v1 "
+"""Stands before the JSON of an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event: when (Unix time in µs), what, of which background job, and all that it says.
+
+    `job` is None for events that belong to none. `payload` holds every field under RocksDB's
+    name.
+    """
+
+    time_micros: int
+    name: str
+    job: int | None
+    payload: Mapping[str, Any]
+
+    def number(self, field: str) -> int | None:
+        """The value of a field that counts something, None where the event does not have it."""
+        value = self.payload.get(field)
+        return value if isinstance(value, int) else None
+
+    def text(self, field: str) -> str | None:
+        """The value of a field that is a text, None where the event does not have it."""
+        value = self.payload.get(field)
+        return value if isinstance(value, str) else None
+
+
+def parse_event(line: str) -> Event | None:
+    """Read a line that holds EVENT_MARK.
+
+    None for one that is cut: the last of a LOG that was copied while it grew, or a long one that
+    RocksDB itself cut.
+    """
+    try:
+        payload = json.loads(line.partition(EVENT_MARK)[2])
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(payload, dict):
+        return None
+    micros, name, job = (payload.get(field) for field in ("time_micros", "event", "job"))
+    if not isinstance(micros, int) or not isinstance(name, str):
+        return None
+    return Event(micros, name, job if isinstance(job, int) else None, payload)

@@ -1,0 +1,202 @@
+"""Flushes and compactions, put together from the event lines of a LOG.
+
+Events are fed one by one, so that a LOG of any size is followed in little memory. Their fields
+are those of db/flush_job.cc, db/compaction/compaction_job.cc and db/event_helpers.cc.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lsmtune.metrics.log_events import Event
+
+_FLUSH, _COMPACTION = "flush_started", "compaction_started"
+_FINISHED = {"flush_finished", "compaction_finished"}
+_INPUT = "files_L"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A flush or a compaction; times are Unix times in µs, None is what the LOG does not tell.
+
+    A flush has no input levels and goes to level 0; `user_bytes` are the keys and values of its
+    memtables as RocksDB counts them (a sequence number an entry on top), `records_in` their
+    entries, `deletes` those of them that are deletions.
+
+    `table_bytes` are of the tables that it made, `blob_bytes` of its blob files. Those of
+    compactions are what the ticker `rocksdb.compact.write.bytes` counts; of flushes the ticker
+    is higher by about 140 bytes each, for it also counts what is appended to MANIFEST.
+    `read_bytes` is the size of the input files; `rocksdb.compact.read.bytes` is lower by about
+    one part in a thousand, for not every byte of a file is read.
+    """
+
+    kind: Literal["flush", "compaction"]
+    family: str | None
+    reason: str | None
+    started_micros: int | None
+    finished_micros: int | None
+    input_levels: tuple[int, ...] = ()
+    output_level: int = 0
+    read_bytes: int | None = None
+    table_bytes: int | None = None
+    blob_bytes: int = 0
+    records_in: int | None = None
+    deletes: int | None = None
+    user_bytes: int | None = None
+
+    @property
+    def written_bytes(self) -> int | None:
+        """All that it wrote; None where the LOG does not tell."""
+        return None if self.table_bytes is None else self.table_bytes + self.blob_bytes
+
+    @property
+    def duration_s(self) -> float | None:
+        """How long it ran."""
+        if self.started_micros is None or self.finished_micros is None:
+            return None
+        return (self.finished_micros - self.started_micros) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class TreeShape:
+    """How many files each level of a column family held, from level 0 down."""
+
+    micros: int
+    family: str | None
+    files: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class TableTotals:
+    """What the tables that flushes made hold in all: the load as it reached the disk."""
+
+    file_bytes: int = 0
+    entries: int = 0
+    range_deletes: int = 0
+    key_bytes: int = 0
+    value_bytes: int = 0
+    filter_bytes: int = 0
+    filter_entries: int = 0
+
+    def add(self, size: int, properties: dict[str, Any]) -> None:
+        """Add a table; properties that it does not have count as none."""
+        self.file_bytes += size
+        entries = _whole(properties, "num_entries")
+        self.entries += entries
+        self.range_deletes += _whole(properties, "num_range_deletions")
+        self.key_bytes += _whole(properties, "raw_key_size")
+        self.value_bytes += _whole(properties, "raw_value_size")
+        if (filter_bytes := _whole(properties, "filter_size")) > 0:
+            self.filter_bytes += filter_bytes
+            self.filter_entries += _whole(properties, "num_filter_entries") or entries
+
+
+@dataclass(slots=True)
+class _Open:
+    """A job that has begun."""
+
+    started: Event
+    family: str | None
+    table_bytes: int = 0
+    blob_bytes: int = 0
+
+
+@dataclass(slots=True)
+class JobLedger:
+    """Takes the events in their order and keeps the jobs, the tree's shapes and table totals."""
+
+    jobs: list[Job] = field(default_factory=list)
+    shapes: list[TreeShape] = field(default_factory=list)
+    flushed: TableTotals = field(default_factory=TableTotals)
+    _running: dict[int, _Open] = field(default_factory=dict)
+
+    def take(self, event: Event) -> Job | None:
+        """Take an event; returns the job that it ends."""
+        if event.name in (_FLUSH, _COMPACTION) and event.job is not None:
+            self._running[event.job] = _Open(event, event.text("cf_name"))
+        elif event.name in _FINISHED:
+            return self._finish(event)
+        elif event.job is not None and (opened := self._running.get(event.job)) is not None:
+            self._made(opened, event)
+        return None
+
+    def reopened(self) -> None:
+        """The database is opened: what ran before was lost."""
+        self._running.clear()
+
+    @property
+    def running(self) -> list[Job]:
+        """The jobs that have begun and not ended."""
+        return [_job(opened, None) for opened in self._running.values()]
+
+    @property
+    def last_finished_micros(self) -> int | None:
+        """The latest end of a job; ends are written late and not always in their order."""
+        return max((job.finished_micros or 0 for job in self.jobs), default=None)
+
+    def _made(self, opened: _Open, event: Event) -> None:
+        """A running job has made a file."""
+        opened.family = event.text("cf_name") or opened.family
+        if event.name == "blob_file_creation":
+            opened.blob_bytes += event.number("total_blob_bytes") or 0
+        elif event.name == "table_file_creation":
+            size = event.number("file_size") or 0
+            opened.table_bytes += size
+            properties = event.payload.get("table_properties")
+            if opened.started.name == _FLUSH and isinstance(properties, dict):
+                self.flushed.add(size, properties)
+
+    def _finish(self, event: Event) -> Job:
+        opened = self._running.pop(event.job, None) if event.job is not None else None
+        job = _job(opened, event)
+        self.jobs.append(job)
+        files = event.payload.get("lsm_state")
+        if isinstance(files, list) and all(isinstance(count, int) for count in files):
+            self.shapes.append(TreeShape(event.time_micros, job.family, tuple(files)))
+        return job
+
+
+_UNSEEN = Event(0, "", None, {})
+"""Stands for the beginning or the end of a job that the LOG does not hold."""
+
+
+def _job(opened: _Open | None, finished: Event | None) -> Job:
+    started, ended = opened.started if opened else _UNSEEN, finished or _UNSEEN
+    family = opened.family if opened else None
+    times = (started.time_micros or None, ended.time_micros or None)
+    if (started.name or ended.name).startswith("flush"):
+        return Job(
+            "flush", family, started.text("flush_reason"), *times,
+            table_bytes=opened.table_bytes if opened else None,
+            blob_bytes=opened.blob_bytes if opened else 0,
+            records_in=_entries(started),
+            deletes=started.number("num_deletes"),
+            user_bytes=started.number("total_data_size"),
+        )  # fmt: skip
+    return Job(
+        "compaction", family, started.text("compaction_reason"), *times,
+        input_levels=_input_levels(started),
+        output_level=ended.number("output_level") or 0,
+        read_bytes=started.number("input_data_size"),
+        table_bytes=ended.number("total_output_size"),
+        blob_bytes=ended.number("total_blob_output_size") or 0,
+        records_in=ended.number("num_input_records"),
+    )  # fmt: skip
+
+
+def _entries(started: Event) -> int | None:
+    """Newer versions have another name for it."""
+    old = started.number("num_entries")
+    return started.number("total_num_input_entries") if old is None else old
+
+
+def _input_levels(started: Event) -> tuple[int, ...]:
+    payload = started.payload
+    levels = (
+        key.removeprefix(_INPUT) for key in payload if key.startswith(_INPUT) and payload[key]
+    )
+    return tuple(sorted(int(level) for level in levels if level.isdigit()))
+
+
+def _whole(properties: dict[str, Any], name: str) -> int:
+    value = properties.get(name)
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,57 @@
+"""The lines of a LOG of any size, plain or gzip, whole or damaged, read in one pass."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from lsmtune.errors import UserError
+
+_CHUNK_BYTES = 1 << 18
+_LONGEST_LINE_BYTES = 1 << 20
+_GZIP = b"\x1f\x8b"
+
+
+def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
+    """Yield the lines without their ends; what could not be read is told in `faults`.
+
+    Bytes that are not UTF-8 are replaced, and a line of more than 1 MiB, which no RocksDB
+    writes, is left out. UserError when there is no such file or it may not be read.
+    """
+    rest = b""
+    overlong = 0
+    for chunk in _chunks(path, faults):
+        whole, newline, tail = chunk.rpartition(b"\n")
+        if newline:
+            yield from (rest + whole).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+        rest = tail if newline else rest + tail
+        if len(rest) > _LONGEST_LINE_BYTES:
+            overlong, rest = overlong + len(rest), b""
+    if rest:
+        yield rest.decode("utf-8", "replace").rstrip("\r")
+    if overlong:
+        faults.append(f"{overlong:,} bytes without a line end are left out: they are no text")
+
+
+def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            packed = file.read(len(_GZIP)) == _GZIP
+            file.seek(0)
+            if not packed:
+                while chunk := file.read(_CHUNK_BYTES):
+                    yield chunk
+                return
+            with gzip.open(file) as unpacked:
+                yield from _unpacked(unpacked, faults)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _unpacked(file: gzip.GzipFile, faults: list[str]) -> Iterator[bytes]:
+    """What can be unpacked; small pieces, so that little is lost where the file is cut."""
+    try:
+        while chunk := file.read1(_CHUNK_BYTES):
+            yield chunk
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        faults.append(f"the gzip file is damaged, what comes before is read: {error}")

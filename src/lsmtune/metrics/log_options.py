@@ -1,0 +1,97 @@
+"""The options that a RocksDB prints to its LOG when it opens a database, and changes since.
+
+The lines are those of DBOptions::Dump, ColumnFamilyOptions::Dump,
+BlockBasedTableFactory::GetPrintableOptions and DBImpl::SetOptions.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+_OPTION = re.compile(r"Options\.(\S+?)\s*: ?(.*)")
+_FAMILY = re.compile(r"-- Options for column family \[(.*)\]:")
+_FIRST_OF_A_FAMILY = "comparator"
+_DEFAULT = "default"
+_TABLE_OPTIONS = "table_factory options:"
+_TABLE_OPTION = re.compile(r"\s+(\w[\w ]*\w)\s*: ?(.*)")
+_CACHE_CAPACITY = "capacity"
+_CACHE_KEY = "block_cache_capacity"
+_CHANGES = re.compile(r"Set(?:DB)?Options\(\)(?: on column family \[(.*)\])?, inputs:")
+_CHANGE = re.compile(r"\.cc:\d+\] (\w+): (.*)")
+
+
+@dataclass(slots=True)
+class LogOptions:
+    """Texts by the name that the LOG gives an option; those of tables stand in their family.
+
+    The capacity of a block cache is `block_cache_capacity`. Column families of which the LOG
+    tells nothing (it may begin later than the opening) are not there. A LOG that was rolled
+    repeats the options, but not whose they are: the first family then counts as `default`.
+    """
+
+    database: dict[str, str] = field(default_factory=dict)
+    families: dict[str, dict[str, str]] = field(default_factory=dict)
+    _changed: dict[str, str] | None = None
+    _inputs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def block_cache_capacity_bytes(self) -> int | None:
+        """The capacity of the block cache; None when column families differ, or tell none."""
+        scopes = [*self.families.values()] or [self.database]
+        told = {scope.get(_CACHE_KEY, "") for scope in scopes}
+        return int(only) if len(told) == 1 and (only := told.pop()).isdigit() else None
+
+    @property
+    def changing(self) -> bool:
+        """Whether the inputs of a change are being told."""
+        return self._changed is not None
+
+    def take(self, line: str) -> None:
+        """Take a line of the LOG that holds `Options`."""
+        self._settle(line)
+        if (family := _FAMILY.search(line)) is not None:
+            self.families[family[1]] = {}
+        elif (option := _OPTION.search(line)) is not None:
+            name, value = option[1], option[2].strip()
+            if name == _FIRST_OF_A_FAMILY and name in self._newest(or_database=False):
+                count = len(self.families)
+                self.families[f"family {count + 1}" if count else _DEFAULT] = {}
+            # A change while the database runs prints its options anew, below any family.
+            scope = self.database if name in self.database else self._newest()
+            scope[name] = value
+
+    def take_table(self, line: str) -> None:
+        """Take a line of the block that follows the words `table_factory options`."""
+        match = _TABLE_OPTION.match(line.partition(_TABLE_OPTIONS)[2] or line)
+        if match is None:
+            return
+        name = _CACHE_KEY if match[1] == _CACHE_CAPACITY else match[1]
+        if name == _CACHE_KEY and name in self._newest():
+            return  # of another cache, printed below
+        self._newest()[name] = match[2].strip()
+
+    def take_change(self, line: str) -> bool:
+        """Take a line if it is of a change while the database runs (DBImpl::SetOptions)."""
+        if (begins := _CHANGES.search(line)) is not None:
+            self._settle(line)
+            family = begins[1]
+            self._changed = (
+                self.database if family is None else self.families.setdefault(family, {})
+            )
+            return True
+        change = _CHANGE.search(line) if self._changed is not None else None
+        if change is None:
+            self._settle(line)
+            return False
+        self._inputs[change[1]] = change[2].strip()
+        return True
+
+    def _settle(self, line: str) -> None:
+        """The inputs of a change are over: they hold unless it failed."""
+        if self._changed is not None and "failed" not in line:
+            self._changed |= self._inputs
+        self._changed, self._inputs = None, {}
+
+    def _newest(self, *, or_database: bool = True) -> dict[str, str]:
+        if self.families:
+            return next(reversed(self.families.values()))
+        return self.database if or_database else {_FIRST_OF_A_FAMILY: ""}

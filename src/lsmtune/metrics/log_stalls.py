@@ -1,0 +1,84 @@
+"""Write stalls of a LOG as stretches of time: when writes were delayed or stopped, and why.
+
+RocksDB tells a stall in a warning whenever it looks at its reasons: after each flush, each
+compaction and each switch of a memtable (RecalculateWriteStallConditions in db/column_family.cc).
+So a stall lasts from its warning to the next of these moments that is not followed by another
+warning of its kind. It is a time in which writers, had they written, were held.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+_WARNING = re.compile(
+    r"\[(?P<family>[^\[\]]*)\] (?P<kind>Stalling|Stopping) writes because (?:we have \d+ |of )"
+    r"(?P<cause>level-0 files|immutable memtables|estimated pending compaction bytes)"
+)
+_SWITCH = re.compile(r"\[(?P<family>[^\[\]]*)\] New memtable created")
+_KINDS: dict[str, Literal["delay", "stop"]] = {"Stalling": "delay", "Stopping": "stop"}
+_SAME_MOMENT_MICROS = 5_000
+"""A warning comes at most so long after the end of the job that led to it."""
+
+
+@dataclass(slots=True)
+class Stall:
+    """A stretch of time (Unix times in µs) in which a cause delayed or stopped the writes."""
+
+    family: str
+    kind: Literal["delay", "stop"]
+    cause: str
+    begin_micros: int
+    end_micros: int
+
+    @property
+    def duration_s(self) -> float:
+        """How long it lasted."""
+        return (self.end_micros - self.begin_micros) / 1e6
+
+
+@dataclass(slots=True)
+class StallLedger:
+    """Takes warnings and the moments at which RocksDB looks again; keeps the stalls in order."""
+
+    stalls: list[Stall] = field(default_factory=list)
+    _lasting: dict[tuple[str, str, str], Stall] = field(default_factory=dict)
+    _latest: dict[tuple[str, str, str], Stall] = field(default_factory=dict)
+
+    def warn(self, line: str, micros: int) -> None:
+        """Take a line that says that writes are delayed or stopped."""
+        match = _WARNING.search(line)
+        if match is None:
+            return
+        key = (match["family"], match["kind"], match["cause"])
+        latest = self._latest.get(key)
+        if latest is None or micros - latest.end_micros > _SAME_MOMENT_MICROS:
+            latest = Stall(key[0], _KINDS[key[1]], key[2], micros, micros)
+            self._latest[key] = latest
+            self.stalls.append(latest)
+        latest.end_micros = max(latest.end_micros, micros)
+        self._lasting[key] = latest
+
+    def switched(self, line: str, micros: int) -> None:
+        """Take a line that says that a memtable was switched."""
+        match = _SWITCH.search(line)
+        if match is not None:
+            self.looked(match["family"], micros)
+
+    def looked(self, family: str | None, micros: int) -> None:
+        """RocksDB looks again: the family's stalls (None: all) end, unless warned of once more."""
+        for key, stall in list(self._lasting.items()):
+            if (family is None or key[0] == family) and micros > stall.end_micros:
+                stall.end_micros = micros
+                del self._lasting[key]
+
+    def end(self, micros: int) -> None:
+        """The LOG, or an opening of the database, ends: what lasts, lasts until then."""
+        self.looked(None, micros)
+        self._lasting.clear()
+        self._latest.clear()
+
+    def shift(self, micros: int) -> None:
+        """What was taken so far was told in a time that is so much behind."""
+        for stall in self.stalls:
+            stall.begin_micros += micros
+            stall.end_micros += micros

@@ -1,0 +1,51 @@
+"""The defaults of RocksDB's options by version."""
+
+import pytest
+
+from lsmtune.knobs.defaults import defaults_of, differs, known_versions
+
+
+@pytest.mark.parametrize(
+    ("option", "version", "value"),
+    [
+        ("write_buffer_size", "7.8.3", 64 << 20),
+        ("max_background_jobs", "6.29.5", 2),
+        ("format_version", "6.29.5", 5),
+        ("format_version", "11.8.1", 7),
+        ("level_compaction_dynamic_level_bytes", "8.3", False),
+        ("level_compaction_dynamic_level_bytes", "8.4.4", True),
+        ("compaction_pri", "5.18.4", "kByCompensatedSize"),
+        ("compaction_pri", "6.0.1", "kMinOverlappingRatio"),
+        ("compression", "7.8.3", "kSnappyCompression"),
+        ("compaction_options_universal.size_ratio", "7.8.3", 1),
+    ],
+)
+def test_defaults_follow_the_version(option: str, version: str, value: object) -> None:
+    assert defaults_of(version)[option].value == value
+
+
+@pytest.mark.parametrize("version", ["3.9", "garbage", "99.1"])
+def test_versions_that_are_not_known_have_those_of_the_nearest(version: str) -> None:
+    oldest, newest = known_versions()
+    nearest = newest if version == "99.1" else oldest
+    assert defaults_of(version) == defaults_of(nearest)
+
+
+@pytest.mark.parametrize(
+    ("option", "same", "other"),
+    [
+        ("write_buffer_size", ["67108864"], ["1048576"]),
+        ("atomic_flush", ["0", "false"], ["1", "true"]),
+        ("compression", ["Snappy", "kSnappyCompression"], ["NoCompression", "LZ4"]),
+        ("compaction_style", ["kCompactionStyleLevel"], ["kCompactionStyleUniversal"]),
+        ("rate_limiter", ["(nil)", "None", "nullptr"], ["0x7f"]),
+        ("ttl", ["2592000", "0"], ["86400"]),
+        ("max_bytes_for_level_multiplier", ["10.000000"], ["8.000000"]),
+    ],
+)
+def test_texts_of_a_log_are_compared_by_what_they_mean(
+    option: str, same: list[str], other: list[str]
+) -> None:
+    default = defaults_of("7.8.3")[option]
+    assert not any(differs(text, default) for text in same)
+    assert all(differs(text, default) for text in other)
