@@ -1,0 +1,301 @@
+"""From the content of a LOG to what it says: levels, totals, the load's character."""
+
+from collections.abc import Iterable, Mapping
+
+from lsmtune.analysis.inspect.changed import changed_options
+from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Totals
+from lsmtune.errors import ParseError
+from lsmtune.knobs.defaults import known_versions, version_number
+from lsmtune.metrics.compaction_table import (
+    CompactionTable,
+    LevelRow,
+    parse_compaction_tables,
+    parse_stall_summary,
+)
+from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
+from lsmtune.metrics.log_jobs import Job, TreeShape
+from lsmtune.metrics.log_reader import LogContent
+from lsmtune.metrics.statistics import Statistics
+from lsmtune.units import GIB
+
+_DEFAULT = "default"
+_INNER_KEY_BYTES = 8
+"""Sequence number and type that RocksDB appends to a key."""
+
+_WRITERS = ("flush", "compact")
+_RANGE_DELETES_SINCE = (6, 4)
+"""Before, tables said the number of their merges instead."""
+
+_STALE = 0.5
+"""A last dump after a smaller share of the LOG's time says too little of all of it."""
+
+
+def assemble(name: str, kind: str, content: LogContent) -> Inspection:
+    """What the content says, without findings."""
+    incomplete = [*content.incomplete]
+    _forget_stale_dumps(content, incomplete)
+    options = {"": content.options.database, **content.options.families}
+    tables = _tables(content, incomplete)
+    whole = content.is_whole
+    changed = {}
+    if content.version:
+        changed = changed_options(content.version, options)
+        _note_unknown_version(content.version, incomplete)
+    return Inspection(
+        name=name,
+        kind=kind,
+        version=content.version,
+        begin_micros=content.first_micros,
+        end_micros=content.last_micros,
+        options=options,
+        options_changed=changed,
+        main_family=_main_family(content),
+        load=_load(content),
+        levels=tuple(_levels(content, tables, exact=whole)),
+        totals=_totals(content, tables, incomplete, exact=whole),
+        stall_counts=_stall_counts(content, incomplete),
+        tickers=content.statistics.tickers,
+        jobs=tuple(content.ledger.jobs),
+        shapes=tuple(_shapes(content)),
+        stalls=tuple(content.stalls.stalls),
+        dumps=tuple(content.dumps),
+        troubles=tuple(content.troubles),
+        trouble_lines=content.trouble_lines,
+        incomplete=tuple(incomplete),
+    )
+
+
+def _main_family(content: LogContent) -> str:
+    """The column family that wrote most."""
+    written = dict.fromkeys(content.options.families, 0)
+    for job in content.ledger.jobs:
+        family = job.family or _DEFAULT
+        written[family] = written.get(family, 0) + (job.written_bytes or 0)
+    return max(written, key=lambda family: written[family], default=_DEFAULT)
+
+
+def _shapes(content: LogContent) -> list[TreeShape]:
+    """The shapes; of several families only those that are told whose they are."""
+    shapes = content.ledger.shapes
+    several = len(content.options.families) > 1
+    return [shape for shape in shapes if shape.family is not None or not several]
+
+
+def _note_unknown_version(version: str, incomplete: list[str]) -> None:
+    oldest, newest = known_versions()
+    told = version_number(version)
+    for nearest, unknown in (
+        (oldest, told < version_number(oldest)), (newest, told > version_number(newest))
+    ):  # fmt: skip
+        if unknown:
+            incomplete.append(f"{version}'s own defaults are not known, {nearest}'s are taken")
+
+
+def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionTable]:
+    """The last table of each column family, if the last dump says enough of the LOG."""
+    if not content.dump_text:
+        incomplete.append("no dump tells the tables by level, the stall time, the tickers")
+    tables = {table.column_family: table for table in parse_compaction_tables(content.dump_text)}
+    incomplete += [fault for table in tables.values() for fault in table.incomplete]
+    return tables
+
+
+def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
+    """Leave out dumps that stop before most of the LOG happened: they would be taken for it."""
+    if content.first_micros is None or content.last_micros is None or not content.dumps:
+        return
+    span = content.last_micros - content.first_micros
+    if content.dumps[-1].micros - content.first_micros < _STALE * span:
+        incomplete.append(
+            "the last dump of statistics was written early in the LOG, it is left out"
+        )
+        content.dumps, content.dump_text, content.statistics = [], "", Statistics({}, {}, ())
+
+
+def _stall_counts(content: LogContent, incomplete: list[str]) -> Mapping[str, int]:
+    try:
+        return parse_stall_summary(content.dump_text).counts
+    except ParseError as error:
+        incomplete.append(f"the stalls of the last dump cannot be read: {error}")
+        return {}
+
+
+def _totals(
+    content: LogContent,
+    tables: Mapping[str, CompactionTable],
+    incomplete: list[str],
+    *,
+    exact: bool,
+) -> Totals:
+    jobs, tickers = content.ledger.jobs, content.statistics.tickers
+    flushed = _sum(job.written_bytes for job in jobs if job.kind == "flush")
+    compacted = _sum(job.written_bytes for job in jobs if job.kind == "compaction")
+    user = _sum(job.user_bytes for job in jobs if job.kind == "flush")
+    seconds = [job.duration_s for job in jobs if job.kind == "compaction"]
+    last = content.dumps[-1].dump if content.dumps else None
+    sums = [table.sum for table in tables.values() if table.sum]
+    largest = max(sums, key=lambda row: row.write_gb or 0, default=None)
+    ingest, amplification, source = _write_amp(tickers, flushed, compacted, user, exact=exact)
+    if source == "tickers" and not exact:
+        # Of the same time as what clients wrote: since the database was opened.
+        flushed, compacted = (tickers[f"rocksdb.{kind}.write.bytes"] for kind in _WRITERS)
+    if amplification is None:
+        incomplete.append("what the clients wrote is not told: no exact write amplification")
+    return Totals(
+        flush_write_bytes=flushed,
+        compact_write_bytes=compacted,
+        ingest_bytes=ingest,
+        write_amp=amplification,
+        write_amp_from=source,
+        w_amp_table=largest.w_amp_table if largest else None,
+        stall_s=last.stall_s if last else None,
+        stall_percent=last.stall_percent if last else None,
+        compactions=len(seconds) if content.event_lines else None,
+        compaction_s=sum(s for s in seconds if s is not None) if content.event_lines else None,
+    )
+
+
+def _write_amp(
+    tickers: Mapping[str, int], flushed: int | None, compacted: int | None, user: int | None,
+    *, exact: bool,
+) -> tuple[int | None, float | None, str | None]:  # fmt: skip
+    """Bytes of the clients, write amplification, and what it was computed from."""
+    written = tickers.get("rocksdb.bytes.written")
+    parts = [tickers.get(f"rocksdb.{kind}.write.bytes") for kind in _WRITERS]
+    if written and None not in parts:
+        return written, sum(part or 0 for part in parts) / written, "tickers"
+    if exact and user and flushed is not None:
+        return user, (flushed + (compacted or 0)) / user, "events"
+    return None, None, None
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _levels(
+    content: LogContent, tables: Mapping[str, CompactionTable], *, exact: bool
+) -> list[LevelLine]:
+    """The levels of each family: by the tables, or by the last shape where there are none."""
+    moved = _moved(content.ledger.jobs) if exact and content.event_lines else None
+    lines = [
+        _level_line(family, row, moved) for family, table in tables.items() for row in table.rows
+    ]
+    if lines:
+        return lines
+    last = {shape.family or _DEFAULT: shape.files for shape in _shapes(content)}
+    return [
+        _shape_line(family, level, count, moved)
+        for family, files in last.items()
+        for level, count in enumerate(files)
+        if count or (moved and level in moved.get(family, {}))
+    ]
+
+
+Moved = dict[str, dict[int, LevelBytes]]
+"""Bytes read for and written into the levels of each family."""
+
+
+def _moved(jobs: list[Job]) -> Moved:
+    by_family: dict[str, list[Job]] = {}
+    for job in jobs:
+        by_family.setdefault(job.family or _DEFAULT, []).append(job)
+    return {family: bytes_by_level(found) for family, found in by_family.items()}
+
+
+def _level_line(family: str, row: LevelRow, moved: Moved | None) -> LevelLine:
+    if moved is None:
+        # A tenth of a GiB is the least that is printed: 0.0 may be a little, or nothing.
+        rounded = (row.read_gb, row.write_gb)
+        read, written = (round(gb * GIB) if gb else None for gb in rounded)
+    else:
+        exact = moved.get(family, {}).get(int(row.level[1:]), LevelBytes())
+        read, written = exact.read, exact.written
+    return LevelLine(family, row.level, row.files, row.size_bytes, read, written, row.w_amp_table)
+
+
+def _shape_line(family: str, level: int, files: int, moved: Moved | None) -> LevelLine:
+    if moved is None:
+        return LevelLine(family, f"L{level}", files, None, None, None, None)
+    exact = moved.get(family, {}).get(level, LevelBytes())
+    return LevelLine(family, f"L{level}", files, None, exact.read, exact.written, None)
+
+
+def _load(content: LogContent) -> Load:
+    tables, tickers = content.ledger.flushed, content.statistics.tickers
+    flushes = [job for job in content.ledger.jobs if job.kind == "flush"]
+    span_s, writes, ingest = _writes(content, flushes)
+    gets, seeks = (tickers.get(f"rocksdb.number.{what}") for what in ("keys.read", "db.seek"))
+    reads = None if gets is None and seeks is None else (gets or 0) + (seeks or 0)
+    operations = (reads or 0) + (writes or 0)
+    entries, deletes = tables.entries, sum(job.deletes or 0 for job in flushes)
+
+    def rate(count: float | None) -> float | None:
+        return count / span_s if count is not None and span_s else None
+
+    return Load(
+        span_s=span_s,
+        writes_s=rate(writes),
+        ingest_bytes_s=rate(ingest),
+        gets_s=rate(gets),
+        seeks_s=rate(seeks),
+        read_percent=100 * reads / operations if reads is not None and operations else None,
+        delete_percent=_delete_percent(flushes),
+        range_deletes=_range_deletes(content),
+        key_bytes=tables.key_bytes / entries - _INNER_KEY_BYTES if entries else None,
+        value_bytes=tables.value_bytes / max(entries - deletes, 1) if entries else None,
+        compressed_to=(
+            tables.file_bytes / (tables.key_bytes + tables.value_bytes)
+            if tables.key_bytes + tables.value_bytes
+            else None
+        ),
+        filter_bits=8 * tables.filter_bytes / tables.filter_entries
+        if tables.filter_entries
+        else None,
+        records=writes,
+        from_empty=_from_empty(content),
+    )
+
+
+def _delete_percent(flushes: list[Job]) -> float | None:
+    """Deletions among the entries of the memtables that were flushed."""
+    told = [(job.deletes, job.records_in) for job in flushes if job.deletes is not None]
+    entries = sum(count or 0 for _, count in told)
+    return 100 * sum(deletes for deletes, _ in told) / entries if entries else None
+
+
+def _range_deletes(content: LogContent) -> int | None:
+    known = version_number(content.version or "") >= _RANGE_DELETES_SINCE
+    return (
+        content.ledger.flushed.range_deletes if known and content.ledger.flushed.entries else None
+    )
+
+
+def _from_empty(content: LogContent) -> bool | None:
+    """Whether the first flush found no more than its own file."""
+    if not content.begins_with_opening or not content.ledger.shapes:
+        return None
+    return sum(content.ledger.shapes[0].files) <= 1
+
+
+def _writes(
+    content: LogContent, flushes: list[Job]
+) -> tuple[float | None, int | None, float | None]:
+    """The span in seconds, the keys and the bytes that were written in it.
+
+    By the last dump, with the tickers' exact counts where it has them; else by the flushes.
+    """
+    tickers = content.statistics.tickers
+    if content.dumps:
+        dump = content.dumps[-1].dump
+        keys = tickers.get("rocksdb.number.keys.written", dump.keys_written)
+        return dump.uptime_s or None, keys, tickers.get("rocksdb.bytes.written", dump.ingest_bytes)
+    if content.first_micros is None or content.last_micros is None or not flushes:
+        return None, None, None
+    span_s = (content.last_micros - content.first_micros) / 1e6
+    return (
+        span_s or None,
+        _sum(job.records_in for job in flushes),
+        _sum(job.user_bytes for job in flushes),
+    )

@@ -1,0 +1,41 @@
+"""What a LOG says as one JSON document; null where the LOG does not tell."""
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from lsmtune.analysis.inspect.inspection import Inspection
+
+
+def inspection_document(log: Inspection) -> dict[str, Any]:
+    """The inspection without what only pictures need."""
+    totals = log.totals
+    return {
+        "name": log.name,
+        "kind": log.kind,
+        "version": log.version,
+        "span_s": log.span_s,
+        "options_changed": {name: asdict(c) for name, c in log.options_changed.items()}
+        if log.version and any(log.options.values())
+        else None,
+        "load": asdict(log.load),
+        "levels": [asdict(level) for level in log.levels] or None,
+        "totals": asdict(totals),
+        "stalls": dict(log.stall_counts) or None,
+        "stall_stretches_s": {
+            f"{kind}: {cause}": seconds for (kind, cause), seconds in log.stall_seconds().items()
+        }
+        if totals.compactions is not None
+        else None,
+        "compactions": {
+            "count": totals.compactions,
+            "total_s": totals.compaction_s,
+            "by_reason": dict(
+                Counter(job.reason for job in log.jobs if job.kind == "compaction" and job.reason)
+            )
+            if totals.compactions is not None
+            else None,
+        },
+        "findings": [asdict(finding) for finding in log.findings],
+        "incomplete": list(log.incomplete),
+    }

@@ -1,0 +1,158 @@
+"""What is wrong, by rules: each looks at one thing and says nothing where it sees nothing.
+
+A rule's weight is the share of the load that suffers times how likely the options it names are
+the cause, so that of several findings the one to act on first comes first.
+"""
+
+from collections.abc import Callable, Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.stall_findings import stall_findings
+from lsmtune.units import format_bytes
+
+_LEAST_WEIGHT = 0.01
+_READS_WORTH_A_WORD = 1000
+_BLOCKS_A_GET = 1.3
+_THRASHED = 3.0
+_HITS_ENOUGH = 0.9
+_MANY_DELETES_PERCENT = 20.0
+_SKIPS_A_SEEK = 10.0
+_MUCH_WRITE_AMP = 15.0
+_FORCED_SHARE = 0.3
+_FORCED = {
+    "WAL Full": ("wal-limit", "max_total_wal_size"),
+    "Write Buffer Manager": ("memory-limit", "db_write_buffer_size"),
+    "Write Buffer Manager Initiated": ("memory-limit", "db_write_buffer_size"),
+}
+_L0_FILES_LEFT = 20
+
+
+def find(inspection: Inspection) -> tuple[Finding, ...]:
+    """All findings, the one to act on first first."""
+    found = [finding for rule in _RULES for finding in rule(inspection)]
+    found = [finding for finding in found if finding.weight >= _LEAST_WEIGHT]
+    return tuple(sorted(found, key=lambda finding: -finding.weight))
+
+
+def _errors(log: Inspection) -> Iterator[Finding]:
+    if log.troubles:
+        yield Finding(
+            "errors", "The LOG tells of errors: look at these before any option",
+            f"{log.trouble_lines} lines, the first: {log.troubles[0]}", (), 1.0,
+        )  # fmt: skip
+
+
+def _no_compaction(log: Inspection) -> Iterator[Finding]:
+    last = log.shapes[-1].files[0] if log.shapes and log.shapes[-1].files else 0
+    if log.option("disable_auto_compactions") in ("1", "true") and last >= _L0_FILES_LEFT:
+        yield Finding(
+            "compaction-off", "Compaction is switched off",
+            f"disable_auto_compactions is set and level 0 holds {last} files",
+            ("disable_auto_compactions",), 0.95,
+        )  # fmt: skip
+
+
+def _no_filter(log: Inspection) -> Iterator[Finding]:
+    gets = log.tickers.get("rocksdb.number.keys.read", 0)
+    seeks = log.tickers.get("rocksdb.number.db.seek", 0)
+    if gets < max(_READS_WORTH_A_WORD, seeks):
+        return  # what blocks were looked at for is not told apart
+    if log.option("filter_policy") not in ("nullptr", ""):
+        return
+    blocks = _data_blocks(log) / gets
+    if blocks > _BLOCKS_A_GET or _found_share(log) < 1 / _BLOCKS_A_GET:
+        share = (log.load.read_percent or 0) / 100
+        yield Finding(
+            "no-filter", "Gets look for keys in files that do not hold them",
+            f"there is no filter (filter_policy is nullptr), {1 - _found_share(log):.0%} of "
+            f"{gets:,} gets found nothing, and a get looked at {blocks:.2g} data blocks",
+            ("filter_policy", "memtable_prefix_bloom_size_ratio", "optimize_filters_for_hits"),
+            (0.5 + share / 2) * min(1.0, blocks * (1.5 - _found_share(log))),
+        )  # fmt: skip
+
+
+def _small_cache(log: Inspection) -> Iterator[Finding]:
+    hits, misses = (log.tickers.get(f"rocksdb.block.cache.{what}", 0) for what in ("hit", "miss"))
+    capacity = log.number("block_cache_capacity")
+    inserted = log.tickers.get("rocksdb.block.cache.bytes.write", 0)
+    reads = log.tickers.get("rocksdb.number.keys.read", 0) + log.tickers.get(
+        "rocksdb.number.db.seek", 0
+    )
+    if not capacity or reads < _READS_WORTH_A_WORD or not hits + misses:
+        return
+    data = [log.tickers.get(f"rocksdb.block.cache.data.{what}", 0) for what in ("hit", "miss")]
+    rate = data[0] / sum(data) if sum(data) else hits / (hits + misses)
+    if inserted >= _THRASHED * capacity and rate < _HITS_ENOUGH:
+        share = (log.load.read_percent or 0) / 100
+        yield Finding(
+            "small-cache", "The block cache is too small for what is read",
+            f"{rate:.0%} of the data blocks were found in a cache of {format_bytes(capacity)}, "
+            f"through which {format_bytes(inserted)} went",
+            ("block_cache", "cache_index_and_filter_blocks", "block_size"),
+            (0.5 + share / 2) * (1 - rate) * 0.9,
+        )  # fmt: skip
+
+
+def _tombstones(log: Inspection) -> Iterator[Finding]:
+    deletes = log.load.delete_percent or 0.0
+    ranges = log.load.range_deletes or 0
+    seeks = log.tickers.get("rocksdb.number.db.seek", 0)
+    skipped = log.tickers.get("rocksdb.number.iter.skip", 0)
+    many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
+    if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
+        return
+    evidence = f"{deletes:.0f} % of the entries that were flushed are deletions"
+    if ranges:
+        evidence += f", with {ranges:,} range deletions"
+    if seeks:
+        evidence += f"; {seeks:,} seeks passed over {skipped / seeks:.3g} hidden entries each"
+    yield Finding(
+        "tombstones", "Deleted keys stay in the tree and lie in the way of scans" if seeks
+        else "Many deletions: deleted keys stay in the tree until compaction drops them", evidence,
+        ("periodic_compaction_seconds", "ttl", "compaction_pri",
+         "max_sequential_skip_in_iterations"),
+        min(1.0, 0.3 + deletes / 100 + (0.3 if many_skips else 0)),
+    )  # fmt: skip
+
+
+def _write_amp(log: Inspection) -> Iterator[Finding]:
+    amplification = log.totals.write_amp or 0.0
+    if amplification >= _MUCH_WRITE_AMP:
+        yield Finding(
+            "write-amp", "Every byte is written many times over",
+            f"write amplification is {amplification:.3g}, from {log.totals.write_amp_from}",
+            ("compaction_style", "max_bytes_for_level_multiplier", "max_bytes_for_level_base",
+             "write_buffer_size"),
+            min(0.5, amplification / 100),
+        )  # fmt: skip
+
+
+def _forced_flushes(log: Inspection) -> Iterator[Finding]:
+    reasons = [job.reason for job in log.jobs if job.kind == "flush" and job.reason]
+    for reason in sorted({reason for reason in reasons if reason in _FORCED}):
+        code, option = _FORCED[reason]
+        share = reasons.count(reason) / len(reasons)
+        if share >= _FORCED_SHARE:
+            yield Finding(
+                code, f"Memtables are flushed before they are full: {reason}",
+                f"{share:.0%} of {len(reasons)} flushes had this reason", (option,), share / 2,
+            )  # fmt: skip
+
+
+def _data_blocks(log: Inspection) -> int:
+    return sum(log.tickers.get(f"rocksdb.block.cache.data.{what}", 0) for what in ("hit", "miss"))
+
+
+def _found_share(log: Inspection) -> float:
+    """Share of the gets that found their key; 1 where the tickers do not tell."""
+    gets = log.tickers.get("rocksdb.number.keys.read", 0)
+    names = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
+    if not gets or not any(name in log.tickers for name in names):
+        return 1.0
+    return min(1.0, sum(log.tickers.get(name, 0) for name in names) / gets)
+
+
+_RULES: tuple[Callable[[Inspection], Iterator[Finding]], ...] = (
+    _errors, stall_findings, _no_compaction, _no_filter, _small_cache, _tombstones, _write_amp,
+    _forced_flushes,
+)  # fmt: skip

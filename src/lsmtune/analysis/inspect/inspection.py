@@ -1,0 +1,171 @@
+"""The record of what a LOG says; what it does not say is None, never 0."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lsmtune.metrics.log_jobs import Job, TreeShape
+from lsmtune.metrics.log_reader import TimedDump
+from lsmtune.metrics.log_stalls import Stall
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedOption:
+    """An option that is not at its version's default."""
+
+    value: str
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class LevelLine:
+    """A level of a column family.
+
+    `read_bytes` went into compactions into it, `write_bytes` were flushed or compacted into it:
+    exact from the events where the LOG holds all of them, else of the table, rounded to a
+    tenth of a GiB.
+    """
+
+    family: str
+    level: str
+    files: int | None
+    size_bytes: int | None
+    read_bytes: int | None
+    write_bytes: int | None
+    w_amp_table: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The character of the load, as far as the LOG tells.
+
+    Rates are a second of `span_s`. `value_bytes` and `key_bytes` are means of what was flushed,
+    `compressed_to` is the size of flushed tables over that of their keys and values.
+    `read_percent` is the share of gets and seeks in all operations, `filter_bits` what filters
+    take a key, `records` how many were written, `from_empty` whether the tree was empty before.
+    """
+
+    span_s: float | None = None
+    writes_s: float | None = None
+    ingest_bytes_s: float | None = None
+    gets_s: float | None = None
+    seeks_s: float | None = None
+    read_percent: float | None = None
+    delete_percent: float | None = None
+    range_deletes: int | None = None
+    key_bytes: float | None = None
+    value_bytes: float | None = None
+    compressed_to: float | None = None
+    filter_bits: float | None = None
+    records: int | None = None
+    from_empty: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the LOG, and the write amplification with where it comes from.
+
+    `write_amp` is exact from tickers; from events it stands on the bytes of the memtables that
+    were flushed, which hold a sequence number an entry on top and are about 1 % more.
+    """
+
+    flush_write_bytes: int | None = None
+    compact_write_bytes: int | None = None
+    ingest_bytes: int | None = None
+    write_amp: float | None = None
+    write_amp_from: str | None = None
+    w_amp_table: float | None = None
+    stall_s: float | None = None
+    stall_percent: float | None = None
+    compactions: int | None = None
+    compaction_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong, how that shows, and the options to look at first.
+
+    `weight` in [0, 1] orders findings: the share of the load that it concerns times how likely
+    these options are the cause.
+    """
+
+    code: str
+    title: str
+    evidence: str
+    look_at: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What one LOG says.
+
+    `main_family` is the column family that wrote most.
+    `options` holds every option as the LOG has it: those of the database under "", those of a
+    column family under its name. `stall_counts` are RocksDB's own, of the last dump. `jobs`,
+    `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them.
+    """
+
+    name: str
+    kind: str
+    version: str | None
+    begin_micros: int | None
+    end_micros: int | None
+    options: Mapping[str, Mapping[str, str]]
+    options_changed: Mapping[str, ChangedOption]
+    main_family: str
+    load: Load
+    levels: tuple[LevelLine, ...]
+    totals: Totals
+    stall_counts: Mapping[str, int]
+    tickers: Mapping[str, int]
+    jobs: tuple[Job, ...]
+    shapes: tuple[TreeShape, ...]
+    stalls: tuple[Stall, ...]
+    dumps: tuple[TimedDump, ...]
+    troubles: tuple[str, ...]
+    trouble_lines: int
+    incomplete: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def span_s(self) -> float | None:
+        """From the first line of the LOG to the last."""
+        if self.begin_micros is None or self.end_micros is None:
+            return None
+        return (self.end_micros - self.begin_micros) / 1e6
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The column families whose options the LOG tells."""
+        return tuple(family for family in self.options if family)
+
+    def option(self, name: str) -> str | None:
+        """An option of the database, or else of the family that wrote most."""
+        for scope in ("", self.main_family):
+            if name in self.options.get(scope, {}):
+                return self.options[scope][name]
+        return None
+
+    def number(self, name: str) -> float | None:
+        """An option as a number; None where the LOG lacks it or it is none."""
+        try:
+            return float(self.option(name) or "")
+        except ValueError:
+            return None
+
+    def stall_seconds(self) -> dict[tuple[str, str], float]:
+        """How long each kind and cause held writers at most, overlaps within one merged."""
+        held: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        for stall in self.stalls:
+            spans = held.setdefault((stall.kind, stall.cause), [])
+            spans.append((stall.begin_micros, stall.end_micros))
+        return {cause: covered_s(spans) for cause, spans in held.items()}
+
+
+def covered_s(spans: list[tuple[int, int]]) -> float:
+    """The time that stretches of time (in µs) cover together, in seconds."""
+    covered, reached = 0, 0
+    for begin, end in sorted(spans):
+        covered += max(0, end - max(begin, reached))
+        reached = max(reached, end)
+    return covered / 1e6

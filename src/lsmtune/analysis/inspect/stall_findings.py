@@ -1,0 +1,208 @@
+"""Why writes stalled: who is to blame for delays and stops, of the options that can be."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
+from lsmtune.units import format_bytes
+
+_ALARM_SHARE = 0.05
+L0, MEMTABLES, PENDING = (
+    "level-0 files", "immutable memtables", "estimated pending compaction bytes",
+)  # fmt: skip
+_COUNTED = {
+    L0: ("level0_slowdown", "level0_numfiles", "l0-file-count-limit-delays",
+         "l0-file-count-limit-stops"),
+    MEMTABLES: ("memtable_compaction", "memtable_slowdown", "memtable-limit-delays",
+                "memtable-limit-stops"),
+    PENDING: ("stop for pending_compaction_bytes", "slowdown for pending_compaction_bytes",
+              "pending-compaction-bytes-delays", "pending-compaction-bytes-stops"),
+    "the limit of all memtables": ("write-buffer-manager-limit-stops",),
+}  # fmt: skip
+_DEFAULT_SLOWDOWN = 20
+_BUSY = 0.8
+_WORTH_TELLING = 0.01
+_QUICK_FLUSH_S = 0.5
+_TINY_MEMTABLE = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class _Stalls:
+    """How much of the time writes were held, and how it parts among the causes (sums to 1)."""
+
+    share: float
+    by_cause: dict[str, float]
+    told: str
+
+    def of(self, *causes: str) -> float:
+        """The share of the time that these causes held writes."""
+        return self.share * sum(self.by_cause.get(cause, 0.0) for cause in causes)
+
+
+def stall_findings(log: Inspection) -> Iterator[Finding]:
+    """The suspects for the stalls; nothing where less than a twentieth of the time was held."""
+    stalls = _stalls(log)
+    if stalls is None or stalls.share < _ALARM_SHARE:
+        return
+    suspects = [
+        finding
+        for rule in (_small_memtable, _few_jobs, _l0_triggers, _pending_limits)
+        for finding in rule(log, stalls)
+    ]
+    yield from suspects or [_compaction_behind(log, stalls)]
+
+
+def _stalls(log: Inspection) -> _Stalls | None:
+    seconds: dict[str, float] = {}
+    for (_, cause), held in log.stall_seconds().items():
+        seconds[cause] = seconds.get(cause, 0.0) + held
+    weights = seconds or {
+        cause: float(sum(log.stall_counts.get(name, 0) for name in names))
+        for cause, names in _COUNTED.items()
+    }
+    total = sum(weights.values())
+    by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
+    parts = (
+        "for a reason that is not told"
+        if not by_cause
+        else ", ".join(
+            f"{share:.0%} by {cause}"
+            for cause, share in sorted(by_cause.items(), key=lambda p: -p[1])
+            if share >= _WORTH_TELLING
+        )
+    )
+    if log.totals.stall_percent is not None:
+        share = log.totals.stall_percent / 100
+        return _Stalls(share, by_cause, f"{share:.0%} of the time writes stalled ({parts})")
+    if log.span_s and seconds:
+        spans = [(stall.begin_micros, stall.end_micros) for stall in log.stalls]
+        share = covered_s(spans) / log.span_s
+        return _Stalls(
+            share, by_cause, f"for up to {share:.0%} of the time writes were held ({parts})"
+        )
+    return None
+
+
+def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
+    size, base = log.number("write_buffer_size"), log.number("max_bytes_for_level_base")
+    trigger = log.number("level0_file_num_compaction_trigger") or 4
+    pause_s = _flush_interval_s(log)
+    if not size:
+        return
+    to_level_1 = size * trigger / base if base else 1.0
+    suspicion = max(
+        1.0 if to_level_1 <= 1 / 8 or size <= _TINY_MEMTABLE else 0.0,
+        0.5 if to_level_1 <= 1 / 3 else 0.0,
+        0.4 if pause_s is not None and pause_s < _QUICK_FLUSH_S else 0.0,
+    )
+    if not suspicion:
+        return
+    often = f", and one was flushed every {pause_s:.2g} s" if pause_s else ""
+    yield Finding(
+        "small-memtable", "Memtables are too small: flushes and level 0 do not keep up",
+        f"{stalls.told}; a memtable holds {format_bytes(size)}{often}",
+        ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge"),
+        stalls.of(L0, MEMTABLES) * suspicion,
+    )  # fmt: skip
+
+
+def _flush_interval_s(log: Inspection) -> float | None:
+    """The mean time between flushes while they ran."""
+    ends = [job.finished_micros for job in log.jobs if job.kind == "flush" and job.finished_micros]
+    if len(ends) < 3:  # noqa: PLR2004 - two intervals at least
+        return None
+    return (ends[-1] - ends[0]) / 1e6 / (len(ends) - 1)
+
+
+def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
+    slots = compaction_slots(log)
+    busy = _busy_compactions(log)
+    if slots is None or busy is None or busy < _BUSY * slots:
+        return
+    jobs = log.number("max_background_jobs")
+    suspicion = {1: 1.0 if jobs == 1 else 0.7, 2: 0.4}.get(slots, 0.2)
+    yield Finding(
+        "few-jobs", "Too few compactions may run at once",
+        f"{stalls.told}; {slots} compaction{'s' if slots > 1 else ''} may run at a time, and "
+        f"while the load ran {busy:.2g} did on average",
+        (_slots_option(log), "max_subcompactions", "compression"),
+        stalls.share * suspicion,
+    )  # fmt: skip
+
+
+def compaction_slots(log: Inspection) -> int | None:
+    """How many compactions may run at once (DBImpl::GetBGJobLimits)."""
+    compactions = log.number("max_background_compactions")
+    flushes = log.number("max_background_flushes")
+    if compactions is not None and flushes is not None and max(compactions, flushes) > 0:
+        return max(1, int(compactions))
+    jobs = log.number("max_background_jobs")
+    return None if jobs is None else max(1, int(jobs - max(1, jobs // 4)))
+
+
+def _slots_option(log: Inspection) -> str:
+    """The option that decides it: an explicit number of compactions overrides that of jobs."""
+    explicit = (log.number("max_background_compactions") or 0) > 0
+    return "max_background_compactions" if explicit else "max_background_jobs"
+
+
+def _busy_compactions(log: Inspection) -> float | None:
+    """How many compactions ran on average while writes stalled."""
+    begin = min((stall.begin_micros for stall in log.stalls), default=None)
+    end = max((stall.end_micros for stall in log.stalls), default=None)
+    if begin is None or end is None or end <= begin:
+        return None
+    running = sum(
+        max(0, min(job.finished_micros, end) - max(job.started_micros, begin))
+        for job in log.jobs
+        if job.kind == "compaction" and job.started_micros and job.finished_micros
+    )
+    return running / (end - begin)
+
+
+def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
+    compact, slow, stop = (
+        log.number(f"level0_{name}_trigger")
+        for name in ("file_num_compaction", "slowdown_writes", "stop_writes")
+    )
+    if compact is None or slow is None or stop is None or slow >= _DEFAULT_SLOWDOWN:
+        return
+    suspicions = ((compact + 1, 1.0), (2 * compact, 0.8), (_DEFAULT_SLOWDOWN, 0.5))
+    suspicion = next(degree for files, degree in suspicions if slow <= files)
+    if stalls.of(L0):
+        yield Finding(
+            "low-l0-trigger", "Writes are held while level 0 has few files",
+            f"{stalls.told}; writes slow down at {slow:.0f} files in level 0 and stop at "
+            f"{stop:.0f}, compaction begins at {compact:.0f}",
+            ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
+             "level0_file_num_compaction_trigger"),
+            stalls.of(L0) * suspicion,
+        )  # fmt: skip
+
+
+def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
+    soft, hard = (log.number(f"{name}_pending_compaction_bytes_limit") for name in ("soft", "hard"))
+    base = log.number("max_bytes_for_level_base")
+    share = stalls.of(PENDING)
+    if soft is None or hard is None or base is None or not share:
+        return
+    low = soft < 10 * base
+    yield Finding(
+        "pending-bytes", "Writes are held because compaction owes too much",
+        f"{stalls.told}; writes slow down at {format_bytes(soft)} still to compact and stop at "
+        f"{format_bytes(hard)}, level 1 holds {format_bytes(base)}",
+        ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit",
+         "max_background_jobs"),
+        share * (1.0 if low else 0.5),
+    )  # fmt: skip
+
+
+def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
+    busy = _busy_compactions(log)
+    often = f"; {busy:.2g} compactions ran on average" if busy is not None else ""
+    return Finding(
+        "compaction-behind", "Writes come faster than flushes and compactions take them",
+        f"{stalls.told}{often}",
+        ("max_background_jobs", "write_buffer_size", "compression", "compaction_style"),
+        stalls.share * 0.3,
+    )  # fmt: skip

@@ -1,0 +1,162 @@
+"""From a LOG to a study: a load like the one it saw, and its options as the base."""
+
+from collections.abc import Iterator, Mapping
+
+from lsmtune.analysis.inspect.changed import BY_LEVEL
+from lsmtune.analysis.inspect.inspection import Inspection, Load
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.types import Knob, OptionKey
+from lsmtune.units import GIB, KIB, format_bytes
+
+_RECORDS = (10_000, 1_000_000)
+_MOST_BYTES = 4 * GIB
+_UNCOMPRESSED = 0.95
+"""Tables of such a share of their data were flushed uncompressed: of the data they say nothing."""
+_KEY_BYTES = (8, 1024)
+_SCALES = ((64, "1/64"), (16, "1/16"), (4, "1/4"))
+_LEAST_MEMTABLE = 512 * KIB
+_HARDLY_PERCENT, _NEARLY_PERCENT = 5.0, 95.0
+_FAMILY, _TABLE, _DATABASE = "CFOptions", "TableOptions/BlockBasedTable", "DBOptions"
+_NUMBERED = {
+    "index_type": ("kBinarySearch", "kHashSearch", "kTwoLevelIndexSearch",
+                   "kBinarySearchWithFirstKey"),
+    "checksum": ("kNoChecksum", "kCRC32c", "kxxHash", "kxxHash64", "kXXH3"),
+    "data_block_index_type": ("kDataBlockBinarySearch", "kDataBlockBinaryAndHash"),
+    "index_shortening": ("kNoShortening", "kShortenSeparators", "kShortenSeparatorsAndSuccessor"),
+    "prepopulate_block_cache": ("kDisable", "kFlushOnly", "kFlushAndCompaction"),
+    "wal_compression": ("kNoCompression",),
+    "access_hint_on_compaction_start": ("NONE", "NORMAL", "SEQUENTIAL", "WILLNEED"),
+}  # fmt: skip
+"""Enumerators in the order of the numbers that a LOG prints (include/rocksdb/table.h)."""
+
+_CODECS = {"Disabled": "kDisableCompressionOption", "ZSTD": "kZSTD", "NoCompression":
+           "kNoCompression"}  # fmt: skip
+_CODEC_KEYS = ("compression", "bottommost_compression", "blob_compression_type")
+
+
+def study_files(log: Inspection, options_path: str) -> tuple[str, str]:
+    """The texts of a study file and of the OPTIONS file that it has as its base.
+
+    UserError where the LOG tells nothing of options or of the load.
+    """
+    if not log.option("write_buffer_size"):
+        raise UserError(f"{log.name}: tells no options, so that no study can be made of it")
+    return "\n".join([*_study(log, options_path), ""]), options_text(log)
+
+
+def options_text(log: Inspection) -> str:
+    """The options of the LOG's main column family as an OPTIONS file, of all known knobs."""
+    sections: dict[str, dict[str, str]] = {_DATABASE: {}, _FAMILY: {}, _TABLE: {}}
+    family = {**log.options.get(log.main_family, {})}
+    by_level = [family[name] for name in family if name.startswith(BY_LEVEL)]
+    if by_level:
+        family["compression"] = by_level[-1]
+        family["compression_per_level"] = ":".join(_codec(name) for name in by_level)
+    for knob in load_catalogue("rocksdb").knobs:
+        if knob.option is not None and knob.option.section in sections:
+            told = log.options[""] if knob.option.section == _DATABASE else family
+            _put(sections[knob.option.section], knob, knob.option, told, log.load)
+    lines = ["[Version]", f"  rocksdb_version={log.version or '0.0.0'}",
+             "  options_file_version=1.1"]  # fmt: skip
+    for section, statements in sections.items():
+        lines += ["", f"[{section}]" if section == _DATABASE else f'[{section} "default"]']
+        lines += [f"  {key}={text}" for key, text in statements.items()]
+    return "\n".join([*lines, ""])
+
+
+def _put(
+    section: dict[str, str], knob: Knob, option: OptionKey, told: Mapping[str, str], load: Load
+) -> None:
+    """Write down what the LOG tells of a knob, as OPTIONS files have it."""
+    name = option.key if option.field is None else f"{option.key}.{option.field}"
+    if (text := told.get(name)) is None or text.startswith("0x"):
+        return
+    written = _filter(text, load) if option.key == "filter_policy" else _spelled(knob, option, text)
+    if option.field is not None:
+        struct = section.get(option.key, "{}")
+        written = f"{struct[:-1]}{option.field}={written};}}"
+    section[option.key] = written
+
+
+def _spelled(knob: Knob, option: OptionKey, text: str) -> str:
+    if option.key in _CODEC_KEYS:
+        return _codec(text)
+    numbered = _NUMBERED.get(option.key)
+    if numbered and text.isdigit() and int(text) < len(numbered):
+        return numbered[int(text)]
+    return {"0": "false", "1": "true"}.get(text, text) if knob.kind == "bool" else text
+
+
+def _codec(name: str) -> str:
+    """A codec as OPTIONS files have it."""
+    return _CODECS.get(name, f"k{name}Compression")
+
+
+def _filter(text: str, load: Load) -> str:
+    """A LOG names the kind of filter; its bits are those that the tables spent on a key."""
+    if text in ("nullptr", ""):
+        return "nullptr"
+    kind = "ribbon" if "ibbon" in text else "bloom"
+    rest = ":0" if kind == "ribbon" else ":false"
+    return f"{kind}filter:{round(load.filter_bits or 10)}{rest}"
+
+
+def _study(log: Inspection, options_path: str) -> Iterator[str]:
+    yield f"# Made from {log.name}: a load like the one it saw, on its own options."
+    yield "# What a LOG does not tell is db_bench's: how keys are drawn, how values repeat."
+    yield f'base = "{options_path}"'
+    yield f'scale = "{_scale(log)}"'
+    if (capacity := log.number("block_cache_capacity")) and capacity >= 1:
+        yield f'cache = "{int(capacity)}"  # {format_bytes(capacity)}'
+    yield ""
+    yield "[workload]"
+    yield from _workload(log)
+
+
+def _scale(log: Inspection) -> str:
+    """The smallest scale at which memtables stay worth the name."""
+    size = log.number("write_buffer_size") or 0
+    return next((text for by, text in _SCALES if size / by >= _LEAST_MEMTABLE), "1")
+
+
+def _workload(log: Inspection) -> Iterator[str]:
+    load = log.load
+    name, extra = _load_name(load)
+    yield f'name = "{name}"'
+    yield f"num = {_records(log)}"
+    yield f"key_size = {_clamped(load.key_bytes, _KEY_BYTES, 16)}"
+    yield f"value_size = {_clamped(load.value_bytes, (1, 1 << 24), 1024)}"
+    if load.compressed_to is not None and load.compressed_to < _UNCOMPRESSED:
+        yield f"compression_ratio = {min(1.0, max(0.05, load.compressed_to)):.2f}"
+    yield from extra
+
+
+def _load_name(load: Load) -> tuple[str, list[str]]:
+    """The load that is most alike, by the share of reads."""
+    percent = load.read_percent or 0.0
+    if percent < _HARDLY_PERCENT:
+        if load.range_deletes:
+            return "rangedelete", []
+        return ("fillrandom" if load.from_empty else "overwrite"), []
+    gets, seeks = load.gets_s or 0.0, load.seeks_s or 0.0
+    if percent > _NEARLY_PERCENT:
+        return ("readrandom" if gets >= seeks else "scanshort"), []
+    whole = gets + seeks + (load.writes_s or 0.0)
+    get, scan = round(gets / whole, 2), round(seeks / whole, 2)
+    return "mix", [f"mix = {{ get = {get}, put = {round(1 - get - scan, 2)}, scan = {scan} }}"]
+
+
+def _records(log: Inspection) -> int:
+    """As many as the tree holds, where that is told, or as were written; what fits a trial."""
+    load = log.load
+    record = (load.key_bytes or 16) + (load.value_bytes or 1024)
+    sizes = [level.size_bytes for level in log.levels if level.size_bytes is not None]
+    held = sum(sizes) / (record * (load.compressed_to or 1)) if sizes else None
+    written = None if load.read_percent and load.read_percent > _HARDLY_PERCENT else load.records
+    most = min(_RECORDS[1], round(_MOST_BYTES / record))
+    return _clamped(written or held, (min(_RECORDS[0], most), most), most)
+
+
+def _clamped(value: float | None, bounds: tuple[int, int], unknown: int) -> int:
+    return unknown if value is None else round(min(bounds[1], max(bounds[0], value)))

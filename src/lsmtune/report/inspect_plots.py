@@ -1,0 +1,224 @@
+"""The pictures of a LOG: stalls and jobs over time, the tree's shape, where bytes were written."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.metrics.log_jobs import Job, TreeShape
+from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
+from lsmtune.report.words import number, quantity
+from lsmtune.units import MIB
+
+_ROW_PX = 26
+_HEIGHT_PX = 240
+_MOST_BARS = 3000
+_MOST_POINTS = 800
+_TIME_UNITS = ((300.0, 1.0, "s"), (3 * 3600.0, 60.0, "min"), (inf, 3600.0, "h"))
+_STOPPED = Shape("", "■", "base")
+_DELAYED = Shape("/", "▨", "base")
+_FLUSH = Shape("/", "▨", "soft")
+_COMPACTION = Shape("", "■", "best")
+STALL_KEYS = [Key(_STOPPED, "writes stopped"), Key(_DELAYED, "writes slowed down")]
+JOB_KEYS = [Key(_FLUSH, "flush"), Key(_COMPACTION, "compaction")]
+
+
+class _Axis(NamedTuple):
+    """The time since the beginning of the LOG, in a unit that suits its length."""
+
+    begin_micros: int
+    micros_a_unit: float
+    unit: str
+
+    def at(self, micros: int) -> float:
+        return (micros - self.begin_micros) / self.micros_a_unit
+
+
+def _axis(log: Inspection) -> _Axis:
+    span_s = log.span_s or 0.0
+    seconds, unit = next(
+        (seconds, unit) for limit_s, seconds, unit in _TIME_UNITS if span_s <= limit_s
+    )
+    return _Axis(log.begin_micros or 0, seconds * 1e6, unit)
+
+
+class _Bar(NamedTuple):
+    row: int
+    begin: float
+    length: float
+    told: str
+
+
+def stall_plot(log: Inspection) -> go.Figure:
+    """A row a cause, a bar for each stretch of time in which it held writes."""
+    axis = _axis(log)
+    causes = list(dict.fromkeys(cause for _, cause in log.stall_seconds()))
+    figure = canvas(_ROW_PX * (len(causes) + 1))
+    for kind, shape in (("stop", _STOPPED), ("delay", _DELAYED)):
+        bars = [
+            _Bar(causes.index(stall.cause), axis.at(stall.begin_micros),
+                 stall.duration_s * 1e6 / axis.micros_a_unit,
+                 f"{stall.cause}: {quantity(stall.duration_s, 's')}")
+            for stall in log.stalls if stall.kind == kind
+        ]  # fmt: skip
+        _add_bars(figure, bars, shape)
+    _finish(figure, log, causes)
+    return figure
+
+
+def job_plot(log: Inspection) -> go.Figure:
+    """A row a level, a bar for each flush or compaction into it."""
+    axis = _axis(log)
+    jobs = [job for job in log.jobs if job.started_micros and job.finished_micros]
+    deepest = max((job.output_level for job in jobs), default=0)
+    figure = canvas(_ROW_PX * (deepest + 2))
+    for kind, shape in (("flush", _FLUSH), ("compaction", _COMPACTION)):
+        _add_bars(figure, [_job_bar(job, axis) for job in jobs if job.kind == kind], shape)
+    _finish(figure, log, [f"into L{level}" for level in range(deepest + 1)])
+    return figure
+
+
+def _job_bar(job: Job, axis: _Axis) -> _Bar:
+    written = "" if job.written_bytes is None else f", {quantity(job.written_bytes, 'bytes')}"
+    return _Bar(
+        job.output_level, axis.at(job.started_micros or 0),
+        (job.duration_s or 0) * 1e6 / axis.micros_a_unit,
+        f"{job.reason or job.kind}{written}, {quantity(job.duration_s or 0, 's')}",
+    )  # fmt: skip
+
+
+def undrawn(kinds: Iterable[str]) -> int:
+    """How many bars are not drawn, the shortest of each kind."""
+    return sum(max(0, count - _MOST_BARS) for count in Counter(kinds).values())
+
+
+def _add_bars(figure: go.Figure, bars: Sequence[_Bar], shape: Shape) -> None:
+    drawn = sorted(bars, key=lambda bar: -bar.length)[:_MOST_BARS]
+    figure.add_bar(
+        orientation="h",
+        y=[bar.row for bar in drawn],
+        x=[bar.length for bar in drawn],
+        base=[bar.begin for bar in drawn],
+        width=0.7,
+        marker={
+            "color": colour(shape.colour),
+            "line": {"width": 0.5, "color": colour(shape.colour)},
+            "pattern": {"shape": shape.symbol, "fillmode": "replace"},
+        },
+        text=[escape(bar.told) for bar in drawn],
+        textposition="none",
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _finish(figure: go.Figure, log: Inspection, rows: Sequence[str]) -> None:
+    axis = _axis(log)
+    figure.update_layout(barmode="overlay")
+    figure.update_xaxes(title=f"{axis.unit} since the LOG began", range=[0, _end(log, axis)])
+    name_rows(figure, [escape(row) for row in rows])
+
+
+def _end(log: Inspection, axis: _Axis) -> float:
+    return axis.at(log.end_micros or 0) or 1.0
+
+
+def shape_keys(log: Inspection) -> list[Key]:
+    """A line a level that ever held files."""
+    return [Key(LINES[level % len(LINES)][0], f"L{level}") for level in _used_levels(log)]
+
+
+def shape_plot(log: Inspection) -> go.Figure:
+    """How many files each level held after each flush and each compaction."""
+    axis, shapes = _axis(log), main_shapes(log)
+    kept = shapes[:: max(1, len(shapes) // _MOST_POINTS)]
+    figure = canvas(_HEIGHT_PX, bottom=56)
+    times = [axis.at(shape.micros) for shape in kept]
+    for level in _used_levels(log):
+        shape, dash = LINES[level % len(LINES)]
+        figure.add_scatter(
+            x=times,
+            y=[_files(kept_shape, level) for kept_shape in kept],
+            mode="lines+markers" if len(kept) <= 60 else "lines",  # noqa: PLR2004 - else a smear
+            line={"color": colour(shape.colour), "width": 1.5, "dash": dash, "shape": "hv"},
+            marker=marker(shape, 5),
+            hovertemplate=f"L{level}: %{{y}} files<extra></extra>",
+        )  # fmt: skip
+        if kept:
+            figure.add_annotation(
+                x=times[-1], y=_files(kept[-1], level), text=f"L{level}", showarrow=False,
+                xanchor="left", xshift=4, font={"color": colour(shape.colour), "size": 12},
+            )  # fmt: skip
+    end = _end(log, axis)
+    figure.update_xaxes(title=f"{axis.unit} since the LOG began", range=[0, end * 1.04])
+    figure.update_yaxes(title="files", rangemode="tozero")
+    return figure
+
+
+def _files(shape: TreeShape, level: int) -> int:
+    return shape.files[level] if level < len(shape.files) else 0
+
+
+def main_shapes(log: Inspection) -> list[TreeShape]:
+    """The shapes of the column family that wrote most."""
+    main = log.main_family
+    return [shape for shape in log.shapes if (shape.family or "default") == main]
+
+
+def _used_levels(log: Inspection) -> list[int]:
+    shapes = main_shapes(log)
+    deepest = max((len(shape.files) for shape in shapes), default=0)
+    return [
+        level
+        for level in range(deepest)
+        if any(level < len(shape.files) and shape.files[level] for shape in shapes)
+    ]
+
+
+def written_plot(log: Inspection) -> go.Figure:
+    """A bar a level: the bytes written into it, as a multiple of what the clients wrote."""
+    levels = [level for level in log.levels if level.family == log.main_family]
+    ingest = log.totals.ingest_bytes
+    divisor = ingest or MIB
+    values = [(level.write_bytes or 0) / divisor for level in levels]
+    figure = canvas(_ROW_PX * (len(levels) + 1))
+    figure.add_bar(
+        orientation="h",
+        y=list(range(len(levels))),
+        x=values,
+        marker={"color": colour("best")},
+        text=[f"{number(value)}" for value in values],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{text}<extra></extra>",
+    )
+    unit = "times what the clients wrote" if ingest else "MiB"
+    figure.update_xaxes(title=unit, range=[0, 1.15 * max(values, default=1)])
+    name_rows(figure, [level.level for level in levels])
+    return figure
+
+
+def rate_plot(log: Inspection) -> go.Figure:
+    """The rate of the writes between dumps of the statistics."""
+    axis = _axis(log)
+    points = [timed for timed in log.dumps if timed.dump.ingest_bytes is not None]
+    times, rates = [], []
+    for earlier, later in pairwise(points):
+        passed = later.dump.uptime_s - earlier.dump.uptime_s
+        if passed > 0:
+            grown = (later.dump.ingest_bytes or 0) - (earlier.dump.ingest_bytes or 0)
+            times.append(axis.at(later.micros))
+            rates.append(max(0.0, grown) / passed / MIB)
+    figure = canvas(_HEIGHT_PX, bottom=56)
+    figure.add_scatter(
+        x=times, y=rates, mode="lines+markers", marker=marker(LINES[0][0], 6),
+        line={"color": colour("best"), "width": 1.5, "shape": "vh"},
+        hovertemplate="%{y:.3g} MiB/s<extra></extra>",
+    )  # fmt: skip
+    figure.update_xaxes(title=f"{axis.unit} since the LOG began", range=[0, _end(log, axis)])
+    figure.update_yaxes(title="MiB/s", rangemode="tozero")
+    return figure

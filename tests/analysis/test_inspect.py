@@ -1,0 +1,179 @@
+"""What LOGs say: the cause of each planted problem first, no alarm for a healthy one, studies."""
+
+import gzip
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from lsmtune.analysis.inspect.document import inspection_document
+from lsmtune.analysis.inspect.inspection import Inspection, covered_s
+from lsmtune.analysis.inspect.read import inspect_path
+from lsmtune.analysis.inspect.study import study_files
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.option_text import read_value
+from lsmtune.metrics.options_file import parse_options
+from lsmtune.spec import make_spec
+
+DATA = Path(__file__).parents[1] / "data"
+CAPTURED, PLANTED, SEEDS = DATA / "captured", DATA / "planted", DATA / "seeds"
+RUNS = sorted(path.name for path in CAPTURED.iterdir() if path.is_dir())
+CAUSES = {
+    "memtable": ("small-memtable", "write_buffer_size"),
+    "jobs": ("few-jobs", "max_background_jobs"),
+    "l0_trigger": ("low-l0-trigger", "level0_slowdown_writes_trigger"),
+    "filter": ("no-filter", "filter_policy"),
+    "pending": ("pending-bytes", "soft_pending_compaction_bytes_limit"),
+    "cache": ("small-cache", "block_cache"),
+    "tombstones": ("tombstones", "periodic_compaction_seconds"),
+}
+
+
+@cache
+def inspected(path: Path) -> Inspection:
+    return inspect_path(path)
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_planted_problem_is_named_first(case: str) -> None:
+    log = inspected(PLANTED / f"{case}.LOG.gz")
+    code, option = CAUSES[case]
+    assert log.findings, "nothing was found"
+    assert (log.findings[0].code, log.findings[0].look_at[0]) == (code, option)
+    assert log.findings[0].evidence
+
+
+def test_a_healthy_log_gets_no_alarm() -> None:
+    assert inspected(PLANTED / "healthy.LOG.gz").findings == ()
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_write_amplification_is_that_of_the_tickers_and_of_the_events(run: str) -> None:
+    log = inspected(CAPTURED / run / "LOG.gz")
+    totals, tickers = log.totals, log.tickers
+    assert totals.write_amp_from == "tickers"
+    written = sum(tickers[f"rocksdb.{kind}.write.bytes"] for kind in ("flush", "compact"))
+    assert totals.write_amp == pytest.approx(written / tickers["rocksdb.bytes.written"])
+    flushed, compacted = totals.flush_write_bytes, totals.compact_write_bytes
+    assert flushed is not None
+    assert compacted is not None
+    user = sum(job.user_bytes or 0 for job in log.jobs if job.kind == "flush")
+    assert (flushed + compacted) / user == pytest.approx(totals.write_amp, rel=0.03)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_levels_add_up(run: str) -> None:
+    log = inspected(CAPTURED / run / "LOG.gz")
+    written = sum(level.write_bytes or 0 for level in log.levels)
+    assert written == (log.totals.flush_write_bytes or 0) + (log.totals.compact_write_bytes or 0)
+    assert log.load.value_bytes == pytest.approx(1024)
+    assert log.load.key_bytes == pytest.approx(16)
+
+
+def test_a_dump_from_the_beginning_is_not_taken_for_the_whole() -> None:
+    log = inspected(CAPTURED / "myrocks-6.29-tpcc-universal.LOG.gz")
+    assert log.totals.stall_s is None
+    assert log.totals.write_amp_from == "events"
+    assert log.tickers == {}
+    assert any("left out" in fault for fault in log.incomplete)
+    assert all(level.size_bytes is None for level in log.levels)
+
+
+def test_options_that_differ_are_those_that_were_set() -> None:
+    changed = inspected(CAPTURED / "rocksdb-7.8.3-level" / "LOG.gz").options_changed
+    assert changed["write_buffer_size"].value == str(1 << 20)
+    assert changed["write_buffer_size"].default == str(64 << 20)
+    assert "arena_block_size" not in changed
+    assert "max_compaction_bytes" not in changed
+    assert "compression" not in changed
+
+
+def test_an_output_of_db_bench_is_read_as_well() -> None:
+    log = inspected(CAPTURED / "rocksdb-11.8.1-level" / "stdout.txt")
+    assert log.kind == "db_bench output"
+    assert log.levels
+    assert log.totals.stall_percent is not None
+    assert log.totals.compactions is None
+
+
+@pytest.mark.parametrize("path", sorted(SEEDS.iterdir()), ids=lambda path: path.name)
+def test_outputs_pasted_into_documents_never_fail(path: Path) -> None:
+    assert inspect_path(path).kind == "db_bench output"
+
+
+def test_of_several_dumps_the_last_counts(tmp_path: Path) -> None:
+    text = (CAPTURED / "rocksdb-11.8.1-level" / "stdout.txt").read_text()
+    twice = tmp_path / "stdout.txt"
+    twice.write_text(text.replace("Cumulative stall: 00:00:", "Cumulative stall: 00:59:") + text)
+    assert (
+        inspect_path(twice).totals
+        == inspect_path(CAPTURED / "rocksdb-11.8.1-level" / "stdout.txt").totals
+    )
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "picture.png"
+    for content in (b"", b"\x89PNG\r\n\x1a\n" + bytes(1000)):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match="neither a LOG"):
+            inspect_path(path)
+    with pytest.raises(UserError, match="there is no LOG"):
+        inspect_path(tmp_path)
+
+
+def test_a_folder_is_read_from_its_oldest_log_on(tmp_path: Path) -> None:
+    whole = gzip.decompress((CAPTURED / "rocksdb-7.8.3-level" / "LOG.gz").read_bytes())
+    cut = whole.index(b"\n", len(whole) // 2) + 1
+    (tmp_path / "LOG.old.1").write_bytes(whole[:cut])
+    (tmp_path / "LOG").write_bytes(whole[cut:])
+    assert (
+        inspect_path(tmp_path).totals
+        == inspected(CAPTURED / "rocksdb-7.8.3-level" / "LOG.gz").totals
+    )
+
+
+@pytest.mark.parametrize("path", [*CAPTURED.glob("*/LOG.gz"), *CAPTURED.glob("*.LOG.gz")])
+def test_a_study_of_a_log_has_its_options_and_a_like_load(path: Path) -> None:
+    log = inspected(path)
+    study, options = study_files(log, "LOG.OPTIONS")
+    spec = make_spec(tomllib.loads(study), "study")
+    assert spec.base == "LOG.OPTIONS"
+    assert spec.workload.value_size == round(log.load.value_bytes or 0)
+    sections = parse_options(options).sections
+    catalogue = load_catalogue("rocksdb")
+    for name in ("write_buffer_size", "compaction_style", "level0_slowdown_writes_trigger"):
+        knob = next(knob for knob in catalogue.knobs if knob.name == name)
+        value = read_value(knob, sections)
+        assert value is not None
+        told = log.option(name)
+        assert told in (str(value), *knob.labels)
+
+
+def test_a_database_s_own_options_are_those_that_are_made_of_its_log() -> None:
+    for run in RUNS:
+        made = parse_options(study_files(inspected(CAPTURED / run / "LOG.gz"), "O")[1]).sections
+        compared = 0
+        own = parse_options((CAPTURED / run / "OPTIONS").read_text()).sections
+        for knob in load_catalogue("rocksdb").knobs:
+            actual = read_value(knob, own) if knob.option is not None else None
+            if actual is not None and (value := read_value(knob, made)) is not None:
+                assert value == actual, knob.name
+                compared += 1
+        assert compared > 90
+
+
+def test_the_document_is_json_and_says_null_for_what_is_not_told() -> None:
+    document = inspection_document(inspected(CAPTURED / "myrocks-6.29-tpcc-universal.LOG.gz"))
+    again = json.loads(json.dumps(document))
+    assert again["totals"]["stall_s"] is None
+    assert again["compactions"]["count"] == 38
+    assert again["stalls"] is None
+    assert {"version", "options_changed", "levels", "totals", "stalls", "compactions", "findings",
+            "incomplete"} <= set(again)  # fmt: skip
+
+
+def test_stretches_that_overlap_count_once() -> None:
+    assert covered_s([(0, 2_000_000), (1_000_000, 3_000_000), (5_000_000, 6_000_000)]) == 4.0

@@ -1,0 +1,72 @@
+"""`lsmtune inspect` as its users type it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lsmtune.cli.main import run
+
+CAPTURED = Path(__file__).parents[1] / "data" / "captured"
+LEVEL, UNIVERSAL = (
+    str(CAPTURED / f"rocksdb-7.8.3-{style}" / "LOG.gz") for style in ("level", "universal")
+)
+
+
+def test_one_log_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", LEVEL]) == 0
+    told = capsys.readouterr().out
+    assert "RocksDB 7.8.3" in told
+    assert "look at: level0_slowdown_writes_trigger" in told
+    assert "write_buffer_size" in told
+
+
+def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", LEVEL, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["version"] == "7.8.3"
+    assert document["totals"]["w_amp_table"] == 4.6
+    assert run(["inspect", LEVEL, UNIVERSAL, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["logs"]) == 2
+
+
+def test_several_stand_side_by_side_with_the_options_that_differ(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["inspect", LEVEL, UNIVERSAL]) == 0
+    told = capsys.readouterr().out
+    style = next(line for line in told.splitlines() if line.startswith("compaction_style"))
+    assert style.split()[1:] == ["default", "kCompactionStyleUniversal"]
+    assert not any(line.startswith("write_buffer_size") for line in told.splitlines())
+
+
+def test_the_page_needs_no_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    assert run(["inspect", LEVEL, UNIVERSAL, "--page", str(page)]) == 0
+    html = page.read_text()
+    assert "src=" not in html.split("<script>")[0]
+    for picture in ("stalls", "jobs", "shape", "written"):
+        assert html.count(f'-{picture}" class="plot"') == 2
+
+
+def test_a_study_of_a_log_can_be_rehearsed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = tmp_path / "like.toml"
+    assert run(["inspect", LEVEL, "--to-study", str(study)]) == 0
+    assert study.with_suffix(".OPTIONS").exists()
+    assert run(["inspect", LEVEL, UNIVERSAL, "--to-study", str(study)]) == 2
+    assert "one LOG" in capsys.readouterr().err
+
+
+def test_what_is_no_log_is_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing = tmp_path / "notes.txt"
+    nothing.write_text("to do: look at the LOG\n")
+    assert run(["inspect", str(nothing)]) == 2
+    assert run(["inspect", str(tmp_path / "none")]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert "neither a LOG" in told[0]
+    assert "cannot be read" in told[1]
