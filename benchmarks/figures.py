@@ -29,7 +29,12 @@ def recorded() -> dict[str, Any]:
     folder = ROOT / "benchmarks" / "results"
     study = folder / "parameter_study.json"
     results: dict[str, Any] = json.loads((folder / "cases.json").read_text())
-    return {**results, "parameter study": json.loads(study.read_text())}
+    sweep = folder / "sst_size.json"
+    return {
+        **results,
+        "parameter study": json.loads(study.read_text()),
+        "sst size": json.loads(sweep.read_text()),
+    }
 
 
 def pages() -> list[Path]:
@@ -46,9 +51,18 @@ def filled(text: str, results: dict[str, Any]) -> str:
 def _figures(name: str, results: dict[str, Any]) -> str:
     if name == "four loads":
         return _four_loads(results)
+    if name == "sst size":
+        return _answers(results[name])
     if name in parameter_study.PARTS:
         return parameter_study.PARTS[name](results["parameter study"])
     return _case(results[name])
+
+
+def _answers(swept: dict[str, Any]) -> str:
+    """What a controlled experiment answered: each metric's sentences."""
+    told = [answer for metric in swept["metrics"].values() for answer in metric["answers"]]
+    runs = f"{swept['runs']} runs in {swept['blocks']} blocks, {swept['failed']} failed."
+    return "\n".join([runs, "", *(f"- {answer}." for answer in told)]) + "\n"
 
 
 def _case(case: dict[str, Any]) -> str:

@@ -76,6 +76,7 @@ OTHER_VALUES: dict[str, Any] = {
     "max_pairs": 99,
     "protocol": {"quiet_s": 2},
     "screen": {"design": "latin"},
+    "sweep": {"factors": {"memtable": {"write_buffer_size": ["1MiB", "2MiB"]}}},
 }
 """Another value for each setting than its default."""
 
@@ -101,7 +102,7 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
     file.write_text(FULL)
     spec = make_spec(read_study_file(file), str(file))
     said = tomllib.loads(FULL)
-    assert said.keys() == StudySpec.model_fields.keys()
+    assert said.keys() == StudySpec.model_fields.keys() - {"sweep"}  # instead of a screening
     assert spec.name == "night-run"
     assert spec.scale_value == Fraction(1, 8)
     assert spec.budget_s == 1200
@@ -184,6 +185,18 @@ def test_only_the_budget_may_change_within_a_study(key: str) -> None:
     before, after = StudySpec(), make_spec({key: OTHER_VALUES[key]}, "here")
     assert (before.identity() == after.identity()) == (key in BUDGET_KEYS)
     assert (before.name == after.name) == (key in BUDGET_KEYS)
+
+
+def test_a_screening_may_repeat_more_configs_more_often_while_it_goes_on() -> None:
+    once, again = (
+        make_spec({"screen": {"replicated": count, "runs": count}}, "here") for count in (2, 4)
+    )
+    assert once.identity() == again.identity()
+
+
+def test_a_screening_is_no_controlled_experiment() -> None:
+    with pytest.raises(UserError, match="leave one table out"):
+        make_spec({name: OTHER_VALUES[name] for name in ("screen", "sweep")}, "here")
 
 
 def test_the_given_name_wins_and_is_no_part_of_the_identity() -> None:

@@ -1,6 +1,7 @@
 """The settings of a study: what a study file or the flags of `tune` say, checked."""
 
 import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lsmtune.errors import UserError
+from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.design import DesignName
@@ -85,7 +87,7 @@ class StudySpec(BaseModel):
     `trials` or `budget` ends the search, whichever comes first. `base_runs` is how often the
     base is measured before. Of the searched configs the `finalists` best run `repeats` times
     more, so that the winner is not merely the luckiest. `pairs` and `max_pairs` is how many
-    pairs of runs verify it (0: none). With a `screen` table it is no search.
+    pairs of runs verify it (0: none). With a `screen` or a `sweep` table it is no search.
     A study goes on only under the settings it began with, its budget excepted.
     """
 
@@ -114,6 +116,7 @@ class StudySpec(BaseModel):
     max_pairs: int = Field(default=12, ge=0, le=1000)
     protocol: Protocol = Protocol()
     screen: Screen | None = None
+    sweep: Sweep | None = None
 
     @field_validator("study")
     @classmethod
@@ -156,6 +159,8 @@ class StudySpec(BaseModel):
         self.parsed_objective  # noqa: B018
         self.budget_s  # noqa: B018
         self.cache_bytes  # noqa: B018
+        if self.screen is not None and self.sweep is not None:
+            raise UserError("sweep: a screening is no controlled experiment; leave one table out")
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} is too few; allowed are 0 (none) or >= {MIN_PAIRS}"
@@ -198,7 +203,21 @@ class StudySpec(BaseModel):
 
     def identity(self) -> str:
         """What may not change while a study goes on, as JSON text."""
-        return self.model_dump_json(exclude=set(BUDGET_KEYS))
+        return json.dumps(self.lasting(), separators=(",", ":"))
+
+    def lasting(self) -> dict[str, Any]:
+        """The settings that may not change: not the budget, nor how often what runs is repeated."""
+        kept = self.model_dump(
+            mode="json",
+            exclude={
+                **dict.fromkeys(BUDGET_KEYS, True),
+                "screen": {"replicated": True, "runs": True},
+                "sweep": {"repeats": True, "metrics": True},
+            },
+        )
+        if self.sweep is None:
+            del kept["sweep"]
+        return kept
 
     def knob(self, knob: Knob) -> Knob:
         """The knob as this study has it: a block cache that was given scales with the tree."""
@@ -298,6 +317,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("workload", "mix"): Mix,
     ("protocol",): Protocol,
     ("screen",): Screen,
+    ("sweep",): Sweep,
 }
 
 

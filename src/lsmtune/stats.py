@@ -41,3 +41,13 @@ def ratio_interval(
 def geometric_mean(values: Sequence[float]) -> float:
     """The geometric mean of positive values."""
     return float(np.exp(np.mean(np.log(np.asarray(values, dtype=float)))))
+
+
+def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The mean of at least 2 values with its t-interval."""
+    if len(values) < 2:  # noqa: PLR2004 - an interval needs two values
+        raise ValueError(f"need at least 2 values, got {len(values)}")
+    numbers = np.asarray(values, dtype=float)
+    centre, error = float(numbers.mean()), float(numbers.std(ddof=1)) / len(numbers) ** 0.5
+    half = float(stdtrit(len(numbers) - 1, (1 + confidence) / 2)) * error
+    return Interval(centre, centre - half, centre + half)

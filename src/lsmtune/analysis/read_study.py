@@ -45,7 +45,8 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     base_runs = complete_trials(stored, Role.BASE)
     views = _trial_views(spec, stored, objective)
     best: Candidate | None = None
-    if trial is None and spec.screen is None:
+    no_search = _no_search(spec)
+    if trial is None and no_search is None:
         best = study_winner(stored, verifications, objective, spec.scale, spec.workload)
     elif trial is not None:
         best = _picked(candidates(stored, objective), trial, name)
@@ -74,8 +75,17 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         ),
         front=_front(views, stored, objective),
         picked=trial is not None,
-        screening=spec.screen is not None,
+        no_search=no_search,
     )
+
+
+def _no_search(spec: StudySpec) -> str | None:
+    """What the study is where it searches nothing, and which command tells what it shows."""
+    if spec.screen is not None:
+        return f"a screening: `lsmtune importance {spec.name}` says which knobs matter"
+    if spec.sweep is not None:
+        return "a controlled experiment: `lsmtune sweep` and its file say what it shows"
+    return None
 
 
 def _picked(found: Sequence[Candidate], number: int, study: str) -> Candidate:

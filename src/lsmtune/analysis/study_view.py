@@ -67,8 +67,8 @@ class StudyView:
     `base` is the representative base measurement (the median run by the objective), `best` that
     of the winner (the trial of the config that beat the base within the limits and stood up to
     verification, if it was verified, or the trial that the user picked), judged over all its
-    runs, whose medians are `best_metrics`; None while nothing did. A `screening` searches nothing
-    and has no best unless one is picked. `verifications` are those of
+    runs, whose medians are `best_metrics`; None while nothing did. `no_search` says what a study
+    is that searches nothing: it has no best unless one is picked. `verifications` are those of
     the best trial, the newest of each scale, newest first. `front` holds, where there are several
     goals, the trials that no other beats in all of them, with the medians of all their runs.
     `trials` are in the order of their end, base, repeats and verification runs included.
@@ -95,7 +95,7 @@ class StudyView:
     front: tuple[TrialView, ...] = ()
     picked: bool = False
     base_facts: tuple[str, ...] = ()
-    screening: bool = False
+    no_search: str | None = None
 
     @property
     def verification(self) -> VerificationView | None:

@@ -83,9 +83,7 @@ def summary_lines(view: StudyView) -> list[str]:
     """The study in words: claim, gains, changed options, the front, failed trials."""
     lines = [f"study {view.name}: {_count(view)}"]
     if view.best_trial is None:
-        told = "no trial beat the base within the limits: the base stays"
-        if view.screening:
-            told = f"a screening: `lsmtune importance {view.name}` says which knobs matter"
+        told = view.no_search or "no trial beat the base within the limits: the base stays"
         return [*lines, told, *_front_lines(view)]
     lines += _claim(view, view.best_trial)
     lines.append(f"options that changed (trial {view.best_trial.number}):")

@@ -43,6 +43,7 @@ _STUDY_WORDS = {
     "max_pairs": "most pairs of runs that verify the winner",
     "protocol": "how a trial is run",
     "screen": "makes the study a screening: `lsmtune screen` runs it, and nothing is searched",
+    "sweep": "makes the study a controlled experiment: `lsmtune sweep` runs it",
 }
 _WORKLOAD_WORDS = {
     "name": "which load",
@@ -77,9 +78,15 @@ _SCREEN_WORDS = {
     "replicated": "how many of the configs run more than once, which tells the noise",
     "runs": "how often each of those runs",
 }
+_SWEEP_WORDS = {
+    "factors": "what is varied: for each factor the values of a knob, or of several alike many",
+    "fixed": "settings that hold in every cell and in the base",
+    "repeats": "blocks; each runs every cell once",
+    "metrics": "metrics that the tables show",
+}
 _MIX_WORDS = {"get": "share of gets", "put": "share of puts", "scan": "share of scans"}
 _WORDS = {"Workload": _WORKLOAD_WORDS, "Protocol": _PROTOCOL_WORDS, "Mix": _MIX_WORDS,
-          "Screen": _SCREEN_WORDS}  # fmt: skip
+          "Screen": _SCREEN_WORDS, "Sweep": _SWEEP_WORDS}  # fmt: skip
 
 
 def study_schema() -> Schema:

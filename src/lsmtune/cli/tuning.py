@@ -54,8 +54,11 @@ def name_top_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None
 
 def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
     """Tune, verify, write page and options, tell where they are; the JSON of `show`."""
-    if spec.screen is not None:
-        raise UserError("screen: a study with this table is no search; `lsmtune screen` runs it")
+    for table, given in (("screen", spec.screen), ("sweep", spec.sweep)):
+        if given is not None:
+            raise UserError(
+                f"{table}: a study with this table is no search; `lsmtune {table}` runs it"
+            )
     engine = make_engine(spec.engine, spec.program)
     found = described(spec, engine)  # what is wrong is told before a folder is made
     for remark in found[1].base.notes:

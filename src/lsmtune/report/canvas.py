@@ -25,6 +25,19 @@ class Shape(NamedTuple):
     colour: str
 
 
+LINES = (
+    (Shape("circle", "●", "best"), "solid"),
+    (Shape("diamond", "◆", "base"), "dash"),
+    (Shape("square-open", "□", "soft"), "dot"),
+    (Shape("triangle-up-open", "△", "ink"), "dashdot"),
+    (Shape("x-thin", "✕", "best"), "longdash"),
+    (Shape("star-open", "☆", "base"), "solid"),
+    (Shape("hexagon-open", "⬡", "soft"), "dash"),
+    (Shape("cross-thin", "+", "ink"), "dot"),
+)
+"""Marks and dashes of lines that share a picture, told apart without their colours."""
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """An entry of a picture's key, which stands in the page as text."""

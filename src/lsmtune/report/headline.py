@@ -57,8 +57,8 @@ def _nothing_found(view: StudyView) -> str:
     if not view.searched:
         return "Nothing to compare yet: only the base has been measured"
     trials = counted(len(view.searched), "trial")
-    if view.screening:
-        return f"A screening of {trials}: `lsmtune importance {view.name}` says which knobs matter"
+    if view.no_search is not None:
+        return f"{sentence_start(view.no_search)} ({trials})"
     return f"Nothing found: none of {trials} beat the base within the limits"
 
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from lsmtune.analysis.importance import NOTABLE, KnobImportance, MetricImportance
 from lsmtune.learning.effects import Interaction
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows
+from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
 from lsmtune.units import MIB
 
 _ROW_PX = 24
@@ -24,16 +24,6 @@ IMPORTANCE_KEYS = (
 EFFECT_KEYS = (
     Key(_MEASURED, "mean of the measured runs (95 %)"),
     Key(_MODELLED, "what the model expects if this knob alone moved"),
-)
-_LINES = (
-    (Shape("circle", "●", "best"), "solid"),
-    (Shape("diamond", "◆", "base"), "dash"),
-    (Shape("square-open", "□", "soft"), "dot"),
-    (Shape("triangle-up-open", "△", "ink"), "dashdot"),
-    (Shape("x-thin", "✕", "best"), "longdash"),
-    (Shape("star-open", "☆", "base"), "solid"),
-    (Shape("hexagon-open", "⬡", "soft"), "dash"),
-    (Shape("cross-thin", "+", "ink"), "dot"),
 )
 
 
@@ -97,7 +87,7 @@ def effect_plot(metric: str, knob: KnobImportance) -> go.Figure:
 def interaction_keys(pair: Interaction) -> list[Key]:
     """A line a group of the second knob."""
     return [
-        Key(_LINES[place % len(_LINES)][0], f"{pair.second}: {group}")
+        Key(LINES[place % len(LINES)][0], f"{pair.second}: {group}")
         for place, group in enumerate(pair.columns)
     ]
 
@@ -107,7 +97,7 @@ def interaction_plot(metric: str, pair: Interaction) -> go.Figure:
     divisor = _divisor(metric)
     figure = canvas(_HEIGHT_PX, bottom=56)
     for place, group in enumerate(pair.columns):
-        shape, dash = _LINES[place % len(_LINES)]
+        shape, dash = LINES[place % len(LINES)]
         figure.add_scatter(
             x=[escape(row) for row in pair.rows],
             y=[cells[place] / divisor for cells in pair.cells],

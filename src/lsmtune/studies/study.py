@@ -12,7 +12,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, without_load
+from lsmtune.spec import Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -274,9 +274,12 @@ def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:
     before = StudySpec.model_validate(stored.spec)
     if before.identity() == spec.identity():
         return
-    then, now = before.model_dump(), spec.model_dump()
-    differing = [key for key in now if key not in BUDGET_KEYS and then[key] != now[key]]
-    changes = ", ".join(f"{key} was {then[key]!r} and is now {now[key]!r}" for key in differing)
+    then, now = before.lasting(), spec.lasting()
+    changes = ", ".join(
+        f"{key} was {then.get(key)!r} and is now {now.get(key)!r}"
+        for key in dict.fromkeys((*then, *now))
+        if then.get(key) != now.get(key)
+    )
     raise UserError(
         f"study {spec.name!r} exists with other settings ({changes}); give --study another name"
     )

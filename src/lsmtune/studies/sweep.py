@@ -1,0 +1,133 @@
+"""A controlled experiment: blocks of all cells in a random order, with the base in between."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.experiment import Sweep
+from lsmtune.knobs.types import Config
+from lsmtune.studies.runner import Task
+from lsmtune.studies.study import Study
+from lsmtune.trials import Role, Status, TrialResult
+from lsmtune.units import format_duration
+
+BASE_EVERY = 6
+"""Among so many cells the base runs once, at a place that is drawn as well."""
+_FIRST_SEED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A run of the experiment: a cell or the base (None), in a block."""
+
+    block: int
+    cell: tuple[int, ...] | None
+    config: Config
+    seed: int
+
+    @property
+    def role(self) -> Role:
+        """What its trial is for."""
+        return Role.BASE if self.cell is None else Role.TRIAL
+
+    @property
+    def key(self) -> tuple[Role, Config, int]:
+        """What its trial is found by; cells that are one config share it."""
+        return self.role, self.config, self.seed
+
+
+def sweep(study: Study, experiment: Sweep) -> None:
+    """Run every block; what an earlier call has measured counts, what failed is not tried again.
+
+    UserError when RocksDB would refuse a cell, LsmtuneError when the base cannot be measured.
+    """
+    steps = plan(study, experiment)
+    done = Counter(step.key for step, _ in outcomes(study, experiment))
+    for place, step in enumerate(steps):
+        if done[step.key]:
+            done[step.key] -= 1
+            continue
+        spec = study.trial_spec(step.config).model_copy(update={"seed": step.seed})
+        what = "base" if step.cell is None else "cell"
+        title = f"run {place + 1} of {len(steps)} ({what}){_time(study, len(steps) - place)}"
+        result = study.run(Task(title, step.role, step.config, spec))
+        if step.cell is None:
+            _check_base(result, experiment)
+
+
+def _check_base(result: TrialResult, experiment: Sweep) -> None:
+    """LsmtuneError where the base could not be measured, UserError where a metric is missing."""
+    if result.status is not Status.COMPLETE:
+        raise LsmtuneError(
+            f"the base could not be measured ({result.status.meaning}): {result.reason}"
+        )
+    if missing := [name for name in experiment.metrics if name not in result.metrics]:
+        raise UserError(f"sweep.metrics: {missing[0]} is not measured under this load")
+
+
+def outcomes(study: Study, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
+    """The steps that have been run, each with what became of it."""
+    kept: dict[tuple[Role, Config, int], list[TrialResult]] = {}
+    for trial in study.trials():
+        if trial.result.status is not Status.DISTURBED:
+            key = (trial.role, trial.config, trial.spec.seed)
+            kept.setdefault(key, []).append(trial.result)
+    steps = plan(study, experiment)
+    return [(step, left.pop(0)) for step in steps if (left := kept.get(step.key))]
+
+
+def plan(study: Study, experiment: Sweep) -> list[Step]:
+    """All runs in their order, the same for the same settings."""
+    configs = cell_configs(study, experiment)
+    base = base_config(study, experiment)
+    return [
+        step
+        for block in range(experiment.repeats)
+        for step in _block(block, configs, base, study.spec.seed)
+    ]
+
+
+def _block(
+    block: int, configs: dict[tuple[int, ...], Config], base: Config, seed: int
+) -> Iterator[Step]:
+    cells: Sequence[tuple[int, ...]] = list(configs)
+    rng = np.random.default_rng([seed, block])
+    order = rng.permutation(len(cells))
+    of_block = seed + _FIRST_SEED + block
+    for begin in range(0, len(cells), BASE_EVERY):
+        some = order[begin : begin + BASE_EVERY]
+        before = int(rng.integers(len(some) + 1))
+        for place in range(len(some) + 1):
+            if place == before:
+                yield Step(block, None, base, of_block)
+            if place < len(some):
+                at = some[place]
+                yield Step(block, cells[at], configs[cells[at]], of_block)
+
+
+def cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Config]:
+    """The config of every cell; UserError where RocksDB would refuse one."""
+    default = study.space.default()
+    found: dict[tuple[int, ...], Config] = {}
+    for cell in experiment.cells():
+        values = {**default, **experiment.values(cell, study.ground.catalogue)}
+        if violations := study.space.violations(values):
+            told = ", ".join(f"{name} = {values[name]}" for name in experiment.knob_names)
+            raise UserError(f"sweep: the cell {told} cannot be run: {'; '.join(violations)}")
+        found[cell] = study.space.canonical(values)
+    return found
+
+
+def base_config(study: Study, experiment: Sweep) -> Config:
+    """The base with the fixed settings: what the cells are compared with."""
+    fixed = experiment.fixed_values(study.ground.catalogue)
+    return study.space.canonical({**study.space.default(), **fixed})
+
+
+def _time(study: Study, left: int) -> str:
+    took_s = [trial.duration_s for trial in study.trials()]
+    return f", about {format_duration(left * median(took_s))} left" if took_s else ""
