@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/figures.py
 
 A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
-`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, or a part of the
-parameter study (see benchmarks/parameter_study.py).
+`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, or a
+part of the parameter study (see benchmarks/parameter_study.py).
 """
 
 import json

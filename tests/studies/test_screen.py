@@ -1,7 +1,6 @@
 """Screening, driven by a scripted engine: every point, the replicates, resuming, batches."""
 
 import json
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -19,17 +18,6 @@ from lsmtune.store.records import StoredTrial
 from lsmtune.studies.screen import screen
 from lsmtune.studies.study import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
-
-
-@pytest.fixture(autouse=True)
-def _lock_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    with Home(tmp_path / "home", create=True) as opened:
-        yield opened
 
 
 def make(table: dict[str, Any] | None = None, **given: Any) -> StudySpec:

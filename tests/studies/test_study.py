@@ -1,10 +1,8 @@
 """The loop of a study, driven by a scripted engine: order, budget, failures, interruptions."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,18 +18,6 @@ from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 Decision = tuple[int, Role, str, int]
 """Number, role, config and workload seed of a trial."""
-
-
-@pytest.fixture(autouse=True)
-def _lock_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test waits for a timed trial that runs elsewhere on the machine."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    with Home(tmp_path / "home", create=True) as opened:
-        yield opened
 
 
 def make(**given: Any) -> StudySpec:

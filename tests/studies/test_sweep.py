@@ -1,6 +1,5 @@
 """Controlled experiments, driven by a scripted engine: order, blocks, resuming, what is refused."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,17 +20,6 @@ FACTORS = {
     "sst": {"target_file_size_base": ["2MiB", "8MiB", "16MiB"]},
     "memtable": {"write_buffer_size": ["2MiB", "8MiB", "16MiB"]},
 }
-
-
-@pytest.fixture(autouse=True)
-def _lock_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    with Home(tmp_path / "home", create=True) as opened:
-        yield opened
 
 
 def make(factors: dict[str, Any] | None = None, **table: Any) -> StudySpec:

@@ -1,10 +1,8 @@
 """Verification: how many pairs, in which order, under which seeds, and when it gives up."""
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,18 +49,6 @@ class Scripts:
 
 
 CRASH = TrialResult(status=Status.CRASHED, reason="signal 6")
-
-
-@pytest.fixture(autouse=True)
-def _lock_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test waits for a timed trial that runs elsewhere on the machine."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
-    with Home(tmp_path / "home", create=True) as opened:
-        yield opened
 
 
 @contextmanager
