@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
 from lsmtune.learning.factors import Floats
+from lsmtune.learning.variance import least_squares
 from lsmtune.stats import Interval
 
 Levels = NDArray[np.int_]
@@ -71,7 +71,7 @@ def fit_factorial(levels: Levels, blocks: Sequence[int], outcome: Floats) -> Fac
     values = np.log(outcome) if relative else outcome
     own = [_columns(levels[:, factor]) for factor in range(levels.shape[1])]
     constant = np.column_stack([np.ones(len(values)), _columns(np.asarray(blocks))])
-    full = OLS(values, np.column_stack([constant, *own])).fit()
+    full = least_squares(values, np.column_stack([constant, *own]))
     if full.df_resid < 1:
         raise ValueError(f"{len(values)} runs are too few for {full.df_model:.0f} effects")
     total = float(((values - values.mean()) ** 2).sum())
@@ -115,7 +115,7 @@ def _corrected(ps: Sequence[float]) -> list[float]:
 
 def _tested(full: Any, values: Floats, rest: Sequence[Floats], total: float) -> tuple[float, float]:
     """How likely what the rest does not explain is chance, and its share of the variance."""
-    reduced = OLS(values, np.column_stack(rest)).fit()
+    reduced = least_squares(values, np.column_stack(rest))
     if full.df_model <= reduced.df_model or total == 0:
         return 1.0, 0.0
     share = max(0.0, float(reduced.ssr - full.ssr)) / total
@@ -138,7 +138,7 @@ def _pairs(
         products = [a * b for a in own[first].T for b in own[second].T]
         if not products:
             continue
-        wider = OLS(values, np.column_stack([*blocks, *products])).fit()
+        wider = least_squares(values, np.column_stack([*blocks, *products]))
         if wider.df_resid >= 1 and wider.df_model > main.df_model:
             p, share = _tested(wider, values, blocks, total)
             found.append(PairEffect(first, second, p, share))

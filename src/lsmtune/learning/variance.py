@@ -50,12 +50,12 @@ def multi_factor(design: Design, outcome: Floats) -> list[Share]:
     if 2 * sum(block.shape[1] for block in blocks) > len(outcome):
         blocks = [factor.columns for factor in design.factors]
     ones = np.ones((len(outcome), 1))
-    full = _least_squares(outcome, np.column_stack([ones, *blocks]))
+    full = least_squares(outcome, np.column_stack([ones, *blocks]))
     total = float(((outcome - outcome.mean()) ** 2).sum())
     parts = []
     for place, block in enumerate(blocks):
         rest = np.column_stack([ones, *blocks[:place], *blocks[place + 1 :]])
-        reduced = _least_squares(outcome, rest)
+        reduced = least_squares(outcome, rest)
         added = full.df_model - reduced.df_model
         if block.shape[1] == 0 or added <= 0 or total == 0:
             parts.append((1.0, 0.0))
@@ -66,7 +66,8 @@ def multi_factor(design: Design, outcome: Floats) -> list[Share]:
     return [Share(float(p), share) for p, (_, share) in zip(corrected, parts, strict=True)]
 
 
-def _least_squares(outcome: Floats, matrix: Floats) -> Any:
+def least_squares(outcome: Floats, matrix: Floats) -> Any:
+    """The fit of statsmodels' OLS, also where columns say the same."""
     with warnings.catch_warnings():
         # A column a name is one too many beside the mean; fit and degrees of freedom go by rank.
         warnings.simplefilter("ignore", SingularMatrixWarning)
