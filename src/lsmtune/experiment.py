@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
+from math import prod
 from typing import Annotated, Self
 
 from pydantic import (
@@ -32,7 +33,7 @@ class Sweep(BaseModel):
 
     A factor is named and lists the values of one knob, or of several that move together. The
     `fixed` settings hold in every cell and in the base. Each of `repeats` blocks runs all cells in
-    a random order under one workload seed, with the base in between. `metrics` are those that
+    a random order under one workload seed, the base among them. `metrics` are those that
     the tables show (none: what suits the load).
     """
 
@@ -54,18 +55,24 @@ class Sweep(BaseModel):
         for name, knobs in self.factors.items():
             if len({len(values) for values in knobs.values()}) != 1:
                 raise ValueError(f"factor {name}: needs knobs with as many values each")
-        names = [*self.fixed, *(knob for knobs in self.factors.values() for knob in knobs)]
+        names = self.knob_names
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"{twice[0]} is set in two places")
-        cells = len(list(product(*(range(count) for count in self.level_counts))))
-        if cells > _MOST_CELLS:
-            raise ValueError(f"{cells} cells are too many; allowed are up to {_MOST_CELLS}")
+        if self.cell_count > _MOST_CELLS:
+            raise ValueError(
+                f"{self.cell_count} cells are too many; allowed are up to {_MOST_CELLS}"
+            )
         return self
 
     @property
     def level_counts(self) -> tuple[int, ...]:
         """How many levels each factor has."""
         return tuple(len(next(iter(knobs.values()))) for knobs in self.factors.values())
+
+    @property
+    def cell_count(self) -> int:
+        """How many combinations there are."""
+        return prod(self.level_counts)
 
     @property
     def knob_names(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies.study import open_study
-from lsmtune.studies.sweep import outcomes, plan, sweep
+from lsmtune.studies.sweep import plan, sweep
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FACTORS = {
@@ -123,8 +123,7 @@ def test_cells_that_are_one_config_to_rocksdb_each_have_their_runs(home: Home) -
     spec = make(factors, repeats=2)
     assert spec.sweep is not None
     with open_study(home, spec, ScriptedEngine(flat), lambda _: None) as study:
-        sweep(study, spec.sweep)
-        done = outcomes(study, spec.sweep)
+        done = sweep(study, spec.sweep)
         assert len(done) == len(plan(study, spec.sweep)) == 10
 
 

@@ -19,7 +19,7 @@ from lsmtune.report.words import quantity
 from lsmtune.spec import StudySpec, make_spec, read_study_file
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
-from lsmtune.studies.sweep import BASE_EVERY, cell_configs, outcomes, sweep
+from lsmtune.studies.sweep import BASE_EVERY, sweep
 from lsmtune.trials import Status
 
 _OF_SEARCHES = (
@@ -67,7 +67,7 @@ def planned(spec: StudySpec) -> Iterator[str]:
     catalogue = load(spec.engine)
     for factor, levels in experiment.level_names(catalogue).items():
         yield f"factor {factor}: {', '.join(experiment.factors[factor])} at {', '.join(levels)}"
-    cells = len(list(experiment.cells()))
+    cells = experiment.cell_count
     bases = -(-cells // BASE_EVERY)
     yield f"fixed: {', '.join(f'{k} = {v}' for k, v in experiment.fixed.items()) or 'nothing'}"
     yield (
@@ -85,8 +85,7 @@ def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
-            sweep(study, experiment)
-            done = outcomes(study, experiment)
+            done = sweep(study, experiment)
             runs = [
                 SweptRun(step.block, step.cell, result.metrics)
                 for step, result in done
@@ -97,7 +96,7 @@ def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
                 for step, result in done
                 if result.status is not Status.COMPLETE
             ]
-            configs = cell_configs(study, experiment)
+            configs = {step.cell: step.config for step, _ in done if step.cell is not None}
             outcome = Outcome(spec.name, spec.workload.kind, runs, failures, configs)
             return analyse(experiment, study.ground.catalogue, outcome)
 

@@ -1,6 +1,6 @@
 """The page of an importance: for each metric its knobs in order, and what moving them does."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from lsmtune.analysis.importance import Importance, KnobImportance, MetricImportance
 from lsmtune.analysis.importance_words import (
@@ -20,7 +20,7 @@ from lsmtune.report.importance_plots import (
     interaction_keys,
     interaction_plot,
 )
-from lsmtune.report.markup import Html, code, element, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, items, join, table
 from lsmtune.report.page import assembled
 from lsmtune.report.words import label, number
 
@@ -52,7 +52,7 @@ def _header(title: str, importance: Importance) -> Html:
         load = element(
             "p",
             join([
-                "Beside the knobs ", *_codes(importance.load_factors), " varied. They belong to "
+                "Beside the knobs ", *codes(importance.load_factors), " varied. They belong to "
                 "the load: what they move is not the store's to gain.",
             ]),
             class_="note",
@@ -60,8 +60,8 @@ def _header(title: str, importance: Importance) -> Html:
     return element(
         "header",
         element("p", f"Which knobs matter: {title}", class_="topic"),
-        element("h1", join([*_codes(top[:3]), " matter most"])),
-        element("p", join([facts, *_codes(top), "."])),
+        element("h1", join([*codes(top[:3]), " matter most"])),
+        element("p", join([facts, *codes(top), "."])),
         load,
         _summary(importance),
     )
@@ -79,13 +79,6 @@ def _summary(importance: Importance) -> Html:
     heads = ("knob", *(label(m.metric) for m in importance.metrics))
     caption = "What each knob does: the metric where it is best against where it is worst, modelled"
     return table(caption, heads, rows)
-
-
-def _codes(names: Sequence[str]) -> list[str]:
-    parts: list[str] = []
-    for place, name in enumerate(names):
-        parts += [", " if place else "", code(name)]
-    return parts
 
 
 def _section(metric: MetricImportance) -> Html:

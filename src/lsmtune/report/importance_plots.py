@@ -6,9 +6,8 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.importance import NOTABLE, KnobImportance, MetricImportance
 from lsmtune.learning.effects import Interaction
-from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
-from lsmtune.units import MIB
+from lsmtune.report.words import drawn_unit
 
 _ROW_PX = 24
 _HEIGHT_PX = 220
@@ -55,7 +54,7 @@ def importance_plot(metric: MetricImportance) -> go.Figure:
 
 def effect_plot(metric: str, knob: KnobImportance) -> go.Figure:
     """The mean of each group of values with its interval, and what the model expects there."""
-    divisor = _divisor(metric)
+    divisor, unit = drawn_unit(metric)
     groups = knob.effect
     figure = canvas(_HEIGHT_PX, bottom=56)
     names = [escape(group.group) for group in groups]
@@ -79,7 +78,7 @@ def effect_plot(metric: str, knob: KnobImportance) -> go.Figure:
         text=[f"{group.runs} runs" for group in groups],
         hovertemplate="%{y:.4g}, %{text}<extra></extra>",
     )  # fmt: skip
-    figure.update_yaxes(title=_unit(metric))
+    figure.update_yaxes(title=unit)
     figure.update_xaxes(type="category", title=knob.knob)
     return figure
 
@@ -94,7 +93,7 @@ def interaction_keys(pair: Interaction) -> list[Key]:
 
 def interaction_plot(metric: str, pair: Interaction) -> go.Figure:
     """A line a group of the second knob over the groups of the first."""
-    divisor = _divisor(metric)
+    divisor, unit = drawn_unit(metric)
     figure = canvas(_HEIGHT_PX, bottom=56)
     for place, group in enumerate(pair.columns):
         shape, dash = LINES[place % len(LINES)]
@@ -106,15 +105,6 @@ def interaction_plot(metric: str, pair: Interaction) -> go.Figure:
             line={"color": colour(shape.colour), "width": 1.5, "dash": dash},
             hovertemplate=f"{escape(group)}: %{{y:.4g}}<extra></extra>",
         )
-    figure.update_yaxes(title=_unit(metric))
+    figure.update_yaxes(title=unit)
     figure.update_xaxes(type="category", title=pair.first)
     return figure
-
-
-def _divisor(metric: str) -> float:
-    return MIB if METRICS[metric].unit == "bytes" else 1.0
-
-
-def _unit(metric: str) -> str:
-    unit = METRICS[metric].unit
-    return {"bytes": "MiB", "ratio": ""}.get(unit, unit)

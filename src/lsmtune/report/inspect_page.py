@@ -25,7 +25,7 @@ from lsmtune.report.inspect_words import (
     level_rows,
     stall_rows,
 )
-from lsmtune.report.markup import Html, code, element, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, items, join, table
 from lsmtune.report.page import assembled
 from lsmtune.report.words import counted, number, quantity
 
@@ -71,20 +71,13 @@ def _header(log: Inspection) -> Html:
 
 
 def _finding(finding: Finding) -> Html:
-    look_at = join(_codes(finding.look_at))
+    look_at = join(codes(finding.look_at))
     return element(
         "div",
         element("h3", finding.title),
         element("p", finding.evidence),
         element("p", join(["Look at first: ", look_at, "."])) if look_at else "",
     )
-
-
-def _codes(names: Sequence[str]) -> list[str]:
-    parts: list[str] = []
-    for place, name in enumerate(names):
-        parts += [", " if place else "", code(name)]
-    return parts
 
 
 def _sections(log: Inspection, prefix: str) -> Iterator[Html]:

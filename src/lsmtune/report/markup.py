@@ -30,6 +30,14 @@ def code(name: str) -> Html:
     return element("code", Html(escape(name).replace("_", "_<wbr>")))
 
 
+def codes(names: Iterable[str]) -> list[str]:
+    """Names as they are typed, with commas between them."""
+    parts: list[str] = []
+    for place, name in enumerate(names):
+        parts += [", " if place else "", code(name)]
+    return parts
+
+
 def items(texts: Iterable[str], **attributes: str) -> Html:
     """An unordered list."""
     return element("ul", *(element("li", text) for text in texts), **attributes)

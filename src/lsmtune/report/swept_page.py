@@ -7,13 +7,11 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
 from lsmtune.analysis.swept_words import answers, rows
-from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import LINES, Key, canvas, colour, marker
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import counted, label, sentence_start
-from lsmtune.units import MIB
+from lsmtune.report.words import counted, drawn_unit, label, sentence_start
 
 _HEIGHT_PX = 260
 
@@ -81,7 +79,7 @@ def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
 
 def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
     """The cells over the levels of the first factor, the base as a line across."""
-    divisor = MIB if METRICS[metric.metric].unit == "bytes" else 1.0
+    divisor, unit = drawn_unit(metric.metric)
     figure = canvas(_HEIGHT_PX, bottom=56)
     for place, (name, cells) in enumerate(_lines(metric)):
         shape, dash = LINES[place % len(LINES)]
@@ -98,8 +96,7 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
         y=metric.base.mean / divisor, line={"color": colour("ink"), "width": 1, "dash": "dash"},
         annotation={"text": "base", "font": {"color": colour("ink"), "size": 12}},
     )  # fmt: skip
-    unit = METRICS[metric.metric].unit
-    figure.update_yaxes(title={"bytes": "MiB", "ratio": ""}.get(unit, unit))
+    figure.update_yaxes(title=unit)
     figure.update_xaxes(type="category", title=next(iter(swept.factors)))
     return figure
 

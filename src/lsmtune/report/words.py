@@ -8,7 +8,7 @@ from typing import Literal
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
-from lsmtune.units import format_bytes, format_duration
+from lsmtune.units import MIB, format_bytes, format_duration
 
 _DIGITS = 3
 _MAX_DECIMALS = 4
@@ -143,6 +143,12 @@ def label(metric: str) -> str:
         return _LABELS.get(metric, metric.replace("_", " "))
     share = f"{latency[2]}.{latency[3]}" if latency[3] else latency[2]
     return f"{share} % latency of {_LATENCIES[latency[1]]}"
+
+
+def drawn_unit(metric: str) -> tuple[float, str]:
+    """By what a picture divides a metric's values, and the unit of its axis."""
+    unit = METRICS[metric].unit
+    return MIB if unit == "bytes" else 1.0, {"bytes": "MiB", "ratio": ""}.get(unit, unit)
 
 
 def sentence_start(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A controlled experiment: blocks of all cells in a random order, with the base in between."""
+"""A controlled experiment: blocks of all cells in a random order, the base among them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -40,13 +40,15 @@ class Step:
         return self.role, self.config, self.seed
 
 
-def sweep(study: Study, experiment: Sweep) -> None:
+def sweep(study: Study, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
     """Run every block; what an earlier call has measured counts, what failed is not tried again.
+
+    Returns every step with what became of it.
 
     UserError when RocksDB would refuse a cell, LsmtuneError when the base cannot be measured.
     """
     steps = plan(study, experiment)
-    done = Counter(step.key for step, _ in outcomes(study, experiment))
+    done = Counter(step.key for step, _ in _outcomes(study, steps))
     for place, step in enumerate(steps):
         if done[step.key]:
             done[step.key] -= 1
@@ -57,6 +59,7 @@ def sweep(study: Study, experiment: Sweep) -> None:
         result = study.run(Task(title, step.role, step.config, spec))
         if step.cell is None:
             _check_base(result, experiment)
+    return _outcomes(study, steps)
 
 
 def _check_base(result: TrialResult, experiment: Sweep) -> None:
@@ -69,21 +72,20 @@ def _check_base(result: TrialResult, experiment: Sweep) -> None:
         raise UserError(f"sweep.metrics: {missing[0]} is not measured under this load")
 
 
-def outcomes(study: Study, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
+def _outcomes(study: Study, steps: Sequence[Step]) -> list[tuple[Step, TrialResult]]:
     """The steps that have been run, each with what became of it."""
     kept: dict[tuple[Role, Config, int], list[TrialResult]] = {}
     for trial in study.trials():
         if trial.result.status is not Status.DISTURBED:
             key = (trial.role, trial.config, trial.spec.seed)
             kept.setdefault(key, []).append(trial.result)
-    steps = plan(study, experiment)
     return [(step, left.pop(0)) for step in steps if (left := kept.get(step.key))]
 
 
 def plan(study: Study, experiment: Sweep) -> list[Step]:
     """All runs in their order, the same for the same settings."""
-    configs = cell_configs(study, experiment)
-    base = base_config(study, experiment)
+    configs = _cell_configs(study, experiment)
+    base = _base_config(study, experiment)
     return [
         step
         for block in range(experiment.repeats)
@@ -109,7 +111,7 @@ def _block(
                 yield Step(block, cells[at], configs[cells[at]], of_block)
 
 
-def cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Config]:
+def _cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Config]:
     """The config of every cell; UserError where RocksDB would refuse one."""
     default = study.space.default()
     found: dict[tuple[int, ...], Config] = {}
@@ -122,7 +124,7 @@ def cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Confi
     return found
 
 
-def base_config(study: Study, experiment: Sweep) -> Config:
+def _base_config(study: Study, experiment: Sweep) -> Config:
     """The base with the fixed settings: what the cells are compared with."""
     fixed = experiment.fixed_values(study.ground.catalogue)
     return study.space.canonical({**study.space.default(), **fixed})

@@ -36,7 +36,6 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     _forget_stale_dumps(content, incomplete)
     options = {"": content.options.database, **content.options.families}
     tables = _tables(content, incomplete)
-    whole = content.is_whole
     changed = {}
     if content.version:
         changed = changed_options(content.version, options)
@@ -51,8 +50,8 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         options_changed=changed,
         main_family=_main_family(content),
         load=_load(content),
-        levels=tuple(_levels(content, tables, exact=whole)),
-        totals=_totals(content, tables, incomplete, exact=whole),
+        levels=tuple(_levels(content, tables)),
+        totals=_totals(content, tables, incomplete),
         stall_counts=_stall_counts(content, incomplete),
         tickers=content.statistics.tickers,
         jobs=tuple(content.ledger.jobs),
@@ -121,11 +120,7 @@ def _stall_counts(content: LogContent, incomplete: list[str]) -> Mapping[str, in
 
 
 def _totals(
-    content: LogContent,
-    tables: Mapping[str, CompactionTable],
-    incomplete: list[str],
-    *,
-    exact: bool,
+    content: LogContent, tables: Mapping[str, CompactionTable], incomplete: list[str]
 ) -> Totals:
     jobs, tickers = content.ledger.jobs, content.statistics.tickers
     flushed = _sum(job.written_bytes for job in jobs if job.kind == "flush")
@@ -135,8 +130,9 @@ def _totals(
     last = content.dumps[-1].dump if content.dumps else None
     sums = [table.sum for table in tables.values() if table.sum]
     largest = max(sums, key=lambda row: row.write_gb or 0, default=None)
-    ingest, amplification, source = _write_amp(tickers, flushed, compacted, user, exact=exact)
-    if source == "tickers" and not exact:
+    known = user if content.is_whole else None
+    ingest, amplification, source = _write_amp(tickers, flushed, compacted, known)
+    if source == "tickers" and not content.is_whole:
         # Of the same time as what clients wrote: since the database was opened.
         flushed, compacted = (tickers[f"rocksdb.{kind}.write.bytes"] for kind in _WRITERS)
     if amplification is None:
@@ -156,15 +152,14 @@ def _totals(
 
 
 def _write_amp(
-    tickers: Mapping[str, int], flushed: int | None, compacted: int | None, user: int | None,
-    *, exact: bool,
-) -> tuple[int | None, float | None, str | None]:  # fmt: skip
+    tickers: Mapping[str, int], flushed: int | None, compacted: int | None, user: int | None
+) -> tuple[int | None, float | None, str | None]:
     """Bytes of the clients, write amplification, and what it was computed from."""
     written = tickers.get("rocksdb.bytes.written")
     parts = [tickers.get(f"rocksdb.{kind}.write.bytes") for kind in _WRITERS]
     if written and None not in parts:
         return written, sum(part or 0 for part in parts) / written, "tickers"
-    if exact and user and flushed is not None:
+    if user and flushed is not None:
         return user, (flushed + (compacted or 0)) / user, "events"
     return None, None, None
 
@@ -174,11 +169,9 @@ def _sum(values: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _levels(
-    content: LogContent, tables: Mapping[str, CompactionTable], *, exact: bool
-) -> list[LevelLine]:
+def _levels(content: LogContent, tables: Mapping[str, CompactionTable]) -> list[LevelLine]:
     """The levels of each family: by the tables, or by the last shape where there are none."""
-    moved = _moved(content.ledger.jobs) if exact and content.event_lines else None
+    moved = _moved(content.ledger.jobs) if content.is_whole and content.event_lines else None
     lines = [
         _level_line(family, row, moved) for family, table in tables.items() for row in table.rows
     ]
@@ -210,16 +203,18 @@ def _level_line(family: str, row: LevelRow, moved: Moved | None) -> LevelLine:
         rounded = (row.read_gb, row.write_gb)
         read, written = (round(gb * GIB) if gb else None for gb in rounded)
     else:
-        exact = moved.get(family, {}).get(int(row.level[1:]), LevelBytes())
-        read, written = exact.read, exact.written
+        read, written = _bytes(moved, family, int(row.level[1:]))
     return LevelLine(family, row.level, row.files, row.size_bytes, read, written, row.w_amp_table)
 
 
 def _shape_line(family: str, level: int, files: int, moved: Moved | None) -> LevelLine:
-    if moved is None:
-        return LevelLine(family, f"L{level}", files, None, None, None, None)
-    exact = moved.get(family, {}).get(level, LevelBytes())
-    return LevelLine(family, f"L{level}", files, None, exact.read, exact.written, None)
+    read, written = (None, None) if moved is None else _bytes(moved, family, level)
+    return LevelLine(family, f"L{level}", files, None, read, written, None)
+
+
+def _bytes(moved: Moved, family: str, level: int) -> tuple[int, int]:
+    found = moved.get(family, {}).get(level, LevelBytes())
+    return found.read, found.written
 
 
 def _load(content: LogContent) -> Load:

@@ -53,8 +53,8 @@ def _no_compaction(log: Inspection) -> Iterator[Finding]:
 
 
 def _no_filter(log: Inspection) -> Iterator[Finding]:
-    gets = log.tickers.get("rocksdb.number.keys.read", 0)
-    seeks = log.tickers.get("rocksdb.number.db.seek", 0)
+    gets = log.ticker("number.keys.read")
+    seeks = log.ticker("number.db.seek")
     if gets < max(_READS_WORTH_A_WORD, seeks):
         return  # what blocks were looked at for is not told apart
     if log.option("filter_policy") not in ("nullptr", ""):
@@ -72,16 +72,14 @@ def _no_filter(log: Inspection) -> Iterator[Finding]:
 
 
 def _small_cache(log: Inspection) -> Iterator[Finding]:
-    hits, misses = (log.tickers.get(f"rocksdb.block.cache.{what}", 0) for what in ("hit", "miss"))
+    hits, misses = (log.ticker(f"block.cache.{what}") for what in ("hit", "miss"))
     capacity = log.number("block_cache_capacity")
-    inserted = log.tickers.get("rocksdb.block.cache.bytes.write", 0)
-    reads = log.tickers.get("rocksdb.number.keys.read", 0) + log.tickers.get(
-        "rocksdb.number.db.seek", 0
-    )
+    inserted = log.ticker("block.cache.bytes.write")
+    reads = log.ticker("number.keys.read") + log.ticker("number.db.seek")
     if not capacity or reads < _READS_WORTH_A_WORD or not hits + misses:
         return
-    data = [log.tickers.get(f"rocksdb.block.cache.data.{what}", 0) for what in ("hit", "miss")]
-    rate = data[0] / sum(data) if sum(data) else hits / (hits + misses)
+    data = _data_blocks(log)
+    rate = log.ticker("block.cache.data.hit") / data if data else hits / (hits + misses)
     if inserted >= _THRASHED * capacity and rate < _HITS_ENOUGH:
         share = (log.load.read_percent or 0) / 100
         yield Finding(
@@ -96,8 +94,8 @@ def _small_cache(log: Inspection) -> Iterator[Finding]:
 def _tombstones(log: Inspection) -> Iterator[Finding]:
     deletes = log.load.delete_percent or 0.0
     ranges = log.load.range_deletes or 0
-    seeks = log.tickers.get("rocksdb.number.db.seek", 0)
-    skipped = log.tickers.get("rocksdb.number.iter.skip", 0)
+    seeks = log.ticker("number.db.seek")
+    skipped = log.ticker("number.iter.skip")
     many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
     if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
         return
@@ -140,12 +138,12 @@ def _forced_flushes(log: Inspection) -> Iterator[Finding]:
 
 
 def _data_blocks(log: Inspection) -> int:
-    return sum(log.tickers.get(f"rocksdb.block.cache.data.{what}", 0) for what in ("hit", "miss"))
+    return log.ticker("block.cache.data.hit") + log.ticker("block.cache.data.miss")
 
 
 def _found_share(log: Inspection) -> float:
     """Share of the gets that found their key; 1 where the tickers do not tell."""
-    gets = log.tickers.get("rocksdb.number.keys.read", 0)
+    gets = log.ticker("number.keys.read")
     names = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
     if not gets or not any(name in log.tickers for name in names):
         return 1.0

@@ -153,6 +153,10 @@ class Inspection:
         except ValueError:
             return None
 
+    def ticker(self, name: str) -> int:
+        """A count of the last dump, by its name without `rocksdb.`; 0 where there is none."""
+        return self.tickers.get(f"rocksdb.{name}", 0)
+
     def stall_seconds(self) -> dict[tuple[str, str], float]:
         """How long each kind and cause held writers at most, overlaps within one merged."""
         held: dict[tuple[str, str], list[tuple[int, int]]] = {}

@@ -7,15 +7,15 @@ from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.units import format_bytes
 
 _ALARM_SHARE = 0.05
-L0, MEMTABLES, PENDING = (
+_L0, _MEMTABLES, _PENDING = (
     "level-0 files", "immutable memtables", "estimated pending compaction bytes",
 )  # fmt: skip
 _COUNTED = {
-    L0: ("level0_slowdown", "level0_numfiles", "l0-file-count-limit-delays",
+    _L0: ("level0_slowdown", "level0_numfiles", "l0-file-count-limit-delays",
          "l0-file-count-limit-stops"),
-    MEMTABLES: ("memtable_compaction", "memtable_slowdown", "memtable-limit-delays",
+    _MEMTABLES: ("memtable_compaction", "memtable_slowdown", "memtable-limit-delays",
                 "memtable-limit-stops"),
-    PENDING: ("stop for pending_compaction_bytes", "slowdown for pending_compaction_bytes",
+    _PENDING: ("stop for pending_compaction_bytes", "slowdown for pending_compaction_bytes",
               "pending-compaction-bytes-delays", "pending-compaction-bytes-stops"),
     "the limit of all memtables": ("write-buffer-manager-limit-stops",),
 }  # fmt: skip
@@ -102,7 +102,7 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         "small-memtable", "Memtables are too small: flushes and level 0 do not keep up",
         f"{stalls.told}; a memtable holds {format_bytes(size)}{often}",
         ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge"),
-        stalls.of(L0, MEMTABLES) * suspicion,
+        stalls.of(_L0, _MEMTABLES) * suspicion,
     )  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def _flush_interval_s(log: Inspection) -> float | None:
 
 
 def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
-    slots = compaction_slots(log)
+    slots = _compaction_slots(log)
     busy = _busy_compactions(log)
     if slots is None or busy is None or busy < _BUSY * slots:
         return
@@ -130,7 +130,7 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def compaction_slots(log: Inspection) -> int | None:
+def _compaction_slots(log: Inspection) -> int | None:
     """How many compactions may run at once (DBImpl::GetBGJobLimits)."""
     compactions = log.number("max_background_compactions")
     flushes = log.number("max_background_flushes")
@@ -169,21 +169,21 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         return
     suspicions = ((compact + 1, 1.0), (2 * compact, 0.8), (_DEFAULT_SLOWDOWN, 0.5))
     suspicion = next(degree for files, degree in suspicions if slow <= files)
-    if stalls.of(L0):
+    if stalls.of(_L0):
         yield Finding(
             "low-l0-trigger", "Writes are held while level 0 has few files",
             f"{stalls.told}; writes slow down at {slow:.0f} files in level 0 and stop at "
             f"{stop:.0f}, compaction begins at {compact:.0f}",
             ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
              "level0_file_num_compaction_trigger"),
-            stalls.of(L0) * suspicion,
+            stalls.of(_L0) * suspicion,
         )  # fmt: skip
 
 
 def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     soft, hard = (log.number(f"{name}_pending_compaction_bytes_limit") for name in ("soft", "hard"))
     base = log.number("max_bytes_for_level_base")
-    share = stalls.of(PENDING)
+    share = stalls.of(_PENDING)
     if soft is None or hard is None or base is None or not share:
         return
     low = soft < 10 * base
