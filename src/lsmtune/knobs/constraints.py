@@ -9,6 +9,7 @@ them are skipped.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lsmtune.knobs.families import families, lifted, view
 from lsmtune.knobs.rules.base import Context, Normalisation, Refusal, applies, number
 from lsmtune.knobs.rules.refused import REFUSALS
 from lsmtune.knobs.rules.sanitised import SANITISED
@@ -28,6 +29,14 @@ _MOST_ROUNDS = 5
 def normalise(settings: Settings, context: Context) -> Settings:
     """The settings as the engine will really run them; the given ones are left alone."""
     normal = dict(settings)
+    for family in families(settings):
+        own = _normalised(view(normal, family), context.within(family))
+        normal |= lifted(own, family, normal)
+    return normal
+
+
+def _normalised(settings: Settings, context: Context) -> Settings:
+    normal = dict(settings)
     rules = [rule for rule in NORMALISATIONS if applies(rule, normal)]
     for _ in range(_MOST_ROUNDS):
         before = dict(normal)
@@ -41,7 +50,14 @@ def normalise(settings: Settings, context: Context) -> Settings:
 
 def broken_rules(settings: Settings, context: Context) -> list[Refusal]:
     """The rules by which RocksDB would refuse the settings."""
-    return [rule for rule in REFUSALS if applies(rule, settings) and rule.broken(settings, context)]
+    found: dict[tuple[str, ...], Refusal] = {}
+    for family in families(settings):
+        own, of_family = view(settings, family), context.within(family)
+        for rule in REFUSALS:
+            if applies(rule, own) and rule.broken(own, of_family):
+                here = rule.within(family, settings)
+                found.setdefault((rule.reason, *here.needs), here)  # the database's come once
+    return list(found.values())
 
 
 def refusals(settings: Settings, context: Context | None = None) -> list[str]:
@@ -53,9 +69,13 @@ def refusals(settings: Settings, context: Context | None = None) -> list[str]:
 def memory_bytes(settings: Mapping[str, Value]) -> int:
     """Memory that memtables, block cache and row cache may take together.
 
-    db_write_buffer_size, where it is set, bounds the memtables; what is not told takes nothing.
+    db_write_buffer_size, where it is set, bounds the memtables of all column families; what is
+    not told takes nothing.
     """
-    memtables = _bytes(settings, "write_buffer_size") * _bytes(settings, "max_write_buffer_number")
+    memtables = sum(
+        _bytes(own, "write_buffer_size") * _bytes(own, "max_write_buffer_number")
+        for own in (view(settings, family) for family in families(settings))
+    )
     if budget := _bytes(settings, "db_write_buffer_size"):
         memtables = min(memtables, budget)
     return memtables + _bytes(settings, "cache_size") + _bytes(settings, "row_cache_size")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from lsmtune.errors import ParseError
+from lsmtune.knobs.families import FAMILY_SECTIONS
 from lsmtune.knobs.types import Knob, OptionKey, Settings, Value
 from lsmtune.units import KIB, MIB
 
@@ -27,7 +28,6 @@ Place = tuple[str, str]
 """Section and key."""
 
 _CF = "CFOptions"
-_FAMILY_SECTIONS = (_CF, "TableOptions/BlockBasedTable")
 _PLAIN = "kNoCompression"
 _ESCAPED = re.compile(r"\\(.)")
 _FILTER = re.compile(r"(?P<kind>bloom|ribbon)filter:(?P<bits>\d+)(?:\.0*)?(?P<rest>:.*)?")
@@ -44,7 +44,7 @@ class _File:
     family: str
 
     def place(self, option: OptionKey) -> Place:
-        family = f' "{self.family}"' if option.section in _FAMILY_SECTIONS else ""
+        family = f' "{self.family}"' if option.section in FAMILY_SECTIONS else ""
         return option.section + family, option.key
 
     def text(self, option: OptionKey) -> str | None:

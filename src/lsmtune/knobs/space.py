@@ -13,6 +13,7 @@ from lsmtune.knobs.constraints import (
     normalise,
     refusals,
 )
+from lsmtune.knobs.families import family_of, option_name, view
 from lsmtune.knobs.rules.base import Context, Refusal
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, has_codec
 from lsmtune.knobs.types import Config, Knob, Settings, Value
@@ -61,13 +62,14 @@ class KnobSpace:
         return replace(self, knobs=tuple(self._fitted(knob) for knob in self.knobs))
 
     def _fitted(self, knob: Knob) -> Knob:
-        if knob.name == "open_files":
+        option = option_name(knob.name)
+        if option == "open_files":
             runs = (self.settings({knob.name: choice})[knob.name] for choice in knob.choices)
             return knob.model_copy(update={"choices": tuple(dict.fromkeys(runs))})
         if knob.kind != "categorical":
             return knob
         base = self.base[knob.name]
-        coded = knob.name in (*CODEC_KNOBS, "wal_compression")
+        coded = option in (*CODEC_KNOBS, "wal_compression")
         kept = (v for v in knob.drawn if not coded or has_codec(v, self._context))
         return knob.restricted((*kept, base)).around(base)
 
@@ -125,7 +127,8 @@ class KnobSpace:
             config = self._config(settings)
             if not self.violations(config):
                 return config
-            redrawn = self._drawn((k for k in self.knobs if k.name in _MEMORY_KNOBS), rng)
+            memory = (k for k in self.knobs if option_name(k.name) in _MEMORY_KNOBS)
+            redrawn = self._drawn(memory, rng)
             settings = self._mended({**settings, **redrawn})
         return self.legalise(config)
 
@@ -158,18 +161,18 @@ class KnobSpace:
         raise UserError(f"knobs: no legal value is left: {'; '.join(violations)}")
 
     def _of(self, names: tuple[str, ...]) -> list[Knob]:
-        """The tuned ones among the knobs of these names, in their order."""
-        tuned = {knob.name: knob for knob in self.knobs}
-        return [tuned[name] for name in names if name in tuned]
+        """The tuned ones among the knobs of these options, in their order."""
+        return [knob for name in names for knob in self.knobs if option_name(knob.name) == name]
 
     def _shrunk(self, knob: Knob, settings: Settings) -> Value:
         """The largest value of a memory knob that fits; the smallest where none does."""
         over = memory_bytes(settings) - self.memory.limit_bytes
         value = int(settings[knob.name])
-        if knob.name == "max_write_buffer_number":
-            wanted = value + (-over // int(settings["write_buffer_size"]))
-        elif knob.name == "write_buffer_size":
-            wanted = value + (-over // int(settings["max_write_buffer_number"]))
+        option, own = option_name(knob.name), view(settings, family_of(knob.name))
+        if option == "max_write_buffer_number":
+            wanted = value + (-over // int(own["write_buffer_size"]))
+        elif option == "write_buffer_size":
+            wanted = value + (-over // int(own["max_write_buffer_number"]))
         else:
             wanted = value - over
         if wanted < knob.bounds()[0] and 0 in knob.special_values:

@@ -10,6 +10,14 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from lsmtune.errors import UserError
+from lsmtune.knobs.families import (
+    ANY_FAMILY,
+    DEFAULT_FAMILY,
+    FAMILY_SECTIONS,
+    family_of,
+    knob_name,
+    option_name,
+)
 from lsmtune.knobs.types import Knob, Settings, Value
 
 _PRESETS = "presets.toml"
@@ -117,6 +125,16 @@ class Catalogue:
         gone = {knob.name for knob in self.knobs} - present
         return replace(self, knobs=kept, absent=self.absent | gone)
 
+    def with_families(self, names: Iterable[str]) -> "Catalogue":
+        """The catalogue with more column families, each with the knobs of the default one."""
+        of_default = [knob for knob in self.knobs if family_of(knob.name) == DEFAULT_FAMILY]
+        more = (
+            knob.model_copy(update={"name": knob_name(name, option_name(knob.name))})
+            for name in names
+            for knob in of_default
+        )
+        return replace(self, knobs=(*self.knobs, *more))
+
     def defaults(self, factor: float) -> Settings:
         """The engine's defaults of every knob, for a tree `factor` times the usual size."""
         return {knob.name: knob.scaled(factor).default for knob in self.knobs}
@@ -143,12 +161,12 @@ class Catalogue:
             return self._listed([name.strip() for name in selection.split(",") if name.strip()])
         model = self._preset(preset.like) if preset.like else preset
         names = model.knobs if model else None
-        chosen = [knob for knob in self.knobs if names is None or knob.name in names]
+        chosen = [knob for knob in self.knobs if names is None or _spoken(knob, names)]
         if names is not None:
-            chosen.sort(key=lambda knob: names.index(knob.name))
+            chosen.sort(key=lambda knob: names.index(_spoken(knob, names) or ""))
         choices = {**(model.choices if model else {}), **preset.choices}
         own = tuple(
-            knob.drawing(choices[knob.name]) if knob.name in choices else knob
+            knob.drawing(choices[name]) if (name := option_name(knob.name)) in choices else knob
             for knob in chosen
             if knob.name not in preset.fixed and knob.inert is None and knob.risk is None
         )
@@ -175,6 +193,13 @@ class Catalogue:
         return tuple(self.knob(name) for name in names)
 
 
+def _spoken(knob: Knob, names: tuple[str, ...]) -> str | None:
+    """How a preset's list names the knob: `*.option` is that option of every family."""
+    every = knob_name(ANY_FAMILY, option_name(knob.name))
+    spoken = [knob.name] if family_of(knob.name) is None else [knob.name, every]
+    return next((name for name in spoken if name in names), None)
+
+
 @cache
 def load(engine: str) -> Catalogue:
     """The catalogue of an engine; UserError when there is none."""
@@ -192,13 +217,24 @@ def load(engine: str) -> Catalogue:
         if file.name.endswith(".toml")
     }
     rest = data.pop(_PRESETS)
+    like = rest.get("options_of")
     return Catalogue(
         engine,
-        tuple(_knobs(data.values(), rest["areas"])),
-        tuple(WorkloadParameter(**entry) for entry in rest["workload_parameter"]),
+        _by_family(load(like).knobs) if like else tuple(_knobs(data.values(), rest["areas"])),
+        tuple(WorkloadParameter(**entry) for entry in rest.get("workload_parameter", ())),
         tuple(Preset(**entry) for entry in rest["preset"]),
-        tuple(Start(**entry) for entry in rest["start"]),
+        tuple(Start(**entry) for entry in rest.get("start", ())),
         tuple(rest["notes"]),
+    )
+
+
+def _by_family(knobs: Iterable[Knob]) -> tuple[Knob, ...]:
+    """The knobs of RocksDB where it has column families: those of a family by its name."""
+    return tuple(
+        knob.model_copy(update={"name": knob_name(DEFAULT_FAMILY, knob.name)})
+        if knob.option is not None and knob.option.section in FAMILY_SECTIONS
+        else knob
+        for knob in knobs
     )
 
 

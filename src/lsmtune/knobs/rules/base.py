@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from lsmtune.knobs.families import lifted, lifted_name, view, viewed
 from lsmtune.knobs.types import Knob, Settings, Value
 
 
@@ -19,6 +20,13 @@ class Context:
     open_files: int
     codecs: frozenset[str] | None = None
     knobs: tuple[Knob, ...] = ()
+
+    def within(self, family: str | None) -> "Context":
+        """The context as one column family sees it."""
+        if family is None:
+            return self
+        base = view(self.base, family)
+        return Context(base, self.open_files, self.codecs, viewed(self.knobs, family))
 
     def links(self, label: str) -> bool:
         """Whether the build has the codec, as far as is known."""
@@ -52,10 +60,28 @@ class Refusal:
     broken: Callable[[Settings, Context], bool]
     ways: tuple[Callable[[Settings], Settings], ...] = ()
 
+    def within(self, family: str | None, settings: Mapping[str, Value]) -> "Refusal":
+        """The rule on the options that one column family has in the settings."""
+        if family is None:
+            return self
+        return Refusal(
+            tuple(lifted_name(name, family, settings) for name in self.needs),
+            self.reason,
+            self.source,
+            lambda found, context: self.broken(view(found, family), context.within(family)),
+            tuple(_lifted_way(way, family, settings) for way in self.ways),
+        )
+
     def told(self, settings: Settings) -> str:
         """The refusal of these settings in words, with all options and values."""
         values = ", ".join(f"{name} = {_text(settings[name])}" for name in self.needs)
         return f"{values}: {self.reason} ({self.source})"
+
+
+def _lifted_way(
+    way: Callable[[Settings], Settings], family: str, known: Mapping[str, Value]
+) -> Callable[[Settings], Settings]:
+    return lambda found: lifted(way(view(found, family)), family, known)
 
 
 def applies(rule: Normalisation | Refusal, settings: Mapping[str, Value]) -> bool:
