@@ -16,6 +16,11 @@ $(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
 db_bench:
 	@scripts/ensure-db-bench.sh
 
+# What only tuning MyRocks needs: a MariaDB server with the RocksDB engine, and sysbench.
+.PHONY: myrocks
+myrocks: setup
+	@scripts/ensure-myrocks.sh
+
 # About five minutes: tunes RocksDB under a write-heavy load, verifies the winner, writes page
 # and options below lsmtune-data/ and says where.
 tune: setup

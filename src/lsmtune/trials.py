@@ -47,12 +47,17 @@ _MEANINGS = {
 
 
 class Role(StrEnum):
-    """What a trial is for; a shared one tells whether runs side by side differ from runs alone."""
+    """What a trial is for.
+
+    A shared one tells whether runs side by side differ from runs alone; an online one is a change
+    to a running engine.
+    """
 
     BASE = "base"
     TRIAL = "trial"
     REPEAT = "repeat"
     SHARED = "shared"
+    ONLINE = "online"
     VERIFY_BASE = "verify_base"
     VERIFY_BEST = "verify_best"
 
@@ -92,10 +97,15 @@ class Base(BaseModel):
 
 
 class TrialSpec(BaseModel):
-    """All that an engine needs to run a trial; `seed` makes the load's keys repeatable."""
+    """All that an engine needs to run a trial; `seed` makes the load's keys repeatable.
+
+    `base_settings` are the base's at the trial's scale, for what an engine builds once and shares
+    between trials. They are not stored with each trial: the study's base and scale tell them.
+    """
 
     model_config = ConfigDict(frozen=True)
     settings: Settings
+    base_settings: Settings = Field(default={}, exclude=True)
     workload: Workload
     protocol: Protocol
     seed: int = Field(ge=1)

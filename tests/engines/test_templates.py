@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fakes.rig import Rig
-from lsmtune.engines.rocksdb.templates import Template, copy_database, restore
+from lsmtune.engines.templates import Template, copy_database, restore
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsmtune.engines.base import Outcome, Places, Watch
-from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.registry import make_engine
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySpec
 from lsmtune.studies.study import describe
@@ -14,7 +14,7 @@ from lsmtune.workloads import Workload
 
 @dataclass
 class Rig:
-    """A db_bench under the settings of a study; every run has a folder of its own."""
+    """An engine under the settings of a study; every run has a folder of its own."""
 
     program: str
     folder: Path
@@ -22,7 +22,7 @@ class Rig:
     runs: int = 0
 
     def __post_init__(self) -> None:
-        self.engine = RocksDB(self.program)
+        self.engine = make_engine(self.spec.engine, self.program)
         self.facts, self.ground = describe(self.spec, self.engine, self.folder)
         self.space = self.spec.space(self.ground)
         self.base: Settings = self.space.settings(self.space.default())
@@ -41,10 +41,15 @@ class Rig:
         workdir.mkdir(parents=True)
         trial = TrialSpec(
             settings=self.base if settings is None else settings,
-            workload=workload or Workload(num=20_000),
+            base_settings=self.base,
+            workload=workload or self._load(),
             protocol=Protocol(**({"probe_reads": 500} | limits)),
             seed=seed,
         )
         watch = watch or Watch(lambda phase: None)
         places = Places(workdir, self.folder / "templates")
         return self.engine.run(trial, self.ground.base, places, watch)
+
+    def _load(self) -> Workload:
+        """The study's own load; a small one where it is db_bench's."""
+        return Workload(num=20_000) if self.spec.engine == "rocksdb" else self.spec.workload

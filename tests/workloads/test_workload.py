@@ -33,6 +33,13 @@ def test_a_parameter_of_another_load_is_refused() -> None:
         ({"name": "mix", "mix": {"get": 0.5, "put": 0.4}}, "must add up to 1"),
         ({"name": "mix", "mix": {"get": 0.5, "delete": 0.5}}, "delete"),
         ({"name": "readrandom", "present": 2}, "less than or equal to 1"),
+        ({"name": "tpcc", "value_size": 100}, "value_size says nothing to the load tpcc"),
+        ({"name": "oltp_read_write", "warehouses": 2}, "warehouses says nothing"),
+        (
+            {"name": "readrandomwriterandom", "operations": 500, "duration_s": 5},
+            "operations and duration_s both end the load",
+        ),
+        ({"name": "fillrandom", "duration_s": 5}, "duration_s says nothing"),
     ],
 )
 def test_what_makes_no_load_is_refused(given: dict[str, object], words: str) -> None:
@@ -60,3 +67,19 @@ def test_reads_write_no_user_bytes_but_those_that_build() -> None:
 def test_deletes_leave_what_they_do_not_hit() -> None:
     load = Workload(name="deleterandom", num=10_000, operations=10_000)
     assert load.distinct_bytes == pytest.approx(10_000 * 1040 / math.e, rel=1e-3)
+
+
+def test_what_the_clock_ends_has_no_number_of_operations() -> None:
+    timed = Workload(name="readrandomwriterandom", num=1000, duration_s=60)
+    assert timed.client_operations is None
+    assert timed.user_bytes == 2 * 1000 * 1040
+    assert Workload(name="readrandomwriterandom", num=1000).client_operations == 1000
+
+
+def test_a_load_of_sql_tells_its_own_parameters_alone() -> None:
+    assert Workload(name="tpcc").told == {
+        "name": "tpcc", "threads": 8, "direct_reads": True, "warehouses": 2, "families": False,
+    }  # fmt: skip
+    assert Workload(name="oltp_write_only", num=9000).told["num"] == 9000
+    assert Workload(name="tpcc").column_families == ()
+    assert "cf_stock" in Workload(name="tpcc", families=True).column_families

@@ -1,12 +1,14 @@
 """The contract between lsmtune and a system under test."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.types import Settings
 from lsmtune.trials import Base, Status, TrialResult, TrialSpec
 
 Hopeless = Callable[[Mapping[str, float]], str | None]
@@ -72,6 +74,28 @@ class Outcome:
     evidence: dict[str, Path]
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a running engine did in a window of time.
+
+    `traits` describe the load alone: what a transaction reads and writes. Options do not move
+    them.
+    """
+
+    metrics: Mapping[str, float]
+    traits: Mapping[str, float]
+
+
+class Live(Protocol):
+    """An engine that runs under a load without end, and whose options are changed meanwhile."""
+
+    def window(self, seconds: float) -> Window:
+        """Wait so long; what it did. TrialFailedError when engine or load end meanwhile."""
+
+    def change(self, settings: Settings) -> None:
+        """Set the options and read them back; TrialFailedError where it runs others."""
+
+
 class Engine(Protocol):
     """A system under test.
 
@@ -97,6 +121,15 @@ class Engine(Protocol):
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         """Run one trial."""
+
+
+class LiveEngine(Engine, Protocol):
+    """An engine that can be tuned while it runs."""
+
+    def serve(
+        self, spec: TrialSpec, base: Base, places: Places, watch: Watch
+    ) -> AbstractContextManager[Live]:
+        """Run it under the load of the spec while the context is open, leave nothing behind."""
 
 
 class TrialFailedError(LsmtuneError):

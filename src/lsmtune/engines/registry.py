@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from lsmtune.engines.base import Engine
+from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.errors import UserError
 
-ENGINES: dict[str, Callable[[str], Engine]] = {"rocksdb": RocksDB}
+ENGINES: dict[str, Callable[[str], Engine]] = {"rocksdb": RocksDB, "myrocks": MyRocks}
 
 
 def make_engine(name: str, program: str) -> Engine:

@@ -18,24 +18,24 @@ Script = Callable[[TrialSpec], TrialResult]
 
 
 class ScriptedEngine:
-    """The engine contract on a script, with the knobs of RocksDB."""
+    """The engine contract on a script, with the knobs of the engine that it stands for."""
 
-    name = "rocksdb"
-
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, name: str = "rocksdb", options: str = "") -> None:
         self._script = script
+        self._options = options
+        self.name = name
 
     @property
     def catalogue(self) -> Catalogue:
-        """The knobs of RocksDB."""
+        """The knobs of that engine."""
         return load(self.name)
 
     def describe(self, workdir: Path) -> EngineFacts:
         """A version that no RocksDB has."""
-        return EngineFacts("0.0.0", "scripted", False, "", None)
+        return EngineFacts("0.0.0", "scripted", False, self._options, None)
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """RocksDB's defaults."""
+        """The catalogue's defaults."""
         settings = {knob.name: knob.default for knob in self.catalogue.knobs}
         return Base(options=facts.options, settings=settings)
 

@@ -41,6 +41,10 @@ METRICS: dict[str, Metric] = {
                "W-Amp of RocksDB's table: over flushed, already compressed bytes"),
         Metric("flush_write_bytes", "bytes", "lower", "bytes written by flushes"),
         Metric("compact_write_bytes", "bytes", "lower", "bytes written by compactions"),
+        Metric("compact_read_bytes", "bytes", "lower", "bytes read by compactions"),
+        Metric("background_jobs", "jobs", "lower", "flushes and compactions that ran"),
+        Metric("background_s", "s", "lower",
+               "time of all flushes and compactions; those side by side count each"),
         Metric("live_sst_bytes", "bytes", "lower", "size of the live tables once settled"),
         Metric("peak_space_bytes", "bytes", "lower",
                "largest size of the database directory during the trial"),
@@ -59,6 +63,15 @@ METRICS: dict[str, Metric] = {
         *_latencies("get", "the gets (in a probe: of keys that exist)"),
         *_latencies("get_missing", "the gets of keys that do not exist"),
         *_latencies("scan", "the scans"),
+        Metric("tpmc", "1/min", "higher", "new orders of TPC-C a minute; no official result"),
+        *_latencies("new_order", "TPC-C's new orders"),
+        *_latencies("payment", "TPC-C's payments"),
+        *_latencies("order_status", "TPC-C's looks at an order"),
+        *_latencies("delivery", "TPC-C's deliveries, of ten districts each"),
+        *_latencies("stock_level", "TPC-C's looks at the stock"),
+        *_latencies("transaction", "sysbench's transactions"),
+        Metric("retries", "transactions", "lower",
+               "transactions that ran again after a deadlock or a conflict"),
         Metric("read_amp", "ratio", "lower", "blocks read past the block cache a get or scan"),
         Metric("cache_hit_data", "ratio", "higher", "data blocks found in the block cache"),
         Metric("cache_hit_index", "ratio", "higher", "index blocks found in the block cache"),
@@ -66,6 +79,8 @@ METRICS: dict[str, Metric] = {
                "filter blocks found in the block cache"),
         Metric("bloom_useful", "ratio", "higher",
                "block reads that filters spared, a get or scan"),
+        Metric("memtable_hit", "ratio", "higher",
+               "gets of the load that a memtable answered, as a share"),
         Metric("compaction_cpu_s", "s", "lower", "CPU time of the compactions"),
         Metric("cpu_s", "s", "lower", "CPU time of the engine during load and settling"),
         Metric("others_cpu_percent", "%", None,
@@ -77,7 +92,7 @@ METRICS: dict[str, Metric] = {
 }  # fmt: skip
 
 
-_SPOKEN = re.compile(r"(p\d+)_(write|get|get_missing|scan)_us")
+_SPOKEN = re.compile(r"(p\d+)_(\w+)_us")
 """A latency's name as people say it, p99_write_us: known as write_p99_us."""
 
 

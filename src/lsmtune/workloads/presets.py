@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["write", "read", "mixed"]
+EngineName = Literal["rocksdb", "myrocks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +14,16 @@ class Preset:
     `kind` tells what is measured of it: the writes, followed by a probe of reads; the reads; or
     both at once. `prepared` loads run on a database that has been built and has settled before.
     `parameters` are those that only some loads have, with their defaults; a load has no others.
+    A load of SQL has none of the parameters of records either, but for those in `of_all`, which
+    has its defaults of the parameters that every load has.
     """
 
     what: str
     kind: Kind
     prepared: bool = False
     parameters: dict[str, Any] = field(default_factory=dict)
+    engine: EngineName = "rocksdb"
+    of_all: dict[str, Any] = field(default_factory=dict)
 
     @property
     def objective(self) -> str:
@@ -30,13 +35,27 @@ class Preset:
         """The preset of knobs that is searched unless the user says otherwise."""
         return {"write": "core", "read": "reads", "mixed": "mixed"}[self.kind]
 
+    def has(self, parameter: str) -> bool:
+        """Whether the load has a parameter of those that RocksDB's own loads all have."""
+        return self.engine == "rocksdb" or parameter in self.of_all
+
 
 _OPERATIONS: dict[str, Any] = {"operations": None}
 _STORED: dict[str, Any] = {**_OPERATIONS, "present": 1.0, "direct_reads": True}
 _GETS: dict[str, Any] = {**_STORED, "skew": None}
 _SCANS: dict[str, Any] = {**_STORED, "scan_length": 10}
+_SQL: dict[str, Any] = {**_OPERATIONS, "duration_s": None, "direct_reads": True}
+_TABLES: dict[str, Any] = {**_SQL, "tables": 4}
 _FEWER = {"readrandom": 2, "readhalfmissing": 2, "scanshort": 4, "scanlong": 50}
 """Reads of the device take longer than writes: so many times fewer are run by default."""
+_TRANSACTIONS = 2000
+"""Of each client of a load of SQL."""
+
+TPCC_FAMILIES = (
+    "cf_warehouse", "cf_district", "cf_customer", "cf_customer_name", "cf_history", "cf_new_order",
+    "cf_orders", "cf_orders_customer", "cf_order_line", "cf_item", "cf_stock",
+)  # fmt: skip
+"""The column families of the load tpcc, where it has its own: one a table, one an index."""
 
 PRESETS: dict[str, Preset] = {
     "fillrandom": Preset(
@@ -85,7 +104,7 @@ PRESETS: dict[str, Preset] = {
         "gets and overwrites of random records in turn; `get_percent` of the operations are gets",
         "mixed",
         True,
-        {**_STORED, "get_percent": 50},
+        {**_STORED, "duration_s": None, "get_percent": 50},
     ),
     "mix": Preset(
         "gets, puts and scans in shares of your own",
@@ -107,6 +126,31 @@ PRESETS: dict[str, Preset] = {
         True,
         {"direct_reads": True, "present": 1.0, "trace": None, "database": None},
     ),
+    "tpcc": Preset(
+        "the five transactions of TPC-C on `warehouses`; with `families` every table and index "
+        "has a column family of its own",
+        "mixed",
+        True,
+        {**_SQL, "warehouses": 2, "families": False},
+        "myrocks",
+        {"threads": 8},
+    ),
+    "oltp_read_write": Preset(
+        "sysbench's transactions of 18 queries, 4 of which write, on `tables` of `num` rows",
+        "mixed",
+        True,
+        _TABLES,
+        "myrocks",
+        {"threads": 8, "num": 50_000},
+    ),
+    "oltp_write_only": Preset(
+        "sysbench's transactions of 4 writes on `tables` of `num` rows",
+        "mixed",
+        True,
+        _TABLES,
+        "myrocks",
+        {"threads": 8, "num": 50_000},
+    ),
 }
 """The workloads by name."""
 
@@ -115,5 +159,10 @@ OPTIONAL = frozenset(name for preset in PRESETS.values() for name in preset.para
 
 
 def default_operations(name: str, num: int) -> int:
-    """Operations of each client where the user names none: as many as records, or fewer reads."""
+    """Operations of each client where the user names none: as many as records, or fewer reads.
+
+    Those of a load of SQL are transactions.
+    """
+    if PRESETS[name].engine != "rocksdb":
+        return _TRANSACTIONS
     return max(1, num // _FEWER.get(name, 1))

@@ -6,11 +6,24 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from lsmtune.workloads.presets import OPTIONAL, PRESETS, Kind, Preset, default_operations
+from lsmtune.workloads.presets import (
+    OPTIONAL,
+    PRESETS,
+    TPCC_FAMILIES,
+    Kind,
+    Preset,
+    default_operations,
+)
 
 _WHOLE = 1e-9
 _HEADER_BYTES = 32
 """A write is framed by RocksDB with no more than this (db/write_batch.cc)."""
+
+
+_OF_RECORDS = ("num", "key_size", "value_size", "compression_ratio", "threads")
+"""The parameters of every load of keys and values."""
+_WAREHOUSE_BYTES, _ROW_BYTES, _TRANSACTION_BYTES = 110_000_000, 250, 10_000
+_TRANSACTIONS_UNKNOWN = 100_000
 
 
 class Mix(BaseModel):
@@ -34,11 +47,12 @@ class Workload(BaseModel):
     The keys are drawn from `num` different ones, of `key_size` bytes, with values of `value_size`
     bytes that compress to `compression_ratio` of their size; `threads` clients run it. A load
     into an empty store writes `num` records from each client unless `operations` says otherwise.
-    The other parameters exist only in some loads (see PRESETS) and are None elsewhere:
-    `operations` of each client, `present` (the share of the keys that have a record before the
-    load), `direct_reads` (reads pass by the operating system's page cache, so that only the
-    store's own caches count), `skew` (a record's chance to be asked for falls as e^-(skew x rank
-    / num); None: all alike), and those that the presets describe.
+    Loads of SQL have tables instead of records (see PRESETS).
+    The other parameters exist only in some loads and are None elsewhere: `operations` of each
+    client, or `duration_s` (the clock ends the load), `present` (the share of the keys that have
+    a record before the load), `direct_reads` (reads pass by the operating system's page cache, so
+    that only the store's own caches count), `skew` (a record's chance to be asked for falls as
+    e^-(skew x rank / num); None: all alike), and those that the presets describe.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -49,6 +63,7 @@ class Workload(BaseModel):
     threads: int = Field(default=1, ge=1, le=1024)
     compression_ratio: float = Field(default=0.5, gt=0, le=1)
     operations: int | None = Field(default=None, ge=100, le=10**12)
+    duration_s: int | None = Field(default=None, ge=1, le=10**7)
     present: float | None = Field(default=None, ge=0.05, le=1)
     direct_reads: bool | None = None
     scan_length: int | None = Field(default=None, ge=1, le=100_000)
@@ -60,6 +75,9 @@ class Workload(BaseModel):
     skew: float | None = Field(default=None, gt=0, le=100)
     trace: str | None = None
     database: str | None = None
+    warehouses: int | None = Field(default=None, ge=1, le=10_000)
+    families: bool | None = None
+    tables: int | None = Field(default=None, ge=1, le=1000)
 
     @model_validator(mode="before")
     @classmethod
@@ -72,13 +90,15 @@ class Workload(BaseModel):
             return given  # refused below, with the names that there are
         foreign = OPTIONAL - preset.parameters.keys()
         stray = [name for name in given if name in foreign and given[name] is not None]
+        stray += [name for name in _OF_RECORDS if not preset.has(name) and _is_set(given, name)]
         if stray:
-            own = ", ".join(preset.parameters) or "none"
+            own = ", ".join((*preset.parameters, *preset.of_all)) or "none"
             raise ValueError(
                 f"{stray[0]} says nothing to the load {given.get('name', 'fillrandom')}; "
                 f"besides those of every load it has: {own}"
             )
-        filled = {k: v for k, v in preset.parameters.items() if given.get(k) is None}
+        defaults = {**preset.parameters, **preset.of_all}
+        filled = {name: value for name, value in defaults.items() if given.get(name) is None}
         return {**given, **filled}
 
     @field_validator("name")
@@ -94,6 +114,12 @@ class Workload(BaseModel):
             raise ValueError("the load 'trace' needs a trace: the path of a file of RocksDB's")
         return self
 
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        if self.operations is not None and self.duration_s is not None:
+            raise ValueError("operations and duration_s both end the load; leave one out")
+        return self
+
     @property
     def preset(self) -> Preset:
         """What the load does and what is measured of it."""
@@ -105,11 +131,24 @@ class Workload(BaseModel):
         return self.preset.kind
 
     @property
-    def client_operations(self) -> int:
-        """Measured operations of each client."""
+    def client_operations(self) -> int | None:
+        """Measured operations of each client; None where the clock or a trace ends the load."""
+        if self.duration_s is not None or self.name == "trace":
+            return None
         if not self.preset.prepared:
             return self.operations or self.num
         return self.operations or default_operations(self.name, self.num)
+
+    @property
+    def column_families(self) -> tuple[str, ...]:
+        """The column families that the load has besides the default one."""
+        return TPCC_FAMILIES if self.families else ()
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The parameters that the load has, for people: no others, and none that is not set."""
+        given = self.model_dump(exclude_none=True)
+        return {n: v for n, v in given.items() if n not in _OF_RECORDS or self.preset.has(n)}
 
     @property
     def build_writes(self) -> int:
@@ -123,9 +162,19 @@ class Workload(BaseModel):
 
     @property
     def user_bytes(self) -> int:
-        """Key and value bytes that the clients write, building included."""
+        """Key and value bytes that the clients write, building included.
+
+        As many as records where their number is not known: overwrites make a store no larger.
+        Of SQL the bytes of the rows, and of those that a transaction writes.
+        """
+        if self.preset.engine != "rocksdb":
+            rows = (self.warehouses or 0) * _WAREHOUSE_BYTES
+            rows += (self.tables or 0) * self.num * _ROW_BYTES
+            transactions = (self.client_operations or _TRANSACTIONS_UNKNOWN) * self.threads
+            return rows + transactions * _TRANSACTION_BYTES
         built = self.build_writes if self.preset.prepared else 0
-        writes = self.client_operations * self.threads if self.kind != "read" else 0
+        operations = self.num if self.client_operations is None else self.client_operations
+        writes = operations * self.threads if self.kind != "read" else 0
         return (built + writes) * self.record_bytes
 
     @property
@@ -136,14 +185,16 @@ class Workload(BaseModel):
     @property
     def most_written_bytes(self) -> int | None:
         """The most that the store can count as written by a load of nothing but writes."""
-        if self.kind != "write":
+        if self.kind != "write" or self.client_operations is None:
             return None
         return self.client_operations * self.threads * (self.record_bytes + _HEADER_BYTES)
 
     @property
     def distinct_bytes(self) -> float | None:
         """Expected logical size of the live records once the load is over; None if unknown."""
-        writes = self.client_operations * self.threads
+        if self.preset.engine != "rocksdb":
+            return None
+        writes = (self.client_operations or 0) * self.threads
         untouched = (1 - 1 / self.num) ** writes
         if self.name == "fillrandom":
             return self.num * (1 - untouched) * self.record_bytes
@@ -158,3 +209,8 @@ class Workload(BaseModel):
     def file_paths(self) -> tuple[Path, ...]:
         """The user's own files that the load needs."""
         return tuple(Path(path) for path in (self.trace, self.database) if path is not None)
+
+
+def _is_set(given: dict[str, Any], name: str) -> bool:
+    """Whether a parameter is given with another value than the one that stands for none."""
+    return given.get(name) not in (None, Workload.model_fields[name].default)

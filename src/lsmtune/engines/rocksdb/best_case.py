@@ -29,7 +29,8 @@ class SoFar:
 class BestCase:
     """The bounds of a load's metrics: none can be better in the end.
 
-    Times and bytes written only grow, and the number of operations is given. The live tables are
+    Times and bytes written only grow, and so would the number of operations where it is not
+    given. The live tables are
     no smaller than the records without what compression can take from db_bench's values: the
     share `compression_ratio` of each is random printable characters (RandomString in
     util/random.cc), which no codec makes smaller than their entropy.
@@ -41,15 +42,15 @@ class BestCase:
         """The bounds by metric."""
         load_s = max(0.0, so_far.load_s - _BEFORE_THE_LOAD_S)
         total_s = max(0.0, so_far.total_s - _BEFORE_THE_LOAD_S)
-        operations = self.load.client_operations * self.load.threads
+        operations = self.load.client_operations
         bounds = {
             "load_s": load_s,
             "total_s": total_s,
             "peak_space_bytes": float(so_far.peak_space_bytes),
         }
-        if load_s > 0 and self.load.name != "trace":
-            bounds["throughput_ops_s"] = operations / load_s
-            bounds["sustained_ops_s"] = operations / total_s
+        if load_s > 0 and operations is not None:
+            bounds["throughput_ops_s"] = operations * self.load.threads / load_s
+            bounds["sustained_ops_s"] = operations * self.load.threads / total_s
         if (written := self.load.most_written_bytes) is not None:
             bounds["write_amp"] = so_far.table_bytes / written
         if (least := self.least_live_bytes()) is not None:

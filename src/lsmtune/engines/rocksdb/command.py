@@ -42,7 +42,7 @@ class Command:
         tools/db_bench_tool.cc), so with the load's seed the gets ask for keys that it wrote. More
         reads than it wrote keys would run into others.
         """
-        reads = min(protocol.probe_reads, self._load.client_operations)
+        reads = min(protocol.probe_reads, self._load.client_operations or protocol.probe_reads)
         return [
             *self._start(["readrandom", "readmissing", "seekrandom"], existing=True, threads=1),
             f"--reads={reads}",

@@ -71,6 +71,8 @@ def _flags(load: Workload) -> tuple[str, ...]:
 
 
 def _count(load: Workload) -> str:
+    if load.client_operations is None:
+        return f"--duration={load.duration_s}"
     kind = {"overwrite": "writes", "rangedelete": "writes", "deleterandom": "deletes"}
     return f"--{kind.get(load.name, 'reads')}={load.client_operations}"
 

@@ -7,6 +7,13 @@ from pathlib import Path
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.client import HeldRun
 from lsmtune.engines.rocksdb.loads import LATENCIES
+from lsmtune.engines.tickers import (
+    cache_metrics,
+    read_metrics,
+    table_sums,
+    ticker,
+    write_metrics,
+)
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
     LevelRow,
@@ -78,9 +85,9 @@ def measure(
         **built,
         **_space(run, load),
         **_times(run, load),
-        **(_writes(run) if _ticker(run.statistics, "rocksdb.bytes.written") else {}),
+        **(_writes(run) if ticker(run.statistics, "rocksdb.bytes.written") else {}),
         **_latencies(run.result),
-        **(_probe(probe.stdout, load) if probe else _cache_use(run.statistics)),
+        **(_probe(probe.stdout, load) if probe else read_metrics(run.statistics)),
         "peak_rss_bytes": peak_rss,
     }
     stalls = parse_stall_summary(output.stdout)
@@ -127,13 +134,6 @@ def _read(output: LoadOutput) -> _Run:
     )
 
 
-def _ticker(statistics: Statistics, name: str) -> int:
-    value = statistics.tickers.get(name)
-    if value is None:
-        raise TrialFailedError(Status.UNREADABLE, f"db_bench printed no statistic {name}")
-    return value
-
-
 def _space(run: _Run, load: Workload) -> dict[str, float]:
     # Values that are kept apart in blob files are live data like any other.
     files = [*run.output.database.glob("*.sst"), *run.output.database.glob("*.blob")]
@@ -150,40 +150,20 @@ def _space(run: _Run, load: Workload) -> dict[str, float]:
 
 
 def _writes(run: _Run) -> dict[str, float]:
-    statistics = run.statistics
-    user = _ticker(statistics, "rocksdb.bytes.written")
-    if not user:
-        raise TrialFailedError(Status.UNREADABLE, "the load wrote nothing")
-    flushed = _ticker(statistics, "rocksdb.flush.write.bytes")
-    compacted = _ticker(statistics, "rocksdb.compact.write.bytes")
-    logged = _ticker(statistics, "rocksdb.wal.bytes")
-    stall_s = _ticker(statistics, "rocksdb.stall.micros") / _MICROS
-    metrics = {
-        "write_amp": (flushed + compacted) / user,
-        "wal_inclusive_write_amp": (flushed + compacted + logged) / user,
-        "flush_write_bytes": float(flushed),
-        "compact_write_bytes": float(compacted),
-        "stall_s": stall_s,
-    }
-    if run.table.sum is not None and run.table.sum.w_amp_table is not None:
-        metrics["w_amp_table"] = run.table.sum.w_amp_table
-    compaction_cpu = statistics.histograms.get("rocksdb.compaction.times.cpu_micros")
-    if compaction_cpu is not None and compaction_cpu.sum is not None:
-        metrics["compaction_cpu_s"] = compaction_cpu.sum / _MICROS
-    return metrics
+    return write_metrics(run.statistics) | table_sums(run.table)
 
 
 def _times(run: _Run, load: Workload) -> dict[str, float]:
-    load_s = _seconds(run, load.client_operations)
-    settle_s = _settle_s(run)
     operations = _operations(run, load)
+    load_s = _seconds(run, operations / load.threads)
+    settle_s = _settle_s(run)
     metrics = {
         "load_s": load_s,
         "settle_s": settle_s,
         "total_s": load_s + settle_s,
         "throughput_ops_s": operations / load_s,
         "sustained_ops_s": operations / (load_s + settle_s),
-        "stall_percent": 100 * _ticker(run.statistics, "rocksdb.stall.micros") / _MICROS / load_s,
+        "stall_percent": 100 * ticker(run.statistics, "rocksdb.stall.micros") / _MICROS / load_s,
         "cpu_s": run.output.run.exit.cpu_s,
     }
     if run.result.rate_mb_s is not None:
@@ -191,8 +171,11 @@ def _times(run: _Run, load: Workload) -> dict[str, float]:
     return metrics
 
 
-def _seconds(run: _Run, operations: int) -> float:
-    """How long a benchmark took; old versions only print the time of one of its operations."""
+def _seconds(run: _Run, operations: float) -> float:
+    """How long a benchmark took; old versions only print the time of one of its operations.
+
+    `operations` are those of each client.
+    """
     if run.result.elapsed_s is not None:
         return run.result.elapsed_s
     return run.result.micros_per_op * operations / _MICROS
@@ -204,11 +187,11 @@ def _settle_s(run: _Run) -> float:
 
 
 def _operations(run: _Run, load: Workload) -> int:
-    """Operations of all clients; of a trace db_bench says "1"."""
-    if load.name != "trace":
+    """Operations of all clients; counted where not given: of a trace db_bench says "1"."""
+    if load.client_operations is not None:
         return load.client_operations * load.threads
     names = ("number.keys.written", "number.keys.read", "number.db.seek")
-    return sum(_ticker(run.statistics, f"rocksdb.{name}") for name in names)
+    return sum(ticker(run.statistics, f"rocksdb.{name}") for name in names)
 
 
 def _latencies(result: BenchmarkResult) -> dict[str, float]:
@@ -237,28 +220,13 @@ def _probe(stdout: str, load: Workload) -> dict[str, float]:
         for name, prefix in _PROBES.items()
         for p, value in _percentiles(results[name]).items()
     }
-    return metrics | _cache_use(parse_statistics(stdout))
+    return metrics | cache_metrics(parse_statistics(stdout))
 
 
 def _percentiles(result: BenchmarkResult) -> Mapping[str, float]:
     if result.latency is None:
         raise TrialFailedError(Status.UNREADABLE, f"db_bench printed no latencies of {result.name}")
     return result.latency.percentiles
-
-
-def _cache_use(statistics: Statistics) -> dict[str, float]:
-    """What reads cost: blocks read past the cache and spared by filters a read, cache hits."""
-    reads = sum(_ticker(statistics, f"rocksdb.number.{n}") for n in ("keys.read", "db.seek"))
-    metrics = {
-        "read_amp": _ticker(statistics, "rocksdb.block.cache.miss") / max(1, reads),
-        "bloom_useful": _ticker(statistics, "rocksdb.bloom.filter.useful") / max(1, reads),
-    }
-    for kind in ("data", "index", "filter"):
-        hit = _ticker(statistics, f"rocksdb.block.cache.{kind}.hit")
-        miss = _ticker(statistics, f"rocksdb.block.cache.{kind}.miss")
-        if hit + miss:
-            metrics[f"cache_hit_{kind}"] = hit / (hit + miss)
-    return metrics
 
 
 def _levels(table: CompactionTable, log: LogContent) -> tuple[Level, ...]:

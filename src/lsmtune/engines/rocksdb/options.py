@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
     derived_arena_block_size,
@@ -16,9 +17,7 @@ from lsmtune.knobs.option_text import (
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, parse_options, replace_options
 
-DEFAULT_FAMILY = "default"
 _DATABASE = "DBOptions"
-_FAMILY_SECTIONS = ("CFOptions", "TableOptions/BlockBasedTable")
 _UNDERSTOOD = {
     "table_factory": (re.compile("BlockBasedTable"), "db_bench is run with block-based tables"),
     "prefix_extractor": (
@@ -111,7 +110,7 @@ def _known_fields(theirs: str, ours: str) -> str:
 
 def _sections(family: str) -> list[tuple[str, str]]:
     """Each section of the user's file, and the section of ours that takes it."""
-    families = [(f'{name} "{family}"', f'{name} "{DEFAULT_FAMILY}"') for name in _FAMILY_SECTIONS]
+    families = [(f'{name} "{family}"', f'{name} "{DEFAULT_FAMILY}"') for name in FAMILY_SECTIONS]
     return [(_DATABASE, _DATABASE), *families]
 
 

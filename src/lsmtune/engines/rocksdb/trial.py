@@ -14,7 +14,7 @@ from lsmtune.engines.rocksdb.loads import Phase, build_phase, load_phase
 from lsmtune.engines.rocksdb.measure import LoadOutput, ProbeOutput, measure, measure_build
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.rocksdb.read_back import newest_options, read_back
-from lsmtune.engines.rocksdb.templates import Template, copy_database, restore
+from lsmtune.engines.templates import Template, copy_database, restore
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings

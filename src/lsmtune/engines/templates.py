@@ -64,9 +64,12 @@ def copy_database(source: Path, into: Path) -> None:
 
 
 def _link(source: Path, into: Path) -> None:
+    """Tables by hard links, the rest copied; the folders of a server's data as well."""
     into.mkdir()
     for path in source.iterdir():
-        if path.suffix in _LINKED:
+        if path.is_dir():
+            _link(path, into / path.name)
+        elif path.suffix in _LINKED:
             os.link(path, into / path.name)
         elif path.is_file() and not path.name.startswith(_LEFT):
             shutil.copyfile(path, into / path.name)

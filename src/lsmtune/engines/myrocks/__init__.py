@@ -1,0 +1,115 @@
+"""MyRocks: RocksDB in a private MariaDB server, loaded by sysbench."""
+
+import errno
+import os
+import re
+import shutil
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+
+from lsmtune.engines.base import (
+    EngineFacts,
+    Live,
+    Outcome,
+    OwnBase,
+    Places,
+    TrialFailedError,
+    Watch,
+)
+from lsmtune.engines.myrocks.measure import newest_options
+from lsmtune.engines.myrocks.options import as_my_cnf, read_base, read_settings, with_filter
+from lsmtune.engines.myrocks.server import ServerFiles, install, running
+from lsmtune.engines.myrocks.trial import Trial
+from lsmtune.engines.rocksdb.options import own_options
+from lsmtune.errors import ParseError, UserError
+from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.trials import Base, Status, TrialResult, TrialSpec
+
+__all__ = ["MyRocks"]
+
+_NO_CODEC = "kNoCompression"
+_CODEC = re.compile(r"\s(k\w+) supported: 1")
+_NEEDED = ("mariadb-install-db", "sysbench")
+
+
+class MyRocks:
+    """The engine contract on a MariaDB server; `program` is a path of it or a name on PATH."""
+
+    name = "myrocks"
+
+    def __init__(self, program: str) -> None:
+        self._program = str(Path(program).absolute()) if os.sep in program else program
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """The knobs of MyRocks, of the default column family."""
+        return load(self.name)
+
+    def describe(self, workdir: Path) -> EngineFacts:
+        """What a new server tells of itself; UserError when it cannot be used."""
+        for program in _NEEDED:
+            if shutil.which(program) is None:
+                raise UserError(f"engine myrocks: no {program} on PATH; `make myrocks` installs it")
+        files = _folder(workdir, "describe")
+        try:
+            install(files)
+            with running(self._program, files, {}) as server:
+                [(version,)] = server.query("SELECT VERSION()")
+        except TrialFailedError as failure:
+            raise UserError(f"{self._program} does not work as MyRocks: {failure}") from failure
+        codecs = _CODEC.findall((files.store / "LOG").read_text(errors="replace"))
+        return EngineFacts(
+            str(version),
+            self._program,
+            assertions_enabled=False,
+            options=own_options(newest_options(files)),
+            codecs=(_NO_CODEC, *codecs) if codecs else None,
+        )
+
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """The server's defaults, or RocksDB's variables of the user's my.cnf as it runs them."""
+        files = _folder(workdir, "base")
+        given = {} if own is None else read_base(own.options)
+        try:
+            install(files)
+            variables = {f"rocksdb_{name}": value for name, value in given.items()}
+            with running(self._program, files, variables) as server:
+                options, told = own_options(newest_options(files)), server.variables()
+        except TrialFailedError as failure:
+            raise UserError(f"base: this MyRocks does not run it: {failure}") from failure
+        options = with_filter(options, given)
+        return Base(
+            options=options,
+            settings=read_settings(self.catalogue, options, told),
+            codecs=facts.codecs,
+            # Nothing else of the user's file is kept: it may hold passwords.
+            given=None if own is None else as_my_cnf(given),
+        )
+
+    def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
+        """Restore, load, settle, check; what server and sysbench wrote is the evidence."""
+        trial = Trial(self._program, self.catalogue, spec, base, places)
+        try:
+            result = TrialResult(status=Status.COMPLETE, measurement=trial.measure(watch))
+        except TrialFailedError as failure:
+            result = TrialResult(status=failure.status, reason=str(failure), bounds=failure.bounds)
+        except ParseError as error:
+            result = TrialResult(status=Status.UNREADABLE, reason=str(error))
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            result = TrialResult(status=Status.OUT_OF_SPACE, reason=f"the disk is full: {error}")
+        return Outcome(result, trial.evidence())
+
+    def serve(
+        self, spec: TrialSpec, base: Base, places: Places, watch: Watch
+    ) -> AbstractContextManager[Live]:
+        """A private server under a load without end."""
+        return Trial(self._program, self.catalogue, spec, base, places).serve(watch)
+
+
+def _folder(workdir: Path, name: str) -> ServerFiles:
+    folder = workdir / name
+    folder.mkdir()
+    return ServerFiles(folder)

@@ -1,0 +1,149 @@
+"""The loads of SQL in sysbench's words, and what it prints of them."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.myrocks.server import DATABASE
+from lsmtune.trials import Status
+from lsmtune.workloads import Workload
+
+TPCC = "tpcc"
+TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
+PERCENTILES = {"p50": 0.5, "p75": 0.75, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
+
+_WIDTH = 1.02
+"""A bucket of tpcc.lua's histograms reaches so many times as far as the one before."""
+_RETRIED = "1213,1205,1020"
+"""Deadlock, lock wait timeout, snapshot conflict: the same transaction runs again."""
+_TOTAL = re.compile(r"total number of events:\s+(\d+)")
+_TIME = re.compile(r"total time:\s+([\d.]+)s")
+_BAR = re.compile(r"\s*([\d.]+) \|\**\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a load did: transactions that were committed, its time, and latencies by kind.
+
+    `latencies` are pairs of a time in µs, the middle or the end of a bucket, and how many fell
+    into it. `retries` counts transactions that ran again; `new_orders` is None but for TPC-C.
+    """
+
+    transactions: int
+    load_s: float
+    latencies: Mapping[str, tuple[tuple[float, int], ...]]
+    retries: int
+    new_orders: int | None = None
+
+    def metrics(self) -> dict[str, float]:
+        """The run in lsmtune's metrics."""
+        found = {
+            "load_s": self.load_s,
+            "throughput_ops_s": self.transactions / self.load_s,
+            "retries": float(self.retries),
+        }
+        if self.new_orders is not None:
+            found["tpmc"] = 60 * self.new_orders / self.load_s
+        for kind, counted in self.latencies.items():
+            if counted:
+                found |= {f"{kind}_{p}_us": _at(counted, of) for p, of in PERCENTILES.items()}
+        return found
+
+
+def _at(counted: tuple[tuple[float, int], ...], share: float) -> float:
+    """The bound that this share of the transactions stayed within."""
+    wanted = share * sum(count for _, count in counted)
+    passed = 0
+    for bound, count in counted:
+        passed += count
+        if passed >= wanted:
+            return bound
+    return counted[-1][0]
+
+
+def sysbench_argv(
+    load: Workload, socket: Path, command: str, seed: int, *, endless: bool = False
+) -> list[str]:
+    """The command line: `prepare`, `run` (to its end, or without one), or TPC-C's `check`."""
+    script = str(files(__package__) / "tpcc.lua") if load.name == TPCC else load.name
+    return [
+        "sysbench", script, "--db-driver=mysql", f"--mysql-socket={socket}", "--mysql-user=root",
+        f"--mysql-db={DATABASE}", "--db-ps-mode=disable", f"--mysql-ignore-errors={_RETRIED}",
+        f"--threads={load.threads}", f"--rand-seed={seed}", *_size(load),
+        *(_ends(load, endless=endless) if command == "run" else ()), command,
+    ]  # fmt: skip
+
+
+def _size(load: Workload) -> tuple[str, ...]:
+    if load.name == TPCC:
+        return (f"--warehouses={load.warehouses}", f"--families={'on' if load.families else 'off'}")
+    return (f"--tables={load.tables}", f"--table-size={load.num}", "--mysql-storage-engine=rocksdb")
+
+
+def _ends(load: Workload, *, endless: bool) -> tuple[str, ...]:
+    if endless:
+        return ("--events=0", "--time=0")
+    if load.client_operations is None:
+        ends = ("--events=0", f"--time={load.duration_s}")
+    else:
+        ends = (f"--events={load.client_operations * load.threads}", "--time=0")
+    return ends if load.name == TPCC else (*ends, "--histogram=on")
+
+
+def read_run(load: Workload, printed: str) -> Run:
+    """What sysbench printed; TrialFailedError where something is missing."""
+    return _tpcc_run(printed, load.threads) if load.name == TPCC else _oltp_run(printed)
+
+
+def _tpcc_run(printed: str, threads: int) -> Run:
+    told = [json.loads(line)["tpcc"] for line in printed.splitlines() if line.startswith('{"tpcc"')]
+    if len(told) != threads:
+        raise TrialFailedError(
+            Status.UNREADABLE, f"{len(told)} of {threads} threads of TPC-C told their results"
+        )
+    by_kind = {kind: [thread["transactions"][kind] for thread in told] for kind in TRANSACTIONS}
+    committed = {kind: sum(part["commits"] for part in parts) for kind, parts in by_kind.items()}
+    return Run(
+        transactions=sum(committed.values()),
+        load_s=max(t["end_s"] for t in told) - min(t["start_s"] for t in told),
+        latencies={kind: tuple(_buckets(parts)) for kind, parts in by_kind.items()},
+        retries=sum(part["retries"] for parts in by_kind.values() for part in parts),
+        new_orders=committed["new_order"],
+    )
+
+
+def _buckets(parts: list[dict[str, Any]]) -> Iterator[tuple[float, int]]:
+    """The histograms of all threads as one; a bucket stands for its middle."""
+    counts: dict[int, int] = {}
+    for part in parts:
+        for bucket, count in part["latency"]:
+            counts[bucket] = counts.get(bucket, 0) + count
+    for bucket in sorted(counts):
+        yield _WIDTH ** (bucket + 1 / 2), counts[bucket]
+
+
+def _oltp_run(printed: str) -> Run:
+    total, took = _TOTAL.search(printed), _TIME.search(printed)
+    retried = re.search(r"ignored errors:\s+(\d+)", printed)
+    bars = [_BAR.fullmatch(line) for line in printed.splitlines()]
+    counted = tuple((1000 * float(bar[1]), int(bar[2])) for bar in bars if bar)
+    if total is None or took is None or not counted or math.isclose(float(took[1]), 0):
+        raise TrialFailedError(Status.UNREADABLE, "sysbench printed no result of the load")
+    return Run(
+        transactions=int(total[1]),
+        load_s=float(took[1]),
+        latencies={"transaction": counted},
+        retries=int(retried[1]) if retried else 0,
+    )
+
+
+def read_check(printed: str) -> dict[int, int]:
+    """How many warehouses or districts break each of TPC-C's consistency conditions."""
+    told = [json.loads(line) for line in printed.splitlines() if line.startswith('{"condition"')]
+    return {int(line["condition"]): int(line["violations"]) for line in told}

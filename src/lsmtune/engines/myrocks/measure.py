@@ -1,0 +1,186 @@
+"""From what server, sysbench and RocksDB's statistics say to a measurement in named units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.myrocks.loads import Run
+from lsmtune.engines.myrocks.options import plain_knobs, read_settings, variable_of
+from lsmtune.engines.myrocks.server import Server, ServerFiles
+from lsmtune.engines.tickers import read_metrics, table_sums, write_metrics
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.families import DEFAULT_FAMILY, family_of, knob_name, option_name
+from lsmtune.knobs.option_text import DERIVED, option_place
+from lsmtune.knobs.types import Settings, Value
+from lsmtune.metrics.compaction_table import (
+    CompactionTable,
+    parse_compaction_tables,
+    parse_stall_summary,
+)
+from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
+from lsmtune.metrics.log_jobs import Job
+from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_reader import read_log
+from lsmtune.metrics.measurement import Level, Measurement
+from lsmtune.metrics.options_file import parse_options
+from lsmtune.metrics.statistics import Statistics, parse_statistics
+from lsmtune.trials import Status
+from lsmtune.units import KIB
+
+_SYSTEM = "__system__"
+"""MyRocks' own column family; its dictionary is no data of the load's."""
+_FLOAT = 1e-6
+_ANY_FILTER = "rocksdb.BuiltinBloomFilter"
+_MICROS = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """RocksDB's statistics and tables at a moment, cumulative since the server has started."""
+
+    statistics: Statistics
+    tables: tuple[CompactionTable, ...]
+    stalls: Mapping[str, int]
+
+    def since(self, before: "Snapshot") -> Statistics:
+        """What was counted since another moment; the histograms are of no use for that."""
+        then = before.statistics.tickers
+        tickers = {name: n - then.get(name, 0) for name, n in self.statistics.tickers.items()}
+        return Statistics(tickers, {}, self.statistics.incomplete)
+
+
+def snapshot(server: Server) -> Snapshot:
+    """The statistics of this moment."""
+    text = server.status()
+    tables = [t for t in parse_compaction_tables(text) if t.column_family != _SYSTEM]
+    stalls = parse_stall_summary(text).counts
+    return Snapshot(parse_statistics(text), tuple(tables), stalls)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a load left to be measured; `end_s` is when it ended, `settled_s` when it was settled.
+
+    Both are Unix seconds; `cpu_s` is the CPU time of the server meanwhile.
+    """
+
+    run: Run
+    before: Snapshot
+    after: Snapshot
+    end_s: float
+    settled_s: float
+    cpu_s: float
+    peak_space_bytes: int
+    as_run: Mapping[str, str]
+    client_cpu_s: float
+
+
+def measure(files: ServerFiles, loaded: Loaded, metrics: Mapping[str, float]) -> Measurement:
+    """The measurement of a trial whose server has stopped; `metrics` are those known already."""
+    run, after = loaded.run, loaded.after
+    counted = after.since(loaded.before)
+    live = sum(path.stat().st_size for path in files.store.glob("*.sst"))
+    found = {**metrics, **run.metrics(), **write_metrics(counted), **read_metrics(counted)}
+    log = read_log(read_lines(files.store / "LOG", []))
+    jobs = [job for job in log.ledger.jobs if _is_of_load(job, loaded)]
+    last_s = max((job.finished_micros or 0 for job in jobs), default=0) / _MICROS
+    settle_s = max(0.0, last_s - loaded.end_s)
+    total_s = found["load_s"] + settle_s
+    sums = [table_sums(table) for table in after.tables]
+    return Measurement(
+        metrics={
+            **found,
+            "live_sst_bytes": float(live),
+            "settle_s": settle_s,
+            "total_s": total_s,
+            "sustained_ops_s": run.transactions / total_s,
+            "stall_percent": 100 * found["stall_s"] / found["load_s"],
+            "background_jobs": sum(told.get("background_jobs", 0.0) for told in sums),
+            "background_s": sum(told.get("background_s", 0.0) for told in sums),
+        },
+        levels=_levels(after.tables, bytes_by_level(jobs)),
+        stalls={cause: count for cause, count in after.stalls.items() if count},
+        engine_version=log.version or "unknown",
+        assertions_enabled=False,
+        as_run=dict(loaded.as_run),
+    )
+
+
+def _is_of_load(job: Job, loaded: Loaded) -> bool:
+    """Whether a job belongs to the load: not to MyRocks' dictionary, not to the server's end."""
+    ended_s = (job.finished_micros or 0) / _MICROS
+    return job.family != _SYSTEM and ended_s <= loaded.settled_s
+
+
+def _levels(
+    tables: tuple[CompactionTable, ...], moved: Mapping[int, LevelBytes]
+) -> tuple[Level, ...]:
+    """The levels of all column families together."""
+    found: dict[str, Level] = {}
+    for row in (row for table in tables for row in table.rows):
+        bytes_moved = moved.get(int(row.level[1:]), LevelBytes())
+        before = found.get(row.level)
+        found[row.level] = Level(
+            level=row.level,
+            files=(row.files or 0) + (before.files if before else 0),
+            size_bytes=(row.size_bytes or 0) + (before.size_bytes if before else 0),
+            read_bytes=bytes_moved.read,
+            write_bytes=bytes_moved.written,
+            w_amp_table=row.w_amp_table if len(tables) == 1 else None,
+        )
+    return tuple(found[level] for level in sorted(found))
+
+
+def read_back(catalogue: Catalogue, settings: Settings, server: Server) -> dict[str, str]:
+    """The options as the server runs them, by knob name; TrialFailedError when they are others."""
+    text, variables = newest_options(server.files), server.variables()
+    actual = read_settings(catalogue, text, variables)
+    sections = parse_options(text).sections
+    plain = {knob.name: knob for knob in plain_knobs()}
+    as_run: dict[str, str] = {}
+    differing: list[str] = []
+    for knob in catalogue.knobs:
+        if knob.name not in settings:
+            continue
+        family = family_of(knob.name)
+        if family is None:
+            as_run[knob.name] = variables.get(variable_of(knob), "")
+        else:
+            section, key = option_place(plain[option_name(knob.name)], family)
+            as_run[knob.name] = sections.get(section, {}).get(key, "")
+        told = as_run[knob.name] or "missing"
+        ran = actual.get(knob.name)
+        if told == _ANY_FILTER:
+            # MyRocks' RocksDB writes down that there is a filter, not how many bits it has.
+            ran = settings[knob.name] if _has_filter(settings, family) else -1
+        if not _same(knob.name, settings[knob.name], ran):
+            differing.append(f"{knob.name} is {told} instead of {settings[knob.name]}")
+    if differing:
+        raise TrialFailedError(
+            Status.MISMATCH, f"MyRocks ran other options than it was given: {'; '.join(differing)}"
+        )
+    return as_run
+
+
+def newest_options(files: ServerFiles) -> str:
+    """The OPTIONS file that the last open of the store wrote; TrialFailedError without one."""
+    found = sorted(files.store.glob("OPTIONS-*"))
+    if not found:
+        raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no OPTIONS file")
+    return found[-1].read_text()
+
+
+def _has_filter(settings: Settings, family: str | None) -> bool:
+    bits = settings.get(knob_name(family or DEFAULT_FAMILY, "bloom_bits"), -1)
+    return not isinstance(bits, str) and bits > 0
+
+
+def _same(name: str, wanted: Value, actual: Value | None) -> bool:
+    # 0 stands for what RocksDB computes from others and writes down.
+    if option_name(name) in DERIVED and wanted == 0:
+        return actual is not None
+    if isinstance(wanted, float) and isinstance(actual, int | float):
+        return abs(wanted - actual) < _FLOAT * max(1.0, abs(wanted))
+    if name == "cache_size" and isinstance(wanted, int) and isinstance(actual, int):
+        return actual in (wanted, wanted - wanted % KIB)  # a server that starts takes whole KiB
+    return actual == wanted

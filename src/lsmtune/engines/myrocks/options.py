@@ -1,0 +1,215 @@
+"""MyRocks' options: server variables for the database, texts for each column family."""
+
+from collections.abc import Iterator, Mapping
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.families import DEFAULT_FAMILY, families, family_of, option_name, view
+from lsmtune.knobs.option_text import read_value, statements, struct_fields, with_field
+from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.metrics.options_file import parse_options, replace_options
+
+_TABLE = "block_based_table_factory"
+_FILTER = "filter_policy"
+_DEFAULT_TEXT, _OVERRIDE_TEXT = "default_cf_options", "override_cf_options"
+_CACHE, _CACHE_VARIABLE = "cache_size", "block_cache_size"
+_PREFIXES = ("loose_rocksdb_", "rocksdb_")
+_SECTIONS = ("mysqld", "mariadb", "mariadbd", "server")
+
+
+def plain_knobs() -> tuple[Knob, ...]:
+    """RocksDB's knobs, by the plain names that the texts are written with."""
+    return load("rocksdb").knobs
+
+
+def variable_of(knob: Knob) -> str:
+    """The server variable of an option of the whole database, without its prefix."""
+    if knob.name == _CACHE or knob.option is None:
+        return _CACHE_VARIABLE if knob.name == _CACHE else knob.name
+    return knob.option.key
+
+
+def read_settings(catalogue: Catalogue, options: str, variables: Mapping[str, str]) -> Settings:
+    """The value of every knob that the server has, the families' as the OPTIONS text has them."""
+    sections = parse_options(options).sections
+    plain = {knob.name: knob for knob in plain_knobs()}
+    found: Settings = {}
+    for knob in catalogue.knobs:
+        family = family_of(knob.name)
+        value = (
+            _variable_value(knob, variables)
+            if family is None
+            else read_value(plain[option_name(knob.name)], sections, family)
+        )
+        if value is not None:
+            found[knob.name] = value
+    return {name: value for name, value in found.items() if not _follows(name, found)}
+
+
+def _follows(name: str, found: Settings) -> bool:
+    """Whether RocksDB has made the value of others: flushed memtables that it keeps for conflicts.
+
+    A database of transactions keeps as many bytes as its memtables have, unless it is told how
+    many (db/column_family.cc, SanitizeOptions). Untold it follows them.
+    """
+    if option_name(name) != "max_write_buffer_size_to_maintain":
+        return False
+    own = view(found, family_of(name))
+    each, number = own.get("write_buffer_size"), own.get("max_write_buffer_number")
+    if not isinstance(each, int) or not isinstance(number, int):
+        return False
+    return own[option_name(name)] == each * number
+
+
+def _variable_value(knob: Knob, variables: Mapping[str, str]) -> Value | None:
+    text = variables.get(variable_of(knob))
+    if text is None:
+        return None
+    if knob.kind == "bool":
+        return {"ON": True, "OFF": False, "1": True, "0": False}.get(text.upper())
+    if knob.is_range:
+        number = float(text) if text.replace(".", "", 1).lstrip("-").isdecimal() else None
+        whole = isinstance(knob.default, int)
+        return None if number is None else (int(number) if whole else number)
+    return next((value for value in knob.values if str(value) == text), None)
+
+
+def variables_of(
+    catalogue: Catalogue,
+    base_options: str,
+    base: Settings,
+    given: Mapping[str, str],
+    want: Settings,
+) -> dict[str, str]:
+    """The server variables by their whole names that make the base run the wanted settings.
+
+    `given` are the user's own variables: they stay, but for what the settings tell. What is as the
+    base has it is not told.
+    """
+    told = dict(given)
+    known = {knob.name: knob for knob in catalogue.knobs}
+    for name, value in want.items():
+        if family_of(name) is None and name in known and value != base.get(name):
+            told[variable_of(known[name])] = _variable_text(value)
+    knobs = plain_knobs()
+    sections = parse_options(base_options).sections
+    default = view(want, DEFAULT_FAMILY)
+    changes = statements(knobs, _of_family(default), sections)
+    if changes:
+        told[_DEFAULT_TEXT] = _with_changes(given.get(_DEFAULT_TEXT, ""), changes)
+    as_default = parse_options(replace_options(base_options, changes)).sections
+    overrides = struct_fields(f"{{{given.get(_OVERRIDE_TEXT, '')}}}") or {}
+    for family in families(want):
+        if family in (None, DEFAULT_FAMILY):
+            continue
+        own = statements(knobs, _of_family(view(want, family)), as_default)
+        if own:
+            theirs = overrides.get(family, "{}").strip()[1:-1]
+            overrides[family] = f"{{{_with_changes(theirs, own)}}}"
+    if overrides:
+        told[_OVERRIDE_TEXT] = ";".join(f"{name}={text}" for name, text in overrides.items())
+    return {f"rocksdb_{name}": text for name, text in told.items()}
+
+
+def live_statements(
+    catalogue: Catalogue, base_options: str, now: Settings, wanted: Settings
+) -> Iterator[str]:
+    """The SQL that takes a running server from the one settings to the others."""
+    known = {knob.name: knob for knob in catalogue.knobs}
+    for name, value in wanted.items():
+        if family_of(name) is None and name in known and value != now.get(name):
+            variable = variable_of(known[name])
+            yield f"SET GLOBAL rocksdb_{variable} = {_variable_text(value)}"
+    knobs, sections = plain_knobs(), parse_options(base_options).sections
+    texts = {}
+    for family in families(wanted):
+        if family is None:
+            continue
+        then = statements(knobs, _of_family(view(now, family)), sections)
+        as_now = parse_options(replace_options(base_options, then)).sections
+        changes = statements(knobs, _of_family(view(wanted, family)), as_now)
+        if changes:
+            texts[family] = _with_changes("", changes)
+    if texts:
+        told = ";".join(f"{family}={{{text}}}" for family, text in texts.items())
+        yield f"SET GLOBAL rocksdb_update_cf_options = '{told}'"
+
+
+def _of_family(settings: Settings) -> Settings:
+    """Those of the settings that a column family has of its own."""
+    own = {k.name for k in plain_knobs() if k.option and k.option.section != "DBOptions"}
+    return {name: value for name, value in settings.items() if name in own}
+
+
+def _variable_text(value: Value) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _with_changes(text: str, changes: Mapping[tuple[str, str], str]) -> str:
+    """A text of options with some of them set; those of tables stand in a struct of their own."""
+    whole = f"{{{text}}}"
+    for (section, key), value in changes.items():
+        if section.startswith("TableOptions"):
+            tables = (struct_fields(whole) or {}).get(_TABLE, "{}")
+            whole = with_field(whole, _TABLE, with_field(tables, key, value))
+        else:
+            whole = with_field(whole, key, value)
+    return whole[1:-1]
+
+
+def read_base(text: str) -> dict[str, str]:
+    """RocksDB's variables in a my.cnf, by their names without prefix.
+
+    Only what is RocksDB's is taken: paths, ports, users and passwords of a production server are
+    not. UserError where there is none.
+    """
+    found = {name: value for _, name, value in server_variables(text) if name not in _NOT_TAKEN}
+    if not found:
+        including = any(line.strip().startswith("!include") for line in text.splitlines())
+        hint = "; it includes other files: name the one that does" if including else ""
+        raise UserError(f"base: this my.cnf sets no variable of RocksDB (rocksdb_...){hint}")
+    return found
+
+
+def server_variables(text: str) -> Iterator[tuple[int, str, str]]:
+    """RocksDB's variables in the server's sections of a my.cnf: line, name without prefix, value.
+
+    As the server reads it: blanks around do not count, dashes are underscores, a name alone
+    stands for 1.
+    """
+    in_server = False
+    for at, line in enumerate(text.splitlines()):
+        told = line.strip()
+        if told.startswith("["):
+            in_server = is_of_server(told)
+        elif in_server and told and told[0] not in "#;!":
+            name, equals, value = (part.strip() for part in told.partition("="))
+            plain = name.replace("-", "_")
+            prefix = next((p for p in _PREFIXES if plain.startswith(p)), None)
+            if prefix is not None:
+                yield at, plain.removeprefix(prefix), value.strip("\"'") if equals else "1"
+
+
+def is_of_server(head: str) -> bool:
+    """Whether a line such as `[mysqld]` or `[mariadb-10.11]` begins a section of the server's."""
+    return head.strip()[1:].split("]")[0].strip().lower().split("-")[0] in _SECTIONS
+
+
+def with_filter(options: str, given: Mapping[str, str]) -> str:
+    """The OPTIONS text with the filter that the user has told: RocksDB 6.29 writes no bits down."""
+    fields = struct_fields(f"{{{given.get(_DEFAULT_TEXT, '')}}}") or {}
+    told = (struct_fields(fields.get(_TABLE, "{}").strip()) or {}).get(_FILTER)
+    section = f'TableOptions/BlockBasedTable "{DEFAULT_FAMILY}"'
+    return options if told is None else replace_options(options, {(section, _FILTER): told})
+
+
+def as_my_cnf(variables: Mapping[str, str]) -> str:
+    """RocksDB's variables as a my.cnf of their own."""
+    lines = [f"rocksdb_{name}={value}" for name, value in variables.items()]
+    return "".join(f"{line}\n" for line in ["[mysqld]", *lines])
+
+
+_NOT_TAKEN = frozenset(
+    {"datadir", "wal_dir", "persistent_cache_path", "tmpdir", "read_free_rpl_tables"}
+)
+"""Places and applications of a production server; a trial keeps all in its own folder."""

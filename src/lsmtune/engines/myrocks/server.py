@@ -1,0 +1,275 @@
+"""A private MariaDB server with RocksDB: its data, its socket, its end; never the system's own."""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pymysql
+from pymysql.cursors import Cursor
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.host import free_bytes
+from lsmtune.system.process import ChildProcess, ExitStatus
+from lsmtune.trials import Status
+from lsmtune.units import KIB
+
+DATABASE = "lsmtune"
+"""The schema that the loads have their tables in."""
+STORE = "#rocksdb"
+"""The folder of RocksDB in a server's data."""
+
+_START_S, _STOP_S, _INSTALL_S = 60.0, 300.0, 60.0
+_POLL_S = 0.02
+_LOST = 2013
+"""pymysql's number of an answer that did not come."""
+_FULL = "No space left on device"
+_NEXT_TO_NOTHING = 64 * KIB
+_LOOK_S = 0.1
+_MOST_CHARACTERS = 300
+_ERRORS = ("[ERROR]", "[Warning] RocksDB", "unknown variable", "unknown option")
+
+_RUN_TOGETHER = re.compile(r"(?<=\d)(?=rocksdb\.)")
+"""MyRocks forgets the line end behind its own histogram of commits."""
+
+Row = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFiles:
+    """Where a server has what: all in one work directory, but for its socket."""
+
+    workdir: Path
+    name: str = "data"
+
+    @property
+    def data(self) -> Path:
+        """Its data directory."""
+        return self.workdir / self.name
+
+    @property
+    def store(self) -> Path:
+        """RocksDB's directory in it."""
+        return self.data / STORE
+
+    @property
+    def config(self) -> Path:
+        """Its configuration file."""
+        return self.workdir / "my.cnf"
+
+    @property
+    def error_log(self) -> Path:
+        """What it says."""
+        return self.workdir / "error.log"
+
+
+def configuration(files: ServerFiles, socket: Path, variables: Mapping[str, str]) -> str:
+    """The text of my.cnf: a private server, and RocksDB's variables.
+
+    It listens on no port at all: clients come by the socket. A stall of writes is no deadlock:
+    locks are waited for longer than MyRocks does by itself.
+    """
+    own: dict[str, object] = {
+        **dict.fromkeys(("user",) if os.geteuid() == 0 else (), "root"),
+        "datadir": files.data,
+        "socket": socket,
+        "pid-file": files.workdir / "mysqld.pid",
+        "log-error": files.error_log,
+        "tmpdir": files.workdir,
+        "plugin-load-add": "ha_rocksdb.so",
+        "default-storage-engine": "RocksDB",
+        "default-tmp-storage-engine": "Aria",
+        "character-set-server": "latin1",
+        "collation-server": "latin1_bin",
+        "transaction-isolation": "READ-COMMITTED",
+        "performance_schema": "OFF",
+        "innodb": "OFF",
+        "rocksdb_lock_wait_timeout": 50,
+        "rocksdb_deadlock_detect": "ON",
+    }
+    lines = ["[mysqld]", "skip-log-bin", "skip-name-resolve", "skip-networking"]
+    lines += [f"{name}={value}" for name, value in {**own, **variables}.items()]
+    return "\n".join(lines) + "\n"
+
+
+def install(files: ServerFiles) -> None:
+    """Make the data directory of a new server; TrialFailedError where that fails.
+
+    With --rpm the script leaves a folder of the system's server alone that it would give to the
+    user who installs.
+    """
+    run_client(
+        [
+            "mariadb-install-db", "--no-defaults", "--rpm", f"--datadir={files.data}",
+            "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb=OFF",
+            "--default-storage-engine=Aria", *(["--user=root"] if os.geteuid() == 0 else []),
+        ],
+        files, "install", _INSTALL_S,
+    )  # fmt: skip
+
+
+def run_client(
+    argv: Sequence[str],
+    files: ServerFiles,
+    part: str,
+    wall_s: float,
+    look: Callable[[], None] = lambda: None,
+) -> tuple[ExitStatus, str]:
+    """Run a program beside the server to its end: how it ended, and what it printed.
+
+    `look` is called now and then meanwhile. TrialFailedError when it fails; its last words are
+    the reason.
+    """
+    stdout, stderr = (files.workdir / f"{part}-{name}.txt" for name in ("stdout", "stderr"))
+    with ChildProcess(
+        argv, cwd=files.workdir, stdout_path=stdout, stderr_path=stderr, env={}
+    ) as process:
+        limit = time.monotonic() + wall_s
+        while process.running and time.monotonic() < limit:
+            process.read_line(_LOOK_S)
+            look()
+        if process.running:
+            raise TrialFailedError(Status.TIMED_OUT, f"{argv[0]} took more than {wall_s:.0f} s")
+        while isinstance(process.read_line(0.0), str):
+            pass
+        status = process.wait(_STOP_S)
+    told = stdout.read_text(errors="replace")
+    # sysbench ends well although a statement failed: what it calls fatal counts.
+    if status.returncode != 0 or "FATAL" in told:
+        words = _last_words(told + stderr.read_text(errors="replace"), ("FATAL", "rror"))
+        raise _failed(f"{Path(argv[0]).name} failed: {words}", files)
+    return status, told
+
+
+def _failed(reason: str, files: ServerFiles) -> TrialFailedError:
+    """Why something failed; a full disk has many faces."""
+    if _FULL in reason or free_bytes(files.workdir) < _NEXT_TO_NOTHING:
+        return TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {reason}")
+    return TrialFailedError(Status.CRASHED, reason)
+
+
+class Server:
+    """A running server; `query` asks it, and waits `answer_s` for what it says."""
+
+    answer_s = 3600.0
+
+    def __init__(self, process: ChildProcess, files: ServerFiles, socket: Path) -> None:
+        self.process = process
+        self.files = files
+        self.socket = socket
+
+    def query(self, statement: str) -> list[Row]:
+        """The rows of a statement; TrialFailedError where the server refuses it."""
+        try:
+            with self._connected() as cursor:
+                cursor.execute(statement)
+                return [tuple(row) for row in cursor.fetchall()]
+        except pymysql.MySQLError as error:
+            if self.process.running and error.args[:1] == (_LOST,):
+                reason = f"{statement}: no answer within {self.answer_s:g} s"
+                raise TrialFailedError(Status.TIMED_OUT, reason) from error
+            raise _failed(f"{statement}: {error}", self.files) from error
+
+    def status(self) -> str:
+        """RocksDB's statistics and tables since the server has started, as text."""
+        rows = self.query("SHOW ENGINE ROCKSDB STATUS")
+        text = "\n".join("\t".join(str(cell) for cell in row) for row in rows) + "\n"
+        return _RUN_TOGETHER.sub("\n", text)
+
+    def variables(self) -> dict[str, str]:
+        """RocksDB's variables, by their names without prefix."""
+        rows = self.query("SHOW GLOBAL VARIABLES LIKE 'rocksdb%'")
+        return {str(name).removeprefix("rocksdb_"): str(value) for name, value in rows}
+
+    @contextmanager
+    def _connected(self) -> Iterator[Cursor]:
+        connection = pymysql.connect(
+            unix_socket=str(self.socket), user="root", read_timeout=self.answer_s
+        )
+        try:
+            with connection.cursor() as cursor:
+                yield cursor
+        finally:
+            with suppress(pymysql.MySQLError):
+                connection.close()
+
+
+@contextmanager
+def running(program: str, files: ServerFiles, variables: Mapping[str, str]) -> Iterator[Server]:
+    """A server that runs in the block and has been stopped behind it.
+
+    TrialFailedError with the reason of its error log where it does not start, or does not stop.
+    """
+    # The path of a socket may have no more than 107 bytes; that of a work directory has any length.
+    with TemporaryDirectory(prefix="lsmtune-") as folder:
+        socket = Path(folder) / "mysql.sock"
+        files.config.write_text(configuration(files, socket, variables))
+        files.error_log.write_text("")  # of this start alone
+        with ChildProcess(
+            [program, f"--defaults-file={files.config}"],
+            cwd=files.workdir,
+            stdout_path=files.workdir / "server-stdout.txt",
+            stderr_path=files.workdir / "server-stderr.txt",
+            env={},
+        ) as process:
+            yield from _used(Server(process, files, socket))
+
+
+def _used(server: Server) -> Iterator[Server]:
+    _await_start(server)
+    yield server
+    _stop(server)
+
+
+def _await_start(server: Server) -> None:
+    limit = time.monotonic() + _START_S
+    while time.monotonic() < limit:
+        if not server.process.running:
+            status = server.process.wait(_STOP_S)
+            reason = _last_words(_said(server.files), _ERRORS)
+            raise TrialFailedError(
+                Status.REFUSED, f"the server ended with code {status.returncode}: {reason}"
+            )
+        if server.socket.exists():
+            with suppress(TrialFailedError):
+                server.query("SELECT 1")
+                return
+        time.sleep(_POLL_S)
+    raise TrialFailedError(Status.TIMED_OUT, f"the server did not start within {_START_S:.0f} s")
+
+
+def _stop(server: Server) -> None:
+    """Stop it cleanly; a server that has died meanwhile is a failed trial."""
+    if server.process.running:
+        server.query("SHUTDOWN")
+    try:
+        status = server.process.wait(_STOP_S)
+    except ProcessTimeout as timeout:
+        reason = f"the server did not stop: {timeout}"
+        raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
+    if status.returncode != 0:
+        how = status.signal_name or f"code {status.returncode}"
+        words = _last_words(_said(server.files), _ERRORS)
+        raise _failed(f"the server died with {how}: {words}", server.files)
+
+
+def _said(files: ServerFiles) -> str:
+    stderr = files.workdir / "server-stderr.txt"
+    texts = (
+        path.read_text(errors="replace") for path in (stderr, files.error_log) if path.exists()
+    )
+    return "".join(texts)
+
+
+def _last_words(text: str, telling: Sequence[str]) -> str:
+    """The last line that tells what went wrong."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if any(word in line for word in telling)]
+    # The server closes with lines of its own about plugins that it could not start.
+    first = [line for line in told if "RocksDB:" in line or "unknown" in line]
+    return [*(lines[-1:] or ["it did not say why"]), *told[-1:], *first[-1:]][-1][:_MOST_CHARACTERS]

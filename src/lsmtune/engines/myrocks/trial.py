@@ -1,0 +1,208 @@
+"""One trial on a private server: restore its data, start, load, settle, check, stop."""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lsmtune.engines.base import Places, TrialFailedError, Watch
+from lsmtune.engines.myrocks.live import LiveServer
+from lsmtune.engines.myrocks.loads import TPCC, read_check, read_run, sysbench_argv
+from lsmtune.engines.myrocks.measure import Loaded, measure, read_back, snapshot
+from lsmtune.engines.myrocks.options import read_base, variables_of
+from lsmtune.engines.myrocks.server import (
+    DATABASE,
+    Server,
+    ServerFiles,
+    install,
+    run_client,
+    running,
+)
+from lsmtune.engines.myrocks.settling import SpaceMeter, settle
+from lsmtune.engines.templates import Template, restore
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.families import option_name
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.system.host import CpuMeter
+from lsmtune.system.process import ChildProcess
+from lsmtune.trials import Base, Status, TrialSpec
+from lsmtune.workloads.presets import default_operations
+
+_TREE = 1_000_003
+"""The seed of a template's data and of the writes that warm it."""
+_WARMING, _FEWEST, _MOST = 4, 100, 500
+"""A template is warmed with a fourth of the load's transactions of each client, between bounds."""
+_PREPARE_S = 3600.0
+_LEVELED = 0
+_STYLE = ("compaction_style", "num_levels")
+"""A template has been loaded under the trial's own: a tree that changes its style rewrites all,
+and one that has more levels than it may have is refused."""
+_ROOM = 3
+
+
+class Trial:
+    """One trial; `measure` runs it, `evidence` tells which files it has left."""
+
+    def __init__(
+        self, program: str, catalogue: Catalogue, spec: TrialSpec, base: Base, places: Places
+    ) -> None:
+        self._program = program
+        self._catalogue = catalogue.with_families(spec.workload.column_families)
+        self._spec = spec
+        self._base = base
+        self._places = places
+        self._files = ServerFiles(places.workdir)
+
+    def measure(self, watch: Watch) -> Measurement:
+        """Run all parts; TrialFailedError when one fails."""
+        load, template = self._spec.workload, self._restored(watch)
+        meter, own_cpu_s = CpuMeter(), time.process_time()
+        with running(self._program, self._files, self._variables(self._spec.settings)) as server:
+            loaded = self._load(server, watch)
+            checking_cpu_s = _check(server, self._spec) if load.name == TPCC else 0.0
+        status = server.process.wait(0)
+        own_cpu_s = time.process_time() - own_cpu_s + status.cpu_s
+        own_cpu_s += loaded.client_cpu_s + checking_cpu_s
+        metrics = {
+            "peak_space_bytes": float(loaded.peak_space_bytes),
+            "cpu_s": loaded.cpu_s,
+            "peak_rss_bytes": float(status.peak_rss_bytes),
+            "others_cpu_percent": meter.stop().others_cpu_percent(own_cpu_s),
+            "build_s": template.metrics["build_s"],
+        }
+        return measure(self._files, loaded, metrics)
+
+    @contextmanager
+    def serve(self, watch: Watch) -> Iterator[LiveServer]:
+        """The server under a load without end, until the block ends."""
+        self._restored(watch)
+        spec, work = self._spec, self._files.workdir
+        with running(self._program, self._files, self._variables(spec.settings)) as server:
+            read_back(self._catalogue, spec.settings, server)
+            argv = sysbench_argv(spec.workload, server.socket, "run", spec.seed, endless=True)
+            output, errors = work / "load-stdout.txt", work / "load-stderr.txt"
+            with ChildProcess(
+                argv, cwd=work, stdout_path=output, stderr_path=errors, env={}
+            ) as load:
+                yield LiveServer(server, load, self._catalogue, self._base, spec.settings)
+
+    def _restored(self, watch: Watch) -> Template:
+        return restore(
+            self._places.templates,
+            self._template_key(),
+            _ROOM * self._spec.workload.user_bytes,
+            lambda folder: self._build(folder, watch),
+            self._files.data,
+        )
+
+    def evidence(self) -> dict[str, Path]:
+        """The files that exist, by the name under which they are kept."""
+        work, store = self._files.workdir, self._files.store
+        named = {path.name: path for path in work.glob("*-std*.txt")}
+        named |= {"my.cnf": self._files.config, "error.log": self._files.error_log}
+        named |= {"LOG": store / "LOG", "status.txt": work / "status.txt"}
+        for path in sorted(store.glob("OPTIONS-*"))[-1:]:
+            named["OPTIONS"] = path
+        return {name: path for name, path in named.items() if path.is_file()}
+
+    def _variables(self, settings: Settings) -> dict[str, str]:
+        given = {} if self._base.given is None else read_base(self._base.given)
+        base = self._base
+        return variables_of(self._catalogue, base.options, base.settings, given, settings)
+
+    def _template_key(self) -> str:
+        load = self._spec.workload
+        identity = {
+            "program": self._program,
+            "base": [self._base.options, self._base.given],
+            "settings": self._build_settings(),
+            "load": [load.name, load.warehouses, load.families, load.tables, load.num],
+            "warming": [load.threads, self._warming_operations()],
+        }
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]
+
+    def _build_settings(self) -> Settings:
+        """The base's settings under the trial's compaction style."""
+        style = {n: v for n, v in self._spec.settings.items() if option_name(n) in _STYLE}
+        return self._spec.base_settings | style
+
+    def _build(self, data: Path, watch: Watch) -> Template:
+        """Load the tables, warm them with writes, settle.
+
+        Where indexes are made last they are loaded under leveled compaction, for MyRocks' bulk
+        load fails under universal (error 4055); then all is compacted once as the trial's style
+        has it.
+        """
+        watch.phase("build")
+        started, load = time.monotonic(), self._spec.workload
+        files, settings = ServerFiles(data.parent, data.name), self._build_settings()
+        styles = [name for name in settings if option_name(name) == "compaction_style"]
+        indexed_last = load.name != TPCC
+        leveled = dict.fromkeys(styles, _LEVELED) if indexed_last else {}
+        operations = self._warming_operations()
+        warming = load.model_copy(update={"operations": operations, "duration_s": None})
+        install(files)
+        with running(self._program, files, self._variables(settings | leveled)) as server:
+            server.query(f"CREATE DATABASE {DATABASE}")
+            argv = sysbench_argv(load, server.socket, "prepare", _TREE)
+            run_client(argv, files, "prepare", _PREPARE_S)
+        with running(self._program, files, self._variables(settings)) as server:
+            if any(settings[name] != _LEVELED for name in leveled):
+                server.query("SET GLOBAL rocksdb_compact_cf = 'default'")
+            argv = sysbench_argv(warming, server.socket, "run", _TREE)
+            run_client(argv, files, "warm", _PREPARE_S)
+            settle(server, self._spec.protocol, SpaceMeter(server))
+        return Template(metrics={"build_s": time.monotonic() - started})
+
+    def _warming_operations(self) -> int:
+        load = self._spec.workload
+        told = load.client_operations or default_operations(load.name, load.num)
+        return min(max(_FEWEST, told // _WARMING), _MOST)
+
+    def _load(self, server: Server, watch: Watch) -> Loaded:
+        spec = self._spec
+        as_run = read_back(self._catalogue, spec.settings, server)
+        before, cpu_s = snapshot(server), server.process.cpu_s()
+        meter = SpaceMeter(server)
+        watch.phase("load")
+        argv = sysbench_argv(spec.workload, server.socket, "run", spec.seed)
+        status, printed = run_client(
+            argv, self._files, "load", spec.protocol.wall_limit_s, meter.look
+        )
+        end_s = time.time()
+        watch.phase("settle")
+        settle(server, spec.protocol, meter)
+        settled_s, cpu_s = time.time(), server.process.cpu_s() - cpu_s
+        (self._files.workdir / "status.txt").write_text(server.status())
+        return Loaded(
+            read_run(spec.workload, printed),
+            before,
+            snapshot(server),
+            end_s,
+            settled_s,
+            cpu_s,
+            meter.peak_bytes,
+            as_run,
+            status.cpu_s,
+        )
+
+
+def _check(server: Server, spec: TrialSpec) -> float:
+    """The CPU time of checking; TrialFailedError where TPC-C's tables are inconsistent."""
+    argv = sysbench_argv(spec.workload, server.socket, "check", spec.seed)
+    status, printed = run_client(argv, server.files, "check", spec.protocol.wall_limit_s)
+    broken = {condition: count for condition, count in read_check(printed).items() if count}
+    if broken:
+        raise TrialFailedError(
+            Status.UNREADABLE,
+            f"TPC-C's tables are inconsistent: {', '.join(map(_violation, broken.items()))}",
+        )
+    return status.cpu_s
+
+
+def _violation(found: tuple[int, int]) -> str:
+    condition, count = found
+    return f"condition {condition} is violated {count} times"

@@ -1,0 +1,74 @@
+"""What RocksDB's own statistics say of a load, in lsmtune's metrics."""
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.metrics.compaction_table import CompactionTable
+from lsmtune.metrics.statistics import Statistics
+from lsmtune.trials import Status
+
+_MICROS = 1e6
+
+
+def ticker(statistics: Statistics, name: str) -> int:
+    """The ticker's count; TrialFailedError where it was not printed."""
+    value = statistics.tickers.get(name)
+    if value is None:
+        raise TrialFailedError(Status.UNREADABLE, f"RocksDB told no statistic {name}")
+    return value
+
+
+def write_metrics(statistics: Statistics) -> dict[str, float]:
+    """What writing has cost; TrialFailedError where nothing was written."""
+    user = ticker(statistics, "rocksdb.bytes.written")
+    if not user:
+        raise TrialFailedError(Status.UNREADABLE, "the load wrote nothing")
+    flushed = ticker(statistics, "rocksdb.flush.write.bytes")
+    compacted = ticker(statistics, "rocksdb.compact.write.bytes")
+    logged = ticker(statistics, "rocksdb.wal.bytes")
+    read = ticker(statistics, "rocksdb.compact.read.bytes")
+    stall_s = ticker(statistics, "rocksdb.stall.micros") / _MICROS
+    metrics = {
+        "write_amp": (flushed + compacted) / user,
+        "wal_inclusive_write_amp": (flushed + compacted + logged) / user,
+        "flush_write_bytes": float(flushed),
+        "compact_write_bytes": float(compacted),
+        "compact_read_bytes": float(read),
+        "stall_s": stall_s,
+    }
+    compaction_cpu = statistics.histograms.get("rocksdb.compaction.times.cpu_micros")
+    if compaction_cpu is not None and compaction_cpu.sum is not None:
+        metrics["compaction_cpu_s"] = compaction_cpu.sum / _MICROS
+    return metrics
+
+
+def table_sums(table: CompactionTable) -> dict[str, float]:
+    """What only the last line of RocksDB's table tells; old versions have fewer columns."""
+    if table.sum is None:
+        return {}
+    told = {
+        "w_amp_table": table.sum.w_amp_table,
+        "background_jobs": table.sum.comp_count,
+        "background_s": table.sum.comp_s,
+    }
+    return {name: float(value) for name, value in told.items() if value is not None}
+
+
+def cache_metrics(statistics: Statistics) -> dict[str, float]:
+    """What reads cost: blocks read past the cache and spared by filters a read, cache hits."""
+    reads = sum(ticker(statistics, f"rocksdb.number.{n}") for n in ("keys.read", "db.seek"))
+    metrics = {
+        "read_amp": ticker(statistics, "rocksdb.block.cache.miss") / max(1, reads),
+        "bloom_useful": ticker(statistics, "rocksdb.bloom.filter.useful") / max(1, reads),
+    }
+    for kind in ("data", "index", "filter"):
+        hit = ticker(statistics, f"rocksdb.block.cache.{kind}.hit")
+        miss = ticker(statistics, f"rocksdb.block.cache.{kind}.miss")
+        if hit + miss:
+            metrics[f"cache_hit_{kind}"] = hit / (hit + miss)
+    return metrics
+
+
+def read_metrics(statistics: Statistics) -> dict[str, float]:
+    """What the reads of a load cost, and how many gets found their record still in memory."""
+    hit, miss = (ticker(statistics, f"rocksdb.memtable.{n}") for n in ("hit", "miss"))
+    found = {"memtable_hit": hit / (hit + miss)} if hit + miss else {}
+    return cache_metrics(statistics) | found

@@ -1,0 +1,69 @@
+"""sysbench's output, as it was captured, and whatever else may come."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.myrocks.loads import read_check, read_run, sysbench_argv
+from lsmtune.workloads import Workload
+
+DATA = Path(__file__).parents[1] / "data" / "captured"
+TPCC = Workload(name="tpcc", threads=2, operations=1000)
+OLTP = Workload(name="oltp_read_write", threads=2, operations=100)
+TPCC_OUTPUT = (DATA / "myrocks-tpcc-2-threads.txt").read_text()
+OLTP_OUTPUT = (DATA / "sysbench-oltp-2-threads.txt").read_text()
+
+
+def test_tpcc_is_counted_by_transaction() -> None:
+    run = read_run(TPCC, TPCC_OUTPUT)
+    told = [json.loads(line)["tpcc"] for line in TPCC_OUTPUT.splitlines() if line[:6] == '{"tpcc']
+    new_orders = [thread["transactions"]["new_order"] for thread in told]
+    assert run.new_orders == sum(part["commits"] for part in new_orders)
+    rolled_back = sum(part["rollbacks"] for part in new_orders)
+    assert run.transactions + rolled_back == 2 * 1000
+    metrics = run.metrics()
+    assert metrics["tpmc"] == pytest.approx(60 * run.new_orders / run.load_s)
+    assert metrics["throughput_ops_s"] == pytest.approx(run.transactions / run.load_s)
+    for kind in ("new_order", "payment", "order_status", "delivery", "stock_level"):
+        values = [metrics[f"{kind}_{p}_us"] for p in ("p50", "p75", "p99", "p999", "p9999")]
+        assert values == sorted(values)
+        assert 10 < values[0] < values[-1] < run.load_s * 1e6
+
+
+def test_sysbenchs_own_loads_are_counted() -> None:
+    run = read_run(OLTP, OLTP_OUTPUT)
+    assert run.transactions == 200
+    assert run.new_orders is None
+    metrics = run.metrics()
+    assert "tpmc" not in metrics
+    assert 0 < metrics["transaction_p50_us"] <= metrics["transaction_p99_us"]
+    assert sum(count for _, count in run.latencies["transaction"]) == 200
+
+
+@pytest.mark.parametrize("load", [TPCC, OLTP], ids=lambda load: load.name)
+@pytest.mark.parametrize("printed", ["", "sysbench 1.0.20\n", "FATAL: nothing\n"])
+def test_output_without_a_result_is_a_failed_trial(load: Workload, printed: str) -> None:
+    with pytest.raises(TrialFailedError):
+        read_run(load, printed)
+
+
+def test_a_thread_that_told_nothing_is_missed() -> None:
+    first = next(line for line in TPCC_OUTPUT.splitlines() if line.startswith('{"tpcc'))
+    with pytest.raises(TrialFailedError, match="1 of 2 threads"):
+        read_run(TPCC, first)
+
+
+def test_the_checks_are_read() -> None:
+    printed = '{"condition": 1, "violations": 0}\nnoise\n{"condition": 4, "violations": 3}\n'
+    assert read_check(printed) == {1: 0, 4: 3}
+
+
+def test_a_load_ends_by_operations_or_by_the_clock() -> None:
+    by_count = sysbench_argv(TPCC, Path("s"), "run", 7)
+    assert {"--events=2000", "--time=0", "--rand-seed=7", "--warehouses=2"} <= set(by_count)
+    timed = Workload(name="tpcc", duration_s=20, families=True)
+    by_clock = sysbench_argv(timed, Path("s"), "run", 7)
+    assert {"--events=0", "--time=20", "--families=on", "--threads=8"} <= set(by_clock)
+    assert "--events=2000" not in sysbench_argv(TPCC, Path("s"), "prepare", 7)

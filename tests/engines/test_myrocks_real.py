@@ -1,0 +1,257 @@
+"""The engine on real private servers: what comes out is consistent, and nothing stays behind."""
+
+import shutil
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fakes.asks import Asks
+from fakes.rig import Rig
+from lsmtune.engines.base import Live, Places, TrialFailedError, Watch
+from lsmtune.engines.myrocks import MyRocks
+from lsmtune.engines.myrocks.loads import read_check, sysbench_argv
+from lsmtune.engines.myrocks.server import DATABASE, ServerFiles, install, run_client, running
+from lsmtune.errors import UserError
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Settings
+from lsmtune.spec import StudySpec
+from lsmtune.studies.guard import Judgement
+from lsmtune.studies.online import OnlineTuner, Plan
+from lsmtune.trials import Protocol, Status, TrialSpec
+from lsmtune.workloads import Workload
+
+HERE = all(shutil.which(name) for name in ("mariadbd", "mariadb-install-db", "sysbench"))
+pytestmark = [
+    pytest.mark.db_bench,
+    pytest.mark.skipif(not HERE, reason="MyRocks is not installed: make myrocks"),
+]
+SMALL = Workload(name="oltp_write_only", tables=1, num=2000, threads=4, operations=200)
+TPCC = Workload(name="tpcc", warehouses=1, threads=4, operations=100)
+
+
+def servers_in(folder: Path) -> list[psutil.Process]:
+    """The servers that run on data below a folder."""
+    found = []
+    for process in psutil.process_iter(["name", "cmdline"]):
+        if str(folder) in " ".join(process.info["cmdline"] or []):
+            found.append(process)
+    return found
+
+
+def templates(rig: Rig) -> set[Path]:
+    return set((rig.folder / "templates").iterdir())
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    return Rig("mariadbd", tmp_path_factory.mktemp("myrocks"), StudySpec(workload=SMALL))
+
+
+@pytest.fixture(scope="module")
+def tpcc(tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    load = TPCC.model_copy(update={"families": True})
+    return Rig("mariadbd", tmp_path_factory.mktemp("tpcc"), StudySpec(workload=load))
+
+
+def test_a_trial_measures_what_happened(rig: Rig) -> None:
+    phases: list[str] = []
+    outcome = rig.run(watch=Watch(phases.append))
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    measurement = outcome.result.measurement
+    assert measurement is not None
+    m = measurement.metrics
+    assert phases[-2:] == ["load", "settle"]
+    assert m["total_s"] == pytest.approx(m["load_s"] + m["settle_s"])
+    # Neither the checking nor the end of the server are the load's.
+    assert m["settle_s"] < 10
+    assert m["throughput_ops_s"] == pytest.approx(800 / m["load_s"], rel=0.02)
+    written = m["flush_write_bytes"] + m["compact_write_bytes"]
+    assert written > 0
+    in_log = sum(level.write_bytes or 0 for level in measurement.levels)
+    assert in_log == pytest.approx(written, rel=0.05)
+    in_levels = sum(level.size_bytes for level in measurement.levels)
+    assert in_levels == pytest.approx(m["live_sst_bytes"], rel=0.05)
+    assert m["peak_space_bytes"] >= m["live_sst_bytes"]
+    assert measurement.engine_version == "6.29.5"
+    assert measurement.as_run["use_direct_reads"] == "ON"
+    assert {"my.cnf", "LOG", "OPTIONS", "status.txt", "load-stdout.txt"} <= set(outcome.evidence)
+    assert servers_in(rig.folder) == []
+
+
+def test_the_same_seed_writes_the_same(rig: Rig) -> None:
+    runs = [rig.run(seed=11).result for _ in range(2)]
+    first, second = (run.metrics["write_amp"] for run in runs)
+    assert first == pytest.approx(second, rel=0.1)
+
+
+def test_universal_compaction_starts_from_a_tree_of_its_own(rig: Rig) -> None:
+    rig.run()
+    of_level = templates(rig)
+    outcome = rig.run(rig.base | {"default.compaction_style": 1})
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    assert len(templates(rig) - of_level) == 1
+    assert rig.run(rig.base | {"default.block_size": 8192}).result.status is Status.COMPLETE
+    assert len(templates(rig) - of_level) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"mmap_read": True}, "direct"),
+        ({"default.compression_type": "bzip2"}, "not"),
+    ],
+)
+def test_what_the_server_refuses_is_told_in_its_own_words(
+    rig: Rig, changes: Settings, word: str
+) -> None:
+    outcome = rig.run(rig.base | changes)
+    assert outcome.result.status is Status.REFUSED
+    assert word in str(outcome.result.reason).lower()
+    assert servers_in(rig.folder) == []
+
+
+def test_each_family_runs_what_it_was_given_and_the_tables_are_consistent(tpcc: Rig) -> None:
+    settings = tpcc.base | {
+        "cf_orders.bloom_bits": 10, "cf_stock.block_size": 16384, "default.block_size": 8192,
+        "cf_order_line.write_buffer_size": 2 << 20,
+    }  # fmt: skip
+    outcome = tpcc.run(settings)
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    measurement = outcome.result.measurement
+    assert measurement is not None
+    assert measurement.as_run["cf_stock.block_size"] == "16384"
+    assert measurement.as_run["cf_order_line.write_buffer_size"] == str(2 << 20)
+    assert measurement.as_run["default.block_size"] == "8192"
+    assert measurement.metrics["tpmc"] > 0
+    assert "check-stdout.txt" in outcome.evidence
+
+
+def test_a_server_that_is_killed_is_a_crash_and_the_data_stay_consistent(tpcc: Rig) -> None:
+    folder = tpcc.folder / "killed"
+    folder.mkdir()
+    tpcc.run()
+    template = next(iter(templates(tpcc)))
+    shutil.copytree(template / "db", folder / "data")
+    files = ServerFiles(folder)
+    load = tpcc.spec.workload.model_copy(update={"operations": 10_000})
+    with pytest.raises(TrialFailedError, match=r"died|failed"):
+        _run_and_kill(files, load)
+    with running("mariadbd", files, {}) as server:
+        argv = sysbench_argv(load, server.socket, "check", 3)
+        _, printed = run_client(argv, files, "check", 60)
+        assert read_check(printed) == {1: 0, 2: 0, 3: 0, 4: 0}
+    assert servers_in(folder) == []
+
+
+def _run_and_kill(files: ServerFiles, load: Workload) -> None:
+    with running("mariadbd", files, {}) as server:
+        threading.Timer(1.5, server.process.kill).start()
+        run_client(sysbench_argv(load, server.socket, "run", 3), files, "load", 60)
+
+
+def test_a_trial_whose_server_dies_is_a_failed_one(rig: Rig) -> None:
+    load = SMALL.model_copy(update={"operations": 100_000})
+
+    def kill() -> None:
+        for process in servers_in(rig.folder):
+            process.send_signal(signal.SIGKILL)
+
+    def phase(name: str) -> None:
+        if name == "load":
+            threading.Timer(0.5, kill).start()
+
+    outcome = rig.run(workload=load, watch=Watch(phase))
+    assert outcome.result.status is Status.CRASHED
+    assert servers_in(rig.folder) == []
+
+
+def test_a_load_that_takes_too_long_is_ended(rig: Rig) -> None:
+    load = SMALL.model_copy(update={"operations": 1_000_000})
+    outcome = rig.run(workload=load, wall_limit_s=2)
+    assert outcome.result.status is Status.TIMED_OUT
+    assert servers_in(rig.folder) == []
+
+
+def test_a_server_that_is_none_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="does not work as MyRocks"):
+        Rig("/bin/false", tmp_path, StudySpec(workload=SMALL))
+
+
+def test_two_servers_do_not_meet(tmp_path: Path) -> None:
+    """Each has a folder and a socket of its own, and none listens on a port."""
+    both = [ServerFiles(tmp_path / name) for name in ("one", "two")]
+    for files in both:
+        files.workdir.mkdir()
+        install(files)
+    with running("mariadbd", both[0], {}) as one, running("mariadbd", both[1], {}) as two:
+        one.query(f"CREATE DATABASE {DATABASE}")
+        assert (DATABASE,) in one.query("SHOW DATABASES")
+        assert (DATABASE,) not in two.query("SHOW DATABASES")
+        for server in (one, two):
+            assert psutil.Process(server.process.pid).net_connections("inet") == []
+
+
+@contextmanager
+def served(rig: Rig, name: str) -> Iterator[Live]:
+    load = Workload(name="oltp_read_write", tables=1, num=2000, threads=4)
+    spec = TrialSpec(
+        settings=rig.base, base_settings=rig.base, workload=load, protocol=Protocol(), seed=1
+    )
+    folder = rig.folder / name
+    folder.mkdir()
+    places = Places(folder, rig.folder / "templates")
+    watch = Watch(lambda phase: None)
+    with MyRocks("mariadbd").serve(spec, rig.ground.base, places, watch) as live:
+        yield live
+
+
+def test_a_running_server_is_changed_watched_and_changed_back(rig: Rig) -> None:
+    with served(rig, "live") as live:
+        before = live.window(1.0)
+        assert before.metrics["throughput_ops_s"] > 0
+        assert before.traits["bytes written a transaction"] > 0
+        changed = rig.base | {
+            "default.write_buffer_size": 256 << 10, "cache_size": 1 << 20,
+            "default.compression_type": "zlib", "default.level0_file_num_compaction_trigger": 2,
+        }  # fmt: skip
+        live.change(changed)
+        after = live.window(1.0)
+        for trait, value in before.traits.items():
+            assert after.traits[trait] == pytest.approx(value, rel=0.2)
+        live.change(rig.base)
+        # What a server takes without doing it is found out.
+        with pytest.raises(TrialFailedError, match="instead of"):
+            live.change(rig.base | {"default.compaction_style": 1})
+    assert servers_in(rig.folder) == []
+
+
+def test_a_running_server_that_dies_is_told(rig: Rig) -> None:
+    with pytest.raises(TrialFailedError, match=r"died|connect"):
+        _serve_and_kill(rig)
+    assert servers_in(rig.folder) == []
+
+
+def _serve_and_kill(rig: Rig) -> None:
+    with served(rig, "dead") as live:
+        live.window(0.5)
+        for process in servers_in(rig.folder / "dead"):
+            process.send_signal(signal.SIGKILL)
+        live.window(5.0)
+
+
+def test_a_planted_harmful_change_to_a_real_server_is_taken_back(rig: Rig) -> None:
+    space = KnobSpace(
+        (rig.ground.catalogue.knob("cache_size"), rig.ground.catalogue.knob("delayed_write_rate")),
+        rig.base, rig.ground.open_files, rig.space.memory,
+    )  # fmt: skip
+    harmful = space.canonical({**space.default(), "cache_size": 64 << 10})
+    with served(rig, "guarded") as live:
+        tuner = OnlineTuner(live, space, Asks([harmful]), Plan("read_amp", 1.0, 3, 1, 1))
+        [step] = tuner.steps()
+        assert step.judgement is Judgement.LOST, step
+        assert tuner.current == space.default()
