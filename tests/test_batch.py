@@ -20,7 +20,7 @@ TUNABLE = [knob for knob in CATALOGUE.knobs if knob.inert is None]
 def read(tmp_path: Path, *lines: str) -> list[BatchLine]:
     file = tmp_path / "batch.jsonl"
     file.write_text("\n".join(lines) + "\n")
-    return read_batch(file, CATALOGUE)
+    return read_batch(file)
 
 
 @given(st.data())
@@ -30,7 +30,7 @@ def test_what_is_written_is_read_again(tmp_path_factory, data) -> None:  # type:
     line = BatchLine("a", Workload(num=5000), values, {"write_amp": 2.5}, seed=7)
     file = tmp_path_factory.mktemp("batch") / "batch.jsonl"
     file.write_text(line.to_json() + "\n")
-    assert read_batch(file, CATALOGUE) == [line]
+    assert read_batch(file) == [line]
 
 
 def test_what_is_left_out_has_defaults(tmp_path: Path) -> None:
@@ -72,4 +72,4 @@ def test_a_bad_line_says_what_is_wrong_and_spoils_no_other(
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"nowhere.*cannot be read"):
-        read_batch(tmp_path / "nowhere", CATALOGUE)
+        read_batch(tmp_path / "nowhere")

@@ -102,7 +102,10 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
     file.write_text(FULL)
     spec = make_spec(read_study_file(file), str(file))
     said = tomllib.loads(FULL)
-    assert said.keys() == StudySpec.model_fields.keys() - {"sweep"}  # instead of a screening
+    assert said.keys() == StudySpec.model_fields.keys() - {
+        "sweep",
+        "online",
+    }  # instead of a screening
     assert spec.name == "night-run"
     assert spec.scale_value == Fraction(1, 8)
     assert spec.budget_s == 1200
@@ -177,7 +180,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_there_is_another_value_for_every_setting() -> None:
-    assert OTHER_VALUES.keys() == StudySpec.model_fields.keys() - {"study", "engine"}
+    assert OTHER_VALUES.keys() == StudySpec.model_fields.keys() - {"study", "engine", "online"}
 
 
 @pytest.mark.parametrize("key", sorted(OTHER_VALUES))
@@ -195,7 +198,7 @@ def test_a_screening_may_repeat_more_configs_more_often_while_it_goes_on() -> No
 
 
 def test_a_screening_is_no_controlled_experiment() -> None:
-    with pytest.raises(UserError, match="leave one table out"):
+    with pytest.raises(UserError, match="leave screen or sweep out"):
         make_spec({name: OTHER_VALUES[name] for name in ("screen", "sweep")}, "here")
 
 
@@ -248,6 +251,28 @@ def test_load_decides_knobs_and_objective_where_the_user_does_not() -> None:
     assert (asked.knobs, asked.objective) == ("core", ("read_amp",))
     limits = {limit.metric for limit in reads.parsed_objective.limits}
     assert limits == {"live_sst_bytes", "write_amp"}
+
+
+def test_a_load_of_sql_brings_its_engine_its_knobs_and_its_program() -> None:
+    spec = make_spec({"workload": "tpcc"}, "here")
+    assert (spec.engine, spec.program, spec.knobs) == ("myrocks", "mariadbd", "mixed")
+    assert spec.workload.threads == 8
+    apart = make_spec({"workload": {"name": "tpcc", "families": True}}, "here")
+    assert apart.knobs == "families"
+    timed = make_spec({"workload": {"name": "tpcc", "duration_s": 20}}, "here")
+    assert timed.objective == ("throughput_ops_s",)
+    assert "engine: the load tpcc runs on myrocks" in refusal(
+        {"workload": "tpcc", "engine": "rocksdb"}
+    )
+
+
+def test_only_a_running_engine_is_tuned_online() -> None:
+    spec = make_spec({"workload": "oltp_read_write", "online": {"window_s": 2}}, "here")
+    assert (spec.knobs, spec.objective) == ("online", ("throughput_ops_s",))
+    assert "online: the engine rocksdb is tuned between runs" in refusal({"online": {}})
+    assert "leave sweep or online out" in refusal(
+        {"workload": "tpcc", "online": {}, "sweep": {"factors": {"a": {"cache_size": [1, 2]}}}}
+    )
 
 
 def test_direct_reads_belong_to_the_load_and_are_not_searched() -> None:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
+from lsmtune.spec import catalogue_of
 from lsmtune.workloads import Workload
 
 _KEYS = {"id", "workload", "knobs", "metrics", "error", "seed"}
@@ -47,8 +48,10 @@ class BatchLine:
         return json.dumps(document)
 
 
-def read_batch(path: Path, catalogue: Catalogue) -> list[BatchLine]:
+def read_batch(path: Path) -> list[BatchLine]:
     """The lines of a file; one that is wrong has an error instead of values.
+
+    The knobs of a line are those of the engine that its load runs on.
 
     UserError when the file cannot be read.
     """
@@ -56,10 +59,10 @@ def read_batch(path: Path, catalogue: Catalogue) -> list[BatchLine]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"batch {path}: cannot be read: {error}") from error
-    return list(_lines(text, catalogue))
+    return list(_lines(text))
 
 
-def _lines(text: str, catalogue: Catalogue) -> Iterator[BatchLine]:
+def _lines(text: str) -> Iterator[BatchLine]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             name = str(number)
@@ -68,14 +71,14 @@ def _lines(text: str, catalogue: Catalogue) -> Iterator[BatchLine]:
                 if not isinstance(document, dict):
                     raise UserError("is no JSON object")
                 name = str(document.get("id", number))
-                yield _line(name, document, catalogue)
+                yield _line(name, document)
             except json.JSONDecodeError as error:
                 yield BatchLine(name, error=f"line {number}: is no JSON: {error.msg}")
             except UserError as error:
                 yield BatchLine(name, error=f"line {number}: {error}")
 
 
-def _line(name: str, document: dict[str, Any], catalogue: Catalogue) -> BatchLine:
+def _line(name: str, document: dict[str, Any]) -> BatchLine:
     if unknown := document.keys() - _KEYS:
         known = ", ".join(sorted(_KEYS))
         raise UserError(f"{', '.join(sorted(unknown))} is no key of a line; known are {known}")
@@ -88,6 +91,7 @@ def _line(name: str, document: dict[str, Any], catalogue: Catalogue) -> BatchLin
     knobs, metrics = document.get("knobs", {}), document.get("metrics", {})
     if not isinstance(knobs, dict) or not isinstance(metrics, dict):
         raise UserError("knobs and metrics are objects of names and values")
+    catalogue = catalogue_of(workload)
     checked = {knob: _value(catalogue, knob, value) for knob, value in knobs.items()}
     for metric, value in metrics.items():
         if not isinstance(value, int | float) or isinstance(value, bool):

@@ -8,21 +8,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.design import DesignName
+from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.objective import DEFAULT_LIMITS, Limit, Objective, parse_objective
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
-from lsmtune.workloads import PRESETS, Kind, Mix, Workload
+from lsmtune.workloads import PRESETS, EngineName, Kind, Mix, Workload
 
 BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "pairs", "max_pairs"})
 """What may change while a study goes on (its name aside, which finds it)."""
@@ -30,11 +32,17 @@ BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "p
 SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
 
+PROGRAMS: dict[EngineName, str] = {"rocksdb": "db_bench", "myrocks": "mariadbd"}
+"""What is run where the user names no other."""
+
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 """How far around the size that was given a block cache is searched."""
 
 _LOAD = ("threads", "compression_ratio")
 """The parameters of the load that presets of published studies vary."""
+
+_TIMED = "throughput_ops_s"
+"""What is asked for where the clock ends the load, and of a running engine."""
 
 MIN_PAIRS = 6
 """A gain is never claimed from fewer pairs of runs."""
@@ -53,8 +61,8 @@ LIMITS: dict[Kind, tuple[Limit, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a study stands on: the engine's knobs, the base, and how many files a process may
-    have open on this host."""
+    """What a study stands on: the engine's knobs, those of the load's column families among them,
+    the base, and how many files a process may have open on this host."""
 
     catalogue: Catalogue
     base: Base
@@ -76,6 +84,18 @@ class Screen(BaseModel):
     runs: int = Field(default=3, ge=2, le=100)
 
 
+class Online(BaseModel):
+    """What makes a study one of a running engine, whose options are changed while it serves.
+
+    A change is judged by `windows` of `window_s` seconds before it and under it, and as many after
+    it was taken back where it seems to gain.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    window_s: float = Field(default=10.0, ge=0.5, le=3600)
+    windows: int = Field(default=5, ge=3, le=100)
+
+
 class StudySpec(BaseModel):
     """Everything that defines a study; the text forms are those of the command line.
 
@@ -87,13 +107,14 @@ class StudySpec(BaseModel):
     `trials` or `budget` ends the search, whichever comes first. `base_runs` is how often the
     base is measured before. Of the searched configs the `finalists` best run `repeats` times
     more, so that the winner is not merely the luckiest. `pairs` and `max_pairs` is how many
-    pairs of runs verify it (0: none). With a `screen` or a `sweep` table it is no search.
+    pairs of runs verify it (0: none). With a `screen` or a `sweep` table it is no search, with an
+    `online` table a search on a running engine.
     A study goes on only under the settings it began with, its budget excepted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     study: str | None = None
-    engine: Literal["rocksdb"] = "rocksdb"
+    engine: EngineName = "rocksdb"
     program: str = Field(default="db_bench", min_length=1)
     base: str | None = None
     family: str = "default"
@@ -117,6 +138,7 @@ class StudySpec(BaseModel):
     protocol: Protocol = Protocol()
     screen: Screen | None = None
     sweep: Sweep | None = None
+    online: Online | None = None
 
     @field_validator("study")
     @classmethod
@@ -138,15 +160,23 @@ class StudySpec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _defaults_of_the_load(cls, given: Any) -> Any:
-        """Knobs and objective as they suit the load, where the user names none."""
+        """Engine, knobs and objective as they suit the load, where the user names none."""
         load = given.get("workload", {}) if isinstance(given, Mapping) else None
         if isinstance(load, Workload):
-            load = {"name": load.name}
-        name = load.get("name", "fillrandom") if isinstance(load, Mapping) else load
+            load = load.model_dump()
+        table = load if isinstance(load, Mapping) else {"name": load}
+        name = table.get("name", "fillrandom")
         if not isinstance(name, str) or name not in PRESETS:
             return given
         preset = PRESETS[name]
-        return {"knobs": preset.knobs, "objective": preset.objective, **given}
+        ours = {"engine": preset.engine, "program": PROGRAMS[preset.engine]}
+        asked = {
+            "knobs": "families" if table.get("families") else preset.knobs,
+            "objective": _TIMED if table.get("duration_s") else preset.objective,
+        }
+        if given.get("online") is not None:
+            asked = {"knobs": "online", "objective": _TIMED}
+        return {**asked, **ours, **given}
 
     @field_validator("scale")
     @classmethod
@@ -159,8 +189,15 @@ class StudySpec(BaseModel):
         self.parsed_objective  # noqa: B018
         self.budget_s  # noqa: B018
         self.cache_bytes  # noqa: B018
-        if self.screen is not None and self.sweep is not None:
-            raise UserError("sweep: a screening is no controlled experiment; leave one table out")
+        if self.engine != (runs_on := self.workload.preset.engine):
+            raise UserError(
+                f"engine: the load {self.workload.name} runs on {runs_on}, not on {self.engine}"
+            )
+        tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
+        if len(tables) > 1:
+            raise UserError(f"{tables[1]}: a study is one thing; leave {' or '.join(tables)} out")
+        if self.online is not None and self.engine != "myrocks":
+            raise UserError(f"online: the engine {self.engine} is tuned between runs; myrocks can")
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} is too few; allowed are 0 (none) or >= {MIN_PAIRS}"
@@ -207,17 +244,16 @@ class StudySpec(BaseModel):
 
     def lasting(self) -> dict[str, Any]:
         """The settings that may not change: not the budget, nor how often what runs is repeated."""
-        kept = self.model_dump(
+        return self.model_dump(
             mode="json",
             exclude={
                 **dict.fromkeys(BUDGET_KEYS, True),
                 "screen": {"replicated": True, "runs": True},
                 "sweep": {"repeats": True, "metrics": True},
             },
+            # So that a setting that comes with a later version changes no study of before.
+            exclude_none=True,
         )
-        if self.sweep is None:
-            del kept["sweep"]
-        return kept
 
     def knob(self, knob: Knob) -> Knob:
         """The knob as this study has it: a block cache that was given scales with the tree."""
@@ -235,10 +271,11 @@ class StudySpec(BaseModel):
         factor = float(scale or self.scale_value)
         catalogue = self._catalogue(ground)
         given = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
+        settings = with_families(ground.base.settings, self.workload.column_families)
         selected = catalogue.select(self.knobs)
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
         base = {
-            **catalogue.scaled({**ground.base.settings, **given}, factor), **self.fixed, **load
+            **catalogue.scaled({**settings, **given}, factor), **self.fixed, **load
         }  # fmt: skip
         chosen = (k for k in selected if k.name not in self.fixed)
         knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
@@ -257,8 +294,9 @@ class StudySpec(BaseModel):
         """
         load = load or self.workload
         varied: dict[str, Any] = {name: config[name] for name in _LOAD if name in config}
-        if int(varied.get("threads", 1)) > 1:
-            varied["operations"] = round(load.client_operations * load.threads / varied["threads"])
+        operations = load.client_operations
+        if int(varied.get("threads", 1)) > 1 and operations is not None:
+            varied["operations"] = round(operations * load.threads / varied["threads"])
         return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
 
     def settings_at(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
@@ -274,12 +312,19 @@ class StudySpec(BaseModel):
 
     def _catalogue(self, ground: Ground) -> Catalogue:
         """The knobs that the base has, as this study has them."""
-        known = ground.catalogue.restricted(ground.base.settings)
+        known = ground.catalogue.restricted(
+            with_families(ground.base.settings, self.workload.column_families)
+        )
         return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:
         """The knob with a range around the base, where that is the user's own."""
         return knob if self.base is None else knob.around(base[knob.name])
+
+
+def catalogue_of(load: Workload) -> Catalogue:
+    """The knobs of the engine that a load runs on, those of its column families among them."""
+    return load_catalogue(load.preset.engine).with_families(load.column_families)
 
 
 def without_load(settings: Settings) -> Settings:
@@ -318,6 +363,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("protocol",): Protocol,
     ("screen",): Screen,
     ("sweep",): Sweep,
+    ("online",): Online,
 }
 
 

@@ -125,7 +125,7 @@ def _points(study: Study, table: Screen) -> list[Point]:
     if table.batch is None:
         configs = design_configs(study.space, table.design, study.spec.trials, study.spec.seed)
         return [Point(config, study.spec.load_at(config)) for config in configs]
-    lines = usable_lines(Path(table.batch), read_batch(Path(table.batch), study.ground.catalogue))
+    lines = usable_lines(Path(table.batch), read_batch(Path(table.batch)))
     return [Point(study.space.canonical(_known(study, line)), line.workload) for line in lines]
 
 

@@ -28,7 +28,7 @@ from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workdir import sweep_workdirs, workdir
-from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
@@ -48,7 +48,8 @@ class Study:
         self.stored = stored
         self.spec = spec
         self.objective: Objective = spec.parsed_objective
-        self.ground = Ground(engine.catalogue, stored.base, describe_host().max_open_files)
+        catalogue = engine.catalogue.with_families(spec.workload.column_families)
+        self.ground = Ground(catalogue, stored.base, describe_host().max_open_files)
         self.space = spec.space(self.ground)
         self._runner = Runner(home, stored, stored.base, engine, listener)
         self._trials: list[StoredTrial] = []
@@ -128,7 +129,7 @@ class Study:
 
     def trial_spec(self, config: Config) -> TrialSpec:
         """What the engine is given to run a config as this study runs them."""
-        protocol = self.spec.protocol
+        protocol = self.protocol
         base_s = [trial.duration_s for trial in self._complete_base()]
         if base_s:
             limit_s = max(_SHORTEST_LIMIT_S, _SLOWEST_TIMES_BASE * max(base_s))
@@ -137,10 +138,17 @@ class Study:
         settings = self.space.settings(config)
         return TrialSpec(
             settings=without_load(settings),
+            base_settings=without_load(self.space.settings(self.space.default())),
             workload=self.spec.load_at(config),
             protocol=protocol,
             seed=self.spec.seed,
         )
+
+    @property
+    def protocol(self) -> Protocol:
+        """The protocol of the study's trials; what the clock ends has its time on top."""
+        limits, given_s = self.spec.protocol, self.spec.workload.duration_s or 0
+        return limits.model_copy(update={"wall_limit_s": limits.wall_limit_s + given_s})
 
     def settings_at(self, config: Config, scale: Fraction) -> Settings:
         """The settings of a config for a tree at another scale."""
@@ -241,7 +249,8 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
     with workdir(folder, f"{spec.name}-describe") as directory:
         facts = engine.describe(directory)
         base = engine.base(facts, _own_base(spec), directory)
-    ground = Ground(engine.catalogue, base, describe_host().max_open_files)
+    catalogue = engine.catalogue.with_families(spec.workload.column_families)
+    ground = Ground(catalogue, base, describe_host().max_open_files)
     spec.space(ground)
     return facts, ground
 

@@ -48,12 +48,14 @@ def sweep(study: Study, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
     UserError when RocksDB would refuse a cell, LsmtuneError when the base cannot be measured.
     """
     steps = plan(study, experiment)
+    base = _base_config(study, experiment)
     done = Counter(step.key for step, _ in _outcomes(study, steps))
     for place, step in enumerate(steps):
         if done[step.key]:
             done[step.key] -= 1
             continue
-        spec = study.trial_spec(step.config).model_copy(update={"seed": step.seed})
+        held = {"seed": step.seed, "base_settings": study.space.settings(base)}
+        spec = study.trial_spec(step.config).model_copy(update=held)
         what = "base" if step.cell is None else "cell"
         title = f"run {place + 1} of {len(steps)} ({what}){_time(study, len(steps) - place)}"
         result = study.run(Task(title, step.role, step.config, spec))

@@ -98,14 +98,16 @@ def _run_pair(study: Study, best: Config, verification: StoredVerification) -> N
     """Run a new pair; a pair that was cut off is not completed, its runs lie too far apart."""
     before = [trial.pair for trial in _runs(study, verification) if trial.pair is not None]
     pair = max(before, default=-1) + 1
+    scale = Fraction(verification.scale)
     roles = [Role.VERIFY_BEST, Role.VERIFY_BASE]
     np.random.default_rng([study.spec.seed, verification.id, pair]).shuffle(roles)
     configs = {Role.VERIFY_BEST: best, Role.VERIFY_BASE: study.space.default()}
     for role in roles:
         spec = TrialSpec(
-            settings=study.settings_at(configs[role], Fraction(verification.scale)),
+            settings=study.settings_at(configs[role], scale),
+            base_settings=study.settings_at(study.space.default(), scale),
             workload=study.spec.load_at(configs[role], verification.workload),
-            protocol=study.spec.protocol,
+            protocol=study.protocol,
             seed=_FIRST_SEED * verification.id + pair,
         )
         title = f"pair {pair + 1}, {_SIDES[role]}"

@@ -1,0 +1,218 @@
+"""Tuning a running store: one change at a time, which stays only if equal windows show a gain."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from lsmtune.engines.base import Live, LiveEngine, Places, TrialFailedError, Watch, Window
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.objective import median_metrics
+from lsmtune.optimizers.base import Observation, Optimizer, seen
+from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.spec import Online
+from lsmtune.stats import Interval
+from lsmtune.store.home import now_text
+from lsmtune.store.records import NewTrial
+from lsmtune.studies.guard import (
+    Judgement,
+    cost_ratio,
+    gains,
+    loses,
+    shifted,
+)
+from lsmtune.studies.study import Study
+from lsmtune.system.lock import host_lock
+from lsmtune.system.workdir import workdir
+from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a change is judged: by which metric, in windows of so many seconds, so many a side."""
+
+    metric: str
+    window_s: float
+    windows: int
+    steps: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change that was tried: what became of it, and by how much it moved the metric.
+
+    `cost` is the metric under the change over that before, below 1 better; None where it was not
+    measured. `base` tells how often the load had shifted before.
+    """
+
+    number: int
+    config: Config
+    judgement: Judgement
+    cost: Interval | None
+    reason: str
+    base: int
+    windows: tuple[Window, ...] = ()
+
+
+class OnlineTuner:
+    """Tries changes on a running store; `steps` runs them, `current` is what is set."""
+
+    def __init__(self, live: Live, space: KnobSpace, optimizer: Optimizer, plan: Plan) -> None:
+        self._live = live
+        self._space = space
+        self._optimizer = optimizer
+        self._plan = plan
+        self._shifts = 0
+        self._known: list[Window] = []
+        self.current = space.default()
+        self._history = [self._base()]
+
+    def steps(self) -> Iterator[Step]:
+        """Try one change after the other; whatever ends it, the store keeps what is proven."""
+        try:
+            for number in range(1, self._plan.steps + 1):
+                before = self._fresh_windows()
+                seed = self._plan.seed + self._shifts
+                config = self._optimizer.ask(self._space, self._history, seed)
+                if config in seen(self._history):
+                    return
+                yield self._step(number, config, before)
+        finally:
+            self._set(self.current)
+
+    def _base(self) -> Observation:
+        return Observation(self.current, (1.0,), 0.0)
+
+    def _set(self, config: Config) -> None:
+        self._live.change(self._space.settings(config))
+
+    def _windows(self) -> list[Window]:
+        return [self._live.window(self._plan.window_s) for _ in range(self._plan.windows)]
+
+    def _fresh_windows(self) -> list[Window]:
+        """Windows of what is set; what was learned under another load is forgotten."""
+        fresh = self._windows()
+        if self._known and shifted(fresh, self._known) is not None:
+            self._start_over()
+        self._known = fresh
+        return fresh
+
+    def _start_over(self) -> None:
+        """The load has shifted: what is set is the base of what follows."""
+        self._shifts += 1
+        self._known = []
+        self._history = [self._base()]
+
+    def _step(self, number: int, config: Config, before: list[Window]) -> Step:
+        base = self._shifts
+        try:
+            self._set(config)
+        except TrialFailedError as failure:
+            self._set(self.current)
+            self._history.append(Observation(config, None, None))
+            return Step(number, config, Judgement.REFUSED, None, str(failure), base)
+        under: list[Window] = []
+        judgement, reason = self._watched(before, under)
+        cost = cost_ratio(self._plan.metric, under, before)
+        if judgement is Judgement.SHIFTED:
+            self._start_over()
+            return Step(number, config, judgement, cost, reason, base, tuple(under))
+        self._history.append(Observation(config, (cost.median,), 0.0))
+        if judgement is Judgement.KEPT:
+            self.current = config
+            self._set(config)
+            self._history = [_rebased(earlier, cost.median) for earlier in self._history]
+        return Step(number, config, judgement, cost, reason, base, tuple(under))
+
+    def _watched(self, before: list[Window], under: list[Window]) -> tuple[Judgement, str]:
+        """Watch the change, take it back, watch again; the store then has what it had before.
+
+        The windows under the change are put into `under`.
+        """
+        metric = self._plan.metric
+        self._live.window(self._plan.window_s)  # not counted: caches and levels follow late
+        for _ in range(self._plan.windows):
+            under.append(self._live.window(self._plan.window_s))
+            if (trait := shifted(under, before)) is not None:
+                self._set(self.current)
+                return Judgement.SHIFTED, trait
+            if loses(metric, under, before):
+                self._set(self.current)
+                return Judgement.LOST, "a loss of 5 % or more is shown"
+        self._set(self.current)
+        if not gains(metric, under, before):
+            return Judgement.NOT_SHOWN, "the interval includes no change"
+        self._live.window(self._plan.window_s)
+        again = self._windows()
+        if (trait := shifted(again, before)) is not None:
+            return Judgement.SHIFTED, trait
+        if not gains(metric, under, again):
+            return Judgement.NOT_SHOWN, "what was set before has become as good"
+        return Judgement.KEPT, "better than before it and after it"
+
+
+def _rebased(earlier: Observation, cost: float) -> Observation:
+    """An observation against the config that has just become the base."""
+    if earlier.values is None:
+        return earlier
+    values = tuple(value / cost for value in earlier.values)
+    return Observation(earlier.config, values, earlier.violation)
+
+
+def tune_online(
+    study: Study, engine: LiveEngine, online: Online, tell: Callable[[Step], None]
+) -> Config:
+    """Run the engine under the study's load, try changes on it, keep a row a step.
+
+    Returns what is set in the end. UserError where the objective is not one metric, LsmtuneError
+    when engine or load fail.
+    """
+    spec, names = study.spec, study.objective.metrics
+    if len(names) != 1:
+        raise UserError(f"online: name one metric, not {study.objective.name}")
+    plan = Plan(names[0], online.window_s, online.windows, spec.trials, spec.seed)
+    trial = study.trial_spec(study.space.default())
+    with ExitStack() as stack:
+        stack.enter_context(host_lock(None))
+        folder = stack.enter_context(workdir(study.home.work, f"{study.stored.name}-online"))
+        places = Places(folder, study.home.templates)
+        try:
+            live = stack.enter_context(
+                engine.serve(trial, study.ground.base, places, Watch(lambda _: None))
+            )
+            tuner = OnlineTuner(live, study.space, make_optimizer(spec.optimizer), plan)
+            began_at, began = now_text(), time.monotonic()
+            for step in tuner.steps():
+                _keep(study, trial, step, began_at, time.monotonic() - began)
+                tell(step)
+                began_at, began = now_text(), time.monotonic()
+        except TrialFailedError as failure:
+            raise LsmtuneError(f"online tuning ended: {failure}") from failure
+    return tuner.current
+
+
+def _keep(study: Study, trial: TrialSpec, step: Step, began_at: str, took_s: float) -> None:
+    status = Status.REFUSED if step.judgement is Judgement.REFUSED else Status.COMPLETE
+    result = TrialResult(
+        status=status,
+        reason=f"{step.judgement}: {step.reason}",
+        measurement=None if status is Status.REFUSED else _measurement(study, step),
+    )
+    spec = trial.model_copy(update={"settings": study.space.settings(step.config)})
+    row = NewTrial(Role.ONLINE, step.config, spec, result, began_at, took_s)
+    study.home.add_trial(study.stored, row, {})
+
+
+def _measurement(study: Study, step: Step) -> Measurement:
+    return Measurement(
+        metrics=median_metrics([dict(window.metrics) for window in step.windows]),
+        levels=(),
+        stalls={},
+        engine_version=str(study.stored.engine["version"]),
+        assertions_enabled=False,
+        as_run={},
+    )
