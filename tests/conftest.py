@@ -2,11 +2,15 @@
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from lsmtune.learning import models
+from lsmtune.recipes.base import Progress
+from lsmtune.spec import StudySpec
+from lsmtune.studies.runner import Listener
 
 
 @pytest.fixture(scope="module")
@@ -16,6 +20,17 @@ def quick_models() -> Iterator[None]:
         patch.setattr(models, "MODELS", {"extra trees": ("extra trees",)})
         patch.setattr(models, "_TREES", 30)
         yield
+
+
+@pytest.fixture(scope="session")
+def silent() -> Progress:
+    """Shows no progress."""
+
+    @contextmanager
+    def listen(_: StudySpec) -> Iterator[Listener]:
+        yield lambda _: None
+
+    return listen
 
 
 @pytest.fixture

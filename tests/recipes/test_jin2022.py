@@ -3,13 +3,13 @@
 import json
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import jin2022_fitness
+from lsmtune.recipes.base import Progress
 from lsmtune.recipes.jin2022 import study as jin2022
 from lsmtune.recipes.jin2022.numbers import (
     accuracies,
@@ -24,9 +24,7 @@ from lsmtune.recipes.jin2022.numbers import (
 )
 from lsmtune.recipes.jin2022.page import render_jin2022
 from lsmtune.recipes.jin2022.study import Plan, Results, run, shipped
-from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.runner import Listener
 from lsmtune.trials import TrialResult, TrialSpec
 
 PLAN = Plan(num=2000, configs=60, seeds=(1,), repeats=1)
@@ -49,18 +47,15 @@ def planted(spec: TrialSpec) -> TrialResult:
     )
 
 
-@contextmanager
-def silent(_: StudySpec) -> Iterator[Listener]:
-    yield lambda _: None
-
-
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory, quick_models: None) -> Iterator[Results]:
+def results(
+    tmp_path_factory: pytest.TempPathFactory, quick_models: None, silent: Progress
+) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("jin2022")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(folder))
         with Home(folder / "home", create=True) as home:
-            yield run(PLAN, home, ScriptedEngine(planted), silent)
+            yield run(PLAN, home, silent, ScriptedEngine(planted))
 
 
 def test_the_numbers_of_the_paper_add_up() -> None:

@@ -1,10 +1,7 @@
 """The paper's numbers, each with ours beside it."""
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -21,16 +18,16 @@ from lsmtune.recipes.jin2022.study import (
     Screening,
     Search,
 )
+from lsmtune.recipes.published import published
 from lsmtune.stats import Interval
 from lsmtune.verdict import Pair
 
 _MEGA = 1e6
 
 
-@cache
 def paper() -> dict[str, Any]:
     """What the paper says, as published."""
-    return tomllib.loads((files(__package__) / "paper.toml").read_text(encoding="utf-8"))
+    return published(__package__)
 
 
 @dataclass(frozen=True, slots=True)

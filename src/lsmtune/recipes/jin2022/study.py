@@ -4,8 +4,6 @@ Screening, importance, and genetic algorithms, in two modes: *published* varies 
 the load with the knobs, as the paper did; *honest* holds the load fixed.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -15,14 +13,16 @@ from lsmtune.analysis.importance import Importance, Runs, find_importance, runs_
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.engines.base import Engine
+from lsmtune.engines.registry import make_engine
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import JIN2022, Metrics
+from lsmtune.recipes.base import Progress
 from lsmtune.spec import Screen, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
 from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
-from lsmtune.studies.runner import Listener, Task
+from lsmtune.studies.runner import Task
 from lsmtune.studies.screen import screen
 from lsmtune.studies.study import Study, open_study
 from lsmtune.studies.verify import verify_contenders, verify_trial
@@ -49,8 +49,6 @@ _LIFTED = tuple(
     for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
 )
 """The paper had no limits."""
-
-Progress = Callable[[StudySpec], AbstractContextManager[Listener]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +149,15 @@ class Results:
 def shipped(mode: Mode) -> list[BatchLine]:
     """The screening data that ships with lsmtune."""
     path = files("lsmtune") / "data" / "jin2022" / f"{mode}.jsonl"
-    return read_batch(Path(str(path)), load("rocksdb"))
+    return read_batch(Path(str(path)))
 
 
-def run(plan: Plan, home: Home, engine: Engine, progress: Progress) -> Results:
-    """Run what has not run yet, in the order of the paper; everything goes on where it stopped."""
+def run(plan: Plan, home: Home, progress: Progress, engine: Engine | None = None) -> Results:
+    """Run what has not run yet, in the order of the paper; everything goes on where it stopped.
+
+    On RocksDB, unless an engine is given.
+    """
+    engine = engine or make_engine("rocksdb", plan.program)
     screenings = {mode: _screening(plan, mode, home, engine, progress) for mode in MODES}
     searches = [
         _search(plan.search("honest", seed), "honest", home, engine, progress)
@@ -164,8 +166,8 @@ def run(plan: Plan, home: Home, engine: Engine, progress: Progress) -> Results:
     first = plan.search("published", plan.seeds[0])
     searches.append(_search(first, "published", home, engine, progress))
     stored = home.study(str(first.study))
-    facts = f"{stored.host['cpu_model'] or 'unknown CPU'}, {stored.host['logical_cpus']} cores"
-    return Results(plan, screenings, tuple(searches), str(stored.engine["version"]), facts)
+    version = str(stored.engine["version"])
+    return Results(plan, screenings, tuple(searches), version, stored.machine)
 
 
 def _screening(plan: Plan, mode: Mode, home: Home, engine: Engine, progress: Progress) -> Screening:

@@ -1,0 +1,178 @@
+"""The page: both conclusions judged, and the levels of both styles side by side."""
+
+from collections.abc import Iterator, Sequence
+
+from lsmtune.analysis.swept_words import answers, rows
+from lsmtune.metrics.measurement import Level
+from lsmtune.recipes.compaction_style.numbers import (
+    claims,
+    deepest,
+    paper,
+    tree,
+    universal_of_level,
+)
+from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
+from lsmtune.recipes.experiment import metric
+from lsmtune.recipes.published import claims_section
+from lsmtune.report.canvas import Key
+from lsmtune.report.facts import workload_text
+from lsmtune.report.frame import picture, section
+from lsmtune.report.markup import Html, element, items, table
+from lsmtune.report.page import assembled
+from lsmtune.report.plots import BASE_BAR, BEST_BAR, levels_plot
+from lsmtune.report.tree import LevelBar, Levels
+from lsmtune.report.words import TIMES, counted, number, quantity, sentence_start
+from lsmtune.units import MIB
+
+_KEYS = (Key(BASE_BAR, "level"), Key(BEST_BAR, "universal"))
+_HEADS = ("level", *(f"{style}: {what}" for style in STYLES for what in ("files", "size",
+          "read", "written", "W-Amp")))  # fmt: skip
+
+
+def render_compaction_style(results: Results) -> str:
+    """The results as one HTML page that needs nothing but a browser, and no network."""
+    parts = [
+        _header(results),
+        claims_section("The published conclusions", "What holds of them", claims(results)),
+        _published(),
+    ]
+    for part in results.parts:
+        parts += [_levels_section(part), _answers(part)]
+    parts.append(_method(results))
+    return assembled("Compaction style, run again", parts)
+
+
+def answer(part: Part) -> str:
+    """What universal compaction changes on one engine, in a sentence."""
+    told = [
+        f"{ratio.median:.3g} {TIMES} ({ratio.low:.3g} to {ratio.high:.3g}) the {what}"
+        for name, what in (("write_amp", "write amplification"), ("live_sst_bytes", "space"))
+        if (ratio := universal_of_level(part, name)) is not None
+    ]
+    if not told:
+        return f"too few runs to compare the styles: {part.title}"
+    return f"universal compaction has {' and '.join(told)} of level compaction: {part.title}"
+
+
+def _header(results: Results) -> Html:
+    first = results.parts[0]
+    return element(
+        "header",
+        element("p", "Level against universal compaction (2021), run again", class_="topic"),
+        element("h1", sentence_start(answer(first))),
+        *(element("p", f"{sentence_start(answer(part))}.") for part in results.parts[1:]),
+        element(
+            "p",
+            "Each style runs in blocks under the same workload seeds; directions and ratios are "
+            "what compares with the published tables, not seconds.",
+        ),
+    )
+
+
+def _published() -> Html:
+    found = paper()
+    heads = ("level", *(f"{style}: {what}" for style in STYLES for what in ("size", "W-Amp",
+             "jobs")))  # fmt: skip
+    by_level = {style: {row["level"]: row for row in found[style]["levels"]} for style in STYLES}
+    names = sorted({name for style in STYLES for name in by_level[style]})
+    cells = []
+    for name in names:
+        line = [name]
+        for style in STYLES:
+            row = by_level[style].get(name)
+            line += ["", "", ""] if row is None else [
+                f"{row['size_mib']:g} MiB", f"{row['w_amp']:g}", str(row["jobs"])
+            ]  # fmt: skip
+        cells.append(line)
+    total = ["all"]
+    for style in STYLES:
+        told = found[style]
+        size = quantity(told["live_sst_bytes"], "bytes")
+        total += [size, f"{told['w_amp_table']:g}", str(told["background_jobs"])]
+    return section(
+        "As published", "The two tables of the report, side by side",
+        table("Levels at the end of the published runs", heads, [*cells, total]),
+    )  # fmt: skip
+
+
+def _levels_section(part: Part) -> Html:
+    trees = [tree(part, style) for style in (LEVEL, UNIVERSAL)]
+    by_level = [{level.level: level for level in found} for found in trees]
+    names = sorted({name for found in by_level for name in found})
+    depths = ["nowhere" if d is None else f"down to L{d}" for d in map(deepest, trees)]
+    title = f"Data lie {depths[0]} under level, {depths[1]} under universal compaction"
+    return section(
+        f"{part.title}: levels", title,
+        element("div", *(_picture(part, by_level, names, what) for what in _PICTURES),
+                class_="pair"),
+        table("Levels of the first run, each style", _HEADS,
+              ([name, *_cells(by_level, name)] for name in names)),
+    )  # fmt: skip
+
+
+_PICTURES = ("size", "written")
+
+
+def _picture(
+    part: Part, trees: Sequence[dict[str, Level]], names: Sequence[str], what: str
+) -> Html:
+    bars = tuple(LevelBar(n, *(_bytes(found.get(n), what) for found in trees)) for n in names)
+    see = {
+        "size": "A pair of bars a level: its size once settled, hatched under level compaction.",
+        "written": "A pair of bars a level: bytes flushed or compacted into it.",
+    }[what]
+    title = {"size": "Size", "written": "Written"}[what]
+    drawn = levels_plot(Levels(title, see, bars))
+    return element(
+        "div",
+        element("h3", title),
+        element("p", see, class_="note"),
+        picture(f"{part.engine}-{what}", drawn, _KEYS, see),
+    )
+
+
+def _bytes(level: Level | None, what: str) -> int | None:
+    if level is None:
+        return 0
+    return level.size_bytes if what == "size" else level.write_bytes
+
+
+def _cells(trees: Sequence[dict[str, Level]], name: str) -> Iterator[str]:
+    for found in trees:
+        level = found.get(name)
+        if level is None:
+            yield from ("", "", "", "", "")
+            continue
+        yield str(level.files)
+        for told in (level.size_bytes, level.read_bytes, level.write_bytes):
+            yield "not told" if told is None else f"{told / MIB:,.1f} MiB"
+        yield "" if level.w_amp_table is None else number(level.w_amp_table)
+
+
+def _answers(part: Part) -> Html:
+    swept = part.experiment.swept
+    heads, found = rows(swept)
+    told = [next(answers(swept, one)) for one in swept.metrics]
+    seconds = part.experiment.mean((UNIVERSAL,), metric("load_s"))
+    took = "" if seconds is None else f", about {quantity(seconds, 's')} a run"
+    return section(
+        f"{part.title}: every metric",
+        f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}{took}",
+        items(sentence_start(text) for text in told),
+        table("Means over the blocks, half their 95 % intervals, ratios to the base", heads, found),
+    )
+
+
+def _method(results: Results) -> Html:
+    texts = []
+    for part in results.parts:
+        texts.append(f"{part.title}: {part.version}, {part.machine}")
+        texts += [f"{part.title}: {text}" for text in workload_text(part.load)]
+        held = part.experiment.swept.fixed.items()
+        texts += [f"{part.title}: held everywhere: {name} = {value}" for name, value in held]
+        texts += part.experiment.swept.warnings
+    texts.append(
+        "the report's own load is not certain: its setup names TPC-C, its text db_bench; here are "
+        "both, smaller, on stores that were built under the style and had settled"
+    )
+    return section("Method", "How this was run", items(texts))

@@ -1,0 +1,51 @@
+"""The recipe compaction-style: its studies, its page, its JSON."""
+
+from dataclasses import asdict
+from typing import Any
+
+from lsmtune.analysis.swept_words import swept_document
+from lsmtune.recipes.base import Asked, Progress, Reproduction
+from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
+from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
+from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, run, specs
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+
+
+class CompactionStyle:
+    """Level against universal compaction, on db_bench and under TPC-C on MyRocks."""
+
+    name = "compaction-style"
+    flags = frozenset({"num", "repeats"})
+
+    def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
+        """The experiment of each engine."""
+        return tuple(specs(asked).values())
+
+    def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
+        """Run what is missing of them."""
+        results = run(asked, home, progress)
+        found = [asdict(claim) for claim in claims(results)]
+        document = {
+            "recipe": self.name,
+            "published": paper(),
+            "claims": found,
+            "parts": {part.engine: _part(part) for part in results.parts},
+        }
+        lines = [
+            *(answer(part) for part in results.parts),
+            *(f"{c['finding']}: {c['statement']} ({c['evidence']})" for c in found),
+        ]
+        return Reproduction(render_compaction_style(results), document, tuple(lines))
+
+
+def _part(part: Part) -> dict[str, Any]:
+    trees = {
+        name: [level.model_dump() for level in tree(part, style)]
+        for name, style in zip(STYLES, (LEVEL, UNIVERSAL), strict=True)
+    }
+    return {
+        "version": part.version,
+        "levels": trees,
+        "experiment": swept_document(part.experiment.swept),
+    }

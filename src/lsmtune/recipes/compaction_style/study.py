@@ -1,0 +1,121 @@
+"""Two experiments with one factor, the compaction style: on db_bench, and on MyRocks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lsmtune.engines.base import Engine
+from lsmtune.engines.registry import make_engine
+from lsmtune.experiment import Sweep, Told
+from lsmtune.knobs.families import DEFAULT_FAMILY, knob_name
+from lsmtune.recipes.base import Asked, Progress
+from lsmtune.recipes.experiment import Experiment, run_experiment
+from lsmtune.spec import PROGRAMS, StudySpec
+from lsmtune.store.home import Home
+from lsmtune.studies.study import open_study
+from lsmtune.workloads import EngineName, Workload
+
+LEVEL, UNIVERSAL = 0, 1
+STYLES = ("level", "universal")
+FACTOR = "style"
+_METRICS = (
+    "write_amp", "live_sst_bytes", "peak_space_bytes", "compact_write_bytes", "compact_read_bytes",
+    "background_jobs", "background_s", "stall_s", "total_s", "throughput_ops_s", "read_amp",
+)  # fmt: skip
+_REPEATS = 5
+_NUM, _OPERATIONS_A_RECORD = 100_000, 2
+_TRANSACTIONS = 1500
+_MEMTABLE, _LEVEL_1, _MULTIPLIER = "2MiB", "16MiB", 10
+"""As the course had them for whose week the report was written."""
+_CACHE = "40MiB"
+"""Of TPC-C's two warehouses the 30 % that the report's buffer had of its ten."""
+_ANY_MEMORY = "1TiB"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The experiment on one engine."""
+
+    engine: EngineName
+    title: str
+    load: Workload
+    experiment: Experiment
+    version: str
+    machine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that the page shows."""
+
+    parts: tuple[Part, ...]
+
+
+_TITLES: dict[EngineName, str] = {"rocksdb": "db_bench", "myrocks": "TPC-C on MyRocks"}
+
+
+def specs(asked: Asked) -> dict[EngineName, StudySpec]:
+    """The experiment of each engine."""
+    num = asked.num or _NUM
+    records = Workload(
+        name="readrandomwriterandom",
+        num=num,
+        get_percent=50,
+        operations=_OPERATIONS_A_RECORD * num,
+    )
+    transactions = Workload(name="tpcc", operations=_TRANSACTIONS)
+    programs: dict[EngineName, str] = {**PROGRAMS, "rocksdb": asked.program}
+    loads: dict[EngineName, Workload] = {"rocksdb": records, "myrocks": transactions}
+    return {engine: _spec(asked, load, programs[engine]) for engine, load in loads.items()}
+
+
+def _spec(asked: Asked, load: Workload, program: str) -> StudySpec:
+    engine = load.preset.engine
+    own: dict[str, Told] = {
+        "write_buffer_size": _MEMTABLE,
+        "max_bytes_for_level_base": _LEVEL_1,
+        "max_bytes_for_level_multiplier": _MULTIPLIER,
+    }
+    fixed: dict[str, Told] = {_knob(engine, name): told for name, told in own.items()}
+    if engine == "myrocks":
+        fixed["cache_size"] = _CACHE
+    style = _knob(engine, "compaction_style")
+    return StudySpec(
+        study=f"reproduce-compaction-style-{engine}",
+        engine=engine,
+        program=program,
+        workload=load,
+        scale="1",
+        memory=_ANY_MEMORY,
+        knobs=",".join((style, *fixed)),
+        early_stop=False,
+        repeats=0,
+        pairs=0,
+        sweep=Sweep(
+            factors={FACTOR: {style: (LEVEL, UNIVERSAL)}},
+            fixed=fixed,
+            repeats=asked.repeats or _REPEATS,
+            metrics=(*(("tpmc",) if engine == "myrocks" else ()), *_METRICS),
+        ),
+    )
+
+
+def _knob(engine: EngineName, option: str) -> str:
+    return knob_name(DEFAULT_FAMILY, option) if engine == "myrocks" else option
+
+
+def run(
+    asked: Asked,
+    home: Home,
+    progress: Progress,
+    make: Callable[[str, str], Engine] = make_engine,
+) -> Results:
+    """Run what has not run yet of both experiments."""
+    parts = []
+    for engine, wanted in specs(asked).items():
+        made = make(engine, wanted.program)
+        with progress(wanted) as listener, open_study(home, wanted, made, listener) as study:
+            found, stored = run_experiment(study), study.stored
+        version = str(stored.engine["version"])
+        title = _TITLES[engine]
+        parts.append(Part(engine, title, wanted.workload, found, version, stored.machine))
+    return Results(tuple(parts))

@@ -1,0 +1,82 @@
+"""A controlled experiment from its settings to what it shows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import fsum
+
+from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
+from lsmtune.errors import LsmtuneError
+from lsmtune.metrics.measurement import Level
+from lsmtune.stats import Interval, ratio_interval
+from lsmtune.studies.study import Study
+from lsmtune.studies.sweep import sweep
+from lsmtune.trials import Status
+
+_PAIRS = 2
+
+Cell = tuple[int, ...]
+Value = Callable[[SweptRun], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A controlled experiment that has run: its single runs, and what they show together.
+
+    `trees` are the levels that the runs of each cell have left, in the order of their blocks.
+    """
+
+    outcome: Outcome
+    swept: Swept
+    trees: Mapping[Cell, tuple[tuple[Level, ...], ...]]
+
+    def by_block(self, cell: Cell, value: Value) -> dict[int, float]:
+        """The cell's values by their block, those that were measured."""
+        told = ((run.block, value(run)) for run in self.outcome.runs if run.cell == cell)
+        return {block: found for block, found in told if found is not None}
+
+    def ratio(self, cell: Cell, against: Cell, value: Value) -> Interval | None:
+        """What a cell has of another one's, block by block; None where that is no ratio."""
+        found, other = self.by_block(cell, value), self.by_block(against, value)
+        pairs = [(found[block], other[block]) for block in sorted(found.keys() & other.keys())]
+        if len(pairs) < _PAIRS or any(min(pair) <= 0 for pair in pairs):
+            return None
+        return ratio_interval([a for a, _ in pairs], [b for _, b in pairs])
+
+    def mean(self, cell: Cell, value: Value) -> float | None:
+        """The mean of a cell; None where it was not measured."""
+        found = self.by_block(cell, value)
+        return fsum(found.values()) / len(found) if found else None
+
+
+def metric(name: str) -> Value:
+    """A metric of a run; None where it was not measured."""
+    return lambda run: run.metrics.get(name)
+
+
+def run_experiment(study: Study) -> Experiment:
+    """Run what is missing of the study's experiment, and say what it shows."""
+    table = study.spec.sweep
+    if table is None:
+        raise LsmtuneError("this study is no controlled experiment")
+    done = sweep(study, table)
+    outcome = Outcome(
+        study.spec.name,
+        study.spec.workload.kind,
+        [
+            SweptRun(step.block, step.cell, result.metrics)
+            for step, result in done
+            if result.status is Status.COMPLETE
+        ],
+        [
+            (step.cell, f"{result.status.meaning}: {result.reason}")
+            for step, result in done
+            if result.status is not Status.COMPLETE
+        ],
+        {step.cell: step.config for step, _ in done if step.cell is not None},
+    )
+    swept = analyse(table, study.ground.catalogue, outcome)
+    trees: dict[Cell, tuple[tuple[Level, ...], ...]] = {}
+    for step, result in done:
+        if step.cell is not None and result.measurement is not None:
+            trees[step.cell] = (*trees.get(step.cell, ()), result.measurement.levels)
+    return Experiment(outcome, swept, trees)

@@ -1,0 +1,90 @@
+"""The recipe jin2022: its studies, its page, its JSON."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from lsmtune.analysis.importance import importance_document
+from lsmtune.recipes.base import Asked, Progress, Reproduction
+from lsmtune.recipes.jin2022.numbers import (
+    convergence,
+    data_share,
+    honest_fitness,
+    paper,
+    paper_fitness,
+    verified,
+)
+from lsmtune.recipes.jin2022.page import render_jin2022
+from lsmtune.recipes.jin2022.study import MODES, Plan, Results, Search, run
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+
+
+class Jin2022:
+    """Which options matter, and how far a genetic algorithm gets with them."""
+
+    name = "jin2022"
+    flags = frozenset({"num", "configs", "seeds"})
+
+    def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
+        """The screenings, and a genetic search of each mode."""
+        plan = _plan(asked)
+        screenings = tuple(plan.screening(mode) for mode in MODES) if plan.configs else ()
+        return (*(plan.search(mode, 1) for mode in MODES), *screenings)
+
+    def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
+        """Run what is missing of screenings and searches."""
+        results = run(_plan(asked), home, progress)
+        document = jin2022_document(results)
+        return Reproduction(render_jin2022(results), document, tuple(_lines(document)))
+
+
+def _plan(asked: Asked) -> Plan:
+    plan = Plan(program=asked.program)
+    return Plan(
+        num=plan.num if asked.num is None else asked.num,
+        configs=plan.configs if asked.configs is None else asked.configs,
+        seeds=plan.seeds if asked.seeds is None else tuple(range(1, asked.seeds + 1)),
+        program=asked.program,
+    )
+
+
+def jin2022_document(results: Results) -> dict[str, Any]:
+    """The results as JSON."""
+    fitness = honest_fitness(results)
+    return {
+        "recipe": Jin2022.name,
+        "paper": {**paper(), "fitness_of_table_2": paper_fitness()},
+        "honest_fitness": fitness and asdict(fitness),
+        "screenings": {
+            mode: importance_document(screening.importance)
+            for mode, screening in results.screenings.items()
+        },
+        "searches": [{"num": results.plan.num, **_search(s)} for s in results.searches],
+    }
+
+
+def _search(search: Search) -> dict[str, Any]:
+    found, kept = verified(search.pairs), verified(search.on_base_data)
+    return {
+        "mode": search.mode,
+        "seed": search.seed,
+        "best_so_far": convergence(search),
+        "config": search.changed if search.winner else None,
+        "verified": found and asdict(found),
+        "on_base_data": kept and asdict(kept),
+        "data_share": data_share(search),
+    }
+
+
+def _lines(document: dict[str, Any]) -> Iterator[str]:
+    for mode, screening in document["screenings"].items():
+        for name, metric in screening["metrics"].items():
+            r2 = metric["r2_holdout"]
+            yield f"{mode}: {name}: held-out R² {r2['median']:.3f} by {metric['model']}"
+    for search in document["searches"]:
+        found = search["verified"]
+        fitness = "no gain verified" if found is None else f"{found['exact']['median']:.0f}"
+        yield f"{search['mode']} search, seed {search['seed']}: fitness {fitness}"
+        if search["data_share"] is not None:
+            yield f"  of which {search['data_share']:.0%} came from changing the data"

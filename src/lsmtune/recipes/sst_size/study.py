@@ -1,0 +1,98 @@
+"""Which of the two did it: larger files, or the memtables that were made larger with them?
+
+The published experiment set both to the same size. Here every size of one runs with every size
+of the other, so that their effects come apart; the published three are the diagonal.
+"""
+
+from dataclasses import dataclass
+
+from lsmtune.engines.base import Engine
+from lsmtune.engines.registry import make_engine
+from lsmtune.experiment import Sweep, Told
+from lsmtune.recipes.base import Asked, Progress
+from lsmtune.recipes.experiment import Experiment, run_experiment
+from lsmtune.recipes.published import published
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.studies.study import open_study
+from lsmtune.workloads import Workload
+
+SIZES = ("2MiB", "8MiB", "16MiB")
+FILES, MEMTABLES = "files", "memtables"
+METRICS = (
+    "w_amp_table", "write_amp", "compact_read_bytes", "compact_write_bytes", "flush_write_bytes",
+    "background_jobs", "background_s", "memtable_hit", "live_sst_bytes", "sustained_ops_s",
+)  # fmt: skip
+FIXED: dict[str, Told] = {
+    "max_bytes_for_level_base": "32MiB",
+    "max_bytes_for_level_multiplier": 5,
+    "use_direct_io_for_flush_and_compaction": True,
+}
+_NUM, _FULL_NUM = 100_000, 1_000_000
+_OPERATIONS_A_RECORD = 5
+"""Gets and overwrites in turn; about a minute a run on two cores."""
+_FULL_VALUE_BYTES, _FULL_GET_PERCENT = 100, 90
+"""db_bench's own, which the published command left as they are."""
+_ANY_MEMORY = "1TiB"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that the page shows."""
+
+    load: Workload
+    experiment: Experiment
+    engine_version: str
+    machine: str
+
+    @property
+    def full(self) -> bool:
+        """Whether it ran for as long as published."""
+        return self.load.duration_s is not None
+
+
+def spec(asked: Asked) -> StudySpec:
+    """The experiment: a fixed number of operations, or the published hour by the clock."""
+    return StudySpec(
+        study="reproduce-sst-size-full" if asked.full else "reproduce-sst-size",
+        program=asked.program,
+        workload=_load(asked),
+        scale="1",
+        memory=_ANY_MEMORY,
+        knobs=",".join(("target_file_size_base", "write_buffer_size", *FIXED)),
+        early_stop=False,
+        repeats=0,
+        pairs=0,
+        sweep=Sweep(
+            factors={
+                FILES: {"target_file_size_base": SIZES},
+                MEMTABLES: {"write_buffer_size": SIZES},
+            },
+            fixed=FIXED,
+            repeats=asked.repeats or 3,
+            metrics=METRICS,
+        ),
+    )
+
+
+def _load(asked: Asked) -> Workload:
+    name = "readrandomwriterandom"
+    if asked.full:
+        return Workload(
+            name=name,
+            num=asked.num or _FULL_NUM,
+            value_size=_FULL_VALUE_BYTES,
+            get_percent=_FULL_GET_PERCENT,
+            duration_s=published(__package__)["duration_s"],
+        )
+    num = asked.num or _NUM
+    return Workload(name=name, num=num, get_percent=50, operations=_OPERATIONS_A_RECORD * num)
+
+
+def run(asked: Asked, home: Home, progress: Progress, engine: Engine | None = None) -> Results:
+    """Run what has not run yet of the experiment."""
+    wanted = spec(asked)
+    engine = engine or make_engine(wanted.engine, wanted.program)
+    with progress(wanted) as listener, open_study(home, wanted, engine, listener) as study:
+        found, stored = run_experiment(study), study.stored
+        return Results(wanted.workload, found, str(stored.engine["version"]), stored.machine)

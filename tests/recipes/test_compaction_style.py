@@ -1,0 +1,91 @@
+"""The recipe compaction-style on scripted engines: what is planted comes out, for each engine."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.knobs.families import option_name
+from lsmtune.metrics.measurement import Level
+from lsmtune.recipes.base import Asked, Progress
+from lsmtune.recipes.compaction_style.numbers import claims, deepest, paper, tree
+from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
+from lsmtune.recipes.compaction_style.study import LEVEL, UNIVERSAL, Results, run, specs
+from lsmtune.store.home import Home
+from lsmtune.trials import TrialResult, TrialSpec
+
+MIB = 1 << 20
+
+
+def level(number: int, mib: float) -> Level:
+    size = round(mib * MIB)
+    return Level(
+        level=f"L{number}", files=1, size_bytes=size, read_bytes=size, write_bytes=2 * size,
+        w_amp_table=1.5,
+    )  # fmt: skip
+
+
+def planted(trial: TrialSpec) -> TrialResult:
+    """Universal writes less and lies deeper; under TPC-C it takes more space, not less."""
+    named = {option_name(name): value for name, value in trial.settings.items()}
+    universal = named["compaction_style"] == UNIVERSAL
+    noise = 1 + 0.002 * (trial.seed % 5)
+    sql = trial.workload.name == "tpcc"
+    space = (1.2 if sql else 0.9) if universal else 1.0
+    amp = (2.0 if universal else 4.0) * noise
+    result = measured(
+        write_amp=amp, live_sst_bytes=40 * MIB * space * noise, background_s=9 * amp, tpmc=9000.0
+    )
+    levels = (level(0, 1), level(6, 30)) if universal else (level(1, 2), level(2, 38))
+    assert result.measurement is not None
+    measurement = result.measurement.model_copy(update={"levels": levels})
+    return result.model_copy(update={"measurement": measurement})
+
+
+@pytest.fixture
+def results(tmp_path: Path, silent: Progress, monkeypatch: pytest.MonkeyPatch) -> Iterator[Results]:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Home(tmp_path / "home", create=True) as home:
+        yield run(Asked(num=2000), home, silent, lambda name, _: ScriptedEngine(planted, name))
+
+
+def test_both_conclusions_are_judged_on_both_engines(results: Results) -> None:
+    found = {claim.statement: claim.finding for claim in claims(results)}
+    space = "level compaction takes a little more space"
+    assert found[f"db_bench: {space}"] == "confirmed"
+    assert found[f"TPC-C on MyRocks: {space}"] == "contradicted"
+    for engine in ("db_bench", "TPC-C on MyRocks"):
+        deeper = f"{engine}: under universal compaction data lie in much deeper levels"
+        assert found[deeper] == "confirmed"
+        assert found[f"{engine}: universal compaction writes less"] == "confirmed"
+
+
+def test_the_trees_of_both_styles_are_kept(results: Results) -> None:
+    for part in results.parts:
+        assert deepest(tree(part, LEVEL)) == 2
+        assert deepest(tree(part, UNIVERSAL)) == 6
+
+
+def test_the_page_has_both_tables_and_both_engines(results: Results) -> None:
+    page = render_compaction_style(results)
+    for part in results.parts:
+        assert answer(part)[1:] in page
+    for told in ("38.41 MiB", "20.23 MiB", "186", "158", "30.0 MiB", "L6"):
+        assert told in page
+
+
+def test_the_published_tables_add_up() -> None:
+    for style in ("level", "universal"):
+        told = paper()[style]
+        assert sum(row["jobs"] for row in told["levels"]) == told["background_jobs"]
+        size = sum(row["size_mib"] for row in told["levels"]) * MIB
+        assert size == pytest.approx(told["live_sst_bytes"], rel=0.01)
+
+
+def test_only_the_style_differs() -> None:
+    for spec in specs(Asked()).values():
+        assert spec.sweep is not None
+        assert list(spec.sweep.factors) == ["style"]
+        assert spec.scale == "1"
