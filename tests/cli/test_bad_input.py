@@ -127,7 +127,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["workloads", "more"], ["more"]),
     (["optimizers", "more"], ["more"]),
     (["knobs", "nosuch"], ["'nosuch'", "rocksdb"]),
-    (["knobs", "../catalogue/rocksdb"], ["'../catalogue/rocksdb'", "known are rocksdb"]),
+    (["knobs", "../catalogue/rocksdb"], ["'../catalogue/rocksdb'", "known are myrocks, rocksdb"]),
     # every typed flag of tune
     (["tune", "--num", "0"], ["num", "0", "1000"]),
     (["tune", "--num", "-5"], ["num", "-5", "1000"]),

@@ -38,6 +38,8 @@ BASE_METRICS = {
     "read_amp": 1.94, "cache_hit_data": 0.31, "cache_hit_index": 0.98, "cache_hit_filter": 0.0,
     "bloom_useful": 0.0, "build_s": 5.4, "compaction_cpu_s": 5.12, "cpu_s": 9.85,
     "others_cpu_percent": 1.2, "peak_rss_bytes": 61.0e6,
+    "compact_read_bytes": 470.1e6, "background_jobs": 180.0, "background_s": 9.4,
+    "memtable_hit": 0.0,
 }  # fmt: skip
 
 _BEST_OVER_BASE = {

@@ -31,7 +31,9 @@ def compared(**fields: object) -> Comparison:
 
 
 def test_the_sample_holds_every_metric() -> None:
-    assert set(BASE_METRICS) == set(METRICS)
+    of_sql = ("tpmc", "retries", "new_order", "payment", "order_status", "delivery",
+              "stock_level", "transaction")  # fmt: skip
+    assert set(BASE_METRICS) == {name for name in METRICS if not name.startswith(of_sql)}
 
 
 def test_options_are_told_in_words_and_in_the_engines_own_values() -> None:

@@ -1,5 +1,6 @@
 """A user of the real command line, with a stand-in for db_bench and disks of his own."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -119,9 +120,19 @@ def _mounted(path: Path, *how: str) -> Iterator[None]:
 
 
 def fill(folder: Path, leave_bytes: int = 0) -> Path:
-    """Fill the disk of the folder, all but so many bytes, with one file."""
+    """Fill the disk of the folder, all but so many bytes, with one file.
+
+    Others may write meanwhile, so that less is left than was looked up: then it is looked up anew.
+    """
     ballast = folder / "ballast"
-    facts = os.statvfs(folder)
     with ballast.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, max(1, facts.f_bavail * facts.f_frsize - leave_bytes))
-    return ballast
+        while True:
+            facts = os.statvfs(folder)
+            left = facts.f_bavail * facts.f_frsize - leave_bytes
+            try:
+                os.posix_fallocate(file.fileno(), 0, max(1, left))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+            else:
+                return ballast

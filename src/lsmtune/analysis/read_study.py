@@ -6,12 +6,11 @@ from math import inf
 
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective, run_noise
-from lsmtune.spec import MIN_PAIRS, StudySpec
+from lsmtune.spec import MIN_PAIRS, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -105,7 +104,7 @@ def _trial_views(
     """The views by the trials' numbers."""
     base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
     base_config = next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    catalogue = load(spec.engine)
+    catalogue = catalogue_of(spec.workload)
     varied = [parameter.as_knob() for parameter in catalogue.workload_parameters]
     knobs = {knob.name: knob for knob in (*catalogue.knobs, *varied)}
     views = {}
@@ -173,7 +172,7 @@ def _representative(
 
 
 def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
-    own = f"your OPTIONS file {spec.base}" if spec.base else "the engine's defaults"
+    own = f"your own {spec.base}" if spec.base else "the engine's defaults"
     cache = () if spec.cache is None else (f"with a block cache of {spec.cache} at scale 1",)
     return (own, *cache, *(base.notes if base else ()))
 

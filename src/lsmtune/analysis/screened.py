@@ -1,8 +1,7 @@
 """The runs of a screening as lines of the batch format."""
 
 from lsmtune.batch import BatchLine, as_flags
-from lsmtune.knobs.catalogue import load
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.trials import Role, Status
 
@@ -10,7 +9,7 @@ from lsmtune.trials import Role, Status
 def screened_lines(home: Home, study: str) -> list[BatchLine]:
     """Every run of the study's searched configs, in order; UserError where there is no study."""
     stored = home.study(study)
-    catalogue = load(StudySpec.model_validate(stored.spec).engine)
+    catalogue = catalogue_of(StudySpec.model_validate(stored.spec).workload)
     return [
         BatchLine(
             id=f"{study}-{trial.number}",

@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.errors import LsmtuneError
+from lsmtune.spec import PROGRAMS
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes
 from lsmtune.system.workdir import workdir
@@ -38,6 +40,7 @@ def run_checks(program: str, home: Path) -> list[Check]:
     """Look at everything that tuning needs; a problem in one check never hides the others."""
     checks: list[Callable[[], Check]] = [
         lambda: _db_bench(program),
+        _myrocks,
         lambda: _disk(home),
         _open_files,
         _quiet,
@@ -58,6 +61,16 @@ def _db_bench(program: str) -> Check:
         else None
     )
     return Check("db_bench", True, f"RocksDB {facts.version}", slow)
+
+
+def _myrocks() -> Check:
+    """Only who tunes MyRocks needs it, so that nothing fails without."""
+    try:
+        with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
+            facts = MyRocks(PROGRAMS["myrocks"]).describe(directory)
+    except LsmtuneError as error:
+        return Check("myrocks", True, f"not usable: {error}", "only needed to tune MyRocks")
+    return Check("myrocks", True, f"MariaDB {facts.version}")
 
 
 def _disk(home: Path) -> Check:

@@ -14,7 +14,8 @@ Home = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document, nothing else")]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="name of the study")]
 Program = Annotated[
-    str, typer.Option("--db-bench", envvar="LSMTUNE_DB_BENCH", help="the db_bench to use")
+    str | None,
+    typer.Option("--db-bench", envvar="LSMTUNE_DB_BENCH", help="the db_bench to use [db_bench]"),
 ]
 DEFAULT_HOME = Path("lsmtune-data")
 

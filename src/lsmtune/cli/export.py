@@ -23,7 +23,8 @@ def export(
     study: StudyName,
     form: Annotated[Format, typer.Option("--format", help="form of the file")],
     base: Annotated[
-        Path | None, typer.Option(help="your own OPTIONS file; only its tuned keys change")
+        Path | None,
+        typer.Option(help="your own OPTIONS file or my.cnf; only its tuned keys change"),
     ] = None,
     trial: Annotated[
         int | None, typer.Option(help="another trial than the winner, by its number")

@@ -5,8 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from lsmtune.analysis.study_view import StudyView
+from lsmtune.engines.myrocks.options import server_variables, variables_of
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.report.export import (
     OptionsBase,
@@ -14,6 +16,7 @@ from lsmtune.report.export import (
     export_db_bench,
     export_options,
 )
+from lsmtune.report.my_cnf import export_my_cnf
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
@@ -21,23 +24,27 @@ from lsmtune.system.host import describe_host
 from lsmtune.trials import Role
 from lsmtune.verdict import UNKNOWN
 
-FORMATS = ("options", "db_bench")
-"""The forms that the engine rocksdb has."""
+FORMATS = {"rocksdb": ("options", "db_bench"), "myrocks": ("my.cnf",)}
+"""The forms that each engine has; the first is the one to deploy."""
+_FILES = {"options": "OPTIONS", "my.cnf": "my.cnf"}
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """The files of a study's winner: what to deploy, and the way back."""
+    """The files of a study's winner: what to deploy, and the way back; how it is called."""
 
+    name: str
     options: str
     back: str
 
 
 def deployment(home: Home, view: StudyView) -> Deployment:
-    """The winner's OPTIONS file and the base's, made from the file that tuning began with."""
+    """The winner's file and the base's, made from the file that tuning began with."""
+    form = FORMATS[view.engine][0]
     return Deployment(
-        exported(home, view, "options", None, back=False),
-        exported(home, view, "options", None, back=True),
+        _FILES[form],
+        exported(home, view, form, None, back=False),
+        exported(home, view, form, None, back=True),
     )
 
 
@@ -50,12 +57,12 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
         raise UserError(
             f"study {view.name!r}: no trial beat the base within the limits, nothing to export"
         )
-    if form not in FORMATS:
+    if form not in (forms := FORMATS[view.engine]):
         raise UserError(
-            f"--format {form}: not a form of the engine rocksdb; allowed: {', '.join(FORMATS)}"
+            f"--format {form}: not a form of the engine {view.engine}; allowed: {', '.join(forms)}"
         )
     if form == "db_bench" and base is not None:
-        raise UserError("--base goes with --format options only")
+        raise UserError("--base goes with --format options or my.cnf only")
     return _Exporter(home, view).text(form, base, back=back)
 
 
@@ -73,7 +80,8 @@ class _Exporter:
                 "run its `lsmtune tune` once more"
             )
         self._base = stored.base
-        self._ground = Ground(load(view.engine), stored.base, describe_host().max_open_files)
+        catalogue = load(view.engine).with_families(self._spec.workload.column_families)
+        self._ground = Ground(catalogue, stored.base, describe_host().max_open_files)
 
     def text(self, form: str, base: Path | None, *, back: bool) -> str:
         """The exported file."""
@@ -83,6 +91,8 @@ class _Exporter:
         if form == "db_bench":
             flags = {name: settings[name] for name in tuned}
             return export_db_bench(self._ground.catalogue, flags, self._heading(back=back))
+        if form == "my.cnf":
+            return self._my_cnf({name: settings[name] for name in tuned}, base, back=back)
         text = (self._base.given or self._base.options) if base is None else _read(base)
         file = OptionsBase(text, self._spec.family)
         knobs = [self._ground.catalogue.knob(name) for name in tuned]
@@ -94,6 +104,11 @@ class _Exporter:
             return export_options(knobs, settings, file, note)
         except ParseError as error:
             raise UserError(f"--base {base}: {error}") from error
+
+    def _my_cnf(self, tuned: Settings, base: Path | None, *, back: bool) -> str:
+        text = (self._base.given or "") if base is None else _read(base)
+        note = f"{self._heading(back=back)}\nTakes effect with a restart of the server."
+        return _my_cnf(self._spec, self._ground, tuned, text, note)
 
     def _full_size(self, config: Config) -> Settings:
         return self._spec.settings_at(self._ground, config, Fraction(1))
@@ -116,6 +131,31 @@ class _Exporter:
                 f"tree: {proof} at scale 1."
             )
         return "\n".join(lines)
+
+
+def online_file(home: Home, name: str, kept: Config) -> str:
+    """The my.cnf of what online tuning has kept; values are those for a full-size tree."""
+    stored = home.study(name)
+    spec = StudySpec.model_validate(stored.spec)
+    if stored.base is None:
+        raise LsmtuneError(f"study {name!r} has lost its base")
+    catalogue = load(spec.engine).with_families(spec.workload.column_families)
+    ground = Ground(catalogue, stored.base, describe_host().max_open_files)
+    full_size = spec.settings_at(ground, kept, Fraction(1))
+    tuned = {knob: full_size[knob] for knob in kept}
+    note = f"lsmtune, study {name}: what was kept on the running server"
+    if spec.scale != "1":
+        note += f", whose tree was at scale {spec.scale}: UNVERIFIED at scale 1"
+    return _my_cnf(spec, ground, tuned, stored.base.given or "", note)
+
+
+def _my_cnf(spec: StudySpec, ground: Ground, tuned: Settings, text: str, note: str) -> str:
+    """A my.cnf with the tuned settings in the place of those it has."""
+    given = {name: value for _, name, value in server_variables(text)}
+    base = ground.base
+    want = with_families(base.settings, spec.workload.column_families) | tuned
+    variables = variables_of(ground.catalogue, base.options, base.settings, given, want)
+    return export_my_cnf(text, variables, note)
 
 
 def _read(path: Path) -> str:

@@ -20,12 +20,11 @@ from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.cli.common import write_file
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.definitions import metric as known_metric
 from lsmtune.report.importance_page import render_importance
+from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
-
-_ENGINE = "rocksdb"
+from lsmtune.workloads import Workload
 
 
 def compute(
@@ -35,7 +34,7 @@ def compute(
     if (study is None) == (batch is None):
         raise UserError("importance: name either a study or --batch FILE")
     lines = _lines(study, batch, home)
-    runs = runs_of(lines, load(_ENGINE))
+    runs = runs_of(lines, catalogue_of(_load_of(lines)))
     kind = runs.first[0].workload.kind
     names = [known_metric(name, "metric").name for name in metrics]
     present = [n for n in DEFAULT_METRICS[kind] if all(n in line.metrics for line in runs.first)]
@@ -46,11 +45,16 @@ def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]
     if batch is None:
         with Home(home, create=False) as opened:
             return screened_lines(opened, str(study))
-    lines = read_batch(batch, load(_ENGINE))
+    lines = read_batch(batch)
     bad = [line for line in lines if line.error is not None and not line.knobs]
     if bad:
         raise UserError(f"batch {batch}: {bad[0].error}")
     return lines
+
+
+def _load_of(lines: Sequence[BatchLine]) -> Workload:
+    """The load of the runs; what several have in common is checked with the runs."""
+    return lines[0].workload if lines else Workload()
 
 
 def write_page(path: Path, title: str, importance: Importance) -> None:

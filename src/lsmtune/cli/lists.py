@@ -1,10 +1,13 @@
 """`lsmtune knobs`, `workloads` and `optimizers`: what there is to choose from."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lsmtune.cli.common import Json, print_json, say
+
+if TYPE_CHECKING:
+    from lsmtune.workloads import Preset
 
 
 def knobs(
@@ -41,19 +44,26 @@ def workloads(as_json: Json = False) -> None:
                 {
                     "name": name, "what": preset.what, "kind": preset.kind,
                     "objective": preset.objective, "knobs": preset.knobs,
-                    "parameters": {**common, **preset.parameters},
+                    "engine": preset.engine,
+                    "parameters": {**_of_all(preset, common), **preset.parameters},
                 }
                 for name, preset in PRESETS.items()
             ]
         )  # fmt: skip
         return
-    say("of every load: " + _assignments(common))
+    say("of every load of RocksDB: " + _assignments(common))
     say("operations (of each client), where not set: one a record, fewer of slow reads")
     for name, preset in PRESETS.items():
-        say(f"{name}: {preset.what}")
-        if preset.parameters:
-            say(f"    {_assignments(preset.parameters)}")
+        engine = "" if preset.engine == "rocksdb" else f" ({preset.engine})"
+        say(f"{name}{engine}: {preset.what}")
+        if own := {**preset.of_all, **preset.parameters}:
+            say(f"    {_assignments(own)}")
         say(f"    objective {preset.objective}, knobs {preset.knobs}")
+
+
+def _of_all(preset: "Preset", common: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of RocksDB's own loads that this one has as well."""
+    return {name: value for name, value in common.items() if preset.has(name)} | preset.of_all
 
 
 def _assignments(parameters: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """What `lsmtune tune` would do, in words and as JSON."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,11 @@ def runs(spec: StudySpec) -> tuple[int, int]:
 def duration_s(spec: StudySpec) -> tuple[float, float]:
     """How long the study may take: a guess from what is known before the first run."""
     load = spec.workload
-    reads = 0 if load.kind == "write" else load.client_operations * load.threads
+    reads = 0 if load.kind == "write" else (load.client_operations or 0) * load.threads
     fewest, most = runs(spec)
-    shortest = load.user_bytes / _FASTEST_BYTES_S + reads / _FASTEST_OPS_S + 1
-    longest = load.user_bytes / _SLOWEST_BYTES_S + reads / _SLOWEST_OPS_S + 1
+    given_s = load.duration_s or 0
+    shortest = load.user_bytes / _FASTEST_BYTES_S + reads / _FASTEST_OPS_S + given_s + 1
+    longest = load.user_bytes / _SLOWEST_BYTES_S + reads / _SLOWEST_OPS_S + given_s + 1
     return fewest * shortest, most * longest
 
 
@@ -50,7 +52,7 @@ def plan_document(
         "home": str(home),
         "engine": spec.engine,
         "engine_version": facts.version,
-        "workload": spec.workload.model_dump(exclude_none=True),
+        "workload": spec.workload.told,
         "scale": spec.scale,
         "base": spec.base,
         "base_notes": list(ground.base.notes),
@@ -75,10 +77,9 @@ def plan_lines(
     shortest, longest = (format_duration(seconds) for seconds in duration_s(spec))
     budget = f", or {format_duration(spec.budget_s)} of search" if spec.budget_s else ""
     return [
-        f"study {spec.name} in {home}: {spec.engine} {facts.version} under "
-        f"{load.model_dump_json(exclude_none=True)}",
+        f"study {spec.name} in {home}: {spec.engine} {facts.version} under {json.dumps(load.told)}",
         f"  {load.preset.what}",
-        f"base: {spec.base or 'the defaults of db_bench'}",
+        f"base: {spec.base or 'the defaults of the engine'}",
         *(f"  {note}" for note in ground.base.notes),
         f"tree at scale {spec.scale}; objective {spec.parsed_objective.name}; limits: {limits}",
         f"memory for memtables + caches: at most {format_bytes(space.memory.limit_bytes)}",

@@ -9,29 +9,43 @@ from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, print_json, sa
 
 
 def reproduce(
-    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="jin2022")],
-    num: Annotated[int, typer.Option(min=1000, help="records of the load")] = 1_000_000,
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="jin2022, sst-size, compaction-style")
+    ],
+    num: Annotated[int | None, typer.Option(min=1000, help="records of the load")] = None,
     configs: Annotated[
-        int,
-        typer.Option(min=0, help="configs that are screened in each mode; 0: the data that ships"),
-    ] = 150,
+        int | None,
+        typer.Option(
+            min=0,
+            help="jin2022: configs screened in each mode [150]; 0: the data that ships",
+        ),
+    ] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, max=100, help="honest genetic searches, each of its own seed")
-    ] = 1,
+        int | None,
+        typer.Option(min=1, max=100, help="jin2022: honest genetic searches, a seed each [1]"),
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=2, max=100, help="experiments: runs of each cell [3 or 5]")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="sst-size: as long as published, an hour a run")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="the HTML file to write [in --home]")
     ] = None,
-    program: Program = "db_bench",
+    program: Program = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
     """Run a published study again; the same command goes on after any interruption."""
     from lsmtune.cli import reproducing
+    from lsmtune.recipes.base import Asked
 
-    page, document = reproducing.run(recipe, num, configs, seeds, program, home, output)
+    asked = Asked(program or "db_bench", num, configs, seeds, repeats, full)
+    page, found = reproducing.run(recipe, asked, home, output)
     if as_json:
-        print_json(document)
-    else:
-        for line in reproducing.lines(document):
-            say(line)
-        say(f"page: {page}")
+        print_json(found.document)
+        return
+    for line in found.lines:
+        say(line)
+    say(f"page: {page}")

@@ -39,7 +39,7 @@ def screen(
     ] = None,
     study: Annotated[str | None, typer.Option(help="name of the study")] = None,
     seed: Annotated[int | None, typer.Option(help="makes the design repeatable [1]")] = None,
-    program: Program = "db_bench",
+    program: Program = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -54,13 +54,11 @@ def screen(
     table = {"design": design, "replicated": replicated, "runs": runs, "batch": batch}
     given = read_study_file(study_file) if study_file else {}
     given |= {key: value for key, value in flags.items() if value is not None}
-    given.setdefault("program", program)
     if workload is not None or num is not None:
         given["workload"] = tuning.merged_workload(given.get("workload"), workload, num)
-    spec = make_spec(
-        screening.with_screen(given, {k: v for k, v in table.items() if v is not None}),
-        str(study_file or "command line"),
-    )
+    settings = screening.with_screen(given, {k: v for k, v in table.items() if v is not None})
+    tuning.name_program(settings, program)
+    spec = make_spec(settings, str(study_file or "command line"))
     document = screening.run_screening(spec, home, output, jobs, note)
     if as_json:
         print_json(document)

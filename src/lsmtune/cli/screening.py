@@ -11,8 +11,7 @@ from lsmtune.cli.progress import progress
 from lsmtune.cli.tuning import check_space, described
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.catalogue import load
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen, usable_lines
 from lsmtune.studies.study import open_study
@@ -44,8 +43,8 @@ def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
     for key in ("knobs", "scale", "workload", "base", "cache", "trials"):
         if key in given:
             raise UserError(f"{key}: a batch file says it itself; leave it out")
-    catalogue = load(str(given.get("engine", "rocksdb")))
-    usable = usable_lines(path, read_batch(path, catalogue))
+    usable = usable_lines(path, read_batch(path))
+    catalogue = catalogue_of(usable[0].workload)
     inert = {knob.name for knob in catalogue.knobs if knob.inert is not None}
     names = dict.fromkeys(name for line in usable for name in line.knobs if name not in inert)
     return {

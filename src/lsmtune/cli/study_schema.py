@@ -6,22 +6,22 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.spec import StudySpec
+from lsmtune.spec import PROGRAMS, StudySpec
 from lsmtune.workloads import PRESETS, Workload
 
 Schema = dict[str, Any]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_ENGINE = "rocksdb"
 _NO_DEFAULTS: tuple[Any, ...] = (None, "", [])
 """Where the user says nothing, these stand for what follows from other keys, or for none."""
 _LIMIT = r"^\s*\w+\s*((<=|>=)\s*\d.*|<=\s*none\s*)$"
 
 _STUDY_WORDS = {
     "study": "name of the study, and of its folders; made of the settings where none is given",
-    "engine": "the system under test",
-    "program": "the db_bench to run: a path, or a name on PATH",
-    "base": "your own OPTIONS file, which tuning starts from; without it the engine's defaults",
+    "engine": "the system under test; that of the load where none is given",
+    "program": "the db_bench or mariadbd to run: a path, or a name on PATH",
+    "base": "your own OPTIONS file (of MyRocks: my.cnf), which tuning starts from; without it the "
+    "engine's defaults",
     "family": "the column family of the base that is tuned",
     "cache": "size of the base's block cache, which no OPTIONS file tells, e.g. 64MiB",
     "workload": "the load: a name, or a table of its parameters",
@@ -44,6 +44,7 @@ _STUDY_WORDS = {
     "protocol": "how a trial is run",
     "screen": "makes the study a screening: `lsmtune screen` runs it, and nothing is searched",
     "sweep": "makes the study a controlled experiment: `lsmtune sweep` runs it",
+    "online": "makes `lsmtune tune` change the options of a running engine, MyRocks",
 }
 _WORKLOAD_WORDS = {
     "name": "which load",
@@ -53,6 +54,7 @@ _WORKLOAD_WORDS = {
     "threads": "clients that run the load",
     "compression_ratio": "size of the values once compressed, as a share",
     "operations": "measured operations of each client",
+    "duration_s": "seconds after which the load ends, instead of a number of operations",
     "present": "share of the keys that have a record before the load",
     "direct_reads": "reads pass by the operating system's page cache",
     "scan_length": "records read behind each seek",
@@ -64,6 +66,9 @@ _WORKLOAD_WORDS = {
     "skew": "some records are hotter: a chance falls as e^-(skew x rank / num)",
     "trace": "file of a trace that RocksDB recorded",
     "database": "your database, a copy of which the load runs on",
+    "warehouses": "warehouses of TPC-C, of about 66 MB each",
+    "families": "whether every table and index has a column family of its own",
+    "tables": "tables of sysbench's load",
 }
 _PROTOCOL_WORDS = {
     "probe_reads": "gets that hit, as many that miss, and as many scans, once the tree has settled",
@@ -84,9 +89,13 @@ _SWEEP_WORDS = {
     "repeats": "blocks; each runs every cell once",
     "metrics": "metrics that the tables show",
 }
+_ONLINE_WORDS = {
+    "window_s": "seconds of a window in which the running engine is watched",
+    "windows": "windows before a change, under it, and after it was taken back",
+}
 _MIX_WORDS = {"get": "share of gets", "put": "share of puts", "scan": "share of scans"}
 _WORDS = {"Workload": _WORKLOAD_WORDS, "Protocol": _PROTOCOL_WORDS, "Mix": _MIX_WORDS,
-          "Screen": _SCREEN_WORDS, "Sweep": _SWEEP_WORDS}  # fmt: skip
+          "Screen": _SCREEN_WORDS, "Sweep": _SWEEP_WORDS, "Online": _ONLINE_WORDS}  # fmt: skip
 
 
 def study_schema() -> Schema:
@@ -108,7 +117,8 @@ def _values() -> dict[str, Schema]:
     """What the keys of a study allow beyond their types, which only the checks in code know."""
     metrics = [metric.name for metric in METRICS.values() if metric.better]
     several = {"type": "array", "items": {"enum": metrics}, "minItems": 1, "uniqueItems": True}
-    presets = [preset.name for preset in load(_ENGINE).presets]
+    named = (preset.name for engine in PROGRAMS for preset in load(engine).presets)
+    presets = list(dict.fromkeys(named))
     return {
         "study": {"pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
         "workload": {
@@ -116,7 +126,9 @@ def _values() -> dict[str, Schema]:
             "anyOf": [{"enum": list(PRESETS)}, {"$ref": "#/$defs/Workload"}],
         },
         "scale": {"examples": ["1/64", "1/8", "1"]},
-        "knobs": {"anyOf": [{"enum": presets}, {"type": "string", "minLength": 1}]},
+        "knobs": {
+            "anyOf": [{"enum": list(dict.fromkeys(presets))}, {"type": "string", "minLength": 1}]
+        },
         "objective": {"anyOf": [{"enum": [*COMPOSITES, *metrics]}, several]},
         "limits": {"items": {"type": "string", "pattern": _LIMIT}},
         "memory": {"examples": ["64MiB"]},

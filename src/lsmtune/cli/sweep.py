@@ -16,7 +16,7 @@ def sweep(
     page: Annotated[
         Path | None, typer.Option(help="write one self-contained HTML page there")
     ] = None,
-    program: Program = "db_bench",
+    program: Program = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:

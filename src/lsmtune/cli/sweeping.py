@@ -5,22 +5,22 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsmtune.analysis.swept import Cell, Outcome, Swept, SweptRun, analyse
+from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import answers, rows
 from lsmtune.cli.progress import progress
-from lsmtune.cli.tuning import check_space, described
+from lsmtune.cli.tuning import check_space, described, name_program
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.definitions import METRICS
+from lsmtune.recipes.experiment import run_experiment
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import quantity
 from lsmtune.spec import StudySpec, make_spec, read_study_file
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
-from lsmtune.studies.sweep import BASE_EVERY, sweep
-from lsmtune.trials import Status
+from lsmtune.studies.sweep import BASE_EVERY
 
 _OF_SEARCHES = (
     "knobs", "objective", "limits", "optimizer", "trials", "budget", "early_stop", "base_runs",
@@ -30,7 +30,7 @@ _NO_LIMIT = "1024TiB"
 """The memory that a cell may ask for: what the experiment says is run as it stands."""
 
 
-def read_experiment(path: Path, program: str) -> StudySpec:
+def read_experiment(path: Path, program: str | None) -> StudySpec:
     """The settings of an experiment file; UserError for what is wrong with it."""
     given = read_study_file(path)
     if not isinstance(given.get("sweep"), dict):
@@ -40,9 +40,10 @@ def read_experiment(path: Path, program: str) -> StudySpec:
             raise UserError(f"{path}: {key} is of a search; an experiment runs all its cells")
     table = given["sweep"]
     settings = {
-        "study": path.stem, "program": program, "scale": "1", "memory": _NO_LIMIT, **given,
+        "study": path.stem, "scale": "1", "memory": _NO_LIMIT, **given,
         "early_stop": False, "repeats": 0, "pairs": 0, "knobs": ",".join(_names(table)),
     }  # fmt: skip
+    name_program(settings, program)
     return make_spec(settings, str(path))
 
 
@@ -64,41 +65,27 @@ def _experiment(spec: StudySpec) -> Sweep:
 def planned(spec: StudySpec) -> Iterator[str]:
     """What would run."""
     experiment = _experiment(spec)
-    catalogue = load(spec.engine)
+    catalogue = load(spec.engine).with_families(spec.workload.column_families)
     for factor, levels in experiment.level_names(catalogue).items():
         yield f"factor {factor}: {', '.join(experiment.factors[factor])} at {', '.join(levels)}"
     cells = experiment.cell_count
     bases = -(-cells // BASE_EVERY)
+    records = f", {spec.workload.num:,} records" if spec.workload.preset.has("num") else ""
     yield f"fixed: {', '.join(f'{k} = {v}' for k, v in experiment.fixed.items()) or 'nothing'}"
     yield (
         f"{experiment.repeats} blocks of {cells} cells and {bases} runs of the base: "
-        f"{experiment.repeats * (cells + bases)} runs of {spec.workload.name}, "
-        f"{spec.workload.num:,} records"
+        f"{experiment.repeats * (cells + bases)} runs of {spec.workload.name}{records}"
     )
 
 
 def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
     """Run what is missing of the experiment, and say what it shows."""
-    experiment = _experiment(spec)
     engine = make_engine(spec.engine, spec.program)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
-            done = sweep(study, experiment)
-            runs = [
-                SweptRun(step.block, step.cell, result.metrics)
-                for step, result in done
-                if result.status is Status.COMPLETE
-            ]
-            failures = [
-                (step.cell, f"{result.status.meaning}: {result.reason}")
-                for step, result in done
-                if result.status is not Status.COMPLETE
-            ]
-            configs = {step.cell: step.config for step, _ in done if step.cell is not None}
-            outcome = Outcome(spec.name, spec.workload.kind, runs, failures, configs)
-            return analyse(experiment, study.ground.catalogue, outcome)
+            return run_experiment(study).swept
 
 
 def files(

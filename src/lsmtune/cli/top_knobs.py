@@ -7,9 +7,8 @@ from typing import Any
 from lsmtune.analysis.importance import DEFAULT_METRICS, Runs, knob_ranking, runs_of
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load
 from lsmtune.recipes.jin2022.study import shipped
-from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec import StudySpec, catalogue_of, make_spec
 from lsmtune.store.home import Home
 
 _SHIPPED_LOAD = "fillrandom"
@@ -39,7 +38,7 @@ def _screened(spec: StudySpec, home: Path) -> tuple[Runs, str]:
             for study in reversed(opened.study_names()):
                 found = StudySpec.model_validate(opened.study(study).spec)
                 if found.screen is not None and found.workload.name == name:
-                    runs = runs_of(screened_lines(opened, study), load(spec.engine))
+                    runs = runs_of(screened_lines(opened, study), catalogue_of(found.workload))
                     if not runs.load_factors:  # else it does not tell of the store alone
                         return runs, f"the screening {study!r}"
     if name != _SHIPPED_LOAD:
@@ -47,5 +46,5 @@ def _screened(spec: StudySpec, home: Path) -> tuple[Runs, str]:
             f"knobs: top:N needs a screening of the load {name} in {home}; measure one with "
             f"`lsmtune screen --workload {name}`"
         )
-    runs = runs_of(shipped("honest"), load(spec.engine))
+    runs = runs_of(shipped("honest"), catalogue_of(spec.workload))
     return runs, "the screening that ships with lsmtune"

@@ -48,9 +48,13 @@ def tune(
     trials: Annotated[int | None, typer.Option(help="trials to search with [16]")] = None,
     budget: Annotated[str | None, typer.Option(help="time to search for, e.g. 20m")] = None,
     pairs: Pairs = None,
+    online: Annotated[
+        bool,
+        typer.Option("--online", help="change the options of a running engine; myrocks"),
+    ] = False,
     study: Annotated[str | None, typer.Option(help="name of the study")] = None,
     seed: Annotated[int | None, typer.Option(help="makes the search repeatable [1]")] = None,
-    program: Program = "db_bench",
+    program: Program = None,
     home: Home = DEFAULT_HOME,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="print what would run, and run nothing")
@@ -69,9 +73,11 @@ def tune(
     }  # fmt: skip
     given = read_study_file(study_file) if study_file else {}
     given |= {key: value for key, value in flags.items() if value is not None}
-    given.setdefault("program", program)
     if workload is not None or num is not None:
         given["workload"] = tuning.merged_workload(given.get("workload"), workload, num)
+    if online:
+        given.setdefault("online", {})
+    tuning.name_program(given, program)
     tuning.name_top_knobs(given, home, note)
     if budget is not None and trials is None:
         given["trials"] = tuning.MANY_TRIALS
@@ -79,6 +85,7 @@ def tune(
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json)
         return
-    document = tuning.run_study(spec, home, note)
+    run = tuning.run_study if spec.online is None else tuning.run_online
+    document = run(spec, home, note)
     if as_json:
         print_json(document)

@@ -2,25 +2,29 @@
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.common import print_json, say, write_file
-from lsmtune.cli.exporting import deployment
+from lsmtune.cli.exporting import deployment, online_file
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts
+from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, Online, StudySpec
 from lsmtune.store.home import Home
+from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study
 from lsmtune.studies.verify import verify_contenders
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
+from lsmtune.workloads import PRESETS
 
 MANY_TRIALS = 100_000
 """Stands for no limit of trials where a time budget is given alone."""
@@ -36,6 +40,15 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     if num is not None:
         table["num"] = num
     return table
+
+
+def name_program(given: dict[str, Any], db_bench: str | None) -> None:
+    """Put the db_bench of the flag into the settings, where the load is one of db_bench's."""
+    load = given.get("workload")
+    name = load.get("name") if isinstance(load, dict) else load
+    engine = PRESETS[name].engine if isinstance(name, str) and name in PRESETS else "rocksdb"
+    if db_bench is not None and engine == given.get("engine", engine) == "rocksdb":
+        given.setdefault("program", db_bench)
 
 
 def name_top_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
@@ -80,10 +93,51 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
         tell(f"page:    {results / 'report.html'}")
         if view.best_trial is not None:
             files = deployment(home, view)
-            write_file(results / "OPTIONS", files.options, "options")
-            write_file(results / "OPTIONS.back", files.back, "options")
-            tell(f"options: {results / 'OPTIONS'}  (the way back: OPTIONS.back)")
+            write_file(results / files.name, files.options, "options")
+            write_file(results / f"{files.name}.back", files.back, "options")
+            tell(f"options: {results / files.name}  (the way back: {files.name}.back)")
         return show_document(view)
+
+
+def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Tune a running engine, tell each step, write what is kept; the steps as JSON."""
+    table = spec.online or Online()
+    engine = make_engine(spec.engine, spec.program)
+    if not isinstance(engine, MyRocks):
+        raise UserError(f"online: the engine {spec.engine} is tuned between runs only")
+    found = described(spec, engine)
+    steps: list[Step] = []
+
+    def told(step: Step) -> None:
+        steps.append(step)
+        cost = "" if step.cost is None else f" {step.cost.median:.3f} x ({step.cost.low:.3f} to "
+        cost += "" if step.cost is None else f"{step.cost.high:.3f}) of what was set,"
+        tell(f"change {step.number} of {spec.trials}:{cost} {step.judgement}: {step.reason}")
+
+    with Home(home_path, create=True) as home:
+        check_space(spec, home)
+        with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
+            kept = tune_online(study, engine, table, told)
+            base = study.space.default()
+        path = home.path / "results" / spec.name / "my.cnf"
+        write_file(path, online_file(home, spec.name, kept), "options")
+    tell(f"options: {path}")
+    return {
+        "study": spec.name,
+        "kept": kept.differing(base),
+        "steps": [
+            {
+                "number": step.number,
+                "config": step.config.differing(base),
+                "judgement": step.judgement,
+                "reason": step.reason,
+                "cost": step.cost and asdict(step.cost),
+                "base": step.base,
+            }
+            for step in steps
+        ],
+        "options": str(path),
+    }
 
 
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:

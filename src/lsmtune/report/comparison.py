@@ -27,13 +27,24 @@ _READS = (
     "get_p50_us", "get_p99_us", "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us",
     "scan_p99_us",
 )  # fmt: skip
+_TRANSACTIONS = ("transaction_p99_us", "new_order_p50_us", "new_order_p99_us", "payment_p99_us")
 _BLOCKS = ("read_amp", "cache_hit_data", "cache_hit_index", "cache_hit_filter", "bloom_useful")
 _COST = ("cpu_s", "peak_rss_bytes")
 _MAIN: dict[Kind, tuple[str, ...]] = {
     "write": (*_SPEED, *_WRITES, *_SPACE, *_READS, *_COST),
     "read": ("throughput_ops_s", *_READS, *_BLOCKS, *_SPACE, "build_s", *_COST),
-    "mixed": (*_SPEED, *_WRITES, *_READS, *_BLOCKS, *_SPACE, "build_s", *_COST),
-}
+    "mixed": (
+        "tpmc",
+        *_SPEED,
+        *_TRANSACTIONS,
+        *_WRITES,
+        *_READS,
+        *_BLOCKS,
+        *_SPACE,
+        "build_s",
+        *_COST,
+    ),
+}  # fmt: skip
 """The metrics that say most about a load, by its kind; the others stand in the table only."""
 
 

@@ -27,17 +27,18 @@ def host_text(host: Mapping[str, Any]) -> Iterator[str]:
 
 def workload_text(load: Workload) -> Iterator[str]:
     """The load and all its parameters, those that it has not left out."""
-    given = load.model_dump(exclude_none=True)
-    if load.preset.prepared:
+    given = load.told
+    if load.preset.prepared and load.client_operations is not None:
         given["operations"] = load.client_operations
     yield f"{given.pop('name')}: {load.preset.what.replace('`', '')}"
     yield from (_parameter_text(name, value) for name, value in given.items())
 
 
-_UNITS = {"key_size": " bytes", "value_size": " bytes"}
+_UNITS = {"key_size": " bytes", "value_size": " bytes", "duration_s": " s"}
 _PARAMETERS = {
     "num": "records",
     "operations": "operations of each thread",
+    "duration_s": "time that the load lasts",
     "compression_ratio": "size of compressed values",
     "present": "share of the keys that exist",
     "direct_reads": "reads pass by the page cache",

@@ -23,9 +23,8 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.errors import UserError
-from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Knob, Value
-from lsmtune.spec import StudySpec
+from lsmtune.spec import StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.system.workdir import sweep_workdirs, workdir
@@ -135,7 +134,7 @@ def _frozen_trials(home: Home, study: StoredStudy, view: StudyView) -> list[Froz
     spec = StudySpec.model_validate(study.spec)
     stored = home.trials(study)
     alike = {v.id for v in home.verifications(study) if v.scale == spec.scale} | {None}
-    knobs = [knob.scaled(float(spec.scale_value)) for knob in load(spec.engine).knobs]
+    knobs = [knob.scaled(float(spec.scale_value)) for knob in catalogue_of(spec.workload).knobs]
     distributions = _distributions(knobs, [trial.config for trial in stored])
 
     def values(row: StoredTrial, seen: TrialView) -> tuple[float, ...]:

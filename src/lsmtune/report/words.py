@@ -29,10 +29,18 @@ _LABELS = {
     "cache_hit_data": "data blocks found in the cache",
     "cache_hit_index": "index blocks found in the cache",
     "cache_hit_filter": "filter blocks found in the cache",
+    "memtable_hit": "gets that a memtable answered",
+    "compact_read_bytes": "bytes read by compactions",
+    "background_jobs": "flushes and compactions",
+    "background_s": "time of flushes and compactions",
     "bloom_useful": "reads spared by filters",
 }
-_LATENCIES = {"write": "writes", "get": "gets", "get_missing": "gets that miss", "scan": "scans"}
-_PERCENTILE = re.compile(r"(write|get|get_missing|scan)_p(\d\d)(\d*)_us")
+_LATENCIES = {
+    "write": "writes", "get": "gets", "get_missing": "gets that miss", "scan": "scans",
+    "new_order": "new orders", "payment": "payments", "order_status": "looks at an order",
+    "delivery": "deliveries", "stock_level": "looks at the stock", "transaction": "transactions",
+}  # fmt: skip
+_PERCENTILE = re.compile(r"(\w+)_p(\d\d)(\d*)_us")
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 

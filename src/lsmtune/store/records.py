@@ -27,6 +27,11 @@ class StoredStudy:
         kept = self.engine.get("base")
         return None if kept is None else Base.model_validate(kept)
 
+    @property
+    def machine(self) -> str:
+        """What it ran on, in a few words."""
+        return f"{self.host['cpu_model'] or 'unknown CPU'}, {self.host['logical_cpus']} cores"
+
 
 @dataclass(frozen=True, slots=True)
 class NewTrial:
