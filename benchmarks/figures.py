@@ -3,8 +3,8 @@
     .venv/bin/python benchmarks/figures.py
 
 A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
-`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, or a
-part of the parameter study (see benchmarks/parameter_study.py).
+`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, `recipe
+NAME`, `myrocks repeat`, or a part of the parameter study (see benchmarks/parameter_study.py).
 """
 
 import json
@@ -21,6 +21,8 @@ LOADS = {
     "short-scans": "short scans",
     "mixed": "gets and overwrites, 50/50",
 }
+RECIPES = ("sst-size", "compaction-style")
+"""Their --json is kept in results/NAME_recipe.json, with underscores."""
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
@@ -30,8 +32,15 @@ def recorded() -> dict[str, Any]:
     study = folder / "parameter_study.json"
     results: dict[str, Any] = json.loads((folder / "cases.json").read_text())
     sweep = folder / "sst_size.json"
+    recipes = {
+        f"recipe {name}": json.loads(path.read_text())
+        for name in RECIPES
+        if (path := folder / f"{name.replace('-', '_')}_recipe.json").exists()
+    }
     return {
         **results,
+        **recipes,
+        "myrocks repeat": json.loads((folder / "myrocks_repeat.json").read_text()),
         "parameter study": json.loads(study.read_text()),
         "sst size": json.loads(sweep.read_text()),
     }
@@ -53,6 +62,10 @@ def _figures(name: str, results: dict[str, Any]) -> str:
         return _four_loads(results)
     if name == "sst size":
         return _answers(results[name])
+    if name == "myrocks repeat":
+        return _repeats(results[name])
+    if name.startswith("recipe "):
+        return _claims(results[name])
     if name in parameter_study.PARTS:
         return parameter_study.PARTS[name](results["parameter study"])
     return _case(results[name])
@@ -63,6 +76,38 @@ def _answers(swept: dict[str, Any]) -> str:
     told = [answer for metric in swept["metrics"].values() for answer in metric["answers"]]
     runs = f"{swept['runs']} runs in {swept['blocks']} blocks, {swept['failed']} failed."
     return "\n".join([runs, "", *(f"- {answer}." for answer in told)]) + "\n"
+
+
+def _repeats(styles: dict[str, list[dict[str, float]]]) -> str:
+    """How far runs of one config and seed differ, and what a trial adds to a run."""
+    lines = ["| style | runs | write amplification | furthest from their mean | a trial adds |",
+             "|---|---|---|---|---|"]  # fmt: skip
+    for name, runs in styles.items():
+        values = [run["write_amp"] for run in runs]
+        mean = sum(values) / len(values)
+        furthest = max(abs(value / mean - 1) for value in values)
+        added = sorted(run["added_s"] for run in runs)[len(runs) // 2]
+        lines.append(
+            f"| {name} | {len(runs)} | {min(values):.3f} to {max(values):.3f} | "
+            f"{100 * furthest:.2f} % | {added:.1f} s |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _claims(recipe: dict[str, Any]) -> str:
+    """What became of the published statements."""
+    parts = recipe.get("parts", {"rocksdb": recipe})
+    ran = (
+        f"{engine}: {part['experiment']['runs']} runs in {part['experiment']['blocks']} blocks, "
+        f"{part['experiment']['failed']} failed"
+        for engine, part in parts.items()
+    )
+    rows = (
+        f"| {claim['statement']} | {claim['finding']} | {claim['evidence']} |"
+        for claim in recipe["claims"]
+    )
+    heads = ["| published | here | evidence (95 %) |", "|---|---|---|"]
+    return "\n".join(["; ".join(ran) + ".", "", *heads, *rows]) + "\n"
 
 
 def _case(case: dict[str, Any]) -> str:

@@ -1,0 +1,71 @@
+"""How far runs of fixed transactions and seed agree on MyRocks, and what a trial adds to them.
+
+    .venv/bin/python benchmarks/myrocks_repeat.py
+
+TPC-C of two warehouses under either compaction style, six runs each; run it with nothing else
+running. Writes benchmarks/results/myrocks_repeat.json; benchmarks/figures.py puts it into the docs.
+"""
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from lsmtune.engines.base import Places, Watch
+from lsmtune.engines.myrocks import MyRocks
+from lsmtune.spec import make_spec
+from lsmtune.studies.study import describe
+from lsmtune.system.workdir import workdir
+from lsmtune.trials import TrialSpec
+
+RESULTS = Path(__file__).parent / "results" / "myrocks_repeat.json"
+RUNS = 6
+STYLES = {"level": 0, "universal": 1}
+
+
+def main() -> None:
+    """Run everything, keep what comes out."""
+    spec = make_spec({"workload": {"name": "tpcc", "operations": 1500}}, "here")
+    engine = MyRocks(spec.program)
+    with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
+        work = Path(folder)
+        _, ground = describe(spec, engine, work)
+        space = spec.space(ground)
+        base = space.settings(space.default())
+        found: dict[str, list[dict[str, float]]] = {}
+        for name, style in STYLES.items():
+            settings = space.settings({**space.default(), "default.compaction_style": style})
+            trial = TrialSpec(
+                settings=settings, base_settings=base, workload=spec.workload,
+                protocol=spec.protocol, seed=7,
+            )  # fmt: skip
+            found[name] = [_run(engine, trial, ground.base, work) for _ in range(RUNS)]
+            print(name, found[name])
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _run(engine: MyRocks, trial: TrialSpec, base: Any, work: Path) -> dict[str, float]:
+    """One run: its figures, and the time that is neither load, settling nor building."""
+    phases: dict[str, float] = {}
+    with workdir(work, "trial") as directory:
+        began = time.monotonic()
+        places = Places(directory, work / "templates")
+        watch = Watch(lambda phase: phases.setdefault(phase, time.monotonic()) and None)
+        outcome = engine.run(trial, base, places, watch)
+        took_s = time.monotonic() - began
+    m = outcome.result.metrics
+    if not m:
+        raise SystemExit(f"a run failed: {outcome.result.reason}")
+    building_s = m["build_s"] if "build" in phases else 0.0
+    return {
+        "write_amp": m["write_amp"],
+        "live_sst_bytes": m["live_sst_bytes"],
+        "tpmc": m["tpmc"],
+        "added_s": took_s - m["load_s"] - m["settle_s"] - building_s,
+        "others_cpu_percent": m["others_cpu_percent"],
+    }
+
+
+if __name__ == "__main__":
+    main()
