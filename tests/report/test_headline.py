@@ -24,8 +24,8 @@ def verdict_claim(measured: tuple[Pair, ...]) -> str:
 
 def test_a_gain_is_told_metric_by_metric_with_intervals() -> None:
     claim = headline(study_view()).claim
-    assert claim.startswith("Write amplification 0.68 × (0.67–0.69), live space 0.94 ×")
-    assert "load + settle 1.55 × faster (1.48–1.62)" in claim
+    assert claim.startswith("Write amplification 0.68 × (0.67–0.70), live space 0.94 ×")
+    assert "load + settle 1.58 × faster (1.51–1.65)" in claim
     assert claim.endswith("verified in 6 pairs")
 
 
