@@ -133,7 +133,11 @@ def _engine_accepts(knob: Knob, value: Value) -> bool:
 
 
 def _words(catalogue: Catalogue, name: str, told: Told) -> str:
-    value = _value(catalogue, name, told)
-    if _knob(catalogue, name).unit == "bytes" and not isinstance(value, (bool, str)):
+    knob, value = _knob(catalogue, name), _value(catalogue, name, told)
+    if isinstance(value, (bool, str)):
+        return str(value).lower() if isinstance(value, bool) else value
+    if knob.labels and value in knob.values:
+        return knob.labels[knob.values.index(value)]
+    if knob.unit == "bytes":
         return format_bytes(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value)

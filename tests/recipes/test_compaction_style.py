@@ -89,3 +89,10 @@ def test_only_the_style_differs() -> None:
         assert spec.sweep is not None
         assert list(spec.sweep.factors) == ["style"]
         assert spec.scale == "1"
+
+
+def test_the_styles_are_called_by_their_names(results: Results) -> None:
+    for part in results.parts:
+        assert part.experiment.swept.factors["style"] == (
+            "kCompactionStyleLevel", "kCompactionStyleUniversal",
+        )  # fmt: skip
