@@ -18,7 +18,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.optuna_storage import export_study
 from lsmtune.report.page import render_page
-from lsmtune.spec import StudySpec, catalogue_of, make_spec
+from lsmtune.spec import catalogue_of, make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen
 from lsmtune.studies.study import open_study
@@ -42,10 +42,16 @@ def planted(trial: TrialSpec) -> TrialResult:
     )  # fmt: skip
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with Home(tmp_path / "home", create=True) as opened:
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """A home with a study whose winner is verified."""
+    folder = tmp_path_factory.mktemp("families")
+    with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as opened:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        given = {"study": "fam", "workload": LOAD, "trials": 12, "seed": 3, "optimizer": "random"}
+        with open_study(opened, make_spec(given, "here"), engine(), lambda _: None) as study:
+            study.tune()
+            verify_contenders(study)
         yield opened
 
 
@@ -53,18 +59,8 @@ def engine() -> ScriptedEngine:
     return ScriptedEngine(planted, "myrocks", OPTIONS)
 
 
-def tuned(home: Home, **given: object) -> StudySpec:
-    settings = {"study": "fam", "workload": LOAD, "trials": 12, "seed": 3, "optimizer": "random"}
-    spec = make_spec({**settings, **given}, "here")
-    with open_study(home, spec, engine(), lambda _: None) as study:
-        study.tune()
-        verify_contenders(study)
-    return spec
-
-
 def test_families_are_searched_by_default_and_the_study_is_told(home: Home, tmp_path: Path) -> None:
-    spec = tuned(home)
-    assert spec.knobs == "families"
+    assert home.study("fam").spec["knobs"] == "families"
     view = read_study(home, "fam")
     assert view.best_trial is not None
     assert any(change.knob.name == "cf_stock.block_size" for change in view.best_trial.changes)
@@ -75,7 +71,6 @@ def test_families_are_searched_by_default_and_the_study_is_told(home: Home, tmp_
 
 
 def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:
-    tuned(home)
     view = read_study(home, "fam")
     files = deployment(home, view)
     assert files.name == "my.cnf"
@@ -86,7 +81,6 @@ def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:
 
 
 def test_a_users_file_keeps_every_other_line(home: Home, tmp_path: Path) -> None:
-    tuned(home)
     theirs = tmp_path / "my.cnf"
     theirs.write_text("[client]\npassword=secret\n[mysqld]\nport=3306\n")
     text = exported(home, read_study(home, "fam"), "my.cnf", theirs, back=False)

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -44,10 +43,11 @@ def planted(trial: TrialSpec) -> TrialResult:
     return result.model_copy(update={"measurement": measurement})
 
 
-@pytest.fixture
-def results(tmp_path: Path, silent: Progress, monkeypatch: pytest.MonkeyPatch) -> Iterator[Results]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with Home(tmp_path / "home", create=True) as home:
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, silent: Progress) -> Iterator[Results]:
+    folder = tmp_path_factory.mktemp("style")
+    with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
+        patch.setattr(tempfile, "tempdir", str(folder))
         yield run(Asked(num=2000), home, silent, lambda name, _: ScriptedEngine(planted, name))
 
 

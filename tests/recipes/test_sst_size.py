@@ -42,15 +42,13 @@ def planted(of: str) -> Callable[[TrialSpec], TrialResult]:
     return script
 
 
-@pytest.fixture(params=sorted(SCRIPTS))
+@pytest.fixture(scope="module", params=sorted(SCRIPTS))
 def results(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    silent: Progress,
-    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, silent: Progress
 ) -> Iterator[Results]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with Home(tmp_path / "home", create=True) as home:
+    folder = tmp_path_factory.mktemp("sst")
+    with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
+        patch.setattr(tempfile, "tempdir", str(folder))
         yield run(Asked(num=2000), home, silent, ScriptedEngine(planted(request.param)))
 
 

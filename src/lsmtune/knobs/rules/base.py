@@ -1,7 +1,7 @@
 """What a rule is: a normalisation or a refusal, and what it looks at."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lsmtune.knobs.families import lifted, lifted_name, view, viewed
 from lsmtune.knobs.types import Knob, Settings, Value
@@ -20,13 +20,18 @@ class Context:
     open_files: int
     codecs: frozenset[str] | None = None
     knobs: tuple[Knob, ...] = ()
+    _by_family: dict[str, "Context"] = field(default_factory=dict, repr=False, compare=False)
 
     def within(self, family: str | None) -> "Context":
         """The context as one column family sees it."""
         if family is None:
             return self
-        base = view(self.base, family)
-        return Context(base, self.open_files, self.codecs, viewed(self.knobs, family))
+        if family not in self._by_family:
+            own = Context(
+                view(self.base, family), self.open_files, self.codecs, viewed(self.knobs, family)
+            )
+            self._by_family[family] = own
+        return self._by_family[family]
 
     def links(self, label: str) -> bool:
         """Whether the build has the codec, as far as is known."""
