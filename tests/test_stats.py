@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import ttest_rel
+from scipy.stats import ttest_ind, ttest_rel
 
-from lsmtune.stats import Interval, geometric_mean, ratio_interval
+from lsmtune.stats import Interval, geometric_mean, ratio_interval, unpaired_ratio_interval
 
 POSITIVE = st.floats(min_value=1e-3, max_value=1e6)
 PAIRS = st.lists(st.tuples(POSITIVE, POSITIVE), min_size=2, max_size=20)
@@ -89,3 +89,17 @@ def test_the_half_width_is_a_share_of_the_estimate() -> None:
 @given(st.lists(POSITIVE, min_size=1, max_size=30))
 def test_the_geometric_mean(values: list[float]) -> None:
     assert geometric_mean(values) == pytest.approx(statistics.geometric_mean(values))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("sizes", [(2, 3), (5, 5), (30, 4)])
+def test_without_pairs_it_is_welchs_interval_of_the_logs(
+    sizes: tuple[int, int], confidence: float
+) -> None:
+    rng = np.random.default_rng(sizes)
+    trial, base = rng.lognormal(0.3, 0.4, sizes[0]), rng.lognormal(0, 0.1, sizes[1])
+    test = ttest_ind(np.log(trial), np.log(base), equal_var=False)
+    expected = np.exp(test.confidence_interval(confidence))
+    found = unpaired_ratio_interval(list(trial), list(base), confidence)
+    assert (found.low, found.high) == pytest.approx(tuple(expected))
+    assert unpaired_ratio_interval([2.0, 2.0], [1.0, 1.0]) == Interval(2.0, 2.0, 2.0)

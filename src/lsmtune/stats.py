@@ -38,6 +38,25 @@ def ratio_interval(
     return Interval(*(float(np.exp(x)) for x in (centre, centre - half, centre + half)))
 
 
+def unpaired_ratio_interval(
+    trial: Sequence[float], base: Sequence[float], confidence: float = 0.95
+) -> Interval:
+    """The ratio trial / base of values that were not measured in pairs: Welch's, on the logs.
+
+    Both sequences are positive and have at least 2 values; without any noise it is a point.
+    """
+    later, earlier = (np.log(np.asarray(values, dtype=float)) for values in (trial, base))
+    parts = [float(values.var(ddof=1)) / len(values) for values in (later, earlier)]
+    centre, variance = float(later.mean() - earlier.mean()), sum(parts)
+    if variance == 0:
+        return Interval(*[float(np.exp(centre))] * 3)
+    freedom = variance**2 / sum(
+        part**2 / (len(values) - 1) for part, values in zip(parts, (later, earlier), strict=True)
+    )
+    half = float(stdtrit(freedom, (1 + confidence) / 2)) * variance**0.5
+    return Interval(*(float(np.exp(x)) for x in (centre, centre - half, centre + half)))
+
+
 def geometric_mean(values: Sequence[float]) -> float:
     """The geometric mean of positive values."""
     return float(np.exp(np.mean(np.log(np.asarray(values, dtype=float)))))

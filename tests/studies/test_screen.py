@@ -4,12 +4,12 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fakes.cuts import check_goes_on
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import Screen, StudySpec, make_spec
@@ -54,23 +54,7 @@ def test_every_run_has_a_workload_seed_of_its_own(home: Home) -> None:
 
 
 def test_an_interrupted_screening_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    def told(trials: list[StoredTrial]) -> list[tuple[Role, str, int]]:
-        return [(t.role, t.config.hash, t.spec.seed) for t in trials]
-
-    with Home(tmp_path / "whole", create=True) as whole:
-        expected = told(run(whole, make(), flat))
-    for calls in (4, 9, 17):
-        with Home(tmp_path / f"cut{calls}", create=True) as cut:
-            left = iter(range(calls))
-
-            def dies(_: TrialSpec, left: Iterator[int] = left) -> TrialResult:
-                if next(left, None) is None:
-                    raise KeyboardInterrupt
-                return measured()
-
-            with pytest.raises(KeyboardInterrupt):
-                run(cut, make(), dies)
-            assert told(run(cut, make(), flat)) == expected
+    check_goes_on(tmp_path, lambda home, script: run(home, make(), script), (4, 9, 17))
 
 
 def test_a_config_that_failed_is_kept_and_not_tried_again(home: Home) -> None:

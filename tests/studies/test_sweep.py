@@ -1,12 +1,12 @@
 """Controlled experiments, driven by a scripted engine: order, blocks, resuming, what is refused."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fakes.cuts import check_goes_on
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySpec, make_spec
@@ -66,23 +66,7 @@ def test_sizes_are_those_that_were_written_and_fixed_settings_hold_everywhere(ho
 
 
 def test_an_interrupted_experiment_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    def told(trials: list[StoredTrial]) -> list[tuple[Role, str, int]]:
-        return [(t.role, t.config.hash, t.spec.seed) for t in trials]
-
-    with Home(tmp_path / "whole", create=True) as whole:
-        expected = told(run(whole, make(), flat))
-    for calls in (3, 12, 20):
-        with Home(tmp_path / f"cut{calls}", create=True) as cut:
-            left = iter(range(calls))
-
-            def dies(_: TrialSpec, left: Iterator[int] = left) -> TrialResult:
-                if next(left, None) is None:
-                    raise KeyboardInterrupt
-                return measured()
-
-            with pytest.raises(KeyboardInterrupt):
-                run(cut, make(), dies)
-            assert told(run(cut, make(), flat)) == expected
+    check_goes_on(tmp_path, lambda home, script: run(home, make(), script), (3, 12, 20))
 
 
 def test_a_cell_that_failed_is_kept_and_not_tried_again(home: Home) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.engines.myrocks.options import server_variables, variables_of
 from lsmtune.errors import LsmtuneError, ParseError, UserError
-from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.report.export import (
@@ -17,7 +16,7 @@ from lsmtune.report.export import (
     export_options,
 )
 from lsmtune.report.my_cnf import export_my_cnf
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.system.host import describe_host
@@ -70,18 +69,10 @@ class _Exporter:
     """A study whose winner is exported, and the ground that it stands on."""
 
     def __init__(self, home: Home, view: StudyView) -> None:
-        stored = home.study(view.name)
         self._view = view
-        self._spec = StudySpec.model_validate(stored.spec)
-        self._trials = home.trials(stored)
-        if stored.base is None:
-            raise LsmtuneError(
-                f"study {view.name!r} was made by an older lsmtune, which did not keep its base: "
-                "run its `lsmtune tune` once more"
-            )
-        self._base = stored.base
-        catalogue = load(view.engine).with_families(self._spec.workload.column_families)
-        self._ground = Ground(catalogue, stored.base, describe_host().max_open_files)
+        self._trials = home.trials(home.study(view.name))
+        self._spec, self._ground = _ground(home, view.name)
+        self._base = self._ground.base
 
     def text(self, form: str, base: Path | None, *, back: bool) -> str:
         """The exported file."""
@@ -133,20 +124,28 @@ class _Exporter:
         return "\n".join(lines)
 
 
+def _ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
+    """The settings of a stored study, and what it stands on."""
+    stored = home.study(name)
+    if stored.base is None:
+        raise LsmtuneError(
+            f"study {name!r} was made by an older lsmtune, which did not keep its base: "
+            "run its `lsmtune tune` once more"
+        )
+    spec = StudySpec.model_validate(stored.spec)
+    catalogue = catalogue_of(spec.workload)
+    return spec, Ground(catalogue, stored.base, describe_host().max_open_files)
+
+
 def online_file(home: Home, name: str, kept: Config) -> str:
     """The my.cnf of what online tuning has kept; values are those for a full-size tree."""
-    stored = home.study(name)
-    spec = StudySpec.model_validate(stored.spec)
-    if stored.base is None:
-        raise LsmtuneError(f"study {name!r} has lost its base")
-    catalogue = load(spec.engine).with_families(spec.workload.column_families)
-    ground = Ground(catalogue, stored.base, describe_host().max_open_files)
+    spec, ground = _ground(home, name)
     full_size = spec.settings_at(ground, kept, Fraction(1))
     tuned = {knob: full_size[knob] for knob in kept}
     note = f"lsmtune, study {name}: what was kept on the running server"
     if spec.scale != "1":
         note += f", whose tree was at scale {spec.scale}: UNVERIFIED at scale 1"
-    return _my_cnf(spec, ground, tuned, stored.base.given or "", note)
+    return _my_cnf(spec, ground, tuned, ground.base.given or "", note)
 
 
 def _my_cnf(spec: StudySpec, ground: Ground, tuned: Settings, text: str, note: str) -> str:

@@ -12,12 +12,11 @@ from lsmtune.cli.tuning import check_space, described, name_program
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
-from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.experiment import run_experiment
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import quantity
-from lsmtune.spec import StudySpec, make_spec, read_study_file
+from lsmtune.spec import StudySpec, catalogue_of, make_spec, read_study_file
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.studies.sweep import BASE_EVERY
@@ -65,7 +64,7 @@ def _experiment(spec: StudySpec) -> Sweep:
 def planned(spec: StudySpec) -> Iterator[str]:
     """What would run."""
     experiment = _experiment(spec)
-    catalogue = load(spec.engine).with_families(spec.workload.column_families)
+    catalogue = catalogue_of(spec.workload)
     for factor, levels in experiment.level_names(catalogue).items():
         yield f"factor {factor}: {', '.join(experiment.factors[factor])} at {', '.join(levels)}"
     cells = experiment.cell_count

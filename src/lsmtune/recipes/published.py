@@ -30,6 +30,11 @@ class Claim:
     evidence: str
 
 
+def times(ratio: Interval) -> str:
+    """A ratio with its interval."""
+    return f"{ratio.median:.3g} {TIMES} ({ratio.low:.3g} to {ratio.high:.3g})"
+
+
 def judged(statement: str, ratio: Interval | None, *, falls: bool, of: str) -> Claim:
     """A statement that a ratio lies below 1 (or above), against the ratio that was measured.
 
@@ -37,7 +42,7 @@ def judged(statement: str, ratio: Interval | None, *, falls: bool, of: str) -> C
     """
     if ratio is None:
         return Claim(statement, "not decided", f"{of}: too few runs")
-    told = f"{of}: {ratio.median:.3g} {TIMES} ({ratio.low:.3g} to {ratio.high:.3g})"
+    told = f"{of}: {times(ratio)}"
     if ratio.low <= 1 <= ratio.high:
         return Claim(statement, "not decided", told)
     return Claim(statement, "confirmed" if (ratio.high < 1) == falls else "contradicted", told)

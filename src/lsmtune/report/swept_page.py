@@ -19,11 +19,21 @@ _HEIGHT_PX = 260
 def render_swept(swept: Swept) -> str:
     """The experiment as one HTML page that needs nothing but a browser, and no network."""
     parts = [_header(swept), *(_section(swept, metric) for metric in swept.metrics)]
-    heads, found = rows(swept)
-    parts.append(section("All numbers", "Every cell in every metric", table(
-        "Means over the blocks, half their 95 % intervals, ratios to the base", heads, found,
-    )))  # fmt: skip
+    parts.append(numbers_section(swept))
     return assembled(f"{swept.name}: a controlled experiment", parts)
+
+
+def numbers_section(swept: Swept) -> Html:
+    """The section with all numbers."""
+    return section("All numbers", "Every cell in every metric", numbers_table(swept))
+
+
+def numbers_table(swept: Swept) -> Html:
+    """Every cell in every metric as a table."""
+    heads, found = rows(swept)
+    return table(
+        "Means over the blocks, half their 95 % intervals, ratios to the base", heads, found
+    )
 
 
 def _header(swept: Swept) -> Html:

@@ -7,15 +7,10 @@ not pass for a gain.
 
 from collections.abc import Sequence
 from enum import StrEnum
-from math import exp, fsum, log, sqrt
-
-import numpy as np
-from scipy.stats import t as student
 
 from lsmtune.engines.base import Window
-from lsmtune.learning.factors import Floats
 from lsmtune.objective import gain_ratio
-from lsmtune.stats import Interval
+from lsmtune.stats import Interval, unpaired_ratio_interval
 
 LOSS = 1.05
 """A change whose interval shows a loss of as much is taken back at once."""
@@ -23,7 +18,6 @@ FEWEST = 3
 """Windows on either side from which a loss is told."""
 _SHIFT = 1.25
 """A trait of the load that changes by more than this factor is another load."""
-_CONFIDENCE = 0.95
 
 
 class Judgement(StrEnum):
@@ -37,28 +31,12 @@ class Judgement(StrEnum):
 
 
 def cost_ratio(metric: str, after: Sequence[Window], before: Sequence[Window]) -> Interval:
-    """The metric after / before, turned so that below 1 is better: Welch's interval on the logs.
-
-    Both have at least two windows.
-    """
+    """The metric after / before, turned so that below 1 is better; two windows a side at least."""
     later, earlier = (
-        np.array([log(gain_ratio(metric, window.metrics[metric], 1.0)) for window in windows])
+        [gain_ratio(metric, window.metrics[metric], 1.0) for window in windows]
         for windows in (after, before)
     )
-    return _difference(later, earlier)
-
-
-def _difference(after: Floats, before: Floats) -> Interval:
-    parts = [float(values.var(ddof=1)) / len(values) for values in (after, before)]
-    error = sqrt(fsum(parts))
-    centre = float(after.mean() - before.mean())
-    if error == 0:
-        return Interval(exp(centre), exp(centre), exp(centre))
-    freedom = fsum(parts) ** 2 / fsum(
-        part**2 / (len(values) - 1) for part, values in zip(parts, (after, before), strict=True)
-    )
-    half = float(student.ppf((1 + _CONFIDENCE) / 2, freedom)) * error
-    return Interval(exp(centre), exp(centre - half), exp(centre + half))
+    return unpaired_ratio_interval(later, earlier)
 
 
 def loses(metric: str, after: Sequence[Window], before: Sequence[Window]) -> bool:
@@ -80,7 +58,7 @@ def shifted(after: Sequence[Window], before: Sequence[Window]) -> str | None:
                           for windows in (after, before))  # fmt: skip
         if min(len(later), len(earlier)) < FEWEST:
             continue
-        ratio = _difference(np.log(later), np.log(earlier))
+        ratio = unpaired_ratio_interval(later, earlier)
         if ratio.low > _SHIFT or ratio.high < 1 / _SHIFT:
             return f"{name.replace('_', ' ')} is {ratio.median:.2f} x what it was"
     return None

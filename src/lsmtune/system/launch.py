@@ -26,6 +26,11 @@ _WHY_NOT_STARTED = {
 }
 
 
+def from_here(program: str) -> str:
+    """The program wherever it is started: a path is one from here, a plain name is on PATH."""
+    return str(Path(program).absolute()) if os.sep in program else program
+
+
 def small_pipe() -> tuple[BinaryIO, BinaryIO]:
     """Return the reading and the writing end of a pipe of 4096 bytes, both unbuffered."""
     read_fd, write_fd = os.pipe()

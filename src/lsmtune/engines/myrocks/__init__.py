@@ -1,13 +1,11 @@
 """MyRocks: RocksDB in a private MariaDB server, loaded by sysbench."""
 
-import errno
-import os
-import re
 import shutil
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 
+from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import (
     EngineFacts,
     Live,
@@ -17,19 +15,18 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.myrocks.measure import newest_options
 from lsmtune.engines.myrocks.options import as_my_cnf, read_base, read_settings, with_filter
 from lsmtune.engines.myrocks.server import ServerFiles, install, running
 from lsmtune.engines.myrocks.trial import Trial
+from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.options import own_options
-from lsmtune.errors import ParseError, UserError
+from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
-from lsmtune.trials import Base, Status, TrialResult, TrialSpec
+from lsmtune.system.launch import from_here
+from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["MyRocks"]
 
-_NO_CODEC = "kNoCompression"
-_CODEC = re.compile(r"\s(k\w+) supported: 1")
 _NEEDED = ("mariadb-install-db", "sysbench")
 
 
@@ -39,7 +36,7 @@ class MyRocks:
     name = "myrocks"
 
     def __init__(self, program: str) -> None:
-        self._program = str(Path(program).absolute()) if os.sep in program else program
+        self._program = from_here(program)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -58,13 +55,12 @@ class MyRocks:
                 [(version,)] = server.query("SELECT VERSION()")
         except TrialFailedError as failure:
             raise UserError(f"{self._program} does not work as MyRocks: {failure}") from failure
-        codecs = _CODEC.findall((files.store / "LOG").read_text(errors="replace"))
         return EngineFacts(
             str(version),
             self._program,
             assertions_enabled=False,
-            options=own_options(newest_options(files)),
-            codecs=(_NO_CODEC, *codecs) if codecs else None,
+            options=own_options(newest_options(files.store).read_text()),
+            codecs=linked_codecs(files.store),
         )
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
@@ -75,7 +71,8 @@ class MyRocks:
             install(files)
             variables = {f"rocksdb_{name}": value for name, value in given.items()}
             with running(self._program, files, variables) as server:
-                options, told = own_options(newest_options(files)), server.variables()
+                told = server.variables()
+                options = own_options(newest_options(files.store).read_text())
         except TrialFailedError as failure:
             raise UserError(f"base: this MyRocks does not run it: {failure}") from failure
         options = with_filter(options, given)
@@ -90,16 +87,7 @@ class MyRocks:
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         """Restore, load, settle, check; what server and sysbench wrote is the evidence."""
         trial = Trial(self._program, self.catalogue, spec, base, places)
-        try:
-            result = TrialResult(status=Status.COMPLETE, measurement=trial.measure(watch))
-        except TrialFailedError as failure:
-            result = TrialResult(status=failure.status, reason=str(failure), bounds=failure.bounds)
-        except ParseError as error:
-            result = TrialResult(status=Status.UNREADABLE, reason=str(error))
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            result = TrialResult(status=Status.OUT_OF_SPACE, reason=f"the disk is full: {error}")
+        result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
 
     def serve(

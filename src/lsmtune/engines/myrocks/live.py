@@ -3,9 +3,10 @@
 import time
 
 from lsmtune.engines.base import TrialFailedError, Window
-from lsmtune.engines.myrocks.measure import Snapshot, newest_options, read_back, snapshot
+from lsmtune.engines.myrocks.measure import Snapshot, read_back, snapshot
 from lsmtune.engines.myrocks.options import live_statements, read_settings
 from lsmtune.engines.myrocks.server import Server
+from lsmtune.engines.read_back import newest_options
 from lsmtune.engines.tickers import read_metrics, write_metrics
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
@@ -36,8 +37,8 @@ class LiveServer:
     def change(self, settings: Settings) -> None:
         """Set the options that differ from those that run, and read all of them back."""
         # Asked anew: a change that was refused half way has set some of it.
-        text, variables = newest_options(self._server.files), self._server.variables()
-        now = self._settings | read_settings(self._catalogue, text, variables)
+        text = newest_options(self._server.files.store).read_text()
+        now = self._settings | read_settings(self._catalogue, text, self._server.variables())
         for statement in live_statements(self._catalogue, self._base.options, now, settings):
             self._server.query(statement)
         self._settings = dict(settings)

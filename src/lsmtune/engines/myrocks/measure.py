@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.myrocks.loads import Run
 from lsmtune.engines.myrocks.options import plain_knobs, read_settings, variable_of
 from lsmtune.engines.myrocks.server import Server, ServerFiles
+from lsmtune.engines.read_back import check_as_given, is_as_wanted, newest_options
 from lsmtune.engines.tickers import read_metrics, table_sums, write_metrics
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, family_of, knob_name, option_name
-from lsmtune.knobs.option_text import DERIVED, option_place
+from lsmtune.knobs.option_text import option_place
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
@@ -24,12 +24,10 @@ from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.statistics import Statistics, parse_statistics
-from lsmtune.trials import Status
 from lsmtune.units import KIB
 
 _SYSTEM = "__system__"
 """MyRocks' own column family; its dictionary is no data of the load's."""
-_FLOAT = 1e-6
 _ANY_FILTER = "rocksdb.BuiltinBloomFilter"
 _MICROS = 1e6
 
@@ -133,7 +131,7 @@ def _levels(
 
 def read_back(catalogue: Catalogue, settings: Settings, server: Server) -> dict[str, str]:
     """The options as the server runs them, by knob name; TrialFailedError when they are others."""
-    text, variables = newest_options(server.files), server.variables()
+    text, variables = newest_options(server.files.store).read_text(), server.variables()
     actual = read_settings(catalogue, text, variables)
     sections = parse_options(text).sections
     plain = {knob.name: knob for knob in plain_knobs()}
@@ -155,19 +153,8 @@ def read_back(catalogue: Catalogue, settings: Settings, server: Server) -> dict[
             ran = settings[knob.name] if _has_filter(settings, family) else -1
         if not _same(knob.name, settings[knob.name], ran):
             differing.append(f"{knob.name} is {told} instead of {settings[knob.name]}")
-    if differing:
-        raise TrialFailedError(
-            Status.MISMATCH, f"MyRocks ran other options than it was given: {'; '.join(differing)}"
-        )
+    check_as_given("MyRocks", differing)
     return as_run
-
-
-def newest_options(files: ServerFiles) -> str:
-    """The OPTIONS file that the last open of the store wrote; TrialFailedError without one."""
-    found = sorted(files.store.glob("OPTIONS-*"))
-    if not found:
-        raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no OPTIONS file")
-    return found[-1].read_text()
 
 
 def _has_filter(settings: Settings, family: str | None) -> bool:
@@ -176,11 +163,6 @@ def _has_filter(settings: Settings, family: str | None) -> bool:
 
 
 def _same(name: str, wanted: Value, actual: Value | None) -> bool:
-    # 0 stands for what RocksDB computes from others and writes down.
-    if option_name(name) in DERIVED and wanted == 0:
-        return actual is not None
-    if isinstance(wanted, float) and isinstance(actual, int | float):
-        return abs(wanted - actual) < _FLOAT * max(1.0, abs(wanted))
-    if name == "cache_size" and isinstance(wanted, int) and isinstance(actual, int):
+    if name == "cache_size" and isinstance(wanted, int):
         return actual in (wanted, wanted - wanted % KIB)  # a server that starts takes whole KiB
-    return actual == wanted
+    return is_as_wanted(option_name(name), wanted, actual)

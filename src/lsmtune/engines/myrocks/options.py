@@ -24,9 +24,9 @@ def plain_knobs() -> tuple[Knob, ...]:
 
 def variable_of(knob: Knob) -> str:
     """The server variable of an option of the whole database, without its prefix."""
-    if knob.name == _CACHE or knob.option is None:
-        return _CACHE_VARIABLE if knob.name == _CACHE else knob.name
-    return knob.option.key
+    if knob.name == _CACHE:
+        return _CACHE_VARIABLE
+    return knob.name if knob.option is None else knob.option.key
 
 
 def read_settings(catalogue: Catalogue, options: str, variables: Mapping[str, str]) -> Settings:

@@ -12,12 +12,11 @@ from tempfile import TemporaryDirectory
 import pymysql
 from pymysql.cursors import Cursor
 
+from lsmtune.engines.attempt import is_disk_full
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.system.deadline import ProcessTimeout
-from lsmtune.system.host import free_bytes
 from lsmtune.system.process import ChildProcess, ExitStatus
 from lsmtune.trials import Status
-from lsmtune.units import KIB
 
 DATABASE = "lsmtune"
 """The schema that the loads have their tables in."""
@@ -28,8 +27,6 @@ _START_S, _STOP_S, _INSTALL_S = 60.0, 300.0, 60.0
 _POLL_S = 0.02
 _LOST = 2013
 """pymysql's number of an answer that did not come."""
-_FULL = "No space left on device"
-_NEXT_TO_NOTHING = 64 * KIB
 _LOOK_S = 0.1
 _MOST_CHARACTERS = 300
 _ERRORS = ("[ERROR]", "[Warning] RocksDB", "unknown variable", "unknown option")
@@ -148,7 +145,7 @@ def run_client(
 
 def _failed(reason: str, files: ServerFiles) -> TrialFailedError:
     """Why something failed; a full disk has many faces."""
-    if _FULL in reason or free_bytes(files.workdir) < _NEXT_TO_NOTHING:
+    if is_disk_full(reason, files.workdir):
         return TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {reason}")
     return TrialFailedError(Status.CRASHED, reason)
 

@@ -1,11 +1,9 @@
 """RocksDB, driven by db_bench: what the field publishes with, in whatever version there is."""
 
-import errno
-import os
-import re
 from functools import cached_property
 from pathlib import Path
 
+from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import (
     EngineFacts,
     Outcome,
@@ -14,21 +12,19 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
+from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import banner_argv
 from lsmtune.engines.rocksdb.options import merged_options, own_options, read_settings
-from lsmtune.engines.rocksdb.read_back import newest_options
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.metrics.db_bench import parse_banner
 from lsmtune.metrics.options_file import parse_options
-from lsmtune.trials import Base, Status, TrialResult, TrialSpec
+from lsmtune.system.launch import from_here
+from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["RocksDB"]
-
-_NO_CODEC = "kNoCompression"
-_CODEC = re.compile(r"\s(k\w+) supported: 1")
 
 
 class RocksDB:
@@ -37,8 +33,7 @@ class RocksDB:
     name = "rocksdb"
 
     def __init__(self, program: str) -> None:
-        # It runs in the work directory: a path is one from here, only a plain name is on PATH.
-        self._program = str(Path(program).absolute()) if os.sep in program else program
+        self._program = from_here(program)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -57,13 +52,12 @@ class RocksDB:
             options = newest_options(database).read_text()
         except TrialFailedError as failure:
             raise UserError(f"{self._program} does not work as db_bench: {failure}") from failure
-        codecs = _CODEC.findall((database / "LOG").read_text(errors="replace"))
         return EngineFacts(
             banner.rocksdb_version,
             self._program,
             bool(banner.assertions_enabled),
             own_options(options),
-            (_NO_CODEC, *codecs) if codecs else None,
+            linked_codecs(database),
         )
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
@@ -89,16 +83,7 @@ class RocksDB:
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         """Load, settle, probe; the files that db_bench and RocksDB wrote are the evidence."""
         trial = Trial(self._program, self.catalogue, spec, base, places)
-        try:
-            result = TrialResult(status=Status.COMPLETE, measurement=trial.measure(watch))
-        except TrialFailedError as failure:
-            result = TrialResult(status=failure.status, reason=str(failure), bounds=failure.bounds)
-        except ParseError as error:
-            result = TrialResult(status=Status.UNREADABLE, reason=str(error))
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            result = TrialResult(status=Status.OUT_OF_SPACE, reason=f"the disk is full: {error}")
+        result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
 
     def _as_run(self, options: str, workdir: Path) -> str:

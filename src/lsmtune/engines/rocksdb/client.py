@@ -7,16 +7,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsmtune.engines.attempt import is_disk_full
 from lsmtune.engines.base import Hopeless, TrialFailedError, Watch
 from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
 from lsmtune.metrics.db_bench import is_result_line
 from lsmtune.metrics.log_follower import LogFollower
 from lsmtune.system.deadline import Deadline, ProcessTimeout
-from lsmtune.system.host import free_bytes
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
 from lsmtune.system.workdir import directory_bytes
 from lsmtune.trials import Protocol, Status
-from lsmtune.units import KIB
 
 _TICK_S = 0.1
 """How often the load is looked at: seldom enough not to disturb it."""
@@ -32,8 +31,6 @@ _BANNER = re.compile(
 )
 _SILENCE = "it did not say why"
 _MOST_CHARACTERS = 300
-_FULL = "No space left on device"
-_NEXT_TO_NOTHING = 64 * KIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +125,7 @@ class Client:
         if status.returncode == 0:
             return
         words = _last_words(self.files)
-        # An assertion may abort db_bench before it can say that the disk is full.
-        said = _FULL in self.files.stderr_text() + self.files.stdout_text()
-        if said or free_bytes(self.database) < _NEXT_TO_NOTHING:
+        if is_disk_full(self.files.stderr_text() + self.files.stdout_text(), self.database):
             raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
         how = status.signal_name or f"exit code {status.returncode}"
         # RocksDB writes an OPTIONS file once it has accepted the options.

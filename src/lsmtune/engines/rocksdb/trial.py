@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
+from lsmtune.engines.read_back import newest_options
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import Command, flags_of
 from lsmtune.engines.rocksdb.loads import Phase, build_phase, load_phase
 from lsmtune.engines.rocksdb.measure import LoadOutput, ProbeOutput, measure, measure_build
 from lsmtune.engines.rocksdb.options import rendered_options
-from lsmtune.engines.rocksdb.read_back import newest_options, read_back
+from lsmtune.engines.rocksdb.read_back import read_back
 from lsmtune.engines.templates import Template, copy_database, restore
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from lsmtune.analysis.swept_words import answers, rows
+from lsmtune.analysis.swept_words import answers
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.compaction_style.numbers import (
     claims,
@@ -13,15 +13,16 @@ from lsmtune.recipes.compaction_style.numbers import (
 )
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
 from lsmtune.recipes.experiment import metric
-from lsmtune.recipes.published import claims_section
+from lsmtune.recipes.published import claims_section, times
 from lsmtune.report.canvas import Key
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.plots import BASE_BAR, BEST_BAR, levels_plot
+from lsmtune.report.swept_page import numbers_table
 from lsmtune.report.tree import LevelBar, Levels
-from lsmtune.report.words import TIMES, counted, number, quantity, sentence_start
+from lsmtune.report.words import counted, number, quantity, sentence_start
 from lsmtune.units import MIB
 
 _KEYS = (Key(BASE_BAR, "level"), Key(BEST_BAR, "universal"))
@@ -45,7 +46,7 @@ def render_compaction_style(results: Results) -> str:
 def answer(part: Part) -> str:
     """What universal compaction changes on one engine, in a sentence."""
     told = [
-        f"{ratio.median:.3g} {TIMES} ({ratio.low:.3g} to {ratio.high:.3g}) the {what}"
+        f"{times(ratio)} the {what}"
         for name, what in (("write_amp", "write amplification"), ("live_sst_bytes", "space"))
         if (ratio := universal_of_level(part, name)) is not None
     ]
@@ -151,7 +152,6 @@ def _cells(trees: Sequence[dict[str, Level]], name: str) -> Iterator[str]:
 
 def _answers(part: Part) -> Html:
     swept = part.experiment.swept
-    heads, found = rows(swept)
     told = [next(answers(swept, one)) for one in swept.metrics]
     seconds = part.experiment.mean((UNIVERSAL,), metric("load_s"))
     took = "" if seconds is None else f", about {quantity(seconds, 's')} a run"
@@ -159,7 +159,7 @@ def _answers(part: Part) -> Html:
         f"{part.title}: every metric",
         f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}{took}",
         items(sentence_start(text) for text in told),
-        table("Means over the blocks, half their 95 % intervals, ratios to the base", heads, found),
+        numbers_table(swept),
     )
 
 

@@ -7,9 +7,8 @@ from typing import Any
 from lsmtune.analysis.swept import SweptMetric, SweptRun
 from lsmtune.learning.factorial import FactorEffect
 from lsmtune.recipes.experiment import Value, metric
-from lsmtune.recipes.published import Claim, Finding, judged, published
+from lsmtune.recipes.published import Claim, Finding, judged, published, times
 from lsmtune.recipes.sst_size.study import FILES, MEMTABLES, Results
-from lsmtune.report.words import TIMES
 from lsmtune.stats import Interval
 
 WRITTEN = "written_bytes"
@@ -104,8 +103,7 @@ def _outweighs(results: Results) -> Claim:
     if memtables is None or files is None:
         return Claim(statement, "not decided", "too few runs")
     told = ", ".join(
-        f"{factor} {change.median:.3g} {TIMES} ({change.low:.3g} to {change.high:.3g})"
-        for factor, change in ((MEMTABLES, memtables), (FILES, files))
+        f"{factor} {times(change)}" for factor, change in ((MEMTABLES, memtables), (FILES, files))
     )
     finding: Finding = "not decided"
     if _least(memtables) > _most(files):

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import plotly.graph_objects as go
 
-from lsmtune.analysis.swept_words import answers, rows
+from lsmtune.analysis.swept_words import answers
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.recipes.published import claims_section
+from lsmtune.recipes.published import claims_section, times
 from lsmtune.recipes.sst_size.numbers import (
     WRITTEN,
     against_least,
@@ -22,9 +22,8 @@ from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
-from lsmtune.report.swept_page import cell_keys, cell_plot
+from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
 from lsmtune.report.words import TIMES, label, listed, number, quantity, sentence_start
-from lsmtune.stats import Interval
 
 _HEIGHT_PX = 240
 _HERE, _PUBLISHED = Shape("circle", "●", "best"), Shape("x-thin", "✕", "ink")
@@ -47,7 +46,7 @@ def render_sst_size(results: Results) -> str:
         _which(results),
         *(_figure(results, *figure) for figure in _FIGURES),
         _hits(results),
-        _all_numbers(results),
+        numbers_section(results.experiment.swept),
         _method(results),
     ]
     return assembled("SST file size, run again", parts)
@@ -56,7 +55,7 @@ def render_sst_size(results: Results) -> str:
 def answer(results: Results) -> str:
     """Which of the two did it, in a sentence."""
     parts = [
-        f"{factor} of {_sizes()[-1]} instead of {_sizes()[0]} have {_times(change)} the write "
+        f"{factor} of {_sizes()[-1]} instead of {_sizes()[0]} have {times(change)} the write "
         "amplification"
         for factor in (MEMTABLES, FILES)
         if (change := largest(results, "write_amp", factor)) is not None
@@ -66,10 +65,6 @@ def answer(results: Results) -> str:
 
 def _sizes() -> list[str]:
     return [str(size) for size in paper()["sizes"]]
-
-
-def _times(change: Interval) -> str:
-    return f"{change.median:.3g} {TIMES} ({change.low:.3g} to {change.high:.3g})"
 
 
 def _header(results: Results) -> Html:
@@ -106,7 +101,7 @@ def _figure(results: Results, metric: str, topic: str, drawn: str) -> Html:
     title = (
         "too few runs to compare"
         if ratio is None
-        else f"{_times(ratio)} at {_sizes()[-1]} what it is at {_sizes()[0]}"
+        else f"{times(ratio)} at {_sizes()[-1]} what it is at {_sizes()[0]}"
     )
     return section(
         topic,
@@ -154,7 +149,7 @@ def _rows(
         yield [
             size,
             "not measured" if mean is None else _told(metric, mean),
-            _times(ratio) if ratio else "",
+            times(ratio) if ratio else "",
             _told(metric, theirs[level]) if theirs else "no number",
             f"{theirs[level] / theirs[0]:.2f} {TIMES}" if theirs and level else "",
         ]
@@ -179,13 +174,6 @@ def _hits(results: Results) -> Html:
         picture("hits", cell_plot(swept, found), cell_keys(swept, found), sentences[0],
                 "share of the gets that a memtable answered"),
     )  # fmt: skip
-
-
-def _all_numbers(results: Results) -> Html:
-    heads, found = rows(results.experiment.swept)
-    return section("All numbers", "Every cell in every metric", table(
-        "Means over the blocks, half their 95 % intervals, ratios to the base", heads, found,
-    ))  # fmt: skip
 
 
 def _method(results: Results) -> Html:

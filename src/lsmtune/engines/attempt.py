@@ -1,0 +1,37 @@
+"""What becomes of an attempt to run a trial: a measurement, or the reason why there is none."""
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.errors import ParseError
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.system.host import free_bytes
+from lsmtune.trials import Status, TrialResult
+from lsmtune.units import KIB
+
+_FULL = "No space left on device"
+_NEXT_TO_NOTHING = 64 * KIB
+
+
+def attempted(measure: Callable[[], Measurement]) -> TrialResult:
+    """The result of a trial that `measure` runs; what is no failure of the engine is raised."""
+    try:
+        return TrialResult(status=Status.COMPLETE, measurement=measure())
+    except TrialFailedError as failure:
+        return TrialResult(status=failure.status, reason=str(failure), bounds=failure.bounds)
+    except ParseError as error:
+        return TrialResult(status=Status.UNREADABLE, reason=str(error))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        return TrialResult(status=Status.OUT_OF_SPACE, reason=f"the disk is full: {error}")
+
+
+def is_disk_full(said: str, folder: Path) -> bool:
+    """Whether a program ended because the disk of the folder is full.
+
+    An assertion may abort it before it can say so.
+    """
+    return _FULL in said or free_bytes(folder) < _NEXT_TO_NOTHING
