@@ -80,6 +80,19 @@ def test_sane_operators_beat_the_published_ones() -> None:
     assert best("genetic") < best("genetic-jin2022")
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_it_begins_with_advice_and_what_is_near_it(seed: int) -> None:
+    space = make_space("jin2022", memory=8)
+    advised = space.starts()
+    history = run(make_optimizer("genetic"), space, 8, smooth(space), seed)[1:]
+    configs = [observation.config for observation in history]
+    assert tuple(configs[: len(advised)]) == advised
+    assert len(set(configs)) == len(configs) > len(advised)
+    for config in configs[len(advised) :]:
+        changed = min(len(config.differing(start)) for start in advised)
+        assert 0 < changed < len(space.knobs) / 2
+
+
 def test_failed_configs_are_no_parents() -> None:
     space = make_space(GENES, memory=8)
     good = [Observation(space.at([0.2 + 0.02 * n] * 4), (0.5,), -1.0) for n in range(8)]

@@ -74,8 +74,9 @@ def described() -> Optimizer:
 class Genetic:
     """Tournaments, uniform crossing, mutation in the scale of each knob, no config twice.
 
-    It begins with what is advised, then with points spread over the space. Each further config is
-    a child of two of the best, within the limits before all others, made legal.
+    It begins with what is advised and neighbours of it; without advice, with points spread over
+    the space. Each further config is a child of two of the best, within the limits before all
+    others, made legal.
     """
 
     name = "genetic"
@@ -93,10 +94,10 @@ class Genetic:
         """A start while there are any, then a child of the best."""
         rng = np.random.default_rng([seed, len(history)])
         tried = seen(history)
-        starts = [*space.starts(), *design_configs(space, "sobol", self._first, seed)]
-        for start in starts[: max(self._first, len(space.starts()))]:
-            if start not in tried and len(history) <= self._first:
-                return start
+        if len(history) <= self._first:
+            for start in self._starts(space, seed):
+                if start not in tried:
+                    return start
         best = _ranked(history)[: self._population] or [space.default()]
         rate = self._mutations / len(space.knobs)
         for _ in range(_TRIES):
@@ -106,6 +107,15 @@ class Genetic:
                 return child
             rate = min(1.0, rate * 1.2)  # a small space is searched further away
         return RandomSearch().ask(space, history, seed)
+
+    def _starts(self, space: KnobSpace, seed: int) -> list[Config]:
+        """Whole-space points waste runs where advice is at hand: most are worse than the base."""
+        advised = space.starts()
+        if not advised:
+            return design_configs(space, "sobol", self._first, seed)
+        rng = np.random.default_rng(seed)
+        near = [space.neighbour(advised[n % len(advised)], rng) for n in range(self._first)]
+        return [*advised, *near]
 
     def _chosen(self, best: Sequence[Config], rng: np.random.Generator) -> Config:
         """The best of a few random ones; `best` is in order."""
