@@ -1,6 +1,7 @@
 """The engine on the real db_bench: what comes out is consistent, and the rules are RocksDB's."""
 
 from dataclasses import replace
+from math import exp
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +157,32 @@ EXPECTED = {
     "read": {"write_amp", "build_s", "read_amp", "bloom_useful"},
     "mixed": {"write_amp", "read_amp"},
 }
+
+
+def test_range_tombstones_delete_what_was_written(rig: Rig) -> None:
+    """Ten tombstones, each over a tenth of the keys, among the first half of the writes."""
+    some = {"tombstone_every": 1000, "tombstone_width": 2000, "tombstones": 10}
+    live, found = [], []
+    for deleting in ({}, some):
+        writes = Workload(num=20_000, **deleting)
+        result = rig.run(workload=writes, probe_reads=300).result
+        assert result.status is Status.COMPLETE, result.reason
+        live.append(result.metrics["live_sst_bytes"])
+        reads = Workload(name="readrandom", operations=4000, present=0.63, num=20_000, **deleting)
+        found.append(rig.run(workload=reads).result.metrics["get_found"])
+    assert live[1] < 0.95 * live[0]
+    assert found[0] == pytest.approx(0.63, abs=0.05)
+    assert found[1] < found[0] - 0.04
+
+
+def test_range_tombstones_without_a_number_go_on_to_the_end(rig: Rig) -> None:
+    """Each takes a twentieth of the keys; the twenty of them leave a good third, or e^-1."""
+    every = {"tombstone_every": 1000, "tombstone_width": 1000}
+    load = Workload(name="readrandom", operations=4000, num=20_000, **every)
+    result = rig.run(workload=load).result
+    assert result.status is Status.COMPLETE, result.reason
+    # Written once, a key survives the tombstones behind it: 1 - e^-1 of all on average.
+    assert result.metrics["get_found"] == pytest.approx(1 - exp(-1), abs=0.06)
 
 
 @pytest.mark.parametrize("name", LOADS)

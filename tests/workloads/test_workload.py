@@ -40,6 +40,8 @@ def test_a_parameter_of_another_load_is_refused() -> None:
             "operations and duration_s both end the load",
         ),
         ({"name": "fillrandom", "duration_s": 5}, "duration_s says nothing"),
+        ({"name": "fillrandom", "tombstone_every": 50}, "need each other"),
+        ({"name": "readrandom", "tombstones": 5}, "tombstones needs tombstone_every"),
     ],
 )
 def test_what_makes_no_load_is_refused(given: dict[str, object], words: str) -> None:

@@ -23,6 +23,12 @@ def newest_options(store: Path) -> Path:
     return files[-1]
 
 
+def first_log(store: Path) -> Path:
+    """The LOG of the store's first open: each later one moves the LOG aside that it finds."""
+    old = sorted(store.glob("LOG.old.*"))
+    return old[0] if old else store / "LOG"
+
+
 def linked_codecs(store: Path) -> tuple[str, ...] | None:
     """The codecs of the RocksDB that has opened the store; None where it does not tell."""
     codecs = _CODEC.findall((store / "LOG").read_text(errors="replace"))

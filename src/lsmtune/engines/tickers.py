@@ -1,7 +1,11 @@
 """What RocksDB's own statistics say of a load, in lsmtune's metrics."""
 
+from collections.abc import Mapping
+
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.metrics.compaction_table import CompactionTable
+from lsmtune.metrics.level_bytes import LevelBytes
+from lsmtune.metrics.measurement import Level
 from lsmtune.metrics.statistics import Statistics
 from lsmtune.trials import Status
 
@@ -50,6 +54,21 @@ def table_sums(table: CompactionTable) -> dict[str, float]:
         "background_s": table.sum.comp_s,
     }
     return {name: float(value) for name, value in told.items() if value is not None}
+
+
+def table_levels(table: CompactionTable, moved: Mapping[int, LevelBytes]) -> tuple[Level, ...]:
+    """The levels of a table, with the bytes that jobs have moved, by the number of the level."""
+    return tuple(
+        Level(
+            level=row.level,
+            files=row.files or 0,
+            size_bytes=row.size_bytes or 0,
+            read_bytes=moved.get(int(row.level[1:]), LevelBytes()).read,
+            write_bytes=moved.get(int(row.level[1:]), LevelBytes()).written,
+            w_amp_table=row.w_amp_table,
+        )
+        for row in table.rows
+    )
 
 
 def cache_metrics(statistics: Statistics) -> dict[str, float]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["write", "read", "mixed"]
-EngineName = Literal["rocksdb", "myrocks"]
+EngineName = Literal["rocksdb", "myrocks", "embedded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +14,9 @@ class Preset:
     `kind` tells what is measured of it: the writes, followed by a probe of reads; the reads; or
     both at once. `prepared` loads run on a database that has been built and has settled before.
     `parameters` are those that only some loads have, with their defaults; a load has no others.
-    A load of SQL has none of the parameters of records either, but for those in `of_all`, which
-    has its defaults of the parameters that every load has.
+    `also_on` are the engines that run it besides its own. A load of SQL has none of the parameters
+    of records either, but for those in `of_all`, which has its defaults of the parameters that
+    every load has.
     """
 
     what: str
@@ -24,6 +25,12 @@ class Preset:
     parameters: dict[str, Any] = field(default_factory=dict)
     engine: EngineName = "rocksdb"
     of_all: dict[str, Any] = field(default_factory=dict)
+    also_on: tuple[EngineName, ...] = ()
+
+    @property
+    def engines(self) -> tuple[EngineName, ...]:
+        """The engines that run it, its own first."""
+        return (self.engine, *self.also_on)
 
     @property
     def objective(self) -> str:
@@ -41,6 +48,10 @@ class Preset:
 
 
 _OPERATIONS: dict[str, Any] = {"operations": None}
+_TOMBSTONES: dict[str, Any] = {
+    "tombstone_every": None, "tombstone_width": None, "tombstones": None
+}  # fmt: skip
+"""Range deletions among the writes into an empty store."""
 _STORED: dict[str, Any] = {**_OPERATIONS, "present": 1.0, "direct_reads": True}
 _GETS: dict[str, Any] = {**_STORED, "skew": None}
 _SCANS: dict[str, Any] = {**_STORED, "scan_length": 10}
@@ -61,9 +72,12 @@ PRESETS: dict[str, Preset] = {
     "fillrandom": Preset(
         "random writes over the whole key range into an empty store: write-heavy",
         "write",
-        parameters={"operations": None},
+        parameters={"operations": None, **_TOMBSTONES},
+        also_on=("myrocks", "embedded"),
     ),
-    "fillseq": Preset("writes in the order of the keys into an empty store", "write"),
+    "fillseq": Preset(
+        "writes in the order of the keys into an empty store", "write", also_on=("embedded",)
+    ),
     "overwrite": Preset(
         "random overwrites of the records of a settled store", "write", True, _OPERATIONS
     ),
@@ -80,7 +94,9 @@ PRESETS: dict[str, Preset] = {
         True,
         {**_OPERATIONS, "tombstone_every": 1000, "tombstone_width": 100},
     ),
-    "readrandom": Preset("gets of random records that exist", "read", True, _GETS),
+    "readrandom": Preset(
+        "gets of random records that exist", "read", True, {**_GETS, **_TOMBSTONES}
+    ),
     "readhalfmissing": Preset(
         "gets of which half find no record, though its key lies among those that exist",
         "read",

@@ -10,6 +10,7 @@ from lsmtune.workloads.presets import (
     OPTIONAL,
     PRESETS,
     TPCC_FAMILIES,
+    EngineName,
     Kind,
     Preset,
     default_operations,
@@ -20,6 +21,8 @@ _HEADER_BYTES = 32
 """A write is framed by RocksDB with no more than this (db/write_batch.cc)."""
 
 
+_MOST_KEY_BYTES, _MOST_VALUE_BYTES = 500, 60_000
+"""Of records on other engines than db_bench: a key of LMDB has 511 bytes, a row of SQL 64 KiB."""
 _OF_RECORDS = ("num", "key_size", "value_size", "compression_ratio", "threads")
 """The parameters of every load of keys and values."""
 _WAREHOUSE_BYTES, _ROW_BYTES, _TRANSACTION_BYTES = 110_000_000, 250, 10_000
@@ -52,7 +55,9 @@ class Workload(BaseModel):
     client, or `duration_s` (the clock ends the load), `present` (the share of the keys that have
     a record before the load), `direct_reads` (reads pass by the operating system's page cache, so
     that only the store's own caches count), `skew` (a record's chance to be asked for falls as
-    e^-(skew x rank / num); None: all alike), and those that the presets describe.
+    e^-(skew x rank / num); None: all alike), and those that the presets describe. After every
+    `tombstone_every` writes the next `tombstone_width` keys from a random one on are deleted, at
+    most `tombstones` times; a load that only reads finds a store that was built so.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -71,6 +76,7 @@ class Workload(BaseModel):
     write_rate_bytes_s: int | None = Field(default=None, ge=1024, le=1 << 40)
     tombstone_every: int | None = Field(default=None, ge=10, le=10**9)
     tombstone_width: int | None = Field(default=None, ge=1, le=10**9)
+    tombstones: int | None = Field(default=None, ge=1, le=10**9)
     mix: Mix | None = None
     skew: float | None = Field(default=None, gt=0, le=100)
     trace: str | None = None
@@ -118,6 +124,14 @@ class Workload(BaseModel):
     def _one_end(self) -> Self:
         if self.operations is not None and self.duration_s is not None:
             raise ValueError("operations and duration_s both end the load; leave one out")
+        return self
+
+    @model_validator(mode="after")
+    def _tombstones_are_told(self) -> Self:
+        if (self.tombstone_every is None) != (self.tombstone_width is None):
+            raise ValueError("tombstone_every and tombstone_width need each other")
+        if self.tombstones is not None and self.tombstone_every is None:
+            raise ValueError("tombstones needs tombstone_every and tombstone_width")
         return self
 
     @property
@@ -192,7 +206,7 @@ class Workload(BaseModel):
     @property
     def distinct_bytes(self) -> float | None:
         """Expected logical size of the live records once the load is over; None if unknown."""
-        if self.preset.engine != "rocksdb":
+        if self.preset.engine != "rocksdb" or self.tombstone_every is not None:
             return None
         writes = (self.client_operations or 0) * self.threads
         untouched = (1 - 1 / self.num) ** writes
@@ -204,6 +218,25 @@ class Workload(BaseModel):
             return self.num * (self.present or 1.0) * self.record_bytes
         steady = self.name in ("updaterandom", "readwhilewriting", "readrandomwriterandom")
         return self.num * self.record_bytes if steady and self.present == 1 else None
+
+    def cannot_run_on(self, engine: EngineName) -> str | None:
+        """Why another engine than its own cannot make its records, or None."""
+        if engine == self.preset.engine:
+            return None
+        if self.tombstone_every is not None:
+            return f"tombstone_every: the engine {engine} writes no range tombstones"
+        digits = len(str(self.num - 1))
+        if not digits <= self.key_size <= _MOST_KEY_BYTES:
+            return (
+                f"key_size: {self.key_size} is not possible on {engine} with {self.num} records; "
+                f"allowed are {digits} to {_MOST_KEY_BYTES}"
+            )
+        if self.value_size > _MOST_VALUE_BYTES:
+            return (
+                f"value_size: {self.value_size} is too much for {engine}; allowed are 1 to "
+                f"{_MOST_VALUE_BYTES}"
+            )
+        return None
 
     @property
     def file_paths(self) -> tuple[Path, ...]:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from lsmtune.workloads import Workload
 
-_MANY = 10**9
 _FASTEST = 1_000_000
 """How much faster than recorded a trace is replayed: as fast as it goes."""
 
@@ -44,10 +43,15 @@ class Phase:
 
 
 def build_phase(load: Workload) -> Phase:
-    """Writes the records that a prepared load finds: each key once, or some of them at random."""
-    if load.build_writes == load.num:
-        return Phase("filluniquerandom", (), existing=False, threads=1)
-    return Phase("fillrandom", (f"--writes={load.build_writes}",), existing=False, threads=1)
+    """Writes the records that a prepared load finds: each key once, or some of them at random.
+
+    With range tombstones db_bench draws from as many keys more, so that "each" leaves a few out.
+    """
+    deleting = _tombstone_flags(load, load.build_writes) if load.kind == "read" else ()
+    if load.present in (None, 1):
+        return Phase("filluniquerandom", deleting, existing=False, threads=1)
+    writes = f"--writes={load.build_writes}"
+    return Phase("fillrandom", (writes, *deleting), existing=False, threads=1)
 
 
 def load_phase(load: Workload) -> Phase:
@@ -58,7 +62,8 @@ def load_phase(load: Workload) -> Phase:
 
 def _flags(load: Workload) -> tuple[str, ...]:
     if not load.preset.prepared:
-        return () if load.operations is None else (f"--writes={load.operations}",)
+        counted = () if load.operations is None else (f"--writes={load.operations}",)
+        return (*counted, *_tombstone_flags(load, load.client_operations))
     if load.name == "trace":
         return (
             f"--trace_file={Path(load.trace or '').absolute()}",
@@ -86,11 +91,26 @@ def _own_flags(load: Workload) -> tuple[str, ...]:
         "seek_nexts": load.scan_length,
         "readwritepercent": load.get_percent,
         "benchmark_write_rate_limit": load.write_rate_bytes_s,
-        "writes_per_range_tombstone": load.tombstone_every,
-        "range_tombstone_width": load.tombstone_width,
-        "max_num_range_tombstones": _MANY if load.tombstone_every else None,
     }
-    return tuple(f"--{name}={value}" for name, value in flags.items() if value is not None)
+    told = tuple(f"--{name}={value}" for name, value in flags.items() if value is not None)
+    if load.kind == "read":
+        return told
+    return (*told, *_tombstone_flags(load, load.client_operations))
+
+
+def _tombstone_flags(load: Workload, writes: int | None) -> tuple[str, ...]:
+    """The range tombstones among so many writes.
+
+    Their number is always told: db_bench draws its keys from the records and as many more.
+    """
+    if load.tombstone_every is None or writes is None:
+        return ()
+    count = load.tombstones or max(1, writes // load.tombstone_every)
+    return (
+        f"--writes_per_range_tombstone={load.tombstone_every}",
+        f"--range_tombstone_width={load.tombstone_width}",
+        f"--max_num_range_tombstones={count}",
+    )
 
 
 def _mix_flags(load: Workload) -> tuple[str, ...]:

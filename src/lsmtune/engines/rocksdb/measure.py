@@ -10,20 +10,20 @@ from lsmtune.engines.rocksdb.loads import LATENCIES
 from lsmtune.engines.tickers import (
     cache_metrics,
     read_metrics,
+    table_levels,
     table_sums,
     ticker,
     write_metrics,
 )
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
-    LevelRow,
     parse_compaction_tables,
     parse_stall_summary,
 )
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
-from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
+from lsmtune.metrics.level_bytes import bytes_by_level
 from lsmtune.metrics.log_reader import LogContent
-from lsmtune.metrics.measurement import Level, Measurement
+from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.process import ExitStatus
 from lsmtune.trials import Status
@@ -93,7 +93,7 @@ def measure(
     stalls = parse_stall_summary(output.stdout)
     return Measurement(
         metrics=metrics,
-        levels=_levels(run.table, output.log),
+        levels=table_levels(run.table, bytes_by_level(output.log.ledger.jobs)),
         stalls={cause: count for cause, count in stalls.counts.items() if count},
         engine_version=run.version,
         assertions_enabled=run.assertions_enabled,
@@ -168,6 +168,8 @@ def _times(run: _Run, load: Workload) -> dict[str, float]:
     }
     if run.result.rate_mb_s is not None:
         metrics["rate_mb_s"] = run.result.rate_mb_s
+    if run.result.found is not None and run.result.looked_up:
+        metrics["get_found"] = run.result.found / run.result.looked_up
     return metrics
 
 
@@ -210,7 +212,8 @@ def _probe(stdout: str, load: Workload) -> dict[str, float]:
             Status.UNREADABLE, f"db_bench printed no result of {', '.join(sorted(missing))}"
         )
     hits = results["readrandom"]
-    if load.name in _KEEPS_ALL and hits.found != hits.looked_up:
+    keeps_all = load.name in _KEEPS_ALL and load.tombstone_every is None
+    if keeps_all and hits.found != hits.looked_up:
         raise TrialFailedError(
             Status.UNREADABLE,
             f"the probe's gets found only {hits.found} of {hits.looked_up} keys that were written",
@@ -227,19 +230,3 @@ def _percentiles(result: BenchmarkResult) -> Mapping[str, float]:
     if result.latency is None:
         raise TrialFailedError(Status.UNREADABLE, f"db_bench printed no latencies of {result.name}")
     return result.latency.percentiles
-
-
-def _levels(table: CompactionTable, log: LogContent) -> tuple[Level, ...]:
-    moved = bytes_by_level(log.ledger.jobs)
-    return tuple(_level(row, moved.get(int(row.level[1:]), LevelBytes())) for row in table.rows)
-
-
-def _level(row: LevelRow, moved: LevelBytes) -> Level:
-    return Level(
-        level=row.level,
-        files=row.files or 0,
-        size_bytes=row.size_bytes or 0,
-        read_bytes=moved.read,
-        write_bytes=moved.written,
-        w_amp_table=row.w_amp_table,
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
-from lsmtune.engines.read_back import newest_options
+from lsmtune.engines.read_back import first_log, newest_options
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import Command, flags_of
@@ -85,7 +85,7 @@ class Trial:
             for part in ("build", "load", "probe")
             for stream in ("stdout", "stderr")
         }
-        named["LOG"] = _load_log(self._database)
+        named["LOG"] = first_log(self._database)
         # The first one is the load's; the probe's open wrote another.
         for path in sorted(self._database.glob("OPTIONS-*"))[:1]:
             named["OPTIONS"] = path
@@ -120,7 +120,7 @@ class Trial:
             "program": self._program,
             "options": self._base.options,
             "settings": self._build_settings(),
-            "data": {**data, "writes": load.build_writes},
+            "data": {**data, "build": build_phase(load).flags},
             "tree": self._tree(),
         }
         if load.database is not None:
@@ -158,7 +158,7 @@ class Trial:
         benchmark = part.phase.benchmark
         best = BestCase(self._spec.workload)
         run = client.run_held(benchmark, self._spec.protocol, watch, best)
-        log = _load_log(part.database)
+        log = first_log(part.database)
         if not log.is_file():
             raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
         return LoadOutput(
@@ -188,12 +188,6 @@ class Trial:
             rendered_options(self._catalogue, self._base.options, settings, compactions=compactions)
         )
         return file
-
-
-def _load_log(database: Path) -> Path:
-    # The probe's open has moved the load's log aside.
-    old = sorted(database.glob("LOG.old.*"))
-    return old[0] if old else database / "LOG"
 
 
 def _fingerprint(database: Path) -> list[str]:
