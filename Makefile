@@ -21,6 +21,11 @@ db_bench:
 myrocks: setup
 	@scripts/ensure-myrocks.sh
 
+# What only the engine of embedded stores needs: its driver, with RocksDB, LevelDB and LMDB.
+.PHONY: stores
+stores: $(STAMP)
+	@scripts/ensure-stores.sh $(BIN)/lsmtune-stores
+
 # About five minutes: tunes RocksDB under a write-heavy load, verifies the winner, writes page
 # and options below lsmtune-data/ and says where.
 tune: setup

@@ -197,6 +197,32 @@ def test_a_screening_may_repeat_more_configs_more_often_while_it_goes_on() -> No
     assert once.identity() == again.identity()
 
 
+def test_other_engines_run_some_loads_of_db_bench() -> None:
+    spec = make_spec({"engine": "embedded"}, "here")
+    assert (spec.program, spec.knobs, spec.scale) == ("lsmtune-stores", "all", "1")
+    assert spec.objective == ("total_s",)
+    assert make_spec({"engine": "myrocks"}, "here").knobs == "mixed"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"engine": "embedded", "workload": "readrandom"}, "runs on rocksdb, not on embedded"),
+        ({"engine": "myrocks", "workload": "fillseq"}, "runs on rocksdb and embedded"),
+        ({"engine": "embedded", "workload": {"tombstone_every": 50, "tombstone_width": 5}},
+         "writes no range tombstones"),
+        ({"engine": "embedded", "workload": {"num": 10**12, "key_size": 8}}, "12 to 500"),
+        ({"engine": "embedded", "workload": {"key_size": 600}}, "key_size"),
+        ({"engine": "myrocks", "workload": {"value_size": 100_000}}, "value_size"),
+        ({"engine": "myrocks", "online": {}}, "has an end"),
+        ({"engine": ["rocksdb"]}, "engine"),
+        ({"engine": "tikv"}, "engine"),
+    ],
+)  # fmt: skip
+def test_what_another_engine_cannot_run_is_refused(given: dict[str, Any], words: str) -> None:
+    assert words in refusal(given)
+
+
 def test_a_screening_is_no_controlled_experiment() -> None:
     with pytest.raises(UserError, match="leave screen or sweep out"):
         make_spec({name: OTHER_VALUES[name] for name in ("screen", "sweep")}, "here")

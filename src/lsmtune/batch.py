@@ -91,7 +91,7 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     knobs, metrics = document.get("knobs", {}), document.get("metrics", {})
     if not isinstance(knobs, dict) or not isinstance(metrics, dict):
         raise UserError("knobs and metrics are objects of names and values")
-    catalogue = catalogue_of(workload)
+    catalogue = catalogue_of(workload.preset.engine, workload)
     checked = {knob: _value(catalogue, knob, value) for knob, value in knobs.items()}
     for metric, value in metrics.items():
         if not isinstance(value, int | float) or isinstance(value, bool):

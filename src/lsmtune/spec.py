@@ -32,7 +32,9 @@ BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "p
 SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
 
-PROGRAMS: dict[EngineName, str] = {"rocksdb": "db_bench", "myrocks": "mariadbd"}
+PROGRAMS: dict[EngineName, str] = {
+    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores"
+}  # fmt: skip
 """What is run where the user names no other."""
 
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
@@ -40,6 +42,12 @@ _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 
 _LOAD = ("threads", "compression_ratio")
 """The parameters of the load that presets of published studies vary."""
+
+_ELSEWHERE: dict[str, dict[str, str]] = {
+    "myrocks": {"knobs": "mixed"},
+    "embedded": {"knobs": "all", "objective": "total_s", "scale": "1"},
+}
+"""What suits RocksDB's own loads on another engine."""
 
 _TIMED = "throughput_ops_s"
 """What is asked for where the clock ends the load, and of a running engine."""
@@ -169,11 +177,16 @@ class StudySpec(BaseModel):
         if not isinstance(name, str) or name not in PRESETS:
             return given
         preset = PRESETS[name]
-        ours = {"engine": preset.engine, "program": PROGRAMS[preset.engine]}
+        engine = given.get("engine") or preset.engine
+        if engine not in preset.engines:
+            engine = preset.engine  # refused below
+        ours = {"engine": engine, "program": PROGRAMS[engine]}
         asked = {
             "knobs": "families" if table.get("families") else preset.knobs,
             "objective": _TIMED if table.get("duration_s") else preset.objective,
         }
+        if engine != preset.engine:
+            asked |= _ELSEWHERE.get(engine, {})
         if given.get("online") is not None:
             asked = {"knobs": "online", "objective": _TIMED}
         return {**asked, **ours, **given}
@@ -189,15 +202,20 @@ class StudySpec(BaseModel):
         self.parsed_objective  # noqa: B018
         self.budget_s  # noqa: B018
         self.cache_bytes  # noqa: B018
-        if self.engine != (runs_on := self.workload.preset.engine):
+        if self.engine not in (runs_on := self.workload.preset.engines):
             raise UserError(
-                f"engine: the load {self.workload.name} runs on {runs_on}, not on {self.engine}"
+                f"engine: the load {self.workload.name} runs on {' and '.join(runs_on)}, not on "
+                f"{self.engine}"
             )
+        if (reason := self.workload.cannot_run_on(self.engine)) is not None:
+            raise UserError(reason)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if len(tables) > 1:
             raise UserError(f"{tables[1]}: a study is one thing; leave {' or '.join(tables)} out")
         if self.online is not None and self.engine != "myrocks":
             raise UserError(f"online: the engine {self.engine} is tuned between runs; myrocks can")
+        if self.online is not None and self.workload.preset.engine != "myrocks":
+            raise UserError(f"online: the load {self.workload.name} has an end; one of SQL has not")
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} is too few; allowed are 0 (none) or >= {MIN_PAIRS}"
@@ -249,7 +267,7 @@ class StudySpec(BaseModel):
             exclude={
                 **dict.fromkeys(BUDGET_KEYS, True),
                 "screen": {"replicated": True, "runs": True},
-                "sweep": {"repeats": True, "metrics": True},
+                "sweep": {"repeats": True, "metrics": True, "labels": True},
             },
             # So that a setting that comes with a later version changes no study of before.
             exclude_none=True,
@@ -322,9 +340,9 @@ class StudySpec(BaseModel):
         return knob if self.base is None else knob.around(base[knob.name])
 
 
-def catalogue_of(load: Workload) -> Catalogue:
-    """The knobs of the engine that a load runs on, those of its column families among them."""
-    return load_catalogue(load.preset.engine).with_families(load.column_families)
+def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
+    """The knobs of the engine, those of the load's column families among them."""
+    return load_catalogue(engine).with_families(load.column_families)
 
 
 def without_load(settings: Settings) -> Settings:

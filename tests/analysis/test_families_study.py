@@ -101,7 +101,7 @@ def test_a_screening_of_families_ranks_their_knobs(home: Home, tmp_path: Path) -
     with open_study(home, spec, engine(), lambda _: None) as study:
         screen(study, spec.screen)
     lines = screened_lines(home, "many")
-    runs = runs_of(lines, catalogue_of(spec.workload))
+    runs = runs_of(lines, catalogue_of(spec.engine, spec.workload))
     assert "cf_stock.block_size" in [factor.name for factor in runs.design.factors]
     file = tmp_path / "runs.jsonl"
     file.write_text("".join(f"{line.to_json()}\n" for line in lines))

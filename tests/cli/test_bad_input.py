@@ -127,7 +127,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["workloads", "more"], ["more"]),
     (["optimizers", "more"], ["more"]),
     (["knobs", "nosuch"], ["'nosuch'", "rocksdb"]),
-    (["knobs", "../catalogue/rocksdb"], ["'../catalogue/rocksdb'", "known are myrocks, rocksdb"]),
+    (["knobs", "../catalogue/rocksdb"], ["'../catalogue/rocksdb'", "embedded, myrocks, rocksdb"]),
     # every typed flag of tune
     (["tune", "--num", "0"], ["num", "0", "1000"]),
     (["tune", "--num", "-5"], ["num", "-5", "1000"]),
@@ -260,6 +260,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["export", STUDY, "--format", "yaml"], ["--format", "'yaml'", "options", "db_bench"]),
     (["export", STUDY, "--format", "my.cnf"], ["my.cnf", "rocksdb", "options, db_bench"]),
     (["export", STUDY, "--format", "tikv-toml"], ["tikv-toml", "rocksdb", "options, db_bench"]),
+    (["export", STUDY, "--format", "toml"], ["toml", "rocksdb", "options, db_bench"]),
     (["export", STUDY, "--format", "db_bench", "--base", "text"], ["--base", "options"]),
     (["export", STUDY, "--format", "options", "--base", "missing"], ["--base missing"]),
     (["export", STUDY, "--format", "options", "--base", "foreign"], ["--base foreign"]),

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from fakes.asks import Asks
+from fakes.records import check_records
 from fakes.rig import Rig
 from lsmtune.engines.base import Live, Places, TrialFailedError, Watch
 from lsmtune.engines.myrocks import MyRocks
@@ -31,6 +32,7 @@ pytestmark = [
     pytest.mark.skipif(not HERE, reason="MyRocks is not installed: make myrocks"),
 ]
 SMALL = Workload(name="oltp_write_only", tables=1, num=2000, threads=4, operations=200)
+RECORDS = Workload(num=5000, value_size=100, compression_ratio=0.3, operations=4000, threads=2)
 TPCC = Workload(name="tpcc", warehouses=1, threads=4, operations=100)
 
 
@@ -175,6 +177,39 @@ def test_a_load_that_takes_too_long_is_ended(rig: Rig) -> None:
     outcome = rig.run(workload=load, wall_limit_s=2)
     assert outcome.result.status is Status.TIMED_OUT
     assert servers_in(rig.folder) == []
+
+
+def test_random_writes_of_db_bench_run_as_sql(tmp_path: Path) -> None:
+    phases: list[str] = []
+    load = Workload(num=20_000, value_size=100)
+    own = Rig("mariadbd", tmp_path, StudySpec(engine="myrocks", workload=load))
+    outcome = own.run(watch=Watch(phases.append))
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    m = outcome.result.metrics
+    assert phases == ["build", "load", "settle", "probe"]
+    assert m["throughput_ops_s"] == pytest.approx(20_000 / m["load_s"], rel=0.02)
+    assert m["write_amp"] > 0
+    assert m["disk_write_amp"] * 20_000 * load.record_bytes == pytest.approx(m["disk_write_bytes"])
+    for prefix in ("write", "get", "get_missing", "scan"):
+        assert 0 < m[f"{prefix}_p50_us"] <= m[f"{prefix}_p99_us"]
+    assert servers_in(tmp_path) == []
+
+
+def test_they_write_the_records_that_the_embedded_stores_get(tmp_path: Path) -> None:
+    files = ServerFiles(tmp_path)
+    install(files)
+    with running("mariadbd", files, {}) as server:
+        server.query(f"CREATE DATABASE {DATABASE}")
+        for command in ("prepare", "run"):
+            argv = sysbench_argv(RECORDS, server.socket, command, 11)
+            run_client(argv, files, command, 60)
+        rows = server.query("SELECT k, v FROM lsmtune.records")
+    check_records({_text(key): _text(value) for key, value in rows}, RECORDS, 11)
+
+
+def _text(cell: object) -> str:
+    assert isinstance(cell, bytes)
+    return cell.decode()
 
 
 def test_a_server_that_is_none_is_told(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ def verdict_claim(measured: tuple[Pair, ...]) -> str:
 
 def test_a_gain_is_told_metric_by_metric_with_intervals() -> None:
     claim = headline(study_view()).claim
-    assert claim.startswith("Write amplification 0.68 × (0.67–0.70), live space 0.94 ×")
-    assert "load + settle 1.58 × faster (1.51–1.65)" in claim
+    assert claim.startswith("Write amplification 0.70 × (0.69–0.72), live space 0.94 ×")
+    assert "load + settle 1.7 × faster (1.6–1.8)" in claim
     assert claim.endswith("verified in 6 pairs")
 
 
@@ -160,7 +160,7 @@ def test_a_read_load_is_claimed_by_what_was_measured_of_it() -> None:
 
 def test_several_goals_are_told_one_by_one_and_that_there_is_a_choice() -> None:
     head = headline(pareto_view())
-    assert head.claim.startswith("Write amplification 0.68 ×")
+    assert head.claim.startswith("Write amplification 0.70 ×")
     assert ", throughput 1.6" in head.claim
     assert "Of 5 trials on the front this one has the lowest mean" in head.grounds[0]
     assert dict(head.facts)["Objective"][1:] == (

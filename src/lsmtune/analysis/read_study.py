@@ -104,7 +104,7 @@ def _trial_views(
     """The views by the trials' numbers."""
     base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
     base_config = next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    catalogue = catalogue_of(spec.workload)
+    catalogue = catalogue_of(spec.engine, spec.workload)
     varied = [parameter.as_knob() for parameter in catalogue.workload_parameters]
     knobs = {knob.name: knob for knob in (*catalogue.knobs, *varied)}
     views = {}

@@ -9,7 +9,8 @@ from lsmtune.trials import Role, Status
 def screened_lines(home: Home, study: str) -> list[BatchLine]:
     """Every run of the study's searched configs, in order; UserError where there is no study."""
     stored = home.study(study)
-    catalogue = catalogue_of(StudySpec.model_validate(stored.spec).workload)
+    spec = StudySpec.model_validate(stored.spec)
+    catalogue = catalogue_of(spec.engine, spec.workload)
     return [
         BatchLine(
             id=f"{study}-{trial.number}",

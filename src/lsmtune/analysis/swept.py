@@ -59,7 +59,7 @@ class Swept:
     """An experiment's outcome.
 
     `factors` are the levels of each in words, `knobs` what each factor sets. `warnings` tell
-    what cannot be told apart, and cells that RocksDB makes of others than were asked for.
+    what cannot be told apart, and cells that the engine makes of others than were asked for.
     """
 
     name: str
@@ -170,11 +170,11 @@ def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list
         asked = experiment.values(cell, catalogue)
         for name, value in asked.items():
             if config[name] != value:
-                warnings.append(f"RocksDB makes {name} = {config[name]} of {name} = {value}")
+                warnings.append(f"the engine makes {name} = {config[name]} of {name} = {value}")
         if config in alike:
             warnings.append(
                 f"the cells {_cell(experiment, catalogue, alike[config])} and "
-                f"{_cell(experiment, catalogue, cell)} are one config to RocksDB"
+                f"{_cell(experiment, catalogue, cell)} are one config to the engine"
             )
         alike.setdefault(config, cell)
     for failed, reason in dict(outcome.failures).items():

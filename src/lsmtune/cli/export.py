@@ -17,6 +17,7 @@ class Format(StrEnum):
     DB_BENCH = "db_bench"
     MY_CNF = "my.cnf"
     TIKV_TOML = "tikv-toml"
+    TOML = "toml"
 
 
 def export(

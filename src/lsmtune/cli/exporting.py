@@ -14,6 +14,7 @@ from lsmtune.report.export import (
     deployment_lines,
     export_db_bench,
     export_options,
+    export_toml,
 )
 from lsmtune.report.my_cnf import export_my_cnf
 from lsmtune.spec import Ground, StudySpec, catalogue_of
@@ -23,9 +24,13 @@ from lsmtune.system.host import describe_host
 from lsmtune.trials import Role
 from lsmtune.verdict import UNKNOWN
 
-FORMATS = {"rocksdb": ("options", "db_bench"), "myrocks": ("my.cnf",)}
+FORMATS = {
+    "rocksdb": ("options", "db_bench"),
+    "myrocks": ("my.cnf",),
+    "embedded": ("toml",),
+}
 """The forms that each engine has; the first is the one to deploy."""
-_FILES = {"options": "OPTIONS", "my.cnf": "my.cnf"}
+_FILES = {"options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
         raise UserError(
             f"--format {form}: not a form of the engine {view.engine}; allowed: {', '.join(forms)}"
         )
-    if form == "db_bench" and base is not None:
+    if form in ("db_bench", "toml") and base is not None:
         raise UserError("--base goes with --format options or my.cnf only")
     return _Exporter(home, view).text(form, base, back=back)
 
@@ -82,6 +87,8 @@ class _Exporter:
         if form == "db_bench":
             flags = {name: settings[name] for name in tuned}
             return export_db_bench(self._ground.catalogue, flags, self._heading(back=back))
+        if form == "toml":
+            return export_toml({name: settings[name] for name in tuned}, self._heading(back=back))
         if form == "my.cnf":
             return self._my_cnf({name: settings[name] for name in tuned}, base, back=back)
         text = (self._base.given or self._base.options) if base is None else _read(base)
@@ -133,7 +140,7 @@ def _ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
             "run its `lsmtune tune` once more"
         )
     spec = StudySpec.model_validate(stored.spec)
-    catalogue = catalogue_of(spec.workload)
+    catalogue = catalogue_of(spec.engine, spec.workload)
     return spec, Ground(catalogue, stored.base, describe_host().max_open_files)
 
 

@@ -22,9 +22,9 @@ from lsmtune.cli.common import write_file
 from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import metric as known_metric
 from lsmtune.report.importance_page import render_importance
-from lsmtune.spec import catalogue_of
+from lsmtune.spec import StudySpec, catalogue_of
 from lsmtune.store.home import Home
-from lsmtune.workloads import Workload
+from lsmtune.workloads import EngineName, Workload
 
 
 def compute(
@@ -33,23 +33,25 @@ def compute(
     """What the runs are called, and their importance; UserError where they cannot be used."""
     if (study is None) == (batch is None):
         raise UserError("importance: name either a study or --batch FILE")
-    lines = _lines(study, batch, home)
-    runs = runs_of(lines, catalogue_of(_load_of(lines)))
+    engine, lines = _lines(study, batch, home)
+    runs = runs_of(lines, catalogue_of(engine, _load_of(lines)))
     kind = runs.first[0].workload.kind
     names = [known_metric(name, "metric").name for name in metrics]
     present = [n for n in DEFAULT_METRICS[kind] if all(n in line.metrics for line in runs.first)]
     return study or str(batch), find_importance(runs, names or present, repeats)
 
 
-def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]:
+def _lines(study: str | None, batch: Path | None, home: Path) -> tuple[EngineName, list[BatchLine]]:
+    """The runs, and the engine that they ran on."""
     if batch is None:
         with Home(home, create=False) as opened:
-            return screened_lines(opened, str(study))
+            engine = StudySpec.model_validate(opened.study(str(study)).spec).engine
+            return engine, screened_lines(opened, str(study))
     lines = read_batch(batch)
     bad = [line for line in lines if line.error is not None and not line.knobs]
     if bad:
         raise UserError(f"batch {batch}: {bad[0].error}")
-    return lines
+    return _load_of(lines).preset.engine, lines
 
 
 def _load_of(lines: Sequence[BatchLine]) -> Workload:

@@ -44,7 +44,7 @@ def workloads(as_json: Json = False) -> None:
                 {
                     "name": name, "what": preset.what, "kind": preset.kind,
                     "objective": preset.objective, "knobs": preset.knobs,
-                    "engine": preset.engine,
+                    "engine": preset.engine, "engines": preset.engines,
                     "parameters": {**_of_all(preset, common), **preset.parameters},
                 }
                 for name, preset in PRESETS.items()
@@ -54,8 +54,8 @@ def workloads(as_json: Json = False) -> None:
     say("of every load of RocksDB: " + _assignments(common))
     say("operations (of each client), where not set: one a record, fewer of slow reads")
     for name, preset in PRESETS.items():
-        engine = "" if preset.engine == "rocksdb" else f" ({preset.engine})"
-        say(f"{name}{engine}: {preset.what}")
+        engines = "" if preset.engines == ("rocksdb",) else f" ({', '.join(preset.engines)})"
+        say(f"{name}{engines}: {preset.what}")
         if own := {**preset.of_all, **preset.parameters}:
             say(f"    {_assignments(own)}")
         say(f"    objective {preset.objective}, knobs {preset.knobs}")

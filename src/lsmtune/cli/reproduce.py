@@ -10,7 +10,10 @@ from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, print_json, sa
 
 def reproduce(
     recipe: Annotated[
-        str, typer.Argument(metavar="RECIPE", help="jin2022, sst-size, compaction-style")
+        str,
+        typer.Argument(
+            metavar="RECIPE", help="jin2022, sst-size, compaction-style, db-bench-study"
+        ),
     ],
     num: Annotated[int | None, typer.Option(min=1000, help="records of the load")] = None,
     configs: Annotated[

@@ -19,7 +19,8 @@ _LIMIT = r"^\s*\w+\s*((<=|>=)\s*\d.*|<=\s*none\s*)$"
 _STUDY_WORDS = {
     "study": "name of the study, and of its folders; made of the settings where none is given",
     "engine": "the system under test; that of the load where none is given",
-    "program": "the db_bench or mariadbd to run: a path, or a name on PATH",
+    "program": "the db_bench, mariadbd or driver of the embedded stores to run: a path, or a name "
+    "on PATH",
     "base": "your own OPTIONS file (of MyRocks: my.cnf), which tuning starts from; without it the "
     "engine's defaults",
     "family": "the column family of the base that is tuned",
@@ -60,8 +61,9 @@ _WORKLOAD_WORDS = {
     "scan_length": "records read behind each seek",
     "get_percent": "how many of a hundred operations are gets",
     "write_rate_bytes_s": "bytes a second that the writing thread overwrites",
-    "tombstone_every": "operations between two range tombstones",
+    "tombstone_every": "writes between two range tombstones",
     "tombstone_width": "keys that a range tombstone covers",
+    "tombstones": "most range tombstones that are written; as many as fit where not given",
     "mix": "shares of gets, puts and scans; they add up to 1",
     "skew": "some records are hotter: a chance falls as e^-(skew x rank / num)",
     "trace": "file of a trace that RocksDB recorded",
@@ -85,6 +87,7 @@ _SCREEN_WORDS = {
 }
 _SWEEP_WORDS = {
     "factors": "what is varied: for each factor the values of a knob, or of several alike many",
+    "labels": "for a factor what its levels are called, instead of by their values",
     "fixed": "settings that hold in every cell and in the base",
     "repeats": "blocks; each runs every cell once",
     "metrics": "metrics that the tables show",

@@ -64,7 +64,7 @@ def _experiment(spec: StudySpec) -> Sweep:
 def planned(spec: StudySpec) -> Iterator[str]:
     """What would run."""
     experiment = _experiment(spec)
-    catalogue = catalogue_of(spec.workload)
+    catalogue = catalogue_of(spec.engine, spec.workload)
     for factor, levels in experiment.level_names(catalogue).items():
         yield f"factor {factor}: {', '.join(experiment.factors[factor])} at {', '.join(levels)}"
     cells = experiment.cell_count

@@ -11,7 +11,7 @@ from lsmtune.recipes.jin2022.study import shipped
 from lsmtune.spec import StudySpec, catalogue_of, make_spec
 from lsmtune.store.home import Home
 
-_SHIPPED_LOAD = "fillrandom"
+_SHIPPED_ENGINE, _SHIPPED_LOAD = "rocksdb", "fillrandom"
 
 
 def top_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str, str]:
@@ -37,14 +37,16 @@ def _screened(spec: StudySpec, home: Path) -> tuple[Runs, str]:
         with Home(home, create=False) as opened:
             for study in reversed(opened.study_names()):
                 found = StudySpec.model_validate(opened.study(study).spec)
-                if found.screen is not None and found.workload.name == name:
-                    runs = runs_of(screened_lines(opened, study), catalogue_of(found.workload))
+                alike = found.engine == spec.engine and found.workload.name == name
+                if found.screen is not None and alike:
+                    catalogue = catalogue_of(found.engine, found.workload)
+                    runs = runs_of(screened_lines(opened, study), catalogue)
                     if not runs.load_factors:  # else it does not tell of the store alone
                         return runs, f"the screening {study!r}"
-    if name != _SHIPPED_LOAD:
+    if name != _SHIPPED_LOAD or spec.engine != _SHIPPED_ENGINE:
         raise UserError(
             f"knobs: top:N needs a screening of the load {name} in {home}; measure one with "
             f"`lsmtune screen --workload {name}`"
         )
-    runs = runs_of(shipped("honest"), catalogue_of(spec.workload))
+    runs = runs_of(shipped("honest"), catalogue_of(spec.engine, spec.workload))
     return runs, "the screening that ships with lsmtune"

@@ -43,11 +43,11 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
 
 
 def name_program(given: dict[str, Any], db_bench: str | None) -> None:
-    """Put the db_bench of the flag into the settings, where the load is one of db_bench's."""
+    """Put the db_bench of the flag into the settings, where db_bench is what runs the load."""
     load = given.get("workload")
     name = load.get("name") if isinstance(load, dict) else load
-    engine = PRESETS[name].engine if isinstance(name, str) and name in PRESETS else "rocksdb"
-    if db_bench is not None and engine == given.get("engine", engine) == "rocksdb":
+    own = PRESETS[name].engine if isinstance(name, str) and name in PRESETS else "rocksdb"
+    if db_bench is not None and given.get("engine", own) == "rocksdb":
         given.setdefault("program", db_bench)
 
 

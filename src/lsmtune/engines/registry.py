@@ -3,11 +3,16 @@
 from collections.abc import Callable
 
 from lsmtune.engines.base import Engine
+from lsmtune.engines.embedded import Embedded
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.errors import UserError
 
-ENGINES: dict[str, Callable[[str], Engine]] = {"rocksdb": RocksDB, "myrocks": MyRocks}
+ENGINES: dict[str, Callable[[str], Engine]] = {
+    "rocksdb": RocksDB,
+    "myrocks": MyRocks,
+    "embedded": Embedded,
+}
 
 
 def make_engine(name: str, program: str) -> Engine:

@@ -1,5 +1,6 @@
 """The files to deploy: the tuned options in the form that the user's store reads."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,6 +40,11 @@ def export_db_bench(catalogue: Catalogue, tuned: Mapping[str, Value], note: str)
         else:
             lines.append(f"# db_bench has no flag for {name} = {value}: use --options_file")
     return _comment(note) + "\n".join(lines) + "\n"
+
+
+def export_toml(tuned: Mapping[str, Value], note: str) -> str:
+    """The tuned knobs as a table of TOML, for stores that read no file of options."""
+    return _comment(note) + "".join(f"{name} = {json.dumps(v)}\n" for name, v in tuned.items())
 
 
 def deployment_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) -> list[str]:

@@ -134,7 +134,10 @@ def _frozen_trials(home: Home, study: StoredStudy, view: StudyView) -> list[Froz
     spec = StudySpec.model_validate(study.spec)
     stored = home.trials(study)
     alike = {v.id for v in home.verifications(study) if v.scale == spec.scale} | {None}
-    knobs = [knob.scaled(float(spec.scale_value)) for knob in catalogue_of(spec.workload).knobs]
+    knobs = [
+        knob.scaled(float(spec.scale_value))
+        for knob in catalogue_of(spec.engine, spec.workload).knobs
+    ]
     distributions = _distributions(knobs, [trial.config for trial in stored])
 
     def values(row: StoredTrial, seen: TrialView) -> tuple[float, ...]:

@@ -123,6 +123,13 @@ class ChildProcess:
         times = psutil.Process(self.pid).cpu_times()
         return times.user + times.system
 
+    def disk_write_bytes(self) -> int:
+        """Return the bytes that the running program has handed to the disk, as the kernel counts.
+
+        A page of a file that is changed again before it reaches the disk counts once.
+        """
+        return int(psutil.Process(self.pid).io_counters().write_bytes)
+
     def read_line(self, timeout_s: float) -> str | NoLine:
         """Return the next line of standard output without its newline, waiting up to `timeout_s`.
 

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -11,10 +11,12 @@ from typing import Any
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.myrocks.server import DATABASE
-from lsmtune.trials import Status
+from lsmtune.trials import Protocol, Status
 from lsmtune.workloads import Workload
 
 TPCC = "tpcc"
+PROBES = ("get", "get_missing", "scan")
+"""The parts of the probe that follows a load of nothing but writes."""
 TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
 PERCENTILES = {"p50": 0.5, "p75": 0.75, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
@@ -22,6 +24,7 @@ _WIDTH = 1.02
 """A bucket of tpcc.lua's histograms reaches so many times as far as the one before."""
 _RETRIED = "1213,1205,1020"
 """Deadlock, lock wait timeout, snapshot conflict: the same transaction runs again."""
+_ENDLESS = ("--events=0", "--time=0")
 _TOTAL = re.compile(r"total number of events:\s+(\d+)")
 _TIME = re.compile(r"total time:\s+([\d.]+)s")
 _BAR = re.compile(r"\s*([\d.]+) \|\**\s*(\d+)")
@@ -30,6 +33,8 @@ _BAR = re.compile(r"\s*([\d.]+) \|\**\s*(\d+)")
 @dataclass(frozen=True, slots=True)
 class Run:
     """What a load did: transactions that were committed, its time, and latencies by kind.
+
+    An operation of records.lua is a transaction.
 
     `latencies` are pairs of a time in µs, the middle or the end of a bucket, and how many fell
     into it. `retries` counts transactions that ran again; `new_orders` is None but for TPC-C.
@@ -50,10 +55,16 @@ class Run:
         }
         if self.new_orders is not None:
             found["tpmc"] = 60 * self.new_orders / self.load_s
-        for kind, counted in self.latencies.items():
-            if counted:
-                found |= {f"{kind}_{p}_us": _at(counted, of) for p, of in PERCENTILES.items()}
-        return found
+        return found | self.latency_metrics()
+
+    def latency_metrics(self) -> dict[str, float]:
+        """The percentiles of each kind that there was."""
+        return {
+            f"{kind}_{p}_us": _at(counted, share)
+            for kind, counted in self.latencies.items()
+            if counted
+            for p, share in PERCENTILES.items()
+        }
 
 
 def _at(counted: tuple[tuple[float, int], ...], share: float) -> float:
@@ -71,24 +82,52 @@ def sysbench_argv(
     load: Workload, socket: Path, command: str, seed: int, *, endless: bool = False
 ) -> list[str]:
     """The command line: `prepare`, `run` (to its end, or without one), or TPC-C's `check`."""
-    script = str(files(__package__) / "tpcc.lua") if load.name == TPCC else load.name
+    ends = _ends(load, endless=endless) if command == "run" else ()
+    return _argv(load, socket, load.threads, seed, (*_size(load), *ends, command))
+
+
+def probe_argv(load: Workload, socket: Path, part: str, seed: int, protocol: Protocol) -> list[str]:
+    """The command line of a part of the probe: one client reads what the load has written."""
+    told = {
+        "part": part,
+        "operations": protocol.probe_reads,
+        "written": load.client_operations,
+        "clients": load.threads,
+        "scan-length": protocol.scan_length,
+    }
+    flags = [f"--{name}={value}" for name, value in told.items()]
+    return _argv(load, socket, 1, seed, (*_size(load), *flags, *_ENDLESS, "run"))
+
+
+def is_of_records(load: Workload) -> bool:
+    """Whether it is a load of db_bench's, run as SQL."""
+    return load.preset.engine == "rocksdb"
+
+
+def _argv(load: Workload, socket: Path, threads: int, seed: int, more: Sequence[str]) -> list[str]:
+    own = "tpcc.lua" if load.name == TPCC else "records.lua" if is_of_records(load) else None
+    script = load.name if own is None else str(files(__package__) / own)
     return [
         "sysbench", script, "--db-driver=mysql", f"--mysql-socket={socket}", "--mysql-user=root",
         f"--mysql-db={DATABASE}", "--db-ps-mode=disable", f"--mysql-ignore-errors={_RETRIED}",
-        f"--threads={load.threads}", f"--rand-seed={seed}", *_size(load),
-        *(_ends(load, endless=endless) if command == "run" else ()), command,
+        f"--threads={threads}", f"--rand-seed={seed}", *more,
     ]  # fmt: skip
 
 
 def _size(load: Workload) -> tuple[str, ...]:
     if load.name == TPCC:
         return (f"--warehouses={load.warehouses}", f"--families={'on' if load.families else 'off'}")
+    if is_of_records(load):
+        names = ("num", "key_size", "value_size", "compression_ratio")
+        return tuple(f"--{name.replace('_', '-')}={getattr(load, name)}" for name in names)
     return (f"--tables={load.tables}", f"--table-size={load.num}", "--mysql-storage-engine=rocksdb")
 
 
 def _ends(load: Workload, *, endless: bool) -> tuple[str, ...]:
     if endless:
-        return ("--events=0", "--time=0")
+        return _ENDLESS
+    if is_of_records(load):
+        return (f"--operations={load.client_operations}", *_ENDLESS)
     if load.client_operations is None:
         ends = ("--events=0", f"--time={load.duration_s}")
     else:
@@ -98,20 +137,48 @@ def _ends(load: Workload, *, endless: bool) -> tuple[str, ...]:
 
 def read_run(load: Workload, printed: str) -> Run:
     """What sysbench printed; TrialFailedError where something is missing."""
+    if is_of_records(load):
+        return _records_run(printed, "write", load.threads)
     return _tpcc_run(printed, load.threads) if load.name == TPCC else _oltp_run(printed)
 
 
-def _tpcc_run(printed: str, threads: int) -> Run:
-    told = [json.loads(line)["tpcc"] for line in printed.splitlines() if line.startswith('{"tpcc"')]
+def read_probe(part: str, printed: str) -> Run:
+    """What sysbench printed of a part of the probe."""
+    return _records_run(printed, part, threads=1)
+
+
+def _records_run(printed: str, part: str, threads: int) -> Run:
+    told = _told(printed, "records", threads)
+    return Run(
+        transactions=sum(thread["operations"] for thread in told),
+        load_s=_span_s(told),
+        latencies={part: tuple(_buckets(told))},
+        retries=0,
+    )
+
+
+def _told(printed: str, script: str, threads: int) -> list[dict[str, Any]]:
+    """What each thread of a script of ours told of itself."""
+    begin = f'{{"{script}"'
+    told = [json.loads(line)[script] for line in printed.splitlines() if line.startswith(begin)]
     if len(told) != threads:
         raise TrialFailedError(
-            Status.UNREADABLE, f"{len(told)} of {threads} threads of TPC-C told their results"
+            Status.UNREADABLE, f"{len(told)} of {threads} threads of {script} told their results"
         )
+    return told
+
+
+def _span_s(told: list[dict[str, Any]]) -> float:
+    return float(max(t["end_s"] for t in told) - min(t["start_s"] for t in told))
+
+
+def _tpcc_run(printed: str, threads: int) -> Run:
+    told = _told(printed, TPCC, threads)
     by_kind = {kind: [thread["transactions"][kind] for thread in told] for kind in TRANSACTIONS}
     committed = {kind: sum(part["commits"] for part in parts) for kind, parts in by_kind.items()}
     return Run(
         transactions=sum(committed.values()),
-        load_s=max(t["end_s"] for t in told) - min(t["start_s"] for t in told),
+        load_s=_span_s(told),
         latencies={kind: tuple(_buckets(parts)) for kind, parts in by_kind.items()},
         retries=sum(part["retries"] for parts in by_kind.values() for part in parts),
         new_orders=committed["new_order"],

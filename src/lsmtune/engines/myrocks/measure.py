@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lsmtune.engines.myrocks.loads import Run
+from lsmtune.engines.myrocks.loads import Run, is_of_records
 from lsmtune.engines.myrocks.options import plain_knobs, read_settings, variable_of
 from lsmtune.engines.myrocks.server import Server, ServerFiles
 from lsmtune.engines.read_back import check_as_given, is_as_wanted, newest_options
-from lsmtune.engines.tickers import read_metrics, table_sums, write_metrics
+from lsmtune.engines.tickers import cache_metrics, read_metrics, table_sums, write_metrics
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, family_of, knob_name, option_name
 from lsmtune.knobs.option_text import option_place
@@ -25,11 +25,12 @@ from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.units import KIB
+from lsmtune.workloads import Workload
 
 _SYSTEM = "__system__"
 """MyRocks' own column family; its dictionary is no data of the load's."""
 _ANY_FILTER = "rocksdb.BuiltinBloomFilter"
-_MICROS = 1e6
+_MICROS, _MEGA = 1e6, 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,37 @@ class Loaded:
     peak_space_bytes: int
     as_run: Mapping[str, str]
     client_cpu_s: float
+    disk_write_bytes: int
+    disk_bytes: int
 
 
-def measure(files: ServerFiles, loaded: Loaded, metrics: Mapping[str, float]) -> Measurement:
-    """The measurement of a trial whose server has stopped; `metrics` are those known already."""
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What the probe of reads came to: latencies, and what RocksDB counted meanwhile."""
+
+    latencies: Mapping[str, float]
+    counted: Statistics
+    client_cpu_s: float
+
+
+def measure(
+    load: Workload,
+    files: ServerFiles,
+    loaded: Loaded,
+    probed: Probed | None,
+    metrics: Mapping[str, float],
+) -> Measurement:
+    """The measurement of a trial whose server has stopped; `metrics` are those known already.
+
+    What reads cost is that of the probe, where there is one.
+    """
     run, after = loaded.run, loaded.after
     counted = after.since(loaded.before)
     live = sum(path.stat().st_size for path in files.store.glob("*.sst"))
-    found = {**metrics, **run.metrics(), **write_metrics(counted), **read_metrics(counted)}
+    found = {**metrics, **run.metrics(), **write_metrics(counted)}
+    found |= read_metrics(counted) if probed is None else cache_metrics(probed.counted)
+    found |= {} if probed is None else probed.latencies
+    found |= _of_records(load, loaded, live) if is_of_records(load) else {}
     log = read_log(read_lines(files.store / "LOG", []))
     jobs = [job for job in log.ledger.jobs if _is_of_load(job, loaded)]
     last_s = max((job.finished_micros or 0 for job in jobs), default=0) / _MICROS
@@ -89,6 +113,8 @@ def measure(files: ServerFiles, loaded: Loaded, metrics: Mapping[str, float]) ->
         metrics={
             **found,
             "live_sst_bytes": float(live),
+            "disk_write_bytes": float(loaded.disk_write_bytes),
+            "disk_bytes": float(loaded.disk_bytes),
             "settle_s": settle_s,
             "total_s": total_s,
             "sustained_ops_s": run.transactions / total_s,
@@ -102,6 +128,18 @@ def measure(files: ServerFiles, loaded: Loaded, metrics: Mapping[str, float]) ->
         assertions_enabled=False,
         as_run=dict(loaded.as_run),
     )
+
+
+def _of_records(load: Workload, loaded: Loaded, live_bytes: int) -> dict[str, float]:
+    """What can be told where the size of the records is known."""
+    user_bytes = loaded.run.transactions * load.record_bytes
+    found = {
+        "rate_mb_s": user_bytes / _MEGA / loaded.run.load_s,
+        "disk_write_amp": loaded.disk_write_bytes / user_bytes,
+    }
+    if load.distinct_bytes is not None:
+        found["space_amp"] = live_bytes / load.distinct_bytes
+    return found
 
 
 def _is_of_load(job: Job, loaded: Loaded) -> bool:

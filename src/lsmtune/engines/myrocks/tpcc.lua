@@ -28,8 +28,6 @@
 local ffi = require("ffi")
 
 ffi.cdef [[
-typedef struct { long tv_sec; long tv_nsec; } tpcc_timespec;
-int clock_gettime(int clock, tpcc_timespec *time);
 void _exit(int status);
 ]]
 
@@ -38,13 +36,14 @@ sysbench.cmdline.options = {
   families = {"A RocksDB column family for every table and index", false},
 }
 
-local CLOCK_MONOTONIC = 1
 local MAX_RETRIES = 10
 local NAMES = {"new_order", "payment", "order_status", "delivery", "stock_level"}
 local CARDS = {new_order = 10, payment = 10, order_status = 1, delivery = 1, stock_level = 1}
 
 local folder = sysbench.cmdline.script_path:match("^.*/") or ""
 local base = dofile(folder .. "tpcc_load.lua")
+local timing = dofile(folder .. "timing.lua")
+local monotonic_s = timing.monotonic_s
 local uniform, non_uniform = base.uniform, base.non_uniform
 local execute, rows, one_row = base.execute, base.rows, base.one_row
 
@@ -302,12 +301,6 @@ end
 local results = {}
 local deck = {}
 
-local function monotonic_s()
-  local time = ffi.new("tpcc_timespec")
-  ffi.C.clock_gettime(CLOCK_MONOTONIC, time)
-  return tonumber(time.tv_sec) + tonumber(time.tv_nsec) / 1e9
-end
-
 local function message_of(problem)
   return type(problem) == "table" and problem.sql_errmsg or tostring(problem)
 end
@@ -338,10 +331,9 @@ local function count_outcome(result, keep, skipped, seconds)
     result.rollbacks = result.rollbacks + 1
     return
   end
-  local bucket = math.floor(math.log(math.max(seconds * 1e6, 1)) / math.log(1.02))
   result.commits = result.commits + 1
   result.skipped = result.skipped + (skipped or 0)
-  result.latency[bucket] = (result.latency[bucket] or 0) + 1
+  timing.count(result.latency, seconds)
 end
 
 local function run_transaction(name)
@@ -379,21 +371,11 @@ local function run_share(thread_id)
   end
 end
 
-local function latency_json(latency)
-  local buckets, pairs_json = {}, {}
-  for bucket in pairs(latency) do buckets[#buckets + 1] = bucket end
-  table.sort(buckets)
-  for i, bucket in ipairs(buckets) do
-    pairs_json[i] = ("[%d,%d]"):format(bucket, latency[bucket])
-  end
-  return "[" .. table.concat(pairs_json, ",") .. "]"
-end
-
 local function result_json(name)
   local result = results[name]
   return ([["%s":{"commits":%d,"rollbacks":%d,"retries":%d,"failures":%d,"skipped":%d,]] ..
     [["latency":%s}]]):format(name, result.commits, result.rollbacks, result.retries,
-    result.failures, result.skipped, latency_json(result.latency))
+    result.failures, result.skipped, timing.latency_json(result.latency))
 end
 
 local function thread_json(thread_id, start_s, end_s)

@@ -9,8 +9,17 @@ from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
 from lsmtune.engines.myrocks.live import LiveServer
-from lsmtune.engines.myrocks.loads import TPCC, read_check, read_run, sysbench_argv
-from lsmtune.engines.myrocks.measure import Loaded, measure, read_back, snapshot
+from lsmtune.engines.myrocks.loads import (
+    PROBES,
+    TPCC,
+    is_of_records,
+    probe_argv,
+    read_check,
+    read_probe,
+    read_run,
+    sysbench_argv,
+)
+from lsmtune.engines.myrocks.measure import Loaded, Probed, measure, read_back, snapshot
 from lsmtune.engines.myrocks.options import read_base, variables_of
 from lsmtune.engines.myrocks.server import (
     DATABASE,
@@ -28,6 +37,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
 from lsmtune.system.process import ChildProcess
+from lsmtune.system.workdir import directory_bytes
 from lsmtune.trials import Base, Status, TrialSpec
 from lsmtune.workloads.presets import default_operations
 
@@ -41,6 +51,8 @@ _STYLE = ("compaction_style", "num_levels")
 """A template has been loaded under the trial's own: a tree that changes its style rewrites all,
 and one that has more levels than it may have is refused."""
 _ROOM = 3
+_UNSYNCED = {"rocksdb_flush_log_at_trx_commit": "2"}
+"""No commit waits for a sync, as no write of db_bench's does; MyRocks syncs its log each second."""
 
 
 class Trial:
@@ -62,10 +74,12 @@ class Trial:
         meter, own_cpu_s = CpuMeter(), time.process_time()
         with running(self._program, self._files, self._variables(self._spec.settings)) as server:
             loaded = self._load(server, watch)
+            probed = self._probe(server, watch) if load.kind == "write" else None
             checking_cpu_s = _check(server, self._spec) if load.name == TPCC else 0.0
         status = server.process.wait(0)
         own_cpu_s = time.process_time() - own_cpu_s + status.cpu_s
         own_cpu_s += loaded.client_cpu_s + checking_cpu_s
+        own_cpu_s += probed.client_cpu_s if probed else 0.0
         metrics = {
             "peak_space_bytes": float(loaded.peak_space_bytes),
             "cpu_s": loaded.cpu_s,
@@ -73,7 +87,7 @@ class Trial:
             "others_cpu_percent": meter.stop().others_cpu_percent(own_cpu_s),
             "build_s": template.metrics["build_s"],
         }
-        return measure(self._files, loaded, metrics)
+        return measure(load, self._files, loaded, probed, metrics)
 
     @contextmanager
     def serve(self, watch: Watch) -> Iterator[LiveServer]:
@@ -111,7 +125,8 @@ class Trial:
     def _variables(self, settings: Settings) -> dict[str, str]:
         given = {} if self._base.given is None else read_base(self._base.given)
         base = self._base
-        return variables_of(self._catalogue, base.options, base.settings, given, settings)
+        variables = variables_of(self._catalogue, base.options, base.settings, given, settings)
+        return (_UNSYNCED if is_of_records(self._spec.workload) else {}) | variables
 
     def _template_key(self) -> str:
         load = self._spec.workload
@@ -120,7 +135,8 @@ class Trial:
             "base": [self._base.options, self._base.given],
             "settings": self._build_settings(),
             "load": [load.name, load.warehouses, load.families, load.tables, load.num],
-            "warming": [load.threads, self._warming_operations()],
+            "record": [load.key_size, load.value_size],
+            "warming": [load.threads, self._warming_operations()] if load.preset.prepared else [],
         }
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]
 
@@ -130,7 +146,7 @@ class Trial:
         return self._spec.base_settings | style
 
     def _build(self, data: Path, watch: Watch) -> Template:
-        """Load the tables, warm them with writes, settle.
+        """Load the tables, warm them with writes where the load finds any, settle.
 
         Where indexes are made last they are loaded under leveled compaction, for MyRocks' bulk
         load fails under universal (error 4055); then all is compacted once as the trial's style
@@ -140,7 +156,7 @@ class Trial:
         started, load = time.monotonic(), self._spec.workload
         files, settings = ServerFiles(data.parent, data.name), self._build_settings()
         styles = [name for name in settings if option_name(name) == "compaction_style"]
-        indexed_last = load.name != TPCC
+        indexed_last = load.name != TPCC and load.preset.prepared
         leveled = dict.fromkeys(styles, _LEVELED) if indexed_last else {}
         operations = self._warming_operations()
         warming = load.model_copy(update={"operations": operations, "duration_s": None})
@@ -152,8 +168,9 @@ class Trial:
         with running(self._program, files, self._variables(settings)) as server:
             if any(settings[name] != _LEVELED for name in leveled):
                 server.query("SET GLOBAL rocksdb_compact_cf = 'default'")
-            argv = sysbench_argv(warming, server.socket, "run", _TREE)
-            run_client(argv, files, "warm", _PREPARE_S)
+            if load.preset.prepared:
+                argv = sysbench_argv(warming, server.socket, "run", _TREE)
+                run_client(argv, files, "warm", _PREPARE_S)
             settle(server, self._spec.protocol, SpaceMeter(server))
         return Template(metrics={"build_s": time.monotonic() - started})
 
@@ -166,6 +183,7 @@ class Trial:
         spec = self._spec
         as_run = read_back(self._catalogue, spec.settings, server)
         before, cpu_s = snapshot(server), server.process.cpu_s()
+        disk_write_bytes = server.process.disk_write_bytes()
         meter = SpaceMeter(server)
         watch.phase("load")
         argv = sysbench_argv(spec.workload, server.socket, "run", spec.seed)
@@ -187,7 +205,23 @@ class Trial:
             meter.peak_bytes,
             as_run,
             status.cpu_s,
+            server.process.disk_write_bytes() - disk_write_bytes,
+            directory_bytes(self._files.store),
         )
+
+    def _probe(self, server: Server, watch: Watch) -> Probed:
+        """Gets of keys that exist, gets of keys that do not, short scans."""
+        watch.phase("probe")
+        spec, before, cpu_s = self._spec, snapshot(server), 0.0
+        latencies: dict[str, float] = {}
+        for part in PROBES:
+            argv = probe_argv(spec.workload, server.socket, part, spec.seed, spec.protocol)
+            status, printed = run_client(
+                argv, self._files, f"probe-{part}", spec.protocol.wall_limit_s
+            )
+            latencies |= read_probe(part, printed).latency_metrics()
+            cpu_s += status.cpu_s
+        return Probed(latencies, snapshot(server).since(before), cpu_s)
 
 
 def _check(server: Server, spec: TrialSpec) -> float:

@@ -1,0 +1,87 @@
+"""The whole way on the embedded stores: tune, show, report, export, sweep."""
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lsmtune.cli.main import run
+
+DRIVER = Path(sys.executable).parent / "lsmtune-stores"
+pytestmark = [
+    pytest.mark.db_bench,
+    pytest.mark.skipif(not DRIVER.is_file(), reason="the driver is not built: make stores"),
+]
+STUDY = """
+study = "s"
+engine = "embedded"
+knobs = "write_buffer_size,compression_type,store"
+objective = "disk_bytes"
+trials = 4
+base_runs = 1
+repeats = 0
+pairs = 0
+workload = { name = "fillrandom", num = 5000, value_size = 100 }
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("embedded")
+    (folder / "study.toml").write_text(STUDY)
+    assert run(["tune", str(folder / "study.toml"), "--home", str(folder / "home")]) == 0
+    return folder / "home"
+
+
+def out(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert run([*arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_it_is_tuned_and_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(out(capsys, "show", "s", "--home", str(home), "--json"))
+    assert document["engine"] == "embedded"
+    assert document["trials"]["failed"] == 0
+    assert document["base"]["metrics"]["disk_write_amp"] > 0.9
+
+
+def test_any_trial_is_exported_as_toml(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trials = json.loads(out(capsys, "trials", "s", "--home", str(home), "--json"))
+    number = next(t["trial"] for t in trials if (t["role"], t["status"]) == ("trial", "complete"))
+    flags = ["--trial", str(number), "--format", "toml", "--home", str(home)]
+    exported = tomllib.loads(out(capsys, "export", "s", *flags))
+    assert exported.keys() == {"write_buffer_size", "compression_type", "store"}
+    back = tomllib.loads(out(capsys, "export", "s", *flags, "--back"))
+    assert back["store"] == "rocksdb"
+    flags[3] = "options"
+    assert run(["export", "s", *flags]) == 2
+    assert "allowed: toml" in capsys.readouterr().err
+
+
+def test_there_is_a_page(home: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert run(["report", "s", "--home", str(home), "-o", str(page)]) == 0
+    assert "embedded" in page.read_text()
+
+
+def test_stores_are_compared_by_a_controlled_experiment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment = tmp_path / "stores.toml"
+    experiment.write_text("""
+study = "stores"
+engine = "embedded"
+workload = { name = "fillrandom", num = 5000, value_size = 100 }
+[sweep]
+factors = { which = { store = ["rocksdb", "leveldb", "lmdb"] } }
+labels = { which = ["RocksDB", "LevelDB", "LMDB"] }
+repeats = 2
+metrics = ["throughput_ops_s", "disk_bytes"]
+""")
+    home = str(tmp_path / "home")
+    told = json.loads(out(capsys, "sweep", str(experiment), "--home", home, "--json"))
+    assert told["failed"] == 0
+    assert told["factors"]["which"]["levels"] == ["RocksDB", "LevelDB", "LMDB"]

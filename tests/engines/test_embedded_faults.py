@@ -1,0 +1,68 @@
+"""What the engine of embedded stores makes of drivers that fail."""
+
+from pathlib import Path
+
+import pytest
+
+from lsmtune.engines.base import Places, Watch
+from lsmtune.engines.embedded import Embedded
+from lsmtune.engines.embedded.driver import own_settings
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.trials import Base, Protocol, Status, TrialResult, TrialSpec
+from lsmtune.workloads import Workload
+
+PARTS = """{"part": "open", "version": "1.0"}
+{"part": "load", "operations": 1000, "seconds": 1.0, "p50": 1, "p75": 1, "p99": 1, "p999": 1, \
+"p9999": 1}
+"""
+
+
+def run(folder: Path, script: str, **limits: float) -> TrialResult:
+    program = folder / "driver"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    settings = own_settings(load("embedded"))
+    spec = TrialSpec(
+        settings=settings, workload=Workload(num=1000), seed=1,
+        protocol=Protocol(**limits),
+    )  # fmt: skip
+    work = folder / "work"
+    work.mkdir()
+    base = Base(options="", settings=settings)
+    places = Places(work, folder / "templates")
+    return Embedded(str(program)).run(spec, base, places, Watch(lambda phase: None)).result
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "word"),
+    [
+        ("exit 0", Status.UNREADABLE, "told nothing of"),
+        (f"cat <<E\n{PARTS}E\n", Status.UNREADABLE, "settle"),
+        ("echo '{\"part\": garbage'", Status.UNREADABLE, "garbage"),
+        (f"cat <<E\n{PARTS}E\necho 'put: IO error' >&2; exit 1", Status.CRASHED, "IO error"),
+        (f"cat <<E\n{PARTS}E\necho 'open: IO error' >&2; exit 1", Status.CRASHED, "IO error"),
+        ("echo 'open: Invalid argument' >&2; exit 1", Status.REFUSED, "Invalid argument"),
+        ("echo 'put: No space left on device' >&2; exit 1", Status.OUT_OF_SPACE, "disk is full"),
+        (f"cat <<E\n{PARTS}E\nkill -ABRT $$", Status.CRASHED, "SIGABRT"),
+        (f"cat <<E\n{PARTS}E\nexit 3", Status.CRASHED, "did not say why"),
+    ],
+)
+def test_each_failure_has_its_status(
+    tmp_path: Path, script: str, status: Status, word: str
+) -> None:
+    result = run(tmp_path, script)
+    assert result.status is status
+    assert word in str(result.reason)
+
+
+@pytest.mark.parametrize("limits", [{"wall_limit_s": 0.5}, {"silence_limit_s": 0.5}])
+def test_a_driver_that_hangs_is_ended(tmp_path: Path, limits: dict[str, float]) -> None:
+    assert run(tmp_path, "sleep 60", **limits).status is Status.TIMED_OUT
+
+
+def test_a_driver_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="make stores"):
+        Embedded("lsmtune-no-such-driver")
+    with pytest.raises(UserError, match="does not work as the driver"):
+        Embedded("/bin/false").describe(tmp_path)

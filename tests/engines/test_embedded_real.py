@@ -1,0 +1,198 @@
+"""The engine of embedded stores on the real ones: the same records in each, and nothing left."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fakes.records import check_records, records
+from fakes.rig import Rig
+from lsmtune.engines.base import Watch
+from lsmtune.errors import UserError
+from lsmtune.knobs.types import Value
+from lsmtune.spec import StudySpec
+from lsmtune.trials import Status
+from lsmtune.workloads import Workload
+
+DRIVER = Path(sys.executable).parent / "lsmtune-stores"
+pytestmark = [
+    pytest.mark.db_bench,
+    pytest.mark.skipif(not DRIVER.is_file(), reason="the driver is not built: make stores"),
+]
+STORES = ("rocksdb", "leveldb", "lmdb")
+SMALL = Workload(num=30_000, value_size=100)
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    spec = StudySpec(engine="embedded", workload=SMALL, scale="1")
+    return Rig("lsmtune-stores", tmp_path_factory.mktemp("stores"), spec)
+
+
+def drivers_in(folder: Path) -> list[int]:
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline"])
+        if str(folder) in " ".join(process.info["cmdline"] or [])
+    ]
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_trial_measures_what_happened(rig: Rig, store: str) -> None:
+    phases: list[str] = []
+    outcome = rig.run(rig.base | {"store": store}, watch=Watch(phases.append))
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    measurement = outcome.result.measurement
+    assert measurement is not None
+    m = measurement.metrics
+    assert phases == ["load", "settle", "probe"]
+    assert m["total_s"] == pytest.approx(m["load_s"] + m["settle_s"])
+    assert m["throughput_ops_s"] == pytest.approx(SMALL.num / m["load_s"])
+    assert m["rate_mb_s"] == pytest.approx(SMALL.num * SMALL.record_bytes / m["load_s"] / 1e6)
+    assert m["disk_bytes"] >= m["live_sst_bytes"] > 0
+    assert m["disk_write_bytes"] >= m["live_sst_bytes"] / 2
+    assert m["disk_write_amp"] * SMALL.num * SMALL.record_bytes == pytest.approx(
+        m["disk_write_bytes"]
+    )
+    for prefix in ("write", "get", "get_missing", "scan"):
+        assert 0 < m[f"{prefix}_p50_us"] <= m[f"{prefix}_p99_us"] <= m[f"{prefix}_p9999_us"]
+    assert measurement.engine_version.startswith(f"{store} ")
+    assert "unknown" not in measurement.engine_version
+    assert {"driver-stdout.txt", "driver-stderr.txt"} <= set(outcome.evidence)
+    assert drivers_in(rig.folder) == []
+
+
+def test_lsm_stores_tell_their_levels_and_a_tree_has_none(rig: Rig) -> None:
+    load = SMALL.model_copy(update={"num": 150_000})
+    for store in ("rocksdb", "leveldb"):
+        measurement = rig.run(rig.base | {"store": store}, load).result.measurement
+        assert measurement is not None
+        in_levels = sum(level.size_bytes for level in measurement.levels)
+        # LevelDB tells whole MiB, and neither what is still in memory.
+        assert in_levels == pytest.approx(measurement.metrics["live_sst_bytes"], rel=0.4)
+        assert 0.3 < measurement.metrics["write_amp"] < measurement.metrics["disk_write_amp"]
+    measurement = rig.run(rig.base | {"store": "lmdb"}).result.measurement
+    assert measurement is not None
+    assert measurement.levels == ()
+    assert "write_amp" not in measurement.metrics
+
+
+@pytest.mark.skipif(shutil.which("ldb") is None, reason="no ldb, which dumps RocksDB's records")
+def test_the_records_are_those_that_the_load_says(rig: Rig) -> None:
+    load = SMALL.model_copy(update={"operations": 5000, "compression_ratio": 0.3, "threads": 2})
+    assert rig.run(workload=load, seed=11).result.status is Status.COMPLETE
+    database = rig.folder / f"run{rig.runs}" / "db"
+    dumped = subprocess.run(
+        ["ldb", f"--db={database}", "scan"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    found = dict(line.split(" : ") for line in dumped.splitlines())
+    check_records(found, load, 11)
+
+
+def test_every_store_has_the_same_records(rig: Rig) -> None:
+    rig.run(rig.base | {"store": "lmdb"}, seed=5)
+    told = (rig.folder / f"run{rig.runs}" / "driver-stdout.txt").read_text()
+    assert f"records {len(records(SMALL, 5))}\n" in told
+
+
+def test_records_in_order_are_each_once(rig: Rig) -> None:
+    load = Workload(name="fillseq", num=20_000, value_size=100)
+    rig.run(rig.base | {"store": "lmdb"}, load)
+    told = (rig.folder / f"run{rig.runs}" / "driver-stdout.txt").read_text()
+    assert "records 20000\n" in told
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_clients_side_by_side_write_all_they_should(rig: Rig, store: str) -> None:
+    load = SMALL.model_copy(update={"threads": 3, "operations": 4000})
+    m = rig.run(rig.base | {"store": store}, load).result.metrics
+    assert m["throughput_ops_s"] == pytest.approx(12_000 / m["load_s"])
+
+
+@pytest.mark.parametrize("store", ["rocksdb", "leveldb"])
+def test_the_settings_reach_the_stores(rig: Rig, store: str) -> None:
+    """Without compression tables are larger, small memtables are flushed more often."""
+    load = SMALL.model_copy(update={"num": 60_000})
+
+    def live(**settings: Value) -> float:
+        result = rig.run(rig.base | {"store": store} | settings, load).result
+        return result.metrics["live_sst_bytes"]
+
+    assert live() < 0.9 * live(compression_type="none")
+    assert live(bloom_bits=-1) < live(bloom_bits=20) - 60_000
+    small = rig.run(rig.base | {"store": store, "write_buffer_size": 1 << 18}, load).result
+    large = rig.run(rig.base | {"store": store, "write_buffer_size": 16 << 20}, load).result
+    assert small.metrics["write_amp"] > 1.2 * large.metrics["write_amp"] > 0
+
+
+def test_what_rocksdb_ran_is_read_back(rig: Rig) -> None:
+    measurement = rig.run(rig.base | {"block_size": 8192}).result.measurement
+    assert measurement is not None
+    assert measurement.as_run["block_size"] == "8192"
+    assert measurement.as_run["write_buffer_size"] == str(4 << 20)
+
+
+def test_a_driver_that_is_killed_is_a_crash(rig: Rig) -> None:
+    load = SMALL.model_copy(update={"operations": 50_000_000})
+
+    def kill() -> None:
+        for pid in drivers_in(rig.folder):
+            psutil.Process(pid).send_signal(signal.SIGKILL)
+
+    def phase(name: str) -> None:
+        if name == "load":
+            threading.Timer(0.3, kill).start()
+
+    outcome = rig.run(workload=load, watch=Watch(phase))
+    assert outcome.result.status is Status.CRASHED
+    assert "SIGKILL" in str(outcome.result.reason)
+
+
+def test_a_load_that_takes_too_long_is_ended(rig: Rig) -> None:
+    load = SMALL.model_copy(update={"operations": 50_000_000})
+    outcome = rig.run(workload=load, wall_limit_s=1)
+    assert outcome.result.status is Status.TIMED_OUT
+    assert drivers_in(rig.folder) == []
+
+
+def test_a_store_that_cannot_open_says_so(tmp_path: Path) -> None:
+    blocked = tmp_path / "db"
+    blocked.write_text("a file where the folder should be")
+    for store in STORES:
+        result = subprocess.run(
+            [str(DRIVER), store, str(blocked), *_arguments()],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert result.returncode == 1
+        assert result.stderr.startswith("open: ")
+
+
+def _arguments() -> list[str]:
+    told = {
+        "num": 1000, "operations": 100, "seed": 1, "in_order": 0, "threads": 1, "key_size": 16,
+        "value_size": 100, "compression_ratio": 0.5, "write_buffer_size": 1 << 20,
+        "target_file_size_base": 1 << 20, "block_size": 4096, "cache_size": 1 << 20,
+        "bloom_bits": 10, "compression_type": "snappy", "probe_reads": 10, "scan_length": 2,
+        "quiet_s": 0.05,
+    }  # fmt: skip
+    return [f"{name}={value}" for name, value in told.items()]
+
+
+@pytest.mark.parametrize("given", [[], ["leveldb"], ["nosuch", "folder"]])
+def test_a_wrong_call_is_told(given: list[str]) -> None:
+    result = subprocess.run([str(DRIVER), *given], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_it_reads_no_file_of_options(rig: Rig, tmp_path: Path) -> None:
+    own = tmp_path / "OPTIONS"
+    own.write_text("[DBOptions]\n")
+    with pytest.raises(UserError, match="reads no file of options"):
+        Rig("lsmtune-stores", tmp_path, rig.spec.model_copy(update={"base": str(own)}))
