@@ -21,7 +21,7 @@ LOADS = {
     "short-scans": "short scans",
     "mixed": "gets and overwrites, 50/50",
 }
-RECIPES = ("sst-size", "compaction-style")
+RECIPES = ("sst-size", "compaction-style", "db-bench-study")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 

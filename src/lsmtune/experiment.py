@@ -31,14 +31,15 @@ _FEWEST_LEVELS, _MOST_CELLS = 2, 1000
 class Sweep(BaseModel):
     """What makes a study a controlled experiment: every combination of its factors is a cell.
 
-    A factor is named and lists the values of one knob, or of several that move together. The
-    `fixed` settings hold in every cell and in the base. Each of `repeats` blocks runs all cells in
-    a random order under one workload seed, the base among them. `metrics` are those that
-    the tables show (none: what suits the load).
+    A factor is named and lists the values of one knob, or of several that move together; `labels`
+    call its levels by other words than their values. The `fixed` settings hold in every cell and
+    in the base. Each of `repeats` blocks runs all cells in a random order under one workload seed,
+    the base among them. `metrics` are those that the tables show (none: what suits the load).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     factors: dict[str, dict[str, Annotated[tuple[Told, ...], Field(min_length=_FEWEST_LEVELS)]]]
+    labels: dict[str, tuple[str, ...]] = {}
     fixed: dict[str, Told] = {}
     repeats: int = Field(default=3, ge=2, le=100)
     metrics: tuple[str, ...] = ()
@@ -55,6 +56,12 @@ class Sweep(BaseModel):
         for name, knobs in self.factors.items():
             if len({len(values) for values in knobs.values()}) != 1:
                 raise ValueError(f"factor {name}: needs knobs with as many values each")
+        for name, words in self.labels.items():
+            if name not in self.factors:
+                raise ValueError(f"labels: there is no factor {name}")
+            count = len(next(iter(self.factors[name].values())))
+            if not len(words) == len(set(words)) == count:
+                raise ValueError(f"labels: factor {name} needs as many different ones as levels")
         names = self.knob_names
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"{twice[0]} is set in two places")
@@ -97,7 +104,8 @@ class Sweep(BaseModel):
     def level_names(self, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
         """The levels of each factor in words; those of several knobs one after the other."""
         return {
-            factor: tuple(
+            factor: self.labels.get(factor)
+            or tuple(
                 " + ".join(_words(catalogue, name, values[level]) for name, values in knobs.items())
                 for level in range(count)
             )

@@ -9,9 +9,10 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.compaction_style.numbers import claims, deepest, paper, tree
+from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
 from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
 from lsmtune.recipes.compaction_style.study import LEVEL, UNIVERSAL, Results, run, specs
+from lsmtune.recipes.tree_section import deepest
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
 

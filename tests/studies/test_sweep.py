@@ -9,6 +9,7 @@ import pytest
 from fakes.cuts import check_goes_on
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
@@ -101,6 +102,15 @@ def test_a_metric_that_is_not_measured_is_told_with_the_first_run_of_the_base(ho
     assert len(home.trials(home.study("s"))) <= 7
 
 
+def test_levels_may_be_called_by_names_which_change_no_study() -> None:
+    named = make(labels={"sst": ["small", "middle", "large"]})
+    assert named.sweep is not None
+    assert named.sweep.level_names(load("rocksdb")) == {
+        "sst": ("small", "middle", "large"), "memtable": ("2 MiB", "8 MiB", "16 MiB"),
+    }  # fmt: skip
+    assert named.identity() == make().identity()
+
+
 def test_cells_that_are_one_config_to_rocksdb_each_have_their_runs(home: Home) -> None:
     factors = {"stop": {"level0_stop_writes_trigger": [10, 20]},
                "slow": {"level0_slowdown_writes_trigger": [20, 12]}}  # fmt: skip
@@ -121,6 +131,10 @@ def test_cells_that_are_one_config_to_rocksdb_each_have_their_runs(home: Home) -
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]},
                       "b": {"write_buffer_size": ["1MiB", "2MiB"]}}}, "set in two places"),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]}}, "blocks": 3}, "blocks"),
+        ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]}}, "labels": {"b": ["x", "y"]}},
+         "there is no factor b"),
+        ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]}}, "labels": {"a": ["x", "x"]}},
+         "as many different ones as levels"),
     ],
 )  # fmt: skip
 def test_what_is_no_experiment_is_refused(table: dict[str, Any], words: str) -> None:

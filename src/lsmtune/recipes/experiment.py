@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import fsum
 
+from lsmtune.analysis.inspect.assemble import assemble
+from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
 from lsmtune.errors import LsmtuneError
+from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level
 from lsmtune.stats import Interval, ratio_interval
+from lsmtune.store.records import complete_trials
 from lsmtune.studies.study import Study
 from lsmtune.studies.sweep import sweep
-from lsmtune.trials import Status
+from lsmtune.trials import Role, Status
 
 _PAIRS = 2
 
@@ -34,9 +38,14 @@ class Experiment:
         told = ((run.block, value(run)) for run in self.outcome.runs if run.cell == cell)
         return {block: found for block, found in told if found is not None}
 
-    def ratio(self, cell: Cell, against: Cell, value: Value) -> Interval | None:
-        """What a cell has of another one's, block by block; None where that is no ratio."""
-        found, other = self.by_block(cell, value), self.by_block(against, value)
+    def ratio(
+        self, cell: Cell, against: Cell, value: Value, of: "Experiment | None" = None
+    ) -> Interval | None:
+        """What a cell has of another one's, block by block; None where that is no ratio.
+
+        The other one may be `of` another experiment, whose blocks have the same workload seeds.
+        """
+        found, other = self.by_block(cell, value), (of or self).by_block(against, value)
         pairs = [(found[block], other[block]) for block in sorted(found.keys() & other.keys())]
         if len(pairs) < _PAIRS or any(min(pair) <= 0 for pair in pairs):
             return None
@@ -51,6 +60,16 @@ class Experiment:
 def metric(name: str) -> Value:
     """A metric of a run; None where it was not measured."""
     return lambda run: run.metrics.get(name)
+
+
+def first_log(study: Study, experiment: Experiment, cell: Cell) -> Inspection | None:
+    """What the LOG of the first run of a cell says; None where there is none."""
+    config = experiment.outcome.configs.get(cell)
+    for trial in complete_trials(study.trials(), Role.TRIAL):
+        text = study.home.read_evidence(trial, "LOG") if trial.config == config else None
+        if text is not None:
+            return assemble("LOG", "LOG", read_log(text.splitlines()))
+    return None
 
 
 def run_experiment(study: Study) -> Experiment:

@@ -85,11 +85,11 @@ def _sections(log: Inspection, prefix: str) -> Iterator[Html]:
         "As far as the LOG tells", ("", log.name), ([label, text] for label, text in facts(log)),
     ))  # fmt: skip
     if log.stalls:
-        yield _stalls_section(log, prefix)
+        yield stalls_section(log, prefix)
     if any(job.started_micros and job.finished_micros for job in log.jobs):
         yield _jobs_section(log, prefix)
     if log.shapes:
-        yield _shape_section(log, prefix)
+        yield shape_section(log, prefix)
     if log.levels:
         yield _levels_section(log, prefix)
     if len(log.dumps) >= _DUMPS_FOR_A_LINE:
@@ -107,11 +107,12 @@ def _load_title(log: Inspection) -> str:
     return f"Clients wrote {quantity(rate, 'bytes')} a second"
 
 
-def _stalls_section(log: Inspection, prefix: str) -> Html:
+def stalls_section(log: Inspection, prefix: str, topic: str = "Stalls") -> Html:
+    """When writes were held up, and by what."""
     cause, _, share = stall_rows(log)[0]
     title = f"Writes were held up to {share} of the time by one cause: {cause}"
     return section(
-        "Stalls", title,
+        topic, title,
         element("p", "A bar is a time in which writers, had they written, were slowed down or "
                      "stopped: from RocksDB's warning to its next look at the reasons."
                      + _undrawn([stall.kind for stall in log.stalls])),
@@ -142,13 +143,14 @@ def _jobs_section(log: Inspection, prefix: str) -> Html:
     )  # fmt: skip
 
 
-def _shape_section(log: Inspection, prefix: str) -> Html:
+def shape_section(log: Inspection, prefix: str, topic: str = "The shape of the tree") -> Html:
+    """How many files each level had over time."""
     most = max((shape.files[0] for shape in main_shapes(log) if shape.files), default=0)
     slow = log.number("level0_slowdown_writes_trigger")
     limit = "" if slow is None else f"; writes slow down at {slow:.0f}"
     title = f"Level 0 grew to {counted(most, 'file')}{limit}"
     return section(
-        "The shape of the tree", title,
+        topic, title,
         element("p", f"Files in each level of {log.main_family} after each flush and compaction. "
                      "Level 0 that climbs is compaction that does not keep up."),
         picture(f"{prefix}-shape", shape_plot(log), shape_keys(log), title),

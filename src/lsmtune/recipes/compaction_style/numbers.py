@@ -7,6 +7,7 @@ from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
 from lsmtune.recipes.experiment import metric
 from lsmtune.recipes.published import Claim, Finding, judged, published
+from lsmtune.recipes.tree_section import deepest
 from lsmtune.stats import Interval
 
 
@@ -23,11 +24,6 @@ def universal_of_level(part: Part, name: str) -> Interval | None:
 def tree(part: Part, style: int) -> tuple[Level, ...]:
     """The levels that the first run under a style has left."""
     return next(iter(part.experiment.trees.get((style,), ())), ())
-
-
-def deepest(levels: tuple[Level, ...]) -> int | None:
-    """The number of the deepest level that holds data."""
-    return max((int(level.level[1:]) for level in levels if level.size_bytes), default=None)
 
 
 def claims(results: Results) -> Iterator[Claim]:

@@ -1,12 +1,8 @@
 """The page: both conclusions judged, and the levels of both styles side by side."""
 
-from collections.abc import Iterator, Sequence
-
 from lsmtune.analysis.swept_words import answers
-from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.compaction_style.numbers import (
     claims,
-    deepest,
     paper,
     tree,
     universal_of_level,
@@ -14,20 +10,13 @@ from lsmtune.recipes.compaction_style.numbers import (
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
 from lsmtune.recipes.experiment import metric
 from lsmtune.recipes.published import claims_section, times
-from lsmtune.report.canvas import Key
+from lsmtune.recipes.tree_section import depth_text, trees_section
 from lsmtune.report.facts import workload_text
-from lsmtune.report.frame import picture, section
+from lsmtune.report.frame import section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
-from lsmtune.report.plots import BASE_BAR, BEST_BAR, levels_plot
 from lsmtune.report.swept_page import numbers_table
-from lsmtune.report.tree import LevelBar, Levels
-from lsmtune.report.words import counted, number, quantity, sentence_start
-from lsmtune.units import MIB
-
-_KEYS = (Key(BASE_BAR, "level"), Key(BEST_BAR, "universal"))
-_HEADS = ("level", *(f"{style}: {what}" for style in STYLES for what in ("files", "size",
-          "read", "written", "W-Amp")))  # fmt: skip
+from lsmtune.report.words import counted, quantity, sentence_start
 
 
 def render_compaction_style(results: Results) -> str:
@@ -97,57 +86,10 @@ def _published() -> Html:
 
 
 def _levels_section(part: Part) -> Html:
-    trees = [tree(part, style) for style in (LEVEL, UNIVERSAL)]
-    by_level = [{level.level: level for level in found} for found in trees]
-    names = sorted({name for found in by_level for name in found})
-    depths = ["nowhere" if d is None else f"down to L{d}" for d in map(deepest, trees)]
+    trees = (tree(part, LEVEL), tree(part, UNIVERSAL))
+    depths = [depth_text(found) for found in trees]
     title = f"Data lie {depths[0]} under level, {depths[1]} under universal compaction"
-    return section(
-        f"{part.title}: levels", title,
-        element("div", *(_picture(part, by_level, names, what) for what in _PICTURES),
-                class_="pair"),
-        table("Levels of the first run, each style", _HEADS,
-              ([name, *_cells(by_level, name)] for name in names)),
-    )  # fmt: skip
-
-
-_PICTURES = ("size", "written")
-
-
-def _picture(
-    part: Part, trees: Sequence[dict[str, Level]], names: Sequence[str], what: str
-) -> Html:
-    bars = tuple(LevelBar(n, *(_bytes(found.get(n), what) for found in trees)) for n in names)
-    see = {
-        "size": "A pair of bars a level: its size once settled, hatched under level compaction.",
-        "written": "A pair of bars a level: bytes flushed or compacted into it.",
-    }[what]
-    title = {"size": "Size", "written": "Written"}[what]
-    drawn = levels_plot(Levels(title, see, bars))
-    return element(
-        "div",
-        element("h3", title),
-        element("p", see, class_="note"),
-        picture(f"{part.engine}-{what}", drawn, _KEYS, see),
-    )
-
-
-def _bytes(level: Level | None, what: str) -> int | None:
-    if level is None:
-        return 0
-    return level.size_bytes if what == "size" else level.write_bytes
-
-
-def _cells(trees: Sequence[dict[str, Level]], name: str) -> Iterator[str]:
-    for found in trees:
-        level = found.get(name)
-        if level is None:
-            yield from ("", "", "", "", "")
-            continue
-        yield str(level.files)
-        for told in (level.size_bytes, level.read_bytes, level.write_bytes):
-            yield "not told" if told is None else f"{told / MIB:,.1f} MiB"
-        yield "" if level.w_amp_table is None else number(level.w_amp_table)
+    return trees_section(f"{part.title}: levels", title, part.engine, STYLES, trees)
 
 
 def _answers(part: Part) -> Html:

@@ -1,0 +1,75 @@
+"""What was expected of RocksDB, and what becomes of it."""
+
+from collections.abc import Iterator
+
+from lsmtune.recipes.db_bench_study.study import (
+    ALIKE,
+    COMMANDS,
+    DEFAULT,
+    LEVELDB,
+    LMDB,
+    PUBLISHED,
+    ROCKSDB,
+    Name,
+    Results,
+    paper,
+)
+from lsmtune.recipes.experiment import Cell, Value, metric
+from lsmtune.recipes.published import Claim, judged
+from lsmtune.stats import Interval
+
+_EMBEDDED = {"LevelDB": LEVELDB, "LMDB": LMDB}
+OTHERS = (*_EMBEDDED, "MyRocks")
+"""The stores beside RocksDB."""
+
+
+def published_cell(name: Name) -> Cell:
+    """The cell of a command that was published."""
+    return DEFAULT if name == "fillseq" else PUBLISHED
+
+
+def of_rocksdb(results: Results, store: str, name: str) -> Interval | None:
+    """What another store has of RocksDB's metric, under the same records block by block."""
+    stores = results.parts["stores"].experiment
+    if store == "MyRocks":
+        return results.parts["myrocks"].experiment.ratio(ALIKE, ROCKSDB, metric(name), of=stores)
+    return stores.ratio(_EMBEDDED[store], ROCKSDB, metric(name))
+
+
+def between(results: Results, name: Name, other: Name, value: Value) -> Interval | None:
+    """What one published command has of another's."""
+    found, against = results.parts[name].experiment, results.parts[other].experiment
+    return found.ratio(published_cell(name), published_cell(other), value, of=against)
+
+
+def claims(results: Results) -> Iterator[Claim]:
+    """What the slides show and what they expect, against what was measured."""
+    rate = metric("throughput_ops_s")
+    for place, name in enumerate(COMMANDS[1:]):
+        before = COMMANDS[place]
+        theirs = paper()[name]["ops_s"] / paper()[before]["ops_s"]
+        yield judged(
+            f"{name} does fewer operations a second than {before} ({theirs:.2g} × as many)",  # noqa: RUF001
+            between(results, name, before, rate), falls=True, of=f"{name} / {before}",
+        )  # fmt: skip
+    for store in OTHERS:
+        yield judged(
+            f"expected to stand out: it writes faster than {store}",
+            of_rocksdb(results, store, "throughput_ops_s"),
+            falls=True, of=f"records written a second, {store} / RocksDB",
+        )  # fmt: skip
+        yield judged(
+            f"expected to stand out: it finds a record faster than {store}",
+            of_rocksdb(results, store, "get_p50_us"),
+            falls=False, of=f"median time of a get, {store} / RocksDB",
+        )  # fmt: skip
+        yield judged(
+            f"expected to stand out: it takes less disk than {store}",
+            of_rocksdb(results, store, "disk_bytes"),
+            falls=False, of=f"size of all files, {store} / RocksDB",
+        )  # fmt: skip
+        yield judged(
+            f"expected to stand out: it hands less to the disk than {store}",
+            of_rocksdb(results, store, "disk_write_amp"),
+            falls=False, of=f"bytes handed to the disk, {store} / RocksDB",
+        )  # fmt: skip

@@ -1,0 +1,208 @@
+"""Three commands of db_bench at a size that fits, then one load on four stores."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp
+from typing import Any, Literal
+
+from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.engines.base import Engine
+from lsmtune.engines.registry import make_engine
+from lsmtune.experiment import Sweep, Told
+from lsmtune.recipes.base import Asked, Progress
+from lsmtune.recipes.experiment import Cell, Experiment, first_log, run_experiment
+from lsmtune.recipes.published import published
+from lsmtune.spec import PROGRAMS, SMALLEST_SCALE, StudySpec
+from lsmtune.store.home import Home
+from lsmtune.studies.study import open_study
+from lsmtune.workloads import Workload
+
+Name = Literal["fillseq", "fillrandom", "readrandom", "stores", "myrocks"]
+COMMANDS: tuple[Name, ...] = ("fillseq", "fillrandom", "readrandom")
+"""The published commands, in their order."""
+
+TREE, COMPRESSION = "tree", "compression"
+DEFAULT, PUBLISHED = (0, 0), (1, 1)
+"""Cells of a command: db_bench's defaults, and the options of the long command."""
+_OPTIONS: dict[str, dict[str, tuple[Told, ...]]] = {
+    TREE: {
+        "num_levels": (7, 4),
+        "level0_slowdown_writes_trigger": (20, 8),
+        "level0_stop_writes_trigger": (36, 12),
+        "max_background_compactions": (-1, 32),
+    },
+    COMPRESSION: {
+        "compression_type": ("snappy", "zlib"),
+        "min_level_to_compress": (-1, 2),
+        "block_size": ("4KiB", "16KiB"),
+    },
+}
+"""Its options that are no defaults, in two groups that can be told apart. Left out is
+-open_files=10000: there are fewer files."""
+OPTION_NAMES = ("the defaults", "the published options")
+
+STORE, MEMTABLE = "store", "memtable"
+STORES = {"rocksdb": "RocksDB", "leveldb": "LevelDB", "lmdb": "LMDB"}
+ROCKSDB, LEVELDB, LMDB = ((place,) for place in range(len(STORES)))
+ALIKE = (0,)
+"""MyRocks' cell that has the settings of the embedded stores."""
+_LIKE_THE_STORES: dict[str, Told] = {
+    "default.target_file_size_base": "2MiB",
+    "default.max_bytes_for_level_base": "10MiB",
+    "default.level0_file_num_compaction_trigger": 4,
+    "default.level0_slowdown_writes_trigger": 8,
+    "default.level0_stop_writes_trigger": 12,
+    "default.compression_type": "snappy",
+    "default.block_size": "4KiB",
+    "default.bloom_bits": 10,
+    "cache_size": "8MiB",
+}
+
+_SMALLER = 64
+_SEQUENTIAL, _RECORDS_A_STORE = 1_000_000, 500_000
+_REPEATS = 5
+_ANY_MEMORY = "1TiB"
+_OF_COMMANDS = (
+    "throughput_ops_s", "write_amp", "live_sst_bytes", "stall_percent", "total_s",
+)  # fmt: skip
+_OF_READS = ("throughput_ops_s", "get_p50_us", "get_p99_us", "read_amp", "live_sst_bytes")
+OF_STORES = (
+    "throughput_ops_s", "total_s", "disk_write_amp", "disk_bytes", "get_p50_us",
+    "get_missing_p50_us", "scan_p50_us", "write_p99_us",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One experiment that has run, and what the LOGs of some of its cells say."""
+
+    load: Workload
+    experiment: Experiment
+    version: str
+    machine: str
+    logs: Mapping[Cell, Inspection]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that the page shows."""
+
+    parts: Mapping[Name, Part]
+
+
+def paper() -> dict[str, Any]:
+    """What was published."""
+    return published(__package__)
+
+
+def specs(asked: Asked) -> dict[Name, StudySpec]:
+    """The experiments: the commands on RocksDB, the stores by one driver, MyRocks."""
+    stores = Workload(num=min(asked.num or _RECORDS_A_STORE, _RECORDS_A_STORE), **_record())
+    return {
+        **{name: _command(name, asked) for name in COMMANDS},
+        "stores": _spec(
+            "stores", stores,
+            Sweep(
+                factors={STORE: {"store": tuple(STORES)}},
+                labels={STORE: tuple(STORES.values())},
+                metrics=OF_STORES,
+                repeats=_repeats(asked),
+            ),
+            engine="embedded", program=PROGRAMS["embedded"], scale="1",
+        ),
+        "myrocks": _spec(
+            "myrocks", stores,
+            Sweep(
+                factors={MEMTABLE: {"default.write_buffer_size": ("4MiB", "64MiB")}},
+                fixed=_LIKE_THE_STORES,
+                metrics=OF_STORES,
+                repeats=_repeats(asked),
+            ),
+            engine="myrocks", program=PROGRAMS["myrocks"], scale="1",
+        ),
+    }  # fmt: skip
+
+
+def _repeats(asked: Asked) -> int:
+    return asked.repeats or _REPEATS
+
+
+def _record() -> dict[str, Any]:
+    return {name: paper()[name] for name in ("key_size", "value_size")}
+
+
+def _command(name: Name, asked: Asked) -> StudySpec:
+    num = asked.num or paper()["records"] // _SMALLER
+    scale = max(SMALLEST_SCALE, min(Fraction(1), Fraction(1, round(paper()["records"] / num) or 1)))
+    fixed: dict[str, Told] = {}
+    if name == "fillseq":
+        # The only command whose published size fits as it is.
+        num = min(asked.num or _SEQUENTIAL, _SEQUENTIAL)
+        load, scale = Workload(name=name, num=num, **_record()), Fraction(1)
+    elif name == "fillrandom":
+        load = Workload(name=name, num=num, **_record(), **_tombstones(scale))
+    else:
+        fixed["cache_size"] = round(paper()["cache_size"] * scale)
+        load = Workload(
+            name=name,
+            num=num,
+            present=1 - exp(-1),  # what as many random writes as keys leave, as published
+            threads=paper()["read_threads"],
+            operations=max(100, round(paper()["reads"] * scale)),
+            **_record(),
+            **_tombstones(scale),
+        )
+    metrics = _OF_READS if name == "readrandom" else _OF_COMMANDS
+    sweep = Sweep(
+        factors=_OPTIONS,
+        labels=dict.fromkeys(_OPTIONS, OPTION_NAMES),
+        fixed=fixed,
+        metrics=metrics,
+        repeats=_repeats(asked),
+    )
+    return _spec(name, load, sweep, engine="rocksdb", program=asked.program, scale=str(scale))
+
+
+def _tombstones(scale: Fraction) -> dict[str, int]:
+    """As many as published, each over the same share of the keys."""
+    return {
+        "tombstone_every": max(10, round(paper()["writes_per_range_tombstone"] * scale)),
+        "tombstone_width": max(1, round(paper()["range_tombstone_width"] * scale)),
+        "tombstones": paper()["max_num_range_tombstones"],
+    }
+
+
+def _spec(name: Name, load: Workload, sweep: Sweep, **of_engine: Any) -> StudySpec:
+    return StudySpec(
+        study=f"reproduce-db-bench-study-{name}",
+        workload=load,
+        memory=_ANY_MEMORY,
+        knobs=",".join(sweep.knob_names),
+        early_stop=False,
+        repeats=0,
+        pairs=0,
+        sweep=sweep,
+        **of_engine,
+    )
+
+
+def run(
+    asked: Asked,
+    home: Home,
+    progress: Progress,
+    make: Callable[[str, str], Engine] = make_engine,
+) -> Results:
+    """Run what has not run yet of all experiments."""
+    parts: dict[Name, Part] = {}
+    for name, wanted in specs(asked).items():
+        made = make(wanted.engine, wanted.program)
+        with progress(wanted) as listener, open_study(home, wanted, made, listener) as study:
+            found, stored = run_experiment(study), study.stored
+            drawn = (DEFAULT, PUBLISHED) if name in COMMANDS else ()
+            logs: dict[Cell, Inspection] = {
+                cell: log for cell in drawn if (log := first_log(study, found, cell))
+            }
+        version = str(stored.engine["version"])
+        parts[name] = Part(wanted.workload, found, version, stored.machine, logs)
+    return Results(parts)
