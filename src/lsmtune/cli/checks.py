@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lsmtune.engines.embedded import Embedded
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.errors import LsmtuneError
@@ -41,6 +42,7 @@ def run_checks(program: str, home: Path) -> list[Check]:
     checks: list[Callable[[], Check]] = [
         lambda: _db_bench(program),
         _myrocks,
+        _stores,
         lambda: _disk(home),
         _open_files,
         _quiet,
@@ -71,6 +73,16 @@ def _myrocks() -> Check:
     except LsmtuneError as error:
         return Check("myrocks", True, f"not usable: {error}", "only needed to tune MyRocks")
     return Check("myrocks", True, f"MariaDB {facts.version}")
+
+
+def _stores() -> Check:
+    """Only who compares embedded stores needs their driver."""
+    try:
+        with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
+            facts = Embedded(PROGRAMS["embedded"]).describe(directory)
+    except LsmtuneError as error:
+        return Check("stores", True, f"not usable: {error}", "only needed to compare stores")
+    return Check("stores", True, facts.version)
 
 
 def _disk(home: Path) -> Check:

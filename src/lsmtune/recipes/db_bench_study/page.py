@@ -151,7 +151,7 @@ def _inside(part: Part) -> Iterator[Html]:
     first, second = (next(iter(part.experiment.trees.get(cell, ())), ()) for cell in cells)
     title = (
         f"Data lie {depth_text(first)} with {OPTION_NAMES[0]}, {depth_text(second)} "
-        f"{OPTION_NAMES[1]}"
+        f"with {OPTION_NAMES[1]}"
     )
     yield trees_section("fillrandom: levels", title, "fillrandom", OPTION_NAMES, (first, second))
     for cell, name in zip(cells, OPTION_NAMES, strict=True):
