@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.embedded import Embedded
-from lsmtune.engines.myrocks import MyRocks
+from lsmtune.engines.registry import make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.errors import LsmtuneError
 from lsmtune.spec import PROGRAMS
@@ -17,6 +16,7 @@ from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes
 from lsmtune.system.workdir import workdir
 from lsmtune.units import GIB, format_bytes
+from lsmtune.workloads import EngineName
 
 _QUIET_S = 1.0
 _LEAST_FREE_BYTES = 2 * GIB
@@ -41,8 +41,8 @@ def run_checks(program: str, home: Path) -> list[Check]:
     """Look at everything that tuning needs; a problem in one check never hides the others."""
     checks: list[Callable[[], Check]] = [
         lambda: _db_bench(program),
-        _myrocks,
-        _stores,
+        lambda: _optional("myrocks", "myrocks", "tune MyRocks"),
+        lambda: _optional("stores", "embedded", "compare embedded stores"),
         lambda: _disk(home),
         _open_files,
         _quiet,
@@ -65,24 +65,14 @@ def _db_bench(program: str) -> Check:
     return Check("db_bench", True, f"RocksDB {facts.version}", slow)
 
 
-def _myrocks() -> Check:
-    """Only who tunes MyRocks needs it, so that nothing fails without."""
+def _optional(name: str, engine: EngineName, use: str) -> Check:
+    """An engine that only some need, so that nothing fails without it."""
     try:
         with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
-            facts = MyRocks(PROGRAMS["myrocks"]).describe(directory)
+            facts = make_engine(engine, PROGRAMS[engine]).describe(directory)
     except LsmtuneError as error:
-        return Check("myrocks", True, f"not usable: {error}", "only needed to tune MyRocks")
-    return Check("myrocks", True, f"MariaDB {facts.version}")
-
-
-def _stores() -> Check:
-    """Only who compares embedded stores needs their driver."""
-    try:
-        with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
-            facts = Embedded(PROGRAMS["embedded"]).describe(directory)
-    except LsmtuneError as error:
-        return Check("stores", True, f"not usable: {error}", "only needed to compare stores")
-    return Check("stores", True, facts.version)
+        return Check(name, True, f"not usable: {error}", f"only needed to {use}")
+    return Check(name, True, facts.version)
 
 
 def _disk(home: Path) -> Check:
