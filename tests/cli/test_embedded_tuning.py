@@ -19,11 +19,12 @@ study = "s"
 engine = "embedded"
 knobs = "write_buffer_size,compression_type,store"
 objective = "disk_bytes"
-trials = 4
+trials = 2
 base_runs = 1
 repeats = 0
 pairs = 0
 workload = { name = "fillrandom", num = 5000, value_size = 100 }
+protocol = { quiet_s = 0.05, probe_reads = 100 }
 """
 
 
@@ -75,6 +76,7 @@ def test_stores_are_compared_by_a_controlled_experiment(
 study = "stores"
 engine = "embedded"
 workload = { name = "fillrandom", num = 5000, value_size = 100 }
+protocol = { quiet_s = 0.05, probe_reads = 100 }
 [sweep]
 factors = { which = { store = ["rocksdb", "leveldb", "lmdb"] } }
 labels = { which = ["RocksDB", "LevelDB", "LMDB"] }

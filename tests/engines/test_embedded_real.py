@@ -31,7 +31,8 @@ SMALL = Workload(num=30_000, value_size=100)
 @pytest.fixture(scope="module")
 def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
     spec = StudySpec(engine="embedded", workload=SMALL, scale="1")
-    return Rig("lsmtune-stores", tmp_path_factory.mktemp("stores"), spec)
+    folder = tmp_path_factory.mktemp("stores")
+    return Rig("lsmtune-stores", folder, spec, protocol={"quiet_s": 0.05})
 
 
 def drivers_in(folder: Path) -> list[int]:

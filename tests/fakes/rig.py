@@ -14,11 +14,15 @@ from lsmtune.workloads import Workload
 
 @dataclass
 class Rig:
-    """An engine under the settings of a study; every run has a folder of its own."""
+    """An engine under the settings of a study; every run has a folder of its own.
+
+    `protocol` is what its runs have of their own in their protocol.
+    """
 
     program: str
     folder: Path
     spec: StudySpec = field(default_factory=StudySpec)
+    protocol: dict[str, float] = field(default_factory=dict)
     runs: int = 0
 
     def __post_init__(self) -> None:
@@ -43,7 +47,7 @@ class Rig:
             settings=self.base if settings is None else settings,
             base_settings=self.base,
             workload=workload or self._load(),
-            protocol=Protocol(**({"probe_reads": 500} | limits)),
+            protocol=Protocol(**({"probe_reads": 500} | self.protocol | limits)),
             seed=seed,
         )
         watch = watch or Watch(lambda phase: None)

@@ -6,6 +6,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -145,21 +147,42 @@ def test_killing_the_holder_frees_the_host() -> None:
             assert second.said() == "held"
 
 
+def test_two_that_want_the_host_take_turns() -> None:
+    """Who has just had it would otherwise have it again before the other looks."""
+    order: list[str] = []
+
+    def work(name: str) -> None:
+        for _ in range(3):
+            with host_lock(None):
+                order.append(name)
+                time.sleep(0.3)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert "".join(order) in ("ababab", "bababa")
+
+
 def test_every_user_can_open_the_host_lock(tmp_path: Path) -> None:
     umask = os.umask(0o077)
     try:
         with host_lock(None):
-            (lock_file,) = tmp_path.iterdir()
-            assert stat.S_IMODE(lock_file.stat().st_mode) == 0o666
+            files = list(tmp_path.iterdir())
+            assert files
+            assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o666}
     finally:
         os.umask(umask)
 
 
-def test_a_planted_link_is_refused_and_not_written_through(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["lsmtune-host.lock", "lsmtune-turn.lock"])
+def test_a_planted_link_is_refused_and_not_written_through(tmp_path: Path, name: str) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
     with host_lock(None):
-        lock_file = next(path for path in tmp_path.iterdir() if path != victim)
+        lock_file = tmp_path / name
+        assert lock_file.exists()
     lock_file.unlink()
     lock_file.symlink_to(victim)
     with pytest.raises(UserError, match="cannot use the lock file"):

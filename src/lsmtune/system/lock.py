@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 from lsmtune.errors import UserError
 
 _HOST_LOCK_NAME = "lsmtune-host.lock"
+_TURN_LOCK_NAME = "lsmtune-turn.lock"
 _WAIT_POLL_S = 0.2  # rare enough not to disturb the trial that is waited for
 _PID_BYTES = 20
 
@@ -20,14 +21,24 @@ def host_lock(on_wait: Callable[[str], None] | None) -> Iterator[None]:
     """Hold the right to run a timed trial on this host, waiting for it without limit.
 
     One process of any user has it at a time, as long as all of them have the same directory
-    for temporary files. If it must wait, `on_wait` gets one sentence, once. Raises UserError
-    when the lock file cannot be used.
+    for temporary files. Two that want it take turns: who waits holds the turn, so that who has
+    just had the lock comes after. If it must wait, `on_wait` gets one sentence, once. Raises
+    UserError when the lock file cannot be used.
     """
-    path = Path(tempfile.gettempdir()) / _HOST_LOCK_NAME
-    # Every user must be able to open the file, whatever the umask of the first one says.
-    lock = FileLock(path, mode=0o666, on_acquired=_write_pid)
+    folder = Path(tempfile.gettempdir())
+    path = folder / _HOST_LOCK_NAME
+    # Every user must be able to open the files, whatever the umask of the first one says.
+    turn, lock = (
+        FileLock(folder / name, mode=0o666, on_acquired=_write_pid)
+        for name in (_TURN_LOCK_NAME, _HOST_LOCK_NAME)
+    )
+    tell = _Once(on_wait, path)
     try:
-        _acquire_patiently(lock, path, on_wait)
+        _acquire_patiently(turn, tell)
+        try:
+            _acquire_patiently(lock, tell)
+        finally:
+            turn.release()
     except OSError as error:
         raise _unusable(path, error) from error
     try:
@@ -56,12 +67,25 @@ def study_lock(path: Path, what: str) -> Iterator[None]:
         lock.release()
 
 
-def _acquire_patiently(lock: FileLock, path: Path, on_wait: Callable[[str], None] | None) -> None:
+class _Once:
+    """Tells once that another process has the host lock."""
+
+    def __init__(self, on_wait: Callable[[str], None] | None, path: Path) -> None:
+        self._on_wait = on_wait
+        self._path = path
+
+    def __call__(self) -> None:
+        if self._on_wait is not None:
+            holder = _holder(self._path)
+            self._on_wait(f"waiting for the timed trial of another lsmtune process{holder}")
+            self._on_wait = None
+
+
+def _acquire_patiently(lock: FileLock, tell: _Once) -> None:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        if on_wait is not None:
-            on_wait(f"waiting for the timed trial of another lsmtune process{_holder(path)}")
+        tell()
         lock.acquire(poll_interval=_WAIT_POLL_S)
 
 
@@ -83,4 +107,4 @@ def _holder(path: Path) -> str:
 
 
 def _unusable(path: Path, error: OSError) -> UserError:
-    return UserError(f"cannot use the lock file {path}: {error.strerror}")
+    return UserError(f"cannot use the lock file {error.filename or path}: {error.strerror}")
