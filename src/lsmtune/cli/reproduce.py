@@ -28,7 +28,7 @@ def reproduce(
         typer.Option(min=1, max=100, help="jin2022: honest genetic searches, a seed each [1]"),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=2, max=100, help="experiments: runs of each cell [3 or 5]")
+        int | None, typer.Option(min=2, max=100, help="experiments: runs of each cell [3 to 5]")
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="sst-size: as long as published, an hour a run")

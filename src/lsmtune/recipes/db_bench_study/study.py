@@ -61,7 +61,7 @@ _LIKE_THE_STORES: dict[str, Told] = {
 
 _SMALLER = 64
 _SEQUENTIAL, _RECORDS_A_STORE = 1_000_000, 500_000
-_REPEATS = 5
+_REPEATS = 4
 _ANY_MEMORY = "1TiB"
 _OF_COMMANDS = (
     "throughput_ops_s", "write_amp", "live_sst_bytes", "stall_percent", "total_s",
