@@ -60,8 +60,9 @@ def claims(results: Results) -> Iterator[Claim]:
             between(results, name, before, rate), falls=True, of=f"{name} / {before}",
         )  # fmt: skip
     for store in OTHERS:
-        for name, falls, does, what in _EXPECTED:
+        for metric_name, falls, does, what in _EXPECTED:
             yield judged(
                 f"expected to stand out: it {does} than {store}",
-                of_rocksdb(results, store, name), falls=falls, of=f"{what}, {store} / RocksDB",
+                of_rocksdb(results, store, metric_name),
+                falls=falls, of=f"{what}, {store} / RocksDB",
             )  # fmt: skip
