@@ -238,6 +238,8 @@ def _method(results: Results) -> Html:
         "that changes again before it is written out counts once",
         "all data fit into the page cache: reads of the stores tell of code and caches, not of "
         "the device",
+        "Debian 12 builds RocksDB and LevelDB with assertions on, LMDB without: with these both "
+        "LSM stores are slower than they could be",
         "LMDB without fsync may lose the database when the machine dies, the others their newest "
         "writes",
     ]
