@@ -24,7 +24,7 @@ def remarks(knob: Knob) -> list[str]:
         found.append(f"only when named: {knob.risk}")
     if knob.inert:
         found.append(f"not tuned: {knob.inert}")
-    if knob.option is None:
+    if knob.option is None and knob.flag:
         found.append("a flag of db_bench alone")
     if knob.until:
         found.append(f"RocksDB {knob.since} to {knob.until}")
