@@ -10,6 +10,7 @@ import pytest
 from lsmtune.learning import models
 from lsmtune.recipes.base import Progress
 from lsmtune.spec import StudySpec
+from lsmtune.studies import runner
 from lsmtune.studies.runner import Listener
 
 
@@ -19,6 +20,17 @@ def quick_models() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "MODELS", {"extra trees": ("extra trees",)})
         patch.setattr(models, "_TREES", 30)
+        yield
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests run side by side: no trial waits for theirs, or is repeated for what they take."""
+    folder = tmp_path_factory.mktemp("crowd")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "DISTURBED_PERCENT", 100.0)
+        patch.setenv("TMPDIR", str(folder))
+        patch.setattr(tempfile, "tempdir", None)
         yield
 
 

@@ -29,7 +29,7 @@ protocol = { quiet_s = 0.05, probe_reads = 100 }
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, crowd: None) -> Path:
     folder = tmp_path_factory.mktemp("embedded")
     (folder / "study.toml").write_text(STUDY)
     assert run(["tune", str(folder / "study.toml"), "--home", str(folder / "home")]) == 0
@@ -69,7 +69,7 @@ def test_there_is_a_page(home: Path, tmp_path: Path) -> None:
 
 
 def test_stores_are_compared_by_a_controlled_experiment(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None
 ) -> None:
     experiment = tmp_path / "stores.toml"
     experiment.write_text("""

@@ -18,7 +18,7 @@ FLAGS = ["--num", "20000", "--trials", "4", "--study", "s", "--limit", "live_sst
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, crowd: None) -> Path:
     folder = tmp_path_factory.mktemp("tuned") / "home"
     assert run(["tune", *FLAGS, "--home", str(folder)]) == 0
     return folder

@@ -21,7 +21,7 @@ def batch(tmp_path_factory: pytest.TempPathFactory, quick_models: None) -> Path:
 
 @pytest.mark.db_bench
 def test_a_screening_writes_what_another_can_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None
 ) -> None:
     home, first, second = tmp_path / "home", tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     common = ["--home", str(home), "--json"]

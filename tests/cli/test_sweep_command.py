@@ -34,7 +34,7 @@ def experiment(tmp_path: Path) -> Path:
 
 
 def test_a_real_experiment_is_answered_in_words_tables_and_pictures(
-    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None
 ) -> None:
     files = {name: tmp_path / f"out.{name}" for name in ("csv", "markdown", "page")}
     flags = [text for name, path in files.items() for text in (f"--{name}", str(path))]
