@@ -1,8 +1,8 @@
 """The contract of an optimizer: ask with a history, get a config."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lsmtune.knobs.space import KnobSpace
@@ -16,13 +16,15 @@ class Observation:
     `values` has one number a goal (lower is better, 1 is the base) and `violation` says by how
     much the worst limit was exceeded (at most 0: none was); both are None for a failed trial.
     A trial that was `cut` ended early because it could no longer win: its values are only lower
-    bounds of what it would have come to. The base is part of the history.
+    bounds of what it would have come to. The base is part of the history. `metrics` are all that
+    the engine measured, by name; empty where nothing was.
     """
 
     config: Config
     values: tuple[float, ...] | None
     violation: float | None
     cut: bool = False
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def value(self) -> float | None:

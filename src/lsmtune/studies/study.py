@@ -114,6 +114,7 @@ class Study:
             self.space.default(),
             self.objective.values(base, base),
             self.objective.violation(base, base),
+            metrics=base,
         )
 
         def observe(trial: StoredTrial) -> Observation:
@@ -123,7 +124,8 @@ class Study:
                 return Observation(trial.config, None, None)
             values = self.objective.values(metrics, base)
             violation = 0.0 if cut else self.objective.violation(metrics, base, noise)
-            return Observation(trial.config, values, violation, cut)
+            measured = {} if cut else metrics
+            return Observation(trial.config, values, violation, cut, measured)
 
         return [first, *(observe(trial) for trial in self._searched())]
 
