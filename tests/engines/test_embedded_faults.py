@@ -6,7 +6,6 @@ import pytest
 
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.embedded import Embedded
-from lsmtune.engines.embedded.driver import own_settings
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.trials import Base, Protocol, Status, TrialResult, TrialSpec
@@ -22,7 +21,7 @@ def run(folder: Path, script: str, **limits: float) -> TrialResult:
     program = folder / "driver"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    settings = own_settings(load("embedded"))
+    settings = load("embedded").defaults(1)
     spec = TrialSpec(
         settings=settings, workload=Workload(num=1000), seed=1,
         protocol=Protocol(**limits),

@@ -36,8 +36,7 @@ class ScriptedEngine:
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """The catalogue's defaults."""
-        settings = {knob.name: knob.default for knob in self.catalogue.knobs}
-        return Base(options=facts.options, settings=settings)
+        return Base(options=facts.options, settings=self.catalogue.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         """What the script says, with one file as evidence."""

@@ -14,7 +14,7 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.embedded.driver import Driver, driver_argv, own_settings
+from lsmtune.engines.embedded.driver import Driver, driver_argv
 from lsmtune.engines.embedded.measure import measure
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
@@ -65,7 +65,7 @@ class Embedded:
         """The catalogue's defaults; UserError for a file of options, which no store here reads."""
         if own is not None:
             raise UserError("base: the engine embedded reads no file of options")
-        return Base(options=facts.options, settings=own_settings(self.catalogue))
+        return Base(options=facts.options, settings=self.catalogue.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         """Load, settle, probe; what the driver and the store wrote is the evidence."""
@@ -77,7 +77,7 @@ class Embedded:
         return Outcome(result, driver.evidence())
 
     def _version(self, store: str, workdir: Path) -> str:
-        settings = {**own_settings(self.catalogue), "store": store}
+        settings = {**self.catalogue.defaults(1), "store": store}
         spec = TrialSpec(settings=settings, workload=_ONE_WRITE, protocol=_ONE_READ, seed=1)
         folder = workdir / f"describe-{store}" / "db"
         folder.parent.mkdir()

@@ -8,8 +8,6 @@ from pathlib import Path
 from lsmtune.engines.attempt import is_disk_full
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.read_back import first_log
-from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.system.deadline import Deadline, ProcessTimeout
@@ -56,11 +54,6 @@ class DriverRun:
         if not isinstance(told, int | float):
             raise TrialFailedError(Status.UNREADABLE, f"the driver told no {name} of {part}")
         return float(told)
-
-
-def own_settings(catalogue: Catalogue) -> Settings:
-    """Every knob's default."""
-    return {knob.name: knob.default for knob in catalogue.knobs}
 
 
 def driver_argv(program: str, spec: TrialSpec, folder: Path) -> list[str]:
