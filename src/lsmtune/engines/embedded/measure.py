@@ -9,6 +9,7 @@ from lsmtune.engines.embedded.driver import DriverRun
 from lsmtune.engines.read_back import check_as_given, first_log, is_as_wanted, newest_options
 from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.tickers import table_levels
+from lsmtune.engines.times import time_metrics
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
@@ -31,15 +32,10 @@ def measure(spec: TrialSpec, run: DriverRun, folder: Path, meter: CpuMeter) -> M
     """The measurement of a trial; TrialFailedError when something that must be there is not."""
     store, load = str(spec.settings["store"]), spec.workload
     operations, load_s = run.number("load", "operations"), run.number("load", "seconds")
-    settle_s = run.number("settle", "seconds")
     written = run.number("settle", "disk_write_bytes")
     user_bytes = operations * load.record_bytes
     metrics = {
-        "load_s": load_s,
-        "settle_s": settle_s,
-        "total_s": load_s + settle_s,
-        "throughput_ops_s": operations / load_s,
-        "sustained_ops_s": operations / (load_s + settle_s),
+        **time_metrics(operations, load_s, run.number("settle", "seconds")),
         "rate_mb_s": user_bytes / _MEGA / load_s,
         "disk_write_bytes": written,
         "disk_write_amp": written / user_bytes,

@@ -8,6 +8,7 @@ from lsmtune.engines.myrocks.options import plain_knobs, read_settings, variable
 from lsmtune.engines.myrocks.server import Server, ServerFiles
 from lsmtune.engines.read_back import check_as_given, is_as_wanted, newest_options
 from lsmtune.engines.tickers import cache_metrics, read_metrics, table_sums, write_metrics
+from lsmtune.engines.times import time_metrics
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, family_of, knob_name, option_name
 from lsmtune.knobs.option_text import option_place
@@ -107,7 +108,6 @@ def measure(
     jobs = [job for job in log.ledger.jobs if _is_of_load(job, loaded)]
     last_s = max((job.finished_micros or 0 for job in jobs), default=0) / _MICROS
     settle_s = max(0.0, last_s - loaded.end_s)
-    total_s = found["load_s"] + settle_s
     sums = [table_sums(table) for table in after.tables]
     return Measurement(
         metrics={
@@ -115,10 +115,8 @@ def measure(
             "live_sst_bytes": float(live),
             "disk_write_bytes": float(loaded.disk_write_bytes),
             "disk_bytes": float(loaded.disk_bytes),
-            "settle_s": settle_s,
-            "total_s": total_s,
-            "sustained_ops_s": run.transactions / total_s,
-            "stall_percent": 100 * found["stall_s"] / found["load_s"],
+            **time_metrics(run.transactions, run.load_s, settle_s),
+            "stall_percent": 100 * found["stall_s"] / run.load_s,
             "background_jobs": sum(told.get("background_jobs", 0.0) for told in sums),
             "background_s": sum(told.get("background_s", 0.0) for told in sums),
         },

@@ -15,6 +15,7 @@ from lsmtune.engines.tickers import (
     ticker,
     write_metrics,
 )
+from lsmtune.engines.times import time_metrics
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
     parse_compaction_tables,
@@ -156,13 +157,8 @@ def _writes(run: _Run) -> dict[str, float]:
 def _times(run: _Run, load: Workload) -> dict[str, float]:
     operations = _operations(run, load)
     load_s = _seconds(run, operations / load.threads)
-    settle_s = _settle_s(run)
     metrics = {
-        "load_s": load_s,
-        "settle_s": settle_s,
-        "total_s": load_s + settle_s,
-        "throughput_ops_s": operations / load_s,
-        "sustained_ops_s": operations / (load_s + settle_s),
+        **time_metrics(operations, load_s, _settle_s(run)),
         "stall_percent": 100 * ticker(run.statistics, "rocksdb.stall.micros") / _MICROS / load_s,
         "cpu_s": run.output.run.exit.cpu_s,
     }
