@@ -1,9 +1,12 @@
 """What the engine of embedded stores makes of drivers that fail."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from lsmtune.engines import embedded
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.embedded import Embedded
 from lsmtune.errors import UserError
@@ -15,13 +18,29 @@ PARTS = """{"part": "open", "version": "1.0"}
 {"part": "load", "operations": 1000, "seconds": 1.0, "p50": 1, "p75": 1, "p99": 1, "p999": 1, \
 "p9999": 1}
 """
+PERCENTILES = '"p50": 1, "p75": 1, "p99": 1, "p999": 1, "p9999": 1'
+WHOLE = f"""{PARTS}{{"part": "loaded"}}
+no words of the store
+{{"part": "reopened"}}
+{{"part": "settle", "seconds": 0.1, "cpu_s": 0.1, "disk_write_bytes": 1000}}
+{{"part": "get", {PERCENTILES}}}
+{{"part": "get_missing", {PERCENTILES}}}
+{{"part": "scan", {PERCENTILES}}}
+{{"part": "end"}}
+"""
 
 
-def run(folder: Path, script: str, **limits: float) -> TrialResult:
+def run(
+    folder: Path,
+    script: str,
+    phase: Callable[[str], None] = lambda phase: None,
+    store: str = "rocksdb",
+    **limits: float,
+) -> TrialResult:
     program = folder / "driver"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    settings = load("embedded").defaults(1)
+    settings = load("embedded").defaults(1) | {"store": store}
     spec = TrialSpec(
         settings=settings, workload=Workload(num=1000), seed=1,
         protocol=Protocol(**limits),
@@ -30,7 +49,7 @@ def run(folder: Path, script: str, **limits: float) -> TrialResult:
     work.mkdir()
     base = Base(options="", settings=settings)
     places = Places(work, folder / "templates")
-    return Embedded(str(program)).run(spec, base, places, Watch(lambda phase: None)).result
+    return Embedded(str(program)).run(spec, base, places, Watch(phase)).result
 
 
 @pytest.mark.parametrize(
@@ -65,3 +84,27 @@ def test_a_driver_that_is_not_there_is_told(tmp_path: Path) -> None:
         Embedded("lsmtune-no-such-driver")
     with pytest.raises(UserError, match="does not work as the driver"):
         Embedded("/bin/false").describe(tmp_path)
+
+
+def test_the_cpu_that_lsmtune_itself_uses_is_not_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_s: list[float] = []
+
+    class Recording:
+        def stop(self) -> "Recording":
+            return self
+
+        def others_cpu_percent(self, own_cpu_s: float) -> float:
+            own_s.append(own_cpu_s)
+            return 0.0
+
+    def busy(_: str) -> None:
+        until = time.process_time() + 0.2
+        while time.process_time() < until:
+            pass
+
+    monkeypatch.setattr(embedded, "CpuMeter", Recording)
+    result = run(tmp_path, f"cat <<E\n{WHOLE}E\n", busy, store="lmdb")
+    assert result.status is Status.COMPLETE
+    assert own_s[0] >= 3 * 0.2  # loading, settling, probing

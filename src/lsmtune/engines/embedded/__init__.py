@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import time
 from functools import cached_property
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lsmtune.engines.embedded.driver import Driver, driver_argv
 from lsmtune.engines.embedded.measure import measure
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
 from lsmtune.system.launch import from_here
 from lsmtune.trials import Base, Protocol, TrialSpec
@@ -72,9 +74,14 @@ class Embedded:
         folder = places.workdir / "db"
         argv = driver_argv(self._program, spec, folder)
         driver = Driver(argv, folder, spec.protocol)
-        meter = CpuMeter()
-        result = attempted(lambda: measure(spec, driver.run(watch), folder, meter))
+        result = attempted(lambda: self._measured(spec, driver, folder, watch))
         return Outcome(result, driver.evidence())
+
+    def _measured(self, spec: TrialSpec, driver: Driver, folder: Path, watch: Watch) -> Measurement:
+        meter, own_cpu_s = CpuMeter(), time.process_time()
+        run = driver.run(watch)
+        own_cpu_s = time.process_time() - own_cpu_s + run.exit.cpu_s
+        return measure(spec, run, folder, meter.stop().others_cpu_percent(own_cpu_s))
 
     def _version(self, store: str, workdir: Path) -> str:
         settings = {**self.catalogue.defaults(1), "store": store}

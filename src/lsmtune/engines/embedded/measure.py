@@ -17,7 +17,6 @@ from lsmtune.metrics.level_bytes import bytes_by_level
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level, Measurement
-from lsmtune.system.host import CpuMeter
 from lsmtune.trials import Status, TrialSpec
 from lsmtune.units import MIB
 
@@ -28,7 +27,9 @@ _LEVELDB_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*"
 _MEGA = 1e6
 
 
-def measure(spec: TrialSpec, run: DriverRun, folder: Path, meter: CpuMeter) -> Measurement:
+def measure(
+    spec: TrialSpec, run: DriverRun, folder: Path, others_cpu_percent: float
+) -> Measurement:
     """The measurement of a trial; TrialFailedError when something that must be there is not."""
     store, load = str(spec.settings["store"]), spec.workload
     operations, load_s = run.number("load", "operations"), run.number("load", "seconds")
@@ -44,7 +45,7 @@ def measure(spec: TrialSpec, run: DriverRun, folder: Path, meter: CpuMeter) -> M
         "peak_space_bytes": float(run.space.peak_bytes),
         "cpu_s": run.number("settle", "cpu_s"),
         "peak_rss_bytes": float(run.exit.peak_rss_bytes),
-        "others_cpu_percent": meter.stop().others_cpu_percent(run.exit.cpu_s),
+        "others_cpu_percent": others_cpu_percent,
         **_latencies(run),
     }
     if load.distinct_bytes is not None:
