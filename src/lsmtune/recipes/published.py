@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -28,6 +28,13 @@ class Claim:
     statement: str
     finding: Finding
     evidence: str
+
+    def __str__(self) -> str:
+        return f"{self.finding}: {self.statement} ({self.evidence})"
+
+    def document(self) -> dict[str, str]:
+        """The claim as JSON."""
+        return asdict(self)
 
 
 def times(ratio: Interval) -> str:

@@ -1,6 +1,5 @@
 """The recipe compaction-style: its studies, its page, its JSON."""
 
-from dataclasses import asdict
 from typing import Any
 
 from lsmtune.analysis.swept_words import swept_document
@@ -25,18 +24,15 @@ class CompactionStyle:
     def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
         """Run what is missing of them."""
         results = run(asked, home, progress)
-        found = [asdict(claim) for claim in claims(results)]
+        found = list(claims(results))
         document = {
             "recipe": self.name,
             "published": paper(),
-            "claims": found,
+            "claims": [claim.document() for claim in found],
             "parts": {part.engine: _part(part) for part in results.parts},
         }
-        lines = [
-            *(answer(part) for part in results.parts),
-            *(f"{c['finding']}: {c['statement']} ({c['evidence']})" for c in found),
-        ]
-        return Reproduction(render_compaction_style(results), document, tuple(lines))
+        lines = (*(answer(part) for part in results.parts), *map(str, found))
+        return Reproduction(render_compaction_style(results), document, lines)
 
 
 def _part(part: Part) -> dict[str, Any]:

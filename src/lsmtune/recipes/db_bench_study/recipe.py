@@ -26,11 +26,11 @@ class DbBenchStudy:
     def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
         """Run what is missing of them."""
         results = run(asked, home, progress)
-        found = [asdict(claim) for claim in claims(results)]
+        found = list(claims(results))
         document = {
             "recipe": self.name,
             "published": paper(),
-            "claims": found,
+            "claims": [claim.document() for claim in found],
             "commands": {name: _command(results, name) for name in COMMANDS},
             "stores": {store: _store(results, store) for store in OTHERS},
             "parts": {
@@ -38,11 +38,8 @@ class DbBenchStudy:
                 for name, part in results.parts.items()
             },
         }
-        lines = [
-            answer(results),
-            *(f"{c['finding']}: {c['statement']} ({c['evidence']})" for c in found),
-        ]
-        return Reproduction(render_db_bench_study(results), document, tuple(lines))
+        lines = (answer(results), *map(str, found))
+        return Reproduction(render_db_bench_study(results), document, lines)
 
 
 def _command(results: Results, name: Any) -> dict[str, Any]:
