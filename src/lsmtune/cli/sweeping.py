@@ -12,10 +12,9 @@ from lsmtune.cli.tuning import check_space, described, name_program
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
-from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.experiment import run_experiment
 from lsmtune.report.swept_page import render_swept
-from lsmtune.report.words import quantity
+from lsmtune.report.words import metric_value
 from lsmtune.spec import StudySpec, catalogue_of, make_spec, read_study_file
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
@@ -123,19 +122,20 @@ def lines(swept: Swept) -> Iterator[str]:
         yield from answers(swept, metric)
         width = max((len(_name(cell)) for cell in metric.cells), default=len("base"))
         for cell in (metric.base, *metric.cells):
-            yield f"  {_name(cell):{width}}  {_measured(cell, METRICS[metric.metric].unit)}"
+            yield f"  {_name(cell):{width}}  {_measured(cell, metric.metric)}"
 
 
 def _name(cell: Cell) -> str:
     return " / ".join(cell.levels) or "base"
 
 
-def _measured(cell: Cell, unit: str) -> str:
+def _measured(cell: Cell, metric: str) -> str:
     """The mean with its interval, and the ratio to the base with its own."""
-    text = quantity(cell.mean, unit)
+    text = metric_value(metric, cell.mean)
     if cell.interval is not None:
-        text += f" ({quantity(cell.interval.low, unit)} to {quantity(cell.interval.high, unit)})"
+        low, high = (metric_value(metric, x) for x in (cell.interval.low, cell.interval.high))
+        text += f" ({low} to {high})"
     if cell.ratio is not None:
-        low, high = cell.ratio.low, cell.ratio.high
-        text += f"  {cell.ratio.median:.3g} x ({low:.3g} to {high:.3g}) base"
+        ratio = cell.ratio
+        text += f"  {ratio.median:.3g} x ({ratio.low:.3g} to {ratio.high:.3g}) base"
     return text

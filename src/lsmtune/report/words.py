@@ -116,6 +116,11 @@ def quantity(value: float, unit: str) -> str:
     return number(value) if unit == "ratio" else f"{number(value)} {unit_text(unit)}"
 
 
+def metric_value(metric: str, value: float) -> str:
+    """A metric's value with its unit."""
+    return quantity(value, METRICS[metric].unit)
+
+
 def unit_text(unit: str) -> str:
     """The unit as it is written in a text."""
     return "µs" if unit == "us" else unit

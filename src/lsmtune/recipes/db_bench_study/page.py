@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.swept_words import answers
-from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.db_bench_study.numbers import (
     OTHERS,
     claims,
@@ -33,7 +32,7 @@ from lsmtune.report.inspect_page import shape_section, stalls_section
 from lsmtune.report.markup import Html, code, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import label, listed, number, quantity, sentence_start
+from lsmtune.report.words import label, listed, metric_value, number, sentence_start
 
 _DRAWN = ("throughput_ops_s", "disk_write_amp", "disk_bytes", "get_p50_us", "scan_p50_us")
 """The metrics of the stores that get a picture."""
@@ -169,7 +168,7 @@ def _stores(results: Results) -> Html:
         ratios = [of_rocksdb(results, store, name) for store in OTHERS]
         rows.append([
             label(name),
-            "not measured" if base is None else _quantity(name, base),
+            "not measured" if base is None else metric_value(name, base),
             *("not compared" if ratio is None else times(ratio) for ratio in ratios),
         ])  # fmt: skip
     load = results.parts["stores"].load
@@ -186,10 +185,6 @@ def _stores(results: Results) -> Html:
     )  # fmt: skip
 
 
-def _quantity(name: str, value: float) -> str:
-    return quantity(value, METRICS[name].unit)
-
-
 def _store_picture(results: Results, name: str) -> Html:
     swept = results.parts["stores"].experiment.swept
     drawn = next(found for found in swept.metrics if found.metric == name)
@@ -202,7 +197,7 @@ def _store_picture(results: Results, name: str) -> Html:
     )
     plot = cell_plot(swept, drawn).update_traces(mode="markers")  # no order among stores
     mysql = results.parts["myrocks"].experiment.mean(ALIKE, metric(name))
-    beside = "" if mysql is None else f" MyRocks: {_quantity(name, mysql)}."
+    beside = "" if mysql is None else f" MyRocks: {metric_value(name, mysql)}."
     return section(
         label(name), f"Of RocksDB's: {title}",
         element("p", f"The embedded stores, mean and 95 % interval; the line is RocksDB again, run "

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 import plotly.graph_objects as go
 
 from lsmtune.analysis.swept_words import answers
-from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.published import claims_section, times
 from lsmtune.recipes.sst_size.numbers import (
     WRITTEN,
@@ -23,7 +22,15 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import TIMES, label, listed, number, quantity, sentence_start
+from lsmtune.report.words import (
+    TIMES,
+    label,
+    listed,
+    metric_value,
+    number,
+    quantity,
+    sentence_start,
+)
 
 _HEIGHT_PX = 240
 _HERE, _PUBLISHED = Shape("circle", "●", "best"), Shape("x-thin", "✕", "ink")
@@ -156,7 +163,7 @@ def _rows(
 
 
 def _told(metric: str, mean: float) -> str:
-    return quantity(mean, "bytes" if metric == WRITTEN else METRICS[metric].unit)
+    return quantity(mean, "bytes") if metric == WRITTEN else metric_value(metric, mean)
 
 
 def _hits(results: Results) -> Html:
