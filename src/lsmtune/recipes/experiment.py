@@ -8,15 +8,19 @@ from lsmtune.analysis.inspect.assemble import assemble
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
 from lsmtune.errors import LsmtuneError
+from lsmtune.experiment import Sweep
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level
+from lsmtune.spec import StudySpec
 from lsmtune.stats import Interval, ratio_interval
 from lsmtune.store.records import complete_trials
 from lsmtune.studies.study import Study
 from lsmtune.studies.sweep import sweep
 from lsmtune.trials import Role, Status
+from lsmtune.workloads import EngineName, Workload
 
 _PAIRS = 2
+_ANY_MEMORY = "1TiB"
 
 Cell = tuple[int, ...]
 Value = Callable[[SweptRun], float | None]
@@ -55,6 +59,26 @@ class Experiment:
         """The mean of a cell; None where it was not measured."""
         found = self.by_block(cell, value)
         return fsum(found.values()) / len(found) if found else None
+
+
+def experiment_spec(
+    name: str, load: Workload, sweep: Sweep, engine: EngineName, program: str, *, scale: str = "1"
+) -> StudySpec:
+    """The settings of a recipe's experiment: its cells run as they stand, whatever memory they
+    take, and nothing is searched, cut or verified."""
+    return StudySpec(
+        study=f"reproduce-{name}",
+        engine=engine,
+        program=program,
+        workload=load,
+        scale=scale,
+        memory=_ANY_MEMORY,
+        knobs=",".join(sweep.knob_names),
+        early_stop=False,
+        repeats=0,
+        pairs=0,
+        sweep=sweep,
+    )
 
 
 def metric(name: str) -> Value:

@@ -8,7 +8,7 @@ from lsmtune.engines.registry import make_engine
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.families import DEFAULT_FAMILY, knob_name
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Experiment, run_experiment
+from lsmtune.recipes.experiment import Experiment, experiment_spec, run_experiment
 from lsmtune.spec import PROGRAMS, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
@@ -28,7 +28,6 @@ _MEMTABLE, _LEVEL_1, _MULTIPLIER = "2MiB", "16MiB", 10
 """As the course had them for whose week the report was written."""
 _CACHE = "40MiB"
 """Of TPC-C's two warehouses the 30 % that the report's buffer had of its ten."""
-_ANY_MEMORY = "1TiB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +78,13 @@ def _spec(asked: Asked, load: Workload, program: str) -> StudySpec:
     if engine == "myrocks":
         fixed["cache_size"] = _CACHE
     style = _knob(engine, "compaction_style")
-    return StudySpec(
-        study=f"reproduce-compaction-style-{engine}",
-        engine=engine,
-        program=program,
-        workload=load,
-        scale="1",
-        memory=_ANY_MEMORY,
-        knobs=",".join((style, *fixed)),
-        early_stop=False,
-        repeats=0,
-        pairs=0,
-        sweep=Sweep(
-            factors={FACTOR: {style: (LEVEL, UNIVERSAL)}},
-            fixed=fixed,
-            repeats=asked.repeats or _REPEATS,
-            metrics=(*(("tpmc",) if engine == "myrocks" else ()), *_METRICS),
-        ),
+    sweep = Sweep(
+        factors={FACTOR: {style: (LEVEL, UNIVERSAL)}},
+        fixed=fixed,
+        repeats=asked.repeats or _REPEATS,
+        metrics=(*(("tpmc",) if engine == "myrocks" else ()), *_METRICS),
     )
+    return experiment_spec(f"compaction-style-{engine}", load, sweep, engine, program)
 
 
 def _knob(engine: EngineName, option: str) -> str:

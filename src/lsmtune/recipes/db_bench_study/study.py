@@ -11,7 +11,7 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Cell, Experiment, first_log, run_experiment
+from lsmtune.recipes.experiment import Cell, Experiment, experiment_spec, first_log, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.spec import PROGRAMS, SMALLEST_SCALE, StudySpec
 from lsmtune.store.home import Home
@@ -59,10 +59,10 @@ _LIKE_THE_STORES: dict[str, Told] = {
     "cache_size": "8MiB",
 }
 
+_STUDY = "db-bench-study"
 _SMALLER = 64
 _SEQUENTIAL, _RECORDS_A_STORE = 1_000_000, 500_000
 _REPEATS = 4
-_ANY_MEMORY = "1TiB"
 _OF_COMMANDS = (
     "throughput_ops_s", "write_amp", "live_sst_bytes", "stall_percent", "total_s",
 )  # fmt: skip
@@ -101,25 +101,25 @@ def specs(asked: Asked) -> dict[Name, StudySpec]:
     stores = Workload(num=min(asked.num or _RECORDS_A_STORE, _RECORDS_A_STORE), **_record())
     return {
         **{name: _command(name, asked) for name in COMMANDS},
-        "stores": _spec(
-            "stores", stores,
+        "stores": experiment_spec(
+            f"{_STUDY}-stores", stores,
             Sweep(
                 factors={STORE: {"store": tuple(STORES)}},
                 labels={STORE: tuple(STORES.values())},
                 metrics=OF_STORES,
                 repeats=_repeats(asked),
             ),
-            engine="embedded", program=PROGRAMS["embedded"], scale="1",
+            "embedded", PROGRAMS["embedded"],
         ),
-        "myrocks": _spec(
-            "myrocks", stores,
+        "myrocks": experiment_spec(
+            f"{_STUDY}-myrocks", stores,
             Sweep(
                 factors={MEMTABLE: {"default.write_buffer_size": ("4MiB", "64MiB")}},
                 fixed=_LIKE_THE_STORES,
                 metrics=OF_STORES,
                 repeats=_repeats(asked),
             ),
-            engine="myrocks", program=PROGRAMS["myrocks"], scale="1",
+            "myrocks", PROGRAMS["myrocks"],
         ),
     }  # fmt: skip
 
@@ -161,7 +161,8 @@ def _command(name: Name, asked: Asked) -> StudySpec:
         metrics=metrics,
         repeats=_repeats(asked),
     )
-    return _spec(name, load, sweep, engine="rocksdb", program=asked.program, scale=str(scale))
+    study = f"{_STUDY}-{name}"
+    return experiment_spec(study, load, sweep, "rocksdb", asked.program, scale=str(scale))
 
 
 def _tombstones(scale: Fraction) -> dict[str, int]:
@@ -171,20 +172,6 @@ def _tombstones(scale: Fraction) -> dict[str, int]:
         "tombstone_width": max(1, round(paper()["range_tombstone_width"] * scale)),
         "tombstones": paper()["max_num_range_tombstones"],
     }
-
-
-def _spec(name: Name, load: Workload, sweep: Sweep, **of_engine: Any) -> StudySpec:
-    return StudySpec(
-        study=f"reproduce-db-bench-study-{name}",
-        workload=load,
-        memory=_ANY_MEMORY,
-        knobs=",".join(sweep.knob_names),
-        early_stop=False,
-        repeats=0,
-        pairs=0,
-        sweep=sweep,
-        **of_engine,
-    )
 
 
 def run(

@@ -10,7 +10,7 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Experiment, run_experiment
+from lsmtune.recipes.experiment import Experiment, experiment_spec, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
@@ -33,7 +33,6 @@ _OPERATIONS_A_RECORD = 5
 """Gets and overwrites in turn; about a minute a run on two cores."""
 _FULL_VALUE_BYTES, _FULL_GET_PERCENT = 100, 90
 """db_bench's own, which the published command left as they are."""
-_ANY_MEMORY = "1TiB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +52,17 @@ class Results:
 
 def spec(asked: Asked) -> StudySpec:
     """The experiment: a fixed number of operations, or the published hour by the clock."""
-    return StudySpec(
-        study="reproduce-sst-size-full" if asked.full else "reproduce-sst-size",
-        program=asked.program,
-        workload=_load(asked),
-        scale="1",
-        memory=_ANY_MEMORY,
-        knobs=",".join(("target_file_size_base", "write_buffer_size", *FIXED)),
-        early_stop=False,
-        repeats=0,
-        pairs=0,
-        sweep=Sweep(
-            factors={
-                FILES: {"target_file_size_base": SIZES},
-                MEMTABLES: {"write_buffer_size": SIZES},
-            },
-            fixed=FIXED,
-            repeats=asked.repeats or 3,
-            metrics=METRICS,
-        ),
+    sweep = Sweep(
+        factors={
+            FILES: {"target_file_size_base": SIZES},
+            MEMTABLES: {"write_buffer_size": SIZES},
+        },
+        fixed=FIXED,
+        repeats=asked.repeats or 3,
+        metrics=METRICS,
     )
+    name = "sst-size-full" if asked.full else "sst-size"
+    return experiment_spec(name, _load(asked), sweep, "rocksdb", asked.program)
 
 
 def _load(asked: Asked) -> Workload:
