@@ -91,7 +91,7 @@ def test_the_expectation_is_judged_store_by_store(results: Results) -> None:
 
 def test_what_the_options_do_is_told_group_by_group(results: Results) -> None:
     for name in COMMANDS:
-        swept = results.parts[name].experiment.swept
+        swept = results.parts[name].swept
         assert list(swept.factors) == [TREE, COMPRESSION]
         assert set(swept.factors.values()) == {OPTION_NAMES}
         fit = swept.metrics[0].fit

@@ -49,7 +49,8 @@ def results(
     folder = tmp_path_factory.mktemp("sst")
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
         patch.setattr(tempfile, "tempdir", str(folder))
-        yield run(Asked(num=2000), home, silent, ScriptedEngine(planted(request.param)))
+        script = planted(request.param)
+        yield run(Asked(num=2000), home, silent, lambda name, _: ScriptedEngine(script, name))
 
 
 def test_the_one_that_did_it_is_named(results: Results, request: pytest.FixtureRequest) -> None:

@@ -12,7 +12,7 @@ from lsmtune.cli.tuning import check_space, described, name_program
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
-from lsmtune.recipes.experiment import run_experiment
+from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import metric_value
 from lsmtune.spec import StudySpec, catalogue_of, make_spec, read_study_file
@@ -83,7 +83,7 @@ def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
-            return run_experiment(study).swept
+            return finish(study).swept
 
 
 def files(

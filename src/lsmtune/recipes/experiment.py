@@ -1,20 +1,26 @@
 """A controlled experiment from its settings to what it shows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
 from lsmtune.analysis.inspect.assemble import assemble
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
+from lsmtune.engines.base import Engine
+from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
+from lsmtune.knobs.types import Config
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level
+from lsmtune.recipes.base import Progress
+from lsmtune.report.facts import workload_text
 from lsmtune.spec import StudySpec
 from lsmtune.stats import Interval, ratio_interval
+from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
-from lsmtune.studies.study import Study
+from lsmtune.studies.study import Study, open_study
 from lsmtune.studies.sweep import sweep
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import EngineName, Workload
@@ -24,18 +30,26 @@ _ANY_MEMORY = "1TiB"
 
 Cell = tuple[int, ...]
 Value = Callable[[SweptRun], float | None]
+Make = Callable[[str, str], Engine]
+"""Makes an engine of its name and its program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A controlled experiment that has run: its single runs, and what they show together.
+    """A controlled experiment that has run: under which load and on what, its single runs, and
+    what they show together.
 
-    `trees` are the levels that the runs of each cell have left, in the order of their blocks.
+    `trees` are the levels that the runs of each cell have left, in the order of their blocks,
+    `logs` what the LOG of the first run of some cells says.
     """
 
+    load: Workload
+    version: str
+    machine: str
     outcome: Outcome
     swept: Swept
     trees: Mapping[Cell, tuple[tuple[Level, ...], ...]]
+    logs: Mapping[Cell, Inspection]
 
     def by_block(self, cell: Cell, value: Value) -> dict[int, float]:
         """The cell's values by their block, those that were measured."""
@@ -86,9 +100,17 @@ def metric(name: str) -> Value:
     return lambda run: run.metrics.get(name)
 
 
-def first_log(study: Study, experiment: Experiment, cell: Cell) -> Inspection | None:
-    """What the LOG of the first run of a cell says; None where there is none."""
-    config = experiment.outcome.configs.get(cell)
+def method_lines(title: str, experiment: Experiment) -> Iterator[str]:
+    """How the experiment was run, line by line."""
+    swept = experiment.swept
+    yield f"{title}: {experiment.version}, {experiment.machine}"
+    yield from (f"{title}: {text}" for text in workload_text(experiment.load))
+    for name, value in swept.fixed.items():
+        yield f"{title}: held everywhere: {name} = {value}"
+    yield from swept.warnings
+
+
+def _first_log(study: Study, config: Config | None) -> Inspection | None:
     for trial in complete_trials(study.trials(), Role.TRIAL):
         text = study.home.read_evidence(trial, "LOG") if trial.config == config else None
         if text is not None:
@@ -96,7 +118,20 @@ def first_log(study: Study, experiment: Experiment, cell: Cell) -> Inspection | 
     return None
 
 
-def run_experiment(study: Study) -> Experiment:
+def run_experiment(
+    spec: StudySpec,
+    home: Home,
+    progress: Progress,
+    make: Make = make_engine,
+    logs_of: Sequence[Cell] = (),
+) -> Experiment:
+    """Run what has not run yet of a recipe's experiment; the LOGs of these cells are read."""
+    engine = make(spec.engine, spec.program)
+    with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+        return finish(study, logs_of)
+
+
+def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
     """Run what is missing of the study's experiment, and say what it shows."""
     table = study.spec.sweep
     if table is None:
@@ -122,4 +157,13 @@ def run_experiment(study: Study) -> Experiment:
     for step, result in done:
         if step.cell is not None and result.measurement is not None:
             trees[step.cell] = (*trees.get(step.cell, ()), result.measurement.levels)
-    return Experiment(outcome, swept, trees)
+    logs = {cell: _first_log(study, outcome.configs.get(cell)) for cell in logs_of}
+    return Experiment(
+        load=study.spec.workload,
+        version=str(study.stored.engine["version"]),
+        machine=study.stored.machine,
+        outcome=outcome,
+        swept=swept,
+        trees=trees,
+        logs={cell: log for cell, log in logs.items() if log is not None},
+    )

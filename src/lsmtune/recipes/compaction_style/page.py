@@ -8,10 +8,9 @@ from lsmtune.recipes.compaction_style.numbers import (
     universal_of_level,
 )
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
-from lsmtune.recipes.experiment import metric
+from lsmtune.recipes.experiment import method_lines, metric
 from lsmtune.recipes.published import claims_section, times
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
@@ -106,13 +105,9 @@ def _answers(part: Part) -> Html:
 
 
 def _method(results: Results) -> Html:
-    texts = []
+    texts: list[str] = []
     for part in results.parts:
-        texts.append(f"{part.title}: {part.version}, {part.machine}")
-        texts += [f"{part.title}: {text}" for text in workload_text(part.load)]
-        held = part.experiment.swept.fixed.items()
-        texts += [f"{part.title}: held everywhere: {name} = {value}" for name, value in held]
-        texts += part.experiment.swept.warnings
+        texts += method_lines(part.title, part.experiment)
     texts.append(
         "the report's own load is not certain: its setup names TPC-C, its text db_bench; here are "
         "both, smaller, on stores that were built under the style and had settled"

@@ -41,7 +41,7 @@ def _part(part: Part) -> dict[str, Any]:
         for name, style in zip(STYLES, (LEVEL, UNIVERSAL), strict=True)
     }
     return {
-        "version": part.version,
+        "version": part.experiment.version,
         "levels": trees,
         "experiment": swept_document(part.experiment.swept),
     }

@@ -1,17 +1,14 @@
 """Two experiments with one factor, the compaction style: on db_bench, and on MyRocks."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.families import DEFAULT_FAMILY, knob_name
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Experiment, experiment_spec, run_experiment
+from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
 from lsmtune.spec import PROGRAMS, StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
 from lsmtune.workloads import EngineName, Workload
 
 LEVEL, UNIVERSAL = 0, 1
@@ -36,10 +33,7 @@ class Part:
 
     engine: EngineName
     title: str
-    load: Workload
     experiment: Experiment
-    version: str
-    machine: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +85,10 @@ def _knob(engine: EngineName, option: str) -> str:
     return knob_name(DEFAULT_FAMILY, option) if engine == "myrocks" else option
 
 
-def run(
-    asked: Asked,
-    home: Home,
-    progress: Progress,
-    make: Callable[[str, str], Engine] = make_engine,
-) -> Results:
+def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
     """Run what has not run yet of both experiments."""
-    parts = []
-    for engine, wanted in specs(asked).items():
-        made = make(engine, wanted.program)
-        with progress(wanted) as listener, open_study(home, wanted, made, listener) as study:
-            found, stored = run_experiment(study), study.stored
-        version = str(stored.engine["version"])
-        title = _TITLES[engine]
-        parts.append(Part(engine, title, wanted.workload, found, version, stored.machine))
+    parts = (
+        Part(engine, _TITLES[engine], run_experiment(wanted, home, progress, make))
+        for engine, wanted in specs(asked).items()
+    )
     return Results(tuple(parts))

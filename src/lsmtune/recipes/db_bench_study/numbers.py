@@ -37,15 +37,15 @@ def published_cell(name: Name) -> Cell:
 
 def of_rocksdb(results: Results, store: str, name: str) -> Interval | None:
     """What another store has of RocksDB's metric, under the same records block by block."""
-    stores = results.parts["stores"].experiment
+    stores = results.parts["stores"]
     if store == "MyRocks":
-        return results.parts["myrocks"].experiment.ratio(ALIKE, ROCKSDB, metric(name), of=stores)
+        return results.parts["myrocks"].ratio(ALIKE, ROCKSDB, metric(name), of=stores)
     return stores.ratio(_EMBEDDED[store], ROCKSDB, metric(name))
 
 
 def between(results: Results, name: Name, other: Name, value: Value) -> Interval | None:
     """What one published command has of another's."""
-    found, against = results.parts[name].experiment, results.parts[other].experiment
+    found, against = results.parts[name], results.parts[other]
     return found.ratio(published_cell(name), published_cell(other), value, of=against)
 
 

@@ -19,14 +19,12 @@ from lsmtune.recipes.db_bench_study.study import (
     PUBLISHED,
     ROCKSDB,
     Name,
-    Part,
     Results,
     paper,
 )
-from lsmtune.recipes.experiment import metric
+from lsmtune.recipes.experiment import Experiment, method_lines, metric
 from lsmtune.recipes.published import claims_section, times
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.inspect_page import shape_section, stalls_section
 from lsmtune.report.markup import Html, code, element, items, table
@@ -50,8 +48,8 @@ def render_db_bench_study(results: Results) -> str:
         _stores(results),
         *(_store_picture(results, name) for name in _DRAWN),
         _store_trees(results),
-        numbers_section(results.parts["stores"].experiment.swept),
-        numbers_section(results.parts["myrocks"].experiment.swept),
+        numbers_section(results.parts["stores"].swept),
+        numbers_section(results.parts["myrocks"].swept),
         _method(results),
     ]
     return assembled("The db_bench study, run again", parts)
@@ -117,8 +115,8 @@ def _flags() -> Iterator[Html]:
 
 def _command_row(results: Results, name: Name) -> list[str]:
     part, theirs = results.parts[name], paper()[name]
-    here = part.experiment.mean(published_cell(name), metric("throughput_ops_s"))
-    found = part.experiment.mean(published_cell(name), metric("get_found"))
+    here = part.mean(published_cell(name), metric("throughput_ops_s"))
+    found = part.mean(published_cell(name), metric("get_found"))
     told = "not measured"
     return [
         name,
@@ -133,7 +131,7 @@ def _command_row(results: Results, name: Name) -> list[str]:
 
 
 def _command_section(results: Results, name: Name) -> Html:
-    swept = results.parts[name].experiment.swept
+    swept = results.parts[name].swept
     told = [[sentence_start(text) for text in answers(swept, found)] for found in swept.metrics]
     drawn = swept.metrics[0]
     return section(
@@ -144,10 +142,10 @@ def _command_section(results: Results, name: Name) -> Html:
     )  # fmt: skip
 
 
-def _inside(part: Part) -> Iterator[Html]:
+def _inside(part: Experiment) -> Iterator[Html]:
     """What the tree does under the long command, with the defaults and with its options."""
     cells = (DEFAULT, PUBLISHED)
-    first, second = (next(iter(part.experiment.trees.get(cell, ())), ()) for cell in cells)
+    first, second = (next(iter(part.trees.get(cell, ())), ()) for cell in cells)
     title = (
         f"Data lie {depth_text(first)} with {OPTION_NAMES[0]}, {depth_text(second)} "
         f"with {OPTION_NAMES[1]}"
@@ -162,7 +160,7 @@ def _inside(part: Part) -> Iterator[Html]:
 
 
 def _stores(results: Results) -> Html:
-    rows, ours = [], results.parts["stores"].experiment
+    rows, ours = [], results.parts["stores"]
     for name in OF_STORES:
         base = ours.mean(ROCKSDB, metric(name))
         ratios = [of_rocksdb(results, store, name) for store in OTHERS]
@@ -186,7 +184,7 @@ def _stores(results: Results) -> Html:
 
 
 def _store_picture(results: Results, name: str) -> Html:
-    swept = results.parts["stores"].experiment.swept
+    swept = results.parts["stores"].swept
     drawn = next(found for found in swept.metrics if found.metric == name)
     title = listed(
         [
@@ -196,7 +194,7 @@ def _store_picture(results: Results, name: str) -> Html:
         ]
     )
     plot = cell_plot(swept, drawn).update_traces(mode="markers")  # no order among stores
-    mysql = results.parts["myrocks"].experiment.mean(ALIKE, metric(name))
+    mysql = results.parts["myrocks"].mean(ALIKE, metric(name))
     beside = "" if mysql is None else f" MyRocks: {metric_value(name, mysql)}."
     return section(
         label(name), f"Of RocksDB's: {title}",
@@ -207,7 +205,7 @@ def _store_picture(results: Results, name: str) -> Html:
 
 
 def _store_trees(results: Results) -> Html:
-    experiment = results.parts["stores"].experiment
+    experiment = results.parts["stores"]
     trees = [next(iter(experiment.trees.get(cell, ())), ()) for cell in (ROCKSDB, LEVELDB)]
     return trees_section(
         "Inside the two LSM stores", "The same records in RocksDB's and in LevelDB's levels",
@@ -216,13 +214,9 @@ def _store_trees(results: Results) -> Html:
 
 
 def _method(results: Results) -> Html:
-    texts = []
+    texts: list[str] = []
     for name, part in results.parts.items():
-        texts.append(f"{name}: {part.version}, {part.machine}")
-        texts += [f"{name}: {text}" for text in workload_text(part.load)]
-        held = part.experiment.swept.fixed.items()
-        texts += [f"{name}: held everywhere: {knob} = {value}" for knob, value in held]
-        texts += part.experiment.swept.warnings
+        texts += method_lines(name, part)
     texts += [
         "the published share of gets that find a record is not explained: as many writes as keys "
         "leave 63 % of the keys with one, and tombstones among the first tenth of the writes, as "

@@ -34,7 +34,7 @@ class DbBenchStudy:
             "commands": {name: _command(results, name) for name in COMMANDS},
             "stores": {store: _store(results, store) for store in OTHERS},
             "parts": {
-                name: {"version": part.version, "experiment": swept_document(part.experiment.swept)}
+                name: {"version": part.version, "experiment": swept_document(part.swept)}
                 for name, part in results.parts.items()
             },
         }
@@ -49,7 +49,7 @@ def _command(results: Results, name: Any) -> dict[str, Any]:
     cell = published_cell(name)
     return {
         "num": part.load.num,
-        **{m: part.experiment.mean(cell, metric(m)) for m in metrics},
+        **{m: part.mean(cell, metric(m)) for m in metrics},
     }
 
 

@@ -1,21 +1,18 @@
 """Three commands of db_bench at a size that fits, then one load on four stores."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 from typing import Any, Literal
 
-from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Cell, Experiment, experiment_spec, first_log, run_experiment
+from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.spec import PROGRAMS, SMALLEST_SCALE, StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
 from lsmtune.workloads import Workload
 
 Name = Literal["fillseq", "fillrandom", "readrandom", "stores", "myrocks"]
@@ -74,21 +71,10 @@ OF_STORES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One experiment that has run, and what the LOGs of some of its cells say."""
-
-    load: Workload
-    experiment: Experiment
-    version: str
-    machine: str
-    logs: Mapping[Cell, Inspection]
-
-
-@dataclass(frozen=True, slots=True)
 class Results:
     """All that the page shows."""
 
-    parts: Mapping[Name, Part]
+    parts: Mapping[Name, Experiment]
 
 
 def paper() -> dict[str, Any]:
@@ -174,22 +160,10 @@ def _tombstones(scale: Fraction) -> dict[str, int]:
     }
 
 
-def run(
-    asked: Asked,
-    home: Home,
-    progress: Progress,
-    make: Callable[[str, str], Engine] = make_engine,
-) -> Results:
+def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
     """Run what has not run yet of all experiments."""
-    parts: dict[Name, Part] = {}
+    parts: dict[Name, Experiment] = {}
     for name, wanted in specs(asked).items():
-        made = make(wanted.engine, wanted.program)
-        with progress(wanted) as listener, open_study(home, wanted, made, listener) as study:
-            found, stored = run_experiment(study), study.stored
-            drawn = (DEFAULT, PUBLISHED) if name in COMMANDS else ()
-            logs: dict[Cell, Inspection] = {
-                cell: log for cell in drawn if (log := first_log(study, found, cell))
-            }
-        version = str(stored.engine["version"])
-        parts[name] = Part(wanted.workload, found, version, stored.machine, logs)
+        drawn = (DEFAULT, PUBLISHED) if name in COMMANDS else ()
+        parts[name] = run_experiment(wanted, home, progress, make, drawn)
     return Results(parts)

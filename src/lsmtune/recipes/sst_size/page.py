@@ -84,8 +84,8 @@ def _header(results: Results) -> Html:
             "The published experiment made files and memtables larger together, and found less "
             "write amplification where theory had promised more. Here every size of one runs "
             "with every size of the other. "
-            f"RocksDB {results.engine_version}, {results.machine}: compare directions and "
-            "ratios with the published ones, not bytes.",
+            f"RocksDB {results.experiment.version}, {results.experiment.machine}: compare "
+            "directions and ratios with the published ones, not bytes.",
         ),
     )
 
@@ -186,7 +186,7 @@ def _hits(results: Results) -> Html:
 def _method(results: Results) -> Html:
     swept = results.experiment.swept
     texts = [
-        *workload_text(results.load),
+        *workload_text(results.experiment.load),
         f"held everywhere: {listed([f'{name} = {value}' for name, value in FIXED.items()])}",
         f"{number(swept.runs)} runs in {swept.blocks} blocks, {swept.failed} failed; each block "
         "runs every cell in a random order under one workload seed, RocksDB's defaults with the "

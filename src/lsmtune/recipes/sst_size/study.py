@@ -6,15 +6,13 @@ of the other, so that their effects come apart; the published three are the diag
 
 from dataclasses import dataclass
 
-from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Experiment, experiment_spec, run_experiment
+from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
 from lsmtune.workloads import Workload
 
 SIZES = ("2MiB", "8MiB", "16MiB")
@@ -39,15 +37,12 @@ _FULL_VALUE_BYTES, _FULL_GET_PERCENT = 100, 90
 class Results:
     """All that the page shows."""
 
-    load: Workload
     experiment: Experiment
-    engine_version: str
-    machine: str
 
     @property
     def full(self) -> bool:
         """Whether it ran for as long as published."""
-        return self.load.duration_s is not None
+        return self.experiment.load.duration_s is not None
 
 
 def spec(asked: Asked) -> StudySpec:
@@ -79,10 +74,6 @@ def _load(asked: Asked) -> Workload:
     return Workload(name=name, num=num, get_percent=50, operations=_OPERATIONS_A_RECORD * num)
 
 
-def run(asked: Asked, home: Home, progress: Progress, engine: Engine | None = None) -> Results:
+def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
     """Run what has not run yet of the experiment."""
-    wanted = spec(asked)
-    engine = engine or make_engine(wanted.engine, wanted.program)
-    with progress(wanted) as listener, open_study(home, wanted, engine, listener) as study:
-        found, stored = run_experiment(study), study.stored
-        return Results(wanted.workload, found, str(stored.engine["version"]), stored.machine)
+    return Results(run_experiment(spec(asked), home, progress, make))
