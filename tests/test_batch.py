@@ -48,13 +48,15 @@ def test_flags_are_what_db_bench_does_not_do_anyway() -> None:
     [
         ("{", "is no JSON"),
         ("[1]", "is no JSON object"),
-        ('{"knbos": {}}', "knbos is no key of a line; known are error, id, knobs"),
+        ('{"knbos": {}}', "knbos is no key of a line; known are engine, error, id, knobs"),
         ('{"workload": {"name": "nothing"}}', "no workload 'nothing'"),
         ('{"workload": {"num": "many"}}', "workload num"),
         ('{"knobs": {"write_bufer_size": 1}}', "has no knob 'write_bufer_size'"),
         ('{"knobs": {"threads": 2}}', "threads is a parameter of the workload"),
         ('{"knobs": {"compression_type": "lz5"}}', "'lz5' is not among none, snappy"),
         ('{"knobs": {"num_levels": 6.5}}', "num_levels = 6.5 is not among"),
+        ('{"engine": "leveldb"}', "engine 'leveldb': the load fillrandom runs on rocksdb and"),
+        ('{"engine": "embedded", "knobs": {"num_levels": 6}}', "has no knob 'num_levels'"),
         ('{"knobs": []}', "objects of names and values"),
         ('{"metrics": {"write_amp": "low"}}', "write_amp = 'low' is no number"),
     ],
@@ -68,6 +70,19 @@ def test_a_bad_line_says_what_is_wrong_and_spoils_no_other(
     assert told in bad.error
     assert (good.id, good.error, good.knobs) == ("b", None, {"num_levels": 6})
     assert json.loads(bad.to_json()).keys() == {"id", "error"}
+
+
+def test_a_line_tells_an_engine_that_is_not_the_loads_own(tmp_path: Path) -> None:
+    store = '{"engine": "embedded", "knobs": {"store": "lmdb"}}'
+    (line,) = read(tmp_path, store)
+    assert (line.engine, line.knobs) == ("embedded", {"store": "lmdb"})
+    assert read(tmp_path, line.to_json()) == [line]
+    (sql,) = read(tmp_path, '{"workload": {"name": "tpcc"}}')
+    assert sql.engine == "myrocks"
+    for own in (BatchLine("a"), sql):
+        assert "engine" not in json.loads(own.to_json())
+    with pytest.raises(UserError, match="lines of embedded and rocksdb"):
+        read(tmp_path, store, "{}")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.spec import catalogue_of
-from lsmtune.workloads import Workload
+from lsmtune.workloads import EngineName, Workload
 
-_KEYS = {"id", "workload", "knobs", "metrics", "error", "seed"}
+_KEYS = {"id", "workload", "engine", "knobs", "metrics", "error", "seed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class BatchLine:
 
     Values are those of db_bench's flags, at full size: nothing is scaled. `metrics` is empty for
     what has not been measured, `error` says why a run gave none, or what is wrong with the line;
-    `seed` is that of the run.
+    `seed` is that of the run. `engine` is what ran it, on whose knobs and defaults all this is so;
+    a line names it where that is not the load's own.
     """
 
     id: str
@@ -32,6 +33,7 @@ class BatchLine:
     metrics: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
     seed: int | None = None
+    engine: EngineName = "rocksdb"
 
     def to_json(self) -> str:
         """The line as text."""
@@ -40,6 +42,7 @@ class BatchLine:
         document: dict[str, Any] = {
             "id": self.id,
             "workload": self.workload.model_dump(exclude_none=True),
+            **({} if self.engine == self.workload.preset.engine else {"engine": self.engine}),
             "knobs": dict(self.knobs),
         }
         if self.seed is not None:
@@ -51,15 +54,17 @@ class BatchLine:
 def read_batch(path: Path) -> list[BatchLine]:
     """The lines of a file; one that is wrong has an error instead of values.
 
-    The knobs of a line are those of the engine that its load runs on.
-
-    UserError when the file cannot be read.
+    UserError when the file cannot be read, or has lines of several engines.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"batch {path}: cannot be read: {error}") from error
-    return list(_lines(text))
+    lines = list(_lines(text))
+    engines = sorted({line.engine for line in lines if line.error is None or line.knobs})
+    if len(engines) > 1:
+        raise UserError(f"batch {path}: lines of {' and '.join(engines)}; give each a file")
+    return lines
 
 
 def _lines(text: str) -> Iterator[BatchLine]:
@@ -91,13 +96,17 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     knobs, metrics = document.get("knobs", {}), document.get("metrics", {})
     if not isinstance(knobs, dict) or not isinstance(metrics, dict):
         raise UserError("knobs and metrics are objects of names and values")
-    catalogue = catalogue_of(workload.preset.engine, workload)
+    engine = document.get("engine", workload.preset.engine)
+    if engine not in workload.preset.engines:
+        allowed = " and ".join(workload.preset.engines)
+        raise UserError(f"engine {engine!r}: the load {workload.name} runs on {allowed}")
+    catalogue = catalogue_of(engine, workload)
     checked = {knob: _value(catalogue, knob, value) for knob, value in knobs.items()}
     for metric, value in metrics.items():
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise UserError(f"metrics {metric} = {value!r} is no number")
     seed, error_text = document.get("seed"), document.get("error")
-    return BatchLine(name, workload, checked, metrics, error_text, seed)
+    return BatchLine(name, workload, checked, metrics, error_text, seed, engine)
 
 
 def _value(catalogue: Catalogue, name: str, value: Any) -> Value:

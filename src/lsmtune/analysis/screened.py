@@ -19,6 +19,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
             metrics={name: float(f"{value:.6g}") for name, value in trial.result.metrics.items()},
             error=None if trial.result.metrics else f"{trial.result.status}: {trial.result.reason}",
             seed=trial.spec.seed,
+            engine=spec.engine,
         )
         for trial in home.trials(stored)
         if trial.role in (Role.TRIAL, Role.REPEAT) and trial.result.status is not Status.DISTURBED

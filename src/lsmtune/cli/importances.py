@@ -22,9 +22,8 @@ from lsmtune.cli.common import write_file
 from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import metric as known_metric
 from lsmtune.report.importance_page import render_importance
-from lsmtune.spec import StudySpec, catalogue_of
+from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
-from lsmtune.workloads import EngineName, Workload
 
 
 def compute(
@@ -33,30 +32,25 @@ def compute(
     """What the runs are called, and their importance; UserError where they cannot be used."""
     if (study is None) == (batch is None):
         raise UserError("importance: name either a study or --batch FILE")
-    engine, lines = _lines(study, batch, home)
-    runs = runs_of(lines, catalogue_of(engine, _load_of(lines)))
+    lines = _lines(study, batch, home)
+    # What several have in common is checked with the runs.
+    first = lines[0] if lines else BatchLine("none")
+    runs = runs_of(lines, catalogue_of(first.engine, first.workload))
     kind = runs.first[0].workload.kind
     names = [known_metric(name, "metric").name for name in metrics]
     present = [n for n in DEFAULT_METRICS[kind] if all(n in line.metrics for line in runs.first)]
     return study or str(batch), find_importance(runs, names or present, repeats)
 
 
-def _lines(study: str | None, batch: Path | None, home: Path) -> tuple[EngineName, list[BatchLine]]:
-    """The runs, and the engine that they ran on."""
+def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]:
     if batch is None:
         with Home(home, create=False) as opened:
-            engine = StudySpec.model_validate(opened.study(str(study)).spec).engine
-            return engine, screened_lines(opened, str(study))
+            return screened_lines(opened, str(study))
     lines = read_batch(batch)
     bad = [line for line in lines if line.error is not None and not line.knobs]
     if bad:
         raise UserError(f"batch {batch}: {bad[0].error}")
-    return _load_of(lines).preset.engine, lines
-
-
-def _load_of(lines: Sequence[BatchLine]) -> Workload:
-    """The load of the runs; what several have in common is checked with the runs."""
-    return lines[0].workload if lines else Workload()
+    return lines
 
 
 def write_page(path: Path, title: str, importance: Importance) -> None:

@@ -44,13 +44,14 @@ def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
         if key in given:
             raise UserError(f"{key}: a batch file says it itself; leave it out")
     usable = usable_lines(path, read_batch(path))
-    load = usable[0].workload
-    catalogue = catalogue_of(load.preset.engine, load)
+    load, engine = usable[0].workload, usable[0].engine
+    catalogue = catalogue_of(engine, load)
     inert = {knob.name for knob in catalogue.knobs if knob.inert is not None}
     names = dict.fromkeys(name for line in usable for name in line.knobs if name not in inert)
     return {
         "knobs": ",".join(names),
         "scale": "1",
+        "engine": given.get("engine", engine),
         "workload": load.model_dump(),
         "memory": given.get("memory", _NO_LIMIT),
     }
