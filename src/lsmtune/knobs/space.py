@@ -20,7 +20,7 @@ from lsmtune.knobs.types import Config, Knob, Settings, Value
 
 _TRIES = 100
 _REPAIRS = 30
-_SPECIAL_SHARE = 0.2
+SPECIAL_SHARE = 0.2
 """How often a special value is drawn, as LlamaTune (Kanellis et al. 2022) found good."""
 _CHANGED_SHARE = 0.2
 _ALMOST = 1e-12
@@ -209,9 +209,9 @@ def value_at(knob: Knob, place: float) -> Value:
     if not knob.is_range:
         return knob.drawn[int(place * len(knob.drawn))]
     if knob.special:
-        if place < _SPECIAL_SHARE:
-            return knob.special_values[int(place / _SPECIAL_SHARE * len(knob.special))]
-        place = (place - _SPECIAL_SHARE) / (1 - _SPECIAL_SHARE)
+        if place < SPECIAL_SHARE:
+            return knob.special_values[int(place / SPECIAL_SHARE * len(knob.special))]
+        place = (place - SPECIAL_SHARE) / (1 - SPECIAL_SHARE)
     low, high = knob.bounds()
     if knob.kind == "int" and not knob.log:
         return int(low) + int(place * (int(high) - int(low) + 1))
@@ -225,7 +225,7 @@ def place_of(knob: Knob, value: Value) -> float:
     if not knob.is_range:
         return (knob.drawn.index(value) + 0.5) / len(knob.drawn) if value in knob.drawn else 0.0
     if value in knob.special_values:
-        return (knob.special_values.index(value) + 0.5) / len(knob.special) * _SPECIAL_SHARE
+        return (knob.special_values.index(value) + 0.5) / len(knob.special) * SPECIAL_SHARE
     low, high = knob.bounds()
     within = min(max(float(value), low), high)
     if knob.log:
@@ -235,7 +235,7 @@ def place_of(knob: Knob, value: Value) -> float:
     else:
         place = (within - low) / (high - low)
     place = min(place, 1 - _ALMOST)
-    return _SPECIAL_SHARE + (1 - _SPECIAL_SHARE) * place if knob.special else place
+    return SPECIAL_SHARE + (1 - SPECIAL_SHARE) * place if knob.special else place
 
 
 def _settled(knob: Knob, value: Value) -> Value:

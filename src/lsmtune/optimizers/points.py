@@ -1,0 +1,72 @@
+"""Configs as rows of numbers, for models and for searches in the unit cube."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lsmtune.knobs.space import SPECIAL_SHARE, place_of
+from lsmtune.knobs.types import Knob, Value
+
+Floats = NDArray[np.float64]
+
+_MIDDLE = 0.5
+
+
+class Points:
+    """What configs of these knobs are in numbers.
+
+    As `places` they are points of the unit cube, one coordinate a knob, as `KnobSpace.at` takes
+    them. As rows of a `matrix` they are what models learn from: a knob of a range has a column
+    with its place from 0 to 1 in its own scale; one of names a column with the number of its name
+    (0, 1, 2, ...), in no order. A knob with special values has two: its place, where a special
+    value stands in the middle, and a number that is 0 in the range and else says which of them.
+    """
+
+    def __init__(self, knobs: Sequence[Knob]) -> None:
+        self.knobs = tuple(knobs)
+        columns = [(knob.name, which) for knob in self.knobs for which in _kinds(knob)]
+        self.names = tuple(name for name, _ in columns)
+        """Whose each column is."""
+        self.categorical = np.array([which for _, which in columns], dtype=bool)
+        """Which columns have numbers of names or of special values."""
+
+    def places(self, configs: Sequence[Mapping[str, Value]]) -> Floats:
+        """The configs as points of the unit cube.
+
+        A value beyond a knob's range stands at its end, an unknown name with the first.
+        """
+        places = np.empty((len(configs), len(self.knobs)))
+        for column, knob in enumerate(self.knobs):
+            values = [config[knob.name] for config in configs]
+            found = {value: place_of(knob, value) for value in set(values)}
+            places[:, column] = [found[value] for value in values]
+        return places
+
+    def matrix(self, configs: Sequence[Mapping[str, Value]]) -> Floats:
+        """The configs as rows."""
+        return self.at(self.places(configs))
+
+    def at(self, places: Floats) -> Floats:
+        """The rows of points of the unit cube, rules between knobs left aside."""
+        placed = zip(self.knobs, places.T, strict=True)
+        return np.column_stack(
+            [column for knob, place in placed for column in _columns(knob, place)]
+        )
+
+
+def _kinds(knob: Knob) -> tuple[bool, ...]:
+    """For each column of a knob whether it is categorical."""
+    if not knob.is_range:
+        return (True,)
+    return (False, True) if knob.special else (False,)
+
+
+def _columns(knob: Knob, place: Floats) -> tuple[Floats, ...]:
+    if not knob.is_range:
+        return (np.floor(place * len(knob.drawn)),)
+    if not knob.special:
+        return (place,)
+    within = (place - SPECIAL_SHARE) / (1 - SPECIAL_SHARE)
+    which = np.floor(place / SPECIAL_SHARE * len(knob.special)) + 1
+    return np.where(within < 0, _MIDDLE, within), np.where(within < 0, which, 0.0)
