@@ -5,7 +5,13 @@ from math import log2
 import numpy as np
 import pytest
 
-from lsmtune.analysis.importance import Importance, find_importance, knob_ranking, runs_of
+from lsmtune.analysis.importance import (
+    Importance,
+    find_importance,
+    knob_ranking,
+    lasso_ranking,
+    runs_of,
+)
 from lsmtune.analysis.importance_words import (
     accuracy_text,
     disagreements,
@@ -109,6 +115,16 @@ def test_parameters_of_the_load_that_vary_are_factors_but_no_knobs() -> None:
     runs = runs_of(lines, CATALOGUE)
     assert runs.load_factors == ("threads",)
     assert "threads" not in knob_ranking(runs, ["write_amp"])
+
+
+def test_lasso_ranks_what_was_planted_first_and_the_load_not_at_all() -> None:
+    lines = [
+        BatchLine(line.id, Workload(threads=1 + place % 4), line.knobs, line.metrics)
+        for place, line in enumerate(make_lines(60))
+    ]
+    ranked = lasso_ranking(runs_of(lines, CATALOGUE), ["write_amp"])
+    assert set(ranked[:3]) == set(MATTERING)
+    assert set(ranked) == {*MATTERING, *USELESS}
 
 
 @pytest.mark.parametrize(

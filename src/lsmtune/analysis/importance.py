@@ -136,7 +136,9 @@ class Runs:
         return noise(values, self.outcome(metric))
 
 
-def runs_of(lines: Iterable[BatchLine], catalogue: Catalogue) -> Runs:
+def runs_of(
+    lines: Iterable[BatchLine], catalogue: Catalogue, fewest: int = _FEWEST_CONFIGS
+) -> Runs:
     """The table of the lines; UserError where there are too few, or nothing varies."""
     groups: dict[str, list[BatchLine]] = {}
     failed = 0
@@ -147,10 +149,10 @@ def runs_of(lines: Iterable[BatchLine], catalogue: Catalogue) -> Runs:
         else:
             failed += 1
     first = tuple(group[0] for group in groups.values())
-    if len(first) < _FEWEST_CONFIGS:
+    if len(first) < fewest:
         raise UserError(
             f"importance: {len(first)} measured configs are too few; allowed are >= "
-            f"{_FEWEST_CONFIGS} (`lsmtune screen` measures more)"
+            f"{fewest} (`lsmtune screen` measures more)"
         )
     load = [f for name in LOAD_FACTORS if (f := _load_factor(name, first)) is not None]
     knobs = [f for knob in catalogue.knobs if (f := _knob_factor(knob, first)) is not None]
@@ -193,6 +195,18 @@ def knob_ranking(runs: Runs, metrics: Sequence[str], seed: int = 1) -> tuple[str
             shares[factor.name] += max(0.0, fall.median) / total
     knobs = [name for name in shares if name not in runs.load_factors]
     return tuple(sorted(knobs, key=lambda name: -shares[name]))
+
+
+def lasso_ranking(runs: Runs, metrics: Sequence[str]) -> tuple[str, ...]:
+    """The knobs of the store by how early they enter the Lasso path, each metric counting alike.
+
+    As OtterTune chooses (Van Aken et al. 2017). It sees no effect that knobs only have together.
+    """
+    ranks = [lasso_ranks(runs.design, runs.outcome(metric)) for metric in metrics]
+    names = [factor.name for factor in runs.design.factors]
+    places = dict(zip(names, map(sum, zip(*ranks, strict=True)), strict=True))
+    knobs = [name for name in names if name not in runs.load_factors]
+    return tuple(sorted(knobs, key=lambda name: places[name]))
 
 
 def find_importance(runs: Runs, metrics: Sequence[str], repeats: int, seed: int = 1) -> Importance:

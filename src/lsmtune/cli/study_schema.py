@@ -27,7 +27,8 @@ _STUDY_WORDS = {
     "cache": "size of the base's block cache, which no OPTIONS file tells, e.g. 64MiB",
     "workload": "the load: a name, or a table of its parameters",
     "scale": "size of the tree: 1 is full size, 1/64 a 64th of every size",
-    "knobs": "the knobs to search: a preset, names separated by commas, or top:6 of a screening",
+    "knobs": "the knobs to search: a preset, names separated by commas, or of a screening top:6 or "
+    "lasso:6",
     "objective": "what to improve: a goal made of several metrics, a metric, or a list of metrics",
     "limits": "what must hold besides: METRIC <= NUMBER, or METRIC <= NUMBER * base (or >=), or "
     "METRIC <= none to lift a default limit",

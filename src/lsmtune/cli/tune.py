@@ -16,7 +16,9 @@ Cache = Annotated[
 ]
 Knobs = Annotated[
     str | None,
-    typer.Option(help="a preset, knobs: a,b,c, or top:6 of a screening [what suits the load]"),
+    typer.Option(
+        help="a preset, knobs: a,b,c, or of a screening top:6 or lasso:6 [what suits the load]"
+    ),
 ]
 Objectives = Annotated[
     list[str] | None,
@@ -78,7 +80,7 @@ def tune(
     if online:
         given.setdefault("online", {})
     tuning.name_program(given, program)
-    tuning.name_top_knobs(given, home, note)
+    tuning.name_ranked_knobs(given, home, note)
     if budget is not None and trials is None:
         given["trials"] = tuning.MANY_TRIALS
     spec = make_spec(given, str(study_file or "command line"))

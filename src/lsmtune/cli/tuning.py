@@ -51,16 +51,14 @@ def name_program(given: dict[str, Any], db_bench: str | None) -> None:
         given.setdefault("program", db_bench)
 
 
-def name_top_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
-    """Put the knobs that a screening found to matter in the place of `top:N`.
-
-    The newest screening of the same load in the home counts, else the data that ships.
-    """
-    if not isinstance(wanted := given.get("knobs"), str) or not wanted.startswith("top:"):
+def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
+    """Put the knobs that measured runs found to matter in the place of `top:N` or `lasso:N`."""
+    wanted = given.get("knobs")
+    if not isinstance(wanted, str) or not wanted.startswith(("top:", "lasso:")):
         return
-    from lsmtune.cli.top_knobs import top_knobs
+    from lsmtune.cli.ranked_knobs import ranked_knobs
 
-    knobs, source = top_knobs(wanted, given, home)
+    knobs, source = ranked_knobs(wanted, given, home)
     tell(f"knobs: {wanted} of {source}: {knobs}")
     given["knobs"] = knobs
 

@@ -1,0 +1,92 @@
+"""`--knobs lasso:N` and `top:N`: what the ranking rests on, and what it finds."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsmtune.cli.ranked_knobs import ranked_knobs
+from lsmtune.cli.tuning import name_ranked_knobs
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.errors import UserError
+from lsmtune.spec import make_spec
+from lsmtune.store.home import Home
+from lsmtune.studies.screen import screen
+from lsmtune.studies.study import open_study
+from lsmtune.trials import TrialResult, TrialSpec
+
+LOAD = {"workload": "readrandom"}
+KNOBS = "block_size,bloom_bits,cache_index_and_filter_blocks,num_levels,block_align"
+FAST: dict[str, Any] = {
+    "optimizer": "random", "repeats": 0, "pairs": 0, "early_stop": False, "base_runs": 1,
+}  # fmt: skip
+
+
+def by_blocks(spec: TrialSpec) -> TrialResult:
+    """Only the size of blocks does anything."""
+    return measured(throughput_ops_s=1e9 / float(spec.settings["block_size"]))
+
+
+def by_levels(spec: TrialSpec) -> TrialResult:
+    return measured(throughput_ops_s=1e3 * float(spec.settings["num_levels"]))
+
+
+def search(home: Path, name: str, knobs: str, trials: int) -> None:
+    spec = make_spec({**LOAD, **FAST, "study": name, "knobs": knobs, "trials": trials}, "test")
+    with (
+        Home(home, create=True) as opened,
+        open_study(opened, spec, ScriptedEngine(by_blocks), lambda _: None) as study,
+    ):
+        study.tune()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a search of some length, then one of fewer knobs and one too short."""
+    place = tmp_path / "home"
+    search(place, "wide", KNOBS, 14)
+    search(place, "narrow", "block_size,bloom_bits", 14)
+    search(place, "short", KNOBS, 5)
+    return place
+
+
+def test_a_search_of_most_knobs_will_do_for_the_lasso(home: Path) -> None:
+    knobs, source = ranked_knobs("lasso:1", LOAD, home)
+    assert knobs == "block_size"
+    assert source.startswith("the trials of the study 'wide' (14 configs are few for ")
+
+
+def test_a_screening_counts_before_searches(home: Path) -> None:
+    table = {"screen": {"replicated": 0}, "study": "spread", "knobs": KNOBS, "trials": 40}
+    spec = make_spec({**LOAD, **FAST, **table}, "test")
+    assert spec.screen is not None
+    with (
+        Home(home, create=True) as opened,
+        open_study(opened, spec, ScriptedEngine(by_levels), lambda _: None) as study,
+    ):
+        screen(study, spec.screen)
+    assert ranked_knobs("lasso:1", LOAD, home) == ("num_levels", "the screening 'spread'")
+
+
+def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
+    given: dict[str, Any] = {**LOAD, "knobs": "lasso:2"}
+    told: list[str] = []
+    name_ranked_knobs(given, home, told.append)
+    assert given["knobs"].split(",")[0] == "block_size"
+    assert told[0].startswith("knobs: lasso:2 of the trials of the study 'wide'")
+
+
+def test_the_data_that_ships_will_do_too(tmp_path: Path) -> None:
+    knobs, source = ranked_knobs("lasso:3", {"objective": "live_sst_bytes"}, tmp_path)
+    assert source == "the screening that ships with lsmtune"
+    assert "compression_type" in knobs
+
+
+def test_permutation_needs_a_screening(home: Path) -> None:
+    with pytest.raises(UserError, match="top:N needs a screening of the load readrandom"):
+        ranked_knobs("top:1", LOAD, home)
+
+
+def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="write lasso:N with N >= 1, for example lasso:6"):
+        ranked_knobs("lasso:six", LOAD, tmp_path)
