@@ -11,6 +11,7 @@ from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import METRICS, canonical, metric
 from lsmtune.stats import geometric_mean
 from lsmtune.units import format_bytes, parse_size
+from lsmtune.workloads import Kind
 
 JIN2022 = "jin2022"
 COMPOSITES: dict[str, tuple[str, ...]] = {
@@ -65,6 +66,16 @@ DEFAULT_LIMITS = tuple(
     for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
 )
 """Writes are not to be won by wrecking reads or by filling the disk."""
+
+_READ_LIMITS = tuple(Limit(name, "<=", 1.1, True) for name in ("live_sst_bytes", "write_amp"))
+"""Reads are not to be won by writing everything more often, or by filling the disk."""
+
+LIMITS: dict[Kind, tuple[Limit, ...]] = {
+    "write": DEFAULT_LIMITS,
+    "read": _READ_LIMITS,
+    "mixed": _READ_LIMITS,
+}
+"""What always holds besides the user's limits, by the kind of load."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
-from lsmtune.objective import DEFAULT_LIMITS, Limit, Objective, parse_objective
+from lsmtune.objective import LIMITS, Objective, parse_objective
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
-from lsmtune.workloads import PRESETS, EngineName, Kind, Mix, Workload
+from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
 
 BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "pairs", "max_pairs"})
 """What may change while a study goes on (its name aside, which finds it)."""
@@ -54,17 +54,6 @@ _TIMED = "throughput_ops_s"
 
 MIN_PAIRS = 6
 """A gain is never claimed from fewer pairs of runs."""
-
-
-_READ_LIMITS = tuple(Limit(name, "<=", 1.1, True) for name in ("live_sst_bytes", "write_amp"))
-"""Reads are not to be won by writing everything more often, or by filling the disk."""
-
-LIMITS: dict[Kind, tuple[Limit, ...]] = {
-    "write": DEFAULT_LIMITS,
-    "read": _READ_LIMITS,
-    "mixed": _READ_LIMITS,
-}
-"""What always holds besides the user's limits, by the kind of load."""
 
 
 @dataclass(frozen=True, slots=True)
