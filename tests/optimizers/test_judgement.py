@@ -5,7 +5,7 @@ import pytest
 
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation
-from lsmtune.optimizers.judgement import incumbent, judged
+from lsmtune.optimizers.judgement import incumbent, judged, ranking
 
 
 def told(
@@ -80,3 +80,15 @@ def test_a_failed_trial_counts_as_the_worst_and_breaks_the_limits_most() -> None
 def test_of_a_history_without_values_nothing_can_be_said() -> None:
     assert judged([told("a", violation=None)]) == []
     assert judged([]) == []
+
+
+def test_a_ranking_puts_the_limits_before_the_values() -> None:
+    history = [
+        told("a", 0.1, violation=0.5),
+        told("b", 2.0),
+        told("c", violation=None),
+        told("d", 0.3, violation=0.2),
+        told("e", 1.0),
+    ]
+    assert ranking(history) == [4, 1, 3, 0, 2]
+    assert ranking([told("a", violation=None)]) == []

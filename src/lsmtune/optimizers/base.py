@@ -17,7 +17,8 @@ class Observation:
     much the worst limit was exceeded (at most 0: none was); both are None for a failed trial.
     A trial that was `cut` ended early because it could no longer win: its values are only lower
     bounds of what it would have come to. The base is part of the history. `metrics` are all that
-    the engine measured, by name; empty where nothing was.
+    the engine measured, by name; empty where nothing was. Of a config that ran several times
+    `runs` are the values of each run: they tell how far two runs of one config differ.
     """
 
     config: Config
@@ -25,6 +26,7 @@ class Observation:
     violation: float | None
     cut: bool = False
     metrics: Mapping[str, float] = field(default_factory=dict)
+    runs: tuple[tuple[float, ...], ...] = ()
 
     @property
     def value(self) -> float | None:

@@ -13,7 +13,7 @@ from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.optimizers.base import Observation, Optimizer, seen
-from lsmtune.optimizers.judgement import judged
+from lsmtune.optimizers.judgement import ranking
 from lsmtune.optimizers.random_search import RandomSearch
 
 _TRIES = 50
@@ -141,8 +141,7 @@ class Genetic:
 
 def _ranked(history: Sequence[Observation]) -> list[Config]:
     """The configs, the best first: within the limits by value, beyond them by how far."""
-    told = sorted(judged(history), key=lambda j: (max(0.0, j.violation), float(np.prod(j.values))))
-    return [judgement.config for judgement in told] or [o.config for o in history]
+    return [history[at].config for at in ranking(history) or range(len(history))]
 
 
 def _crossings(

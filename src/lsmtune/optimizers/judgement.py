@@ -1,5 +1,6 @@
 """What a history says: which config is best so far, and what failed and cut trials count for."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,6 +67,16 @@ def judged(history: Sequence[Observation]) -> list[Judged]:
         return Judged(observation.config, values, observation.violation or 0.0)
 
     return [judge(observation) for observation in history]
+
+
+def ranking(history: Sequence[Observation]) -> list[int]:
+    """Where in the history each config is, the best first; empty if nothing has values.
+
+    Those within the limits come by their values' mean, then those beyond them by how far.
+    """
+    told = judged(history)
+    keys = [(max(0.0, j.violation), math.prod(j.values)) for j in told]
+    return sorted(range(len(told)), key=keys.__getitem__)
 
 
 def _excess(observation: Observation) -> float:

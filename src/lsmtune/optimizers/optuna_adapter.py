@@ -14,10 +14,9 @@ from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.encoding import distributions, to_params, to_values
 from lsmtune.optimizers.judgement import incumbent, judged
-from lsmtune.optimizers.random_search import RandomSearch
+from lsmtune.optimizers.opening import nearby, opening, within
 
 _TRIES = 10
-_STARTUP = 8
 _CONSTRAINT = "limits"
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -41,10 +40,9 @@ Choose = Callable[[Sequence[Knob], int, np.random.Generator], Choice]
 class OptunaOptimizer:
     """A sampler of Optuna, asked with the history as its finished trials.
 
-    The advised starts of the space come first, then neighbours of the best config so far until
-    eight trials have values: a dozen random configs tell too little in 25 dimensions. After that
-    the sampler proposes; knobs that `choose` does not let take the proposed value keep that of the
-    best config. What comes out is made legal; a config that has been tried gives way to another.
+    After the opening the sampler proposes; knobs that `choose` does not let take the proposed value
+    keep that of the best config. What comes out is made legal; a config that has been tried gives
+    way to another.
     """
 
     def __init__(self, name: str, summary: str, make_sampler: MakeSampler, choose: Choose) -> None:
@@ -55,25 +53,19 @@ class OptunaOptimizer:
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next config to try, as the class says."""
-        tried = seen(history)
-        if (start := _next_start(space, history, tried)) is not None:
-            return start
         rng = np.random.default_rng([seed, len(history)])
-        best = incumbent(history, rng)
-        if best is None:
-            return RandomSearch().ask(space, history, seed)
-        kept = _within(space, best)
-        if sum(o.values is not None for o in history) > _STARTUP:
-            sampler = self._make_sampler(int(rng.integers(2**31)))
-            for _ in range(_TRIES):
-                choice = self._choose(space.knobs, len(history), rng)
-                config = space.legalise({**kept, **_proposed(sampler, choice, history)})
-                if config not in tried:
-                    return config
+        if (first := opening(space, history, rng, seed)) is not None:
+            return first
+        if (best := incumbent(history, rng)) is None:
+            return nearby(space, history, rng, seed)
+        kept, tried = within(space, best), seen(history)
+        sampler = self._make_sampler(int(rng.integers(2**31)))
         for _ in range(_TRIES):
-            if (config := space.neighbour(kept, rng)) not in tried:
+            choice = self._choose(space.knobs, len(history), rng)
+            config = space.legalise({**kept, **_proposed(sampler, choice, history)})
+            if config not in tried:
                 return config
-        return RandomSearch().ask(space, history, seed)
+        return nearby(space, history, rng, seed)
 
 
 class _Told(InMemoryStorage):
@@ -88,24 +80,6 @@ class _Told(InMemoryStorage):
     ) -> list[FrozenTrial]:
         """The given trials, themselves."""
         return [trial for trial in self._trials if states is None or trial.state in states]
-
-
-def _next_start(
-    space: KnobSpace, history: Sequence[Observation], tried: frozenset[Config]
-) -> Config | None:
-    """The first advised start that has not been tried; a longer history has had them all."""
-    if len(history) > len(space.advice):
-        return None
-    return next((start for start in space.starts() if start not in tried), None)
-
-
-def _within(space: KnobSpace, config: Config) -> Config:
-    """The config, with the base's values where an earlier host allowed what this one does not."""
-    strange = [knob.name for knob in space.knobs if not knob.allows(config[knob.name])]
-    if not strange:
-        return config
-    base = space.default()
-    return space.legalise({**config, **{name: base[name] for name in strange}})
 
 
 def _proposed(

@@ -59,11 +59,12 @@ def base_runs(trials: Iterable[StoredTrial]) -> list[Metrics]:
 
 def repeated_runs(trials: Sequence[StoredTrial]) -> list[Sequence[Metrics]]:
     """The runs of the base and of every config that ran again: what `run_noise` is told."""
-    searched = _searched_runs(trials).values()
+    searched = searched_runs(trials).values()
     return [runs for runs in (base_runs(trials), *searched) if len(runs) > 1]
 
 
-def _searched_runs(trials: Sequence[StoredTrial]) -> dict[Config, list[Metrics]]:
+def searched_runs(trials: Sequence[StoredTrial]) -> dict[Config, list[Metrics]]:
+    """The metrics of all complete runs of each config that was searched."""
     runs: dict[Config, list[Metrics]] = {}
     for role in (Role.TRIAL, Role.REPEAT):
         for trial in complete_trials(trials, role):
@@ -75,7 +76,7 @@ def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Cand
     """The measured configs, the most promising first, limits aside."""
     base = base_metrics(trials)
     searched = [] if objective.missing(base) else complete_trials(trials, Role.TRIAL)
-    runs, groups = _searched_runs(trials), repeated_runs(trials)
+    runs, groups = searched_runs(trials), repeated_runs(trials)
     most_runs = max(map(len, runs.values()), default=0)
     noise = {count: run_noise(groups, of_runs=count) for count in range(1, most_runs + 1)}
     found = []

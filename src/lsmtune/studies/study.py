@@ -9,7 +9,7 @@ from pathlib import Path
 from lsmtune.engines.base import Engine, EngineFacts, Hopeless, OwnBase, never_hopeless
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config, Settings
-from lsmtune.objective import Objective, run_noise
+from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import Ground, StudySpec, without_load
@@ -17,9 +17,11 @@ from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
     base_metrics,
+    base_runs,
     candidates,
     front_candidates,
     repeated_runs,
+    searched_runs,
     study_winner,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
@@ -115,7 +117,9 @@ class Study:
             self.objective.values(base, base),
             self.objective.violation(base, base),
             metrics=base,
+            runs=self._values(base_runs(trials), base),
         )
+        searched = searched_runs(trials)
 
         def observe(trial: StoredTrial) -> Observation:
             cut = trial.result.status is Status.CUT
@@ -124,10 +128,20 @@ class Study:
                 return Observation(trial.config, None, None)
             values = self.objective.values(metrics, base)
             violation = 0.0 if cut else self.objective.violation(metrics, base, noise)
-            measured = {} if cut else metrics
-            return Observation(trial.config, values, violation, cut, measured)
+            if cut:
+                return Observation(trial.config, values, violation, cut)
+            runs = self._values(searched.get(trial.config, []), base)
+            return Observation(trial.config, values, violation, metrics=metrics, runs=runs)
 
         return [first, *(observe(trial) for trial in self._searched())]
+
+    def _values(self, runs: Sequence[Metrics], base: Metrics) -> tuple[tuple[float, ...], ...]:
+        """What each of several runs of a config comes to; nothing of a single run."""
+        if len(runs) < 2:  # noqa: PLR2004 - a single run is no repeat
+            return ()
+        return tuple(
+            self.objective.values(run, base) for run in runs if not self.objective.missing(run)
+        )
 
     def trial_spec(self, config: Config) -> TrialSpec:
         """What the engine is given to run a config as this study runs them."""

@@ -1,0 +1,108 @@
+"""A Gaussian process with an upper confidence bound, as AutoTiKV and OtterTune have it, made right.
+
+OtterTune: Van Aken, Pavlo, Gordon, Zhang (SIGMOD 2017); AutoTiKV: Wang (2019). The bound is
+that of Srinivas, Krause, Kakade, Seeger (2010). Values are minimised here: it is a lower one.
+"""
+
+from collections.abc import Sequence
+from math import log, sqrt
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+from lsmtune.learning.factors import Floats
+from lsmtune.optimizers.base import Observation, seen
+from lsmtune.optimizers.candidates import CandidateSearch
+from lsmtune.optimizers.earlier import Trend
+from lsmtune.optimizers.expectation import expectation
+from lsmtune.optimizers.opening import ENOUGH, opening
+from lsmtune.optimizers.outcomes import chebyshev, outcomes
+from lsmtune.optimizers.points import Points
+from lsmtune.optimizers.random_search import RandomSearch
+
+
+class UcbOptions(BaseModel):
+    """What can be asked of the optimizer: `gp-ucb:ucb=3,schedule=growing`.
+
+    `ucb` is how many standard deviations a config is given for being unknown. The schedule keeps
+    it, lets it grow with the logarithm of the trials, as the theory has it, or fall with their
+    number. The `start` is what is advised and neighbours of it, or ten random configs.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    ucb: float = Field(default=1.0, ge=0, le=100)
+    schedule: Literal["constant", "growing", "falling"] = "constant"
+    start: Literal["advised", "random"] = "advised"
+
+    def at(self, trials: int) -> float:
+        """The coefficient after so many trials."""
+        if self.schedule == "growing":
+            return self.ucb * sqrt(log(max(trials, 3)) / log(ENOUGH))
+        if self.schedule == "falling":
+            return self.ucb * sqrt(ENOUGH / max(trials, ENOUGH))
+        return self.ucb
+
+
+class GpUcb:
+    """Goes where the fitted process expects little, or knows little.
+
+    The process has a length scale a knob, on the knobs' own scales, with categories without order.
+    Candidates are spread over the space and near the best configs; the most promising are made
+    legal and refined by smaller and smaller steps. Of several goals each proposal follows one
+    random weighing (Knowles 2006).
+    """
+
+    name = "gp-ucb"
+    summary = "Gaussian process with a confidence bound, as AutoTiKV and OtterTune, made right"
+
+    _random_starts = 10
+
+    def __init__(self, options: UcbOptions | None = None) -> None:
+        self._options = options or UcbOptions()
+
+    def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
+        """A start while there are any, then the config with the lowest bound."""
+        if (first := self._start(space, history, seed)) is not None:
+            return first
+        return self._ask(space, history, seed, None)
+
+    def ask_along(
+        self, space: KnobSpace, history: Sequence[Observation], seed: int, trend: Trend
+    ) -> Config:
+        """As `ask`, but with what an earlier study expects: only the difference is to be learnt."""
+        return self._ask(space, history, seed, trend)
+
+    def _ask(
+        self, space: KnobSpace, history: Sequence[Observation], seed: int, trend: Trend | None
+    ) -> Config:
+        rng = np.random.default_rng([seed, len(history)])
+        configs, values = outcomes(history)
+        if not configs:
+            return RandomSearch().ask(space, history, seed)
+        points = Points(space.knobs)
+        places = points.places(configs)
+        along = trend if values.shape[1] == 1 else None
+        expected = [expectation(points, places, column, along) for column in values.T]
+        if along is not None and expected[0].trend is None:  # it misled
+            return self.ask(space, history, seed)
+        weights = rng.dirichlet(np.ones(values.shape[1]))
+        ranked = np.argsort(chebyshev(values, values, weights), kind="stable")
+        coefficient = self._options.at(len(history) - 1)
+
+        def bound(there: Floats) -> Floats:
+            parts = [one.predict(there) for one in expected]
+            lower = np.column_stack([mean - coefficient * sd for mean, sd in parts])
+            return chebyshev(lower, values, weights)
+
+        search = CandidateSearch(space, bound, seen(history), rng)
+        return search.lowest(places[ranked]) or RandomSearch().ask(space, history, seed)
+
+    def _start(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config | None:
+        if self._options.start == "advised":
+            return opening(space, history, np.random.default_rng([seed, len(history)]), seed)
+        if len(history) <= self._random_starts:
+            return RandomSearch().ask(space, history, seed)
+        return None
