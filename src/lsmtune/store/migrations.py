@@ -59,13 +59,16 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _step(connection: sqlite3.Connection, version: int) -> None:
-    script = f"{MIGRATIONS[version]} PRAGMA user_version = {version + 1};"
+    connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
-    except sqlite3.OperationalError:
-        connection.rollback()
         if _version(connection) == version:  # otherwise another process has done it meanwhile
-            raise
+            for statement in MIGRATIONS[version].split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {version + 1}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
 
 
 def _version(connection: sqlite3.Connection) -> int:
