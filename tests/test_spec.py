@@ -33,6 +33,7 @@ memory = "64MiB"
 optimizer = "random"
 trials = 40
 budget = "20m"
+until = 12
 seed = 7
 base_runs = 2
 finalists = 3
@@ -68,6 +69,7 @@ OTHER_VALUES: dict[str, Any] = {
     "optimizer": "random",
     "trials": 17,
     "budget": "5m",
+    "until": "stable",
     "seed": 2,
     "base_runs": 4,
     "finalists": 7,

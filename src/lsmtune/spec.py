@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -26,8 +26,13 @@ from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
 
-BUDGET_KEYS = frozenset({"study", "trials", "budget", "finalists", "repeats", "pairs", "max_pairs"})
+BUDGET_KEYS = frozenset(
+    {"study", "trials", "budget", "until", "finalists", "repeats", "pairs", "max_pairs"}
+)
 """What may change while a study goes on (its name aside, which finds it)."""
+
+MANY_TRIALS = 100_000
+"""Stands for no limit of trials where something else ends the search."""
 
 SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
@@ -101,12 +106,13 @@ class StudySpec(BaseModel):
     the sizes of the tree are so much smaller, and so is a cache that was given. Load, knobs and
     objective have defaults by the load. With `early_stop` a trial that can no longer win is cut.
 
-    `trials` or `budget` ends the search, whichever comes first. `base_runs` is how often the
-    base is measured before. Of the searched configs the `finalists` best run `repeats` times
-    more, so that the winner is not merely the luckiest. `pairs` and `max_pairs` is how many
-    pairs of runs verify it (0: none). With a `screen` or a `sweep` table it is no search, with an
-    `online` table a search on a running engine.
-    A study goes on only under the settings it began with, its budget excepted.
+    `trials`, `budget` or `until` ends the search, whichever comes first: "stable" says until no
+    gain is expected, a number until so many trials in a row had none; by default `trials` then is
+    no limit. `base_runs` is how often the base is measured before. Of the searched configs the
+    `finalists` best run `repeats` times more, so that the winner is not merely the luckiest.
+    `pairs` and `max_pairs` is how many pairs of runs verify it (0: none). With a `screen` or a
+    `sweep` table it is no search, with an `online` table a search on a running engine. A study
+    goes on only under the settings it began with, its budget excepted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -123,8 +129,9 @@ class StudySpec(BaseModel):
     limits: tuple[str, ...] = ()
     memory: str | None = None
     optimizer: str = "tpe"
-    trials: int = Field(default=16, ge=1, le=100_000)
+    trials: int = Field(default=16, ge=1, le=MANY_TRIALS)
     budget: str | None = None
+    until: Literal["stable"] | Annotated[int, Field(ge=1, le=MANY_TRIALS)] | None = None
     seed: int = Field(default=1, ge=1, le=2**31 - 1)
     early_stop: bool = True
     base_runs: int = Field(default=3, ge=1, le=100)
@@ -154,6 +161,14 @@ class StudySpec(BaseModel):
     def _objective_by_name(cls, given: Any) -> Any:
         return (given,) if isinstance(given, str) else given
 
+    @field_validator("until", mode="before")
+    @classmethod
+    def _stable_or_a_number(cls, given: Any) -> Any:
+        told = int(given) if isinstance(given, str) and given.isdecimal() else given
+        if told in (None, "stable") or (type(told) is int and 0 < told <= MANY_TRIALS):
+            return told
+        raise ValueError("use stable, or a number of trials >= 1")
+
     @model_validator(mode="before")
     @classmethod
     def _defaults_of_the_load(cls, given: Any) -> Any:
@@ -169,7 +184,7 @@ class StudySpec(BaseModel):
         engine = given.get("engine") or preset.engine
         if engine not in preset.engines:
             engine = preset.engine  # refused below
-        ours = {"engine": engine, "program": PROGRAMS[engine]}
+        ours: dict[str, Any] = {"engine": engine, "program": PROGRAMS[engine]}
         asked = {
             "knobs": "families" if table.get("families") else preset.knobs,
             "objective": _TIMED if table.get("duration_s") else preset.objective,
@@ -178,6 +193,8 @@ class StudySpec(BaseModel):
             asked |= _ELSEWHERE.get(engine, {})
         if given.get("online") is not None:
             asked = {"knobs": "online", "objective": _TIMED}
+        if given.get("until") is not None:
+            ours["trials"] = MANY_TRIALS
         return {**asked, **ours, **given}
 
     @field_validator("scale")
@@ -187,10 +204,8 @@ class StudySpec(BaseModel):
 
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
-        self.scale_value  # noqa: B018 - reading them raises what is wrong
-        self.parsed_objective  # noqa: B018
-        self.budget_s  # noqa: B018
-        self.cache_bytes  # noqa: B018
+        for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
+            getattr(self, text)  # raises what is wrong with it
         if self.engine not in (runs_on := self.workload.preset.engines):
             raise UserError(
                 f"engine: the load {self.workload.name} runs on {' and '.join(runs_on)}, not on "
@@ -205,10 +220,10 @@ class StudySpec(BaseModel):
             raise UserError(f"online: the engine {self.engine} is tuned between runs; myrocks can")
         if self.online is not None and self.workload.preset.engine != "myrocks":
             raise UserError(f"online: the load {self.workload.name} has an end; one of SQL has not")
+        if self.online is not None and self.until is not None:
+            raise UserError("until: leave it out; a running engine is searched for `trials`")
         if 0 < self.pairs < MIN_PAIRS:
-            raise UserError(
-                f"pairs: {self.pairs} is too few; allowed are 0 (none) or >= {MIN_PAIRS}"
-            )
+            raise UserError(f"pairs: {self.pairs} is too few; allowed are 0 or >= {MIN_PAIRS}")
         return self
 
     @property

@@ -171,6 +171,8 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["tune", "--trials", "-1"], ["trials", "-1"]),
     (["tune", "--trials", "x"], ["--trials", "integer"]),
     (["tune", "--budget", "5"], ["budget", "'5'", "20m"]),
+    (["tune", "--until", "never"], ["until", "'never'", "stable", "number of trials >= 1"]),
+    (["tune", "--until", "0"], ["until", "'0'", "number of trials >= 1"]),
     (["tune", "--budget", "0s"], ["budget", "'0s'", "20m"]),
     (["tune", "--budget", "x"], ["budget", "'x'", "20m"]),
     (["tune", "--budget", "-5m"], ["budget", "'-5m'", "20m"]),

@@ -323,6 +323,7 @@ def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
         home.add_study("old", {"knobs": "all", "seed": 7}, {}, {})
         home.add_study("listed", {"knobs": "block_size"}, {}, {})
     with sqlite3.connect(tmp_path / "home" / "lsmtune.sqlite3") as connection:
+        connection.execute("ALTER TABLE study DROP COLUMN ended")
         connection.execute("PRAGMA user_version = 1")
     with Home(tmp_path / "home", create=False) as home:
         assert home.study("old").spec == {"knobs": "core", "seed": 7}

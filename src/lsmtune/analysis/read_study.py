@@ -75,6 +75,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         front=_front(views, stored, objective),
         picked=trial is not None,
         no_search=no_search,
+        ended=study.ended,
     )
 
 

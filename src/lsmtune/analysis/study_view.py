@@ -71,7 +71,8 @@ class StudyView:
     is that searches nothing: it has no best unless one is picked. `verifications` are those of
     the best trial, the newest of each scale, newest first. `front` holds, where there are several
     goals, the trials that no other beats in all of them, with the medians of all their runs.
-    `trials` are in the order of their end, base, repeats and verification runs included.
+    `trials` are in the order of their end, base, repeats and verification runs included. `ended`
+    says why the search has ended; None while it goes on.
     """
 
     name: str
@@ -96,6 +97,7 @@ class StudyView:
     picked: bool = False
     base_facts: tuple[str, ...] = ()
     no_search: str | None = None
+    ended: str | None = None
 
     @property
     def verification(self) -> VerificationView | None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from lsmtune.engines.base import EngineFacts
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec import MANY_TRIALS, Ground, StudySpec
+from lsmtune.studies.stopping import fewest_trials
 from lsmtune.units import format_bytes, format_duration
 
 _SPACE_FACTOR = 4
@@ -25,22 +26,45 @@ def disk_bytes(spec: StudySpec) -> int:
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 
 
-def runs(spec: StudySpec) -> tuple[int, int]:
-    """The fewest and the most runs that the study takes."""
+def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
+    """The fewest and the most runs that the study takes; None where there is no limit of trials."""
     finals = spec.finalists * spec.repeats
-    fewest = spec.base_runs + spec.trials + 2 * spec.pairs
-    return fewest, fewest + finals + 2 * (2 * max(spec.pairs, spec.max_pairs) - spec.pairs)
+    verified = 2 * 2 * max(spec.pairs, spec.max_pairs)
+    fewest = spec.base_runs + min(spec.trials, _fewest_trials(spec, knobs)) + 2 * spec.pairs
+    most = spec.base_runs + spec.trials + finals + verified
+    return fewest, None if spec.trials == MANY_TRIALS else most
 
 
-def duration_s(spec: StudySpec) -> tuple[float, float]:
-    """How long the study may take: a guess from what is known before the first run."""
+def _fewest_trials(spec: StudySpec, knobs: int) -> int:
+    if spec.until is None:
+        return 1 if spec.trials == MANY_TRIALS else spec.trials
+    return spec.until if isinstance(spec.until, int) else fewest_trials(knobs)
+
+
+def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
+    """How long the study may take: a guess from what is known before the first run.
+
+    None where nobody knows how many trials there will be.
+    """
     load = spec.workload
     reads = 0 if load.kind == "write" else (load.client_operations or 0) * load.threads
-    fewest, most = runs(spec)
+    fewest, most = runs(spec, knobs)
     given_s = load.duration_s or 0
     shortest = load.user_bytes / _FASTEST_BYTES_S + reads / _FASTEST_OPS_S + given_s + 1
     longest = load.user_bytes / _SLOWEST_BYTES_S + reads / _SLOWEST_OPS_S + given_s + 1
-    return fewest * shortest, most * longest
+    return fewest * shortest, None if most is None else most * longest
+
+
+def _search_text(spec: StudySpec, knobs: int) -> str:
+    """What may end the search."""
+    ends = [] if spec.trials == MANY_TRIALS else [f"up to {spec.trials} trials"]
+    if spec.budget_s is not None:
+        ends.append(f"{format_duration(spec.budget_s)} of search")
+    if isinstance(spec.until, int):
+        ends.append(f"trials until {spec.until} in a row gain nothing")
+    elif spec.until is not None:
+        ends.append(f"trials until the search is stable, at least {fewest_trials(knobs)}")
+    return ", or ".join(ends) or f"up to {spec.trials} trials"
 
 
 def plan_document(
@@ -63,7 +87,8 @@ def plan_document(
         "knobs": {knob.name: knob.allowed_text() for knob in space.knobs},
         "runs": {"base": spec.base_runs, "trials": spec.trials, "pairs": spec.pairs},
         "budget_s": spec.budget_s,
-        "duration_s": list(duration_s(spec)),
+        "until": spec.until,
+        "duration_s": list(duration_s(spec, len(space.knobs))),
         "disk_bytes": disk_bytes(spec),
     }
 
@@ -74,8 +99,8 @@ def plan_lines(
     """The plan in words."""
     load = spec.workload
     limits = "; ".join(str(limit) for limit in spec.parsed_objective.limits) or "none"
-    shortest, longest = (format_duration(seconds) for seconds in duration_s(spec))
-    budget = f", or {format_duration(spec.budget_s)} of search" if spec.budget_s else ""
+    shortest, longest = duration_s(spec, len(space.knobs))
+    most = "whatever the search takes" if longest is None else format_duration(longest)
     return [
         f"study {spec.name} in {home}: {spec.engine} {facts.version} under {json.dumps(load.told)}",
         f"  {load.preset.what}",
@@ -85,10 +110,10 @@ def plan_lines(
         f"memory for memtables + caches: at most {format_bytes(space.memory.limit_bytes)}",
         f"{len(space.knobs)} knobs, searched by {spec.optimizer}:",
         *(f"  {knob.name:38} {knob.allowed_text()}" for knob in space.knobs),
-        f"runs: {spec.base_runs} of the base, up to {spec.trials} trials{budget}, "
+        f"runs: {spec.base_runs} of the base, {_search_text(spec, len(space.knobs))}, "
         f"{spec.repeats} more of each of up to {spec.finalists} finalists, "
         f"then {spec.pairs} to {max(spec.pairs, spec.max_pairs)} pairs to verify the winner, "
         "and as many for the runner-up if it fails",
-        f"time: {shortest} to {longest}, by what machines have been seen to do",
+        f"time: {format_duration(shortest)} to {most}, by what machines have been seen to do",
         f"disk: up to {format_bytes(disk_bytes(spec))} at a time",
     ]

@@ -23,6 +23,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
         "scale": view.scale,
         "workload": view.workload.model_dump(),
         "trials": _counts(view),
+        "ended": view.ended,
         "base": {"metrics": median_metrics(view.base_runs)},
         "best": view.best_trial and {
             **_trial(view, view.best_trial), "metrics": dict(view.best_metrics)
@@ -82,6 +83,7 @@ def _verification(verification: VerificationView) -> dict[str, Any]:
 def summary_lines(view: StudyView) -> list[str]:
     """The study in words: claim, gains, changed options, the front, failed trials."""
     lines = [f"study {view.name}: {_count(view)}"]
+    lines += [] if view.ended is None else [f"search ended: {view.ended}"]
     if view.best_trial is None:
         told = view.no_search or "no trial beat the base within the limits: the base stays"
         return [*lines, told, *_front_lines(view)]

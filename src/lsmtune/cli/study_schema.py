@@ -36,6 +36,8 @@ _STUDY_WORDS = {
     "optimizer": "what decides which config to try next",
     "trials": "configs to search with",
     "budget": "time to search for, e.g. 20m",
+    "until": "ends the search when it is stable, that is when no gain beyond the noise of repeated "
+    "runs is expected, or after so many trials in a row without one",
     "seed": "makes the search and the loads repeatable",
     "early_stop": "whether a trial that can no longer win is cut",
     "base_runs": "runs of the base before the search",

@@ -31,6 +31,10 @@ Limits = Annotated[
     list[str] | None, typer.Option(help='e.g. "live_sst_bytes <= 1.1 * base"; repeatable')
 ]
 Memory = Annotated[str | None, typer.Option(help="most for memtables + caches [as the base]")]
+Until = Annotated[
+    str | None,
+    typer.Option(help="stable, or how many trials in a row without a gain end the search"),
+]
 Pairs = Annotated[int | None, typer.Option(help="fewest pairs of runs to verify with, 0: none [6]")]
 
 
@@ -49,6 +53,7 @@ def tune(
     optimizer: Annotated[str | None, typer.Option(help="see `lsmtune optimizers` [tpe]")] = None,
     trials: Annotated[int | None, typer.Option(help="trials to search with [16]")] = None,
     budget: Annotated[str | None, typer.Option(help="time to search for, e.g. 20m")] = None,
+    until: Until = None,
     pairs: Pairs = None,
     online: Annotated[
         bool,
@@ -65,13 +70,13 @@ def tune(
 ) -> None:
     """Tune an engine for a load, verify the winner, write page and options."""
     from lsmtune.cli import tuning
-    from lsmtune.spec import make_spec, read_study_file
+    from lsmtune.spec import MANY_TRIALS, make_spec, read_study_file
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
         "objective": objective or None,
         "limits": limit or None, "memory": memory, "optimizer": optimizer, "trials": trials,
-        "budget": budget, "pairs": pairs, "study": study, "seed": seed,
+        "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip
     given = read_study_file(study_file) if study_file else {}
     given |= {key: value for key, value in flags.items() if value is not None}
@@ -82,7 +87,7 @@ def tune(
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
     if budget is not None and trials is None:
-        given["trials"] = tuning.MANY_TRIALS
+        given["trials"] = MANY_TRIALS
     spec = make_spec(given, str(study_file or "command line"))
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json)

@@ -26,9 +26,6 @@ from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
 from lsmtune.workloads import PRESETS
 
-MANY_TRIALS = 100_000
-"""Stands for no limit of trials where a time budget is given alone."""
-
 
 def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     """The workload of the study file with what the flags say on top; what is none stays so."""
@@ -80,7 +77,7 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
             progress(spec) as listener,
             open_study(home, spec, engine, listener, found) as study,
         ):
-            study.tune()
+            study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.pairs:
                 verify_contenders(study)
         view = read_study(home, spec.name)

@@ -197,6 +197,7 @@ def _facts(view: StudyView) -> Iterator[Fact]:
             f"{counted(len(view.searched), 'trial')}, {counted(len(view.failed), 'run')} failed, "
             f"{counted(len(view.cut), 'run')} cut",
             f"{counted(view.disturbed, 'run')} repeated because others used the CPU",
+            *(() if view.ended is None else (f"ended: {view.ended}",)),
         ),
     )
 

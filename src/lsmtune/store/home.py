@@ -123,6 +123,10 @@ class Home:
         """Replace the settings of a study (its budget may grow)."""
         self._write("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
 
+    def update_ended(self, study: StoredStudy, ended: str | None) -> None:
+        """Keep why the search of a study has ended; None when it goes on."""
+        self._write("UPDATE study SET ended = ? WHERE id = ?", (ended, study.id))
+
     def add_trial(self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]) -> int:
         """Keep a trial: first its evidence, then its row, in one transaction; its number."""
         number = self._next_number(study)
@@ -263,10 +267,13 @@ def now_text() -> str:
 
 def _study(row: sqlite3.Row) -> StoredStudy:
     return StoredStudy(
-        row["id"],
-        row["name"],
-        row["created_at"],
-        *(json.loads(row[part]) for part in ("spec", "engine", "host")),
+        id=row["id"],
+        name=row["name"],
+        created_at=row["created_at"],
+        spec=json.loads(row["spec"]),
+        engine=json.loads(row["engine"]),
+        host=json.loads(row["host"]),
+        ended=row["ended"],
     )
 
 

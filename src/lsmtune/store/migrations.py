@@ -44,6 +44,10 @@ MIGRATIONS: tuple[str, ...] = (
     UPDATE study SET spec = json_set(spec, '$.knobs', 'core')
     WHERE json_extract(spec, '$.knobs') = 'all';
     """,
+    # Why the search has ended, in words; NULL while it goes on.
+    """
+    ALTER TABLE study ADD COLUMN ended TEXT;
+    """,
 )
 
 

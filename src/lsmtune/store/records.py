@@ -12,7 +12,10 @@ from lsmtune.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class StoredStudy:
-    """A study: its settings and facts as the JSON objects that were stored."""
+    """A study: its settings and facts as the JSON objects that were stored.
+
+    `ended` says why its search has ended; None while it goes on.
+    """
 
     id: int
     name: str
@@ -20,6 +23,7 @@ class StoredStudy:
     spec: dict[str, Any]
     engine: dict[str, Any]
     host: dict[str, Any]
+    ended: str | None = None
 
     @property
     def base(self) -> Base | None:

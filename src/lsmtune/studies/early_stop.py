@@ -20,7 +20,7 @@ def hopeless(
     the trial can reach. The base is always such a config. Bounds that lack a metric of the
     objective tell nothing.
     """
-    slack = _value_noise(objective, base, repeated)
+    slack = value_noise(objective, base, repeated)
     to_beat = [(1.0,) * len(objective.goals)]
     to_beat += [candidate.values for candidate in found if candidate.excess <= 0]
 
@@ -38,10 +38,10 @@ def hopeless(
     return judge
 
 
-def _value_noise(
+def value_noise(
     objective: Objective, base: Metrics, repeated: Sequence[Sequence[Metrics]]
 ) -> tuple[float, ...]:
-    """The factor a goal by which the value of one run may be off by chance."""
+    """The factor a goal by which the value of one run may be off by chance; see `run_noise`."""
     names = [goal.name for goal in objective.goals]
     groups = [
         [dict(zip(names, objective.values(run, base), strict=True)) for run in runs]

@@ -1,6 +1,6 @@
 """A study: the base first, then what the optimizer asks for, until the budget ends."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
@@ -12,7 +12,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spec import Ground, StudySpec, without_load
+from lsmtune.spec import MANY_TRIALS, Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -25,12 +25,14 @@ from lsmtune.store.ranking import (
     study_winner,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
-from lsmtune.studies.early_stop import hopeless
+from lsmtune.studies.early_stop import hopeless, value_noise
 from lsmtune.studies.runner import Listener, Runner, Task
+from lsmtune.studies.stopping import why_to_stop
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workdir import sweep_workdirs, workdir
 from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
+from lsmtune.units import format_duration
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
@@ -56,21 +58,30 @@ class Study:
         self._runner = Runner(home, stored, stored.base, engine, listener)
         self._trials: list[StoredTrial] = []
 
-    def tune(self) -> None:
-        """Measure the base, then search until the trials or the time are used up.
+    def tune(self, tell: Callable[[str], None] = lambda ended: None) -> None:
+        """Measure the base, then search until the search has an end, which is told and kept.
 
         LsmtuneError when the base cannot be measured. What an earlier call has measured counts.
         """
         self.measure_base()
-        optimizer = make_optimizer(self.spec.optimizer)
-        while not self._budget_is_used():
+        self.home.update_ended(self.stored, None)
+        ended = self._search()
+        self.home.update_ended(self.stored, ended)
+        tell(ended)
+        self._repeat_finalists()
+
+    def _search(self) -> str:
+        """Run what the optimizer asks for; why the search has ended."""
+        optimizer, trials = make_optimizer(self.spec.optimizer), self.spec.trials
+        of_all = "" if trials == MANY_TRIALS else f" of {trials}"
+        while (ended := self._end()) is None:
             history = self.history()
             config = optimizer.ask(self.space, history, self.spec.seed)
             if config in seen(history):
-                break  # the space is exhausted
-            title = f"trial {len(history)} of {self.spec.trials}"
+                return "every config of the space has been tried"
+            title = f"trial {len(history)}{of_all}"
             self.run(Task(title, Role.TRIAL, config, self.trial_spec(config), self._hopeless()))
-        self._repeat_finalists()
+        return ended
 
     def measure_base(self) -> None:
         """Measure the base as often as the spec says; LsmtuneError when it cannot be."""
@@ -109,7 +120,9 @@ class Study:
 
     def history(self) -> list[Observation]:
         """The base and the trials as the optimizer sees them."""
-        trials = self.trials()
+        return self._history(self.trials())
+
+    def _history(self, trials: Sequence[StoredTrial]) -> list[Observation]:
         base = base_metrics(trials)
         noise = run_noise(repeated_runs(trials), of_runs=1)
         first = Observation(
@@ -133,7 +146,7 @@ class Study:
             runs = self._values(searched.get(trial.config, []), base)
             return Observation(trial.config, values, violation, metrics=metrics, runs=runs)
 
-        return [first, *(observe(trial) for trial in self._searched())]
+        return [first, *(observe(trial) for trial in _searched(trials))]
 
     def _values(self, runs: Sequence[Metrics], base: Metrics) -> tuple[tuple[float, ...], ...]:
         """What each of several runs of a config comes to; nothing of a single run."""
@@ -173,13 +186,6 @@ class Study:
     def _complete_base(self) -> list[StoredTrial]:
         return complete_trials(self.trials(), Role.BASE)
 
-    def _searched(self) -> list[StoredTrial]:
-        return [
-            trial
-            for trial in self.trials()
-            if trial.role is Role.TRIAL and trial.result.status is not Status.DISTURBED
-        ]
-
     def _hopeless(self) -> Hopeless:
         if not self.spec.early_stop:
             return never_hopeless
@@ -197,9 +203,7 @@ class Study:
         """
         trials = self.trials()
         runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
-        # As the search left them: after an interruption the same finalists go on.
-        searched = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
-        found_so_far = [t for t in trials if t.number <= searched]
+        found_so_far = self._as_searched()
         found = candidates(found_so_far, self.objective)
         near = [c for c in found if c.promise < 1 and c.excess <= _NEARLY]
         near.sort(key=lambda candidate: candidate.promise)
@@ -216,11 +220,35 @@ class Study:
                 title = f"finalist (trial {finalist.trial.number}) again"
                 self.run(Task(title, Role.REPEAT, config, spec))
 
-    def _budget_is_used(self) -> bool:
-        if len(self._searched()) >= self.spec.trials:
-            return True
-        used_s = sum(t.duration_s for t in self.trials() if t.role is Role.TRIAL)
-        return self.spec.budget_s is not None and used_s >= self.spec.budget_s
+    def _as_searched(self) -> list[StoredTrial]:
+        """The trials as the search left them, without what ran after its last one.
+
+        So what is decided of them is decided alike after an interruption.
+        """
+        trials = self.trials()
+        last = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
+        return [trial for trial in trials if trial.number <= last]
+
+    def _end(self) -> str | None:
+        """Why the search has an end; None while it goes on."""
+        trials, spec = self._as_searched(), self.spec
+        if len(_searched(trials)) >= spec.trials:
+            return f"all {spec.trials} trials have run"
+        used_s = sum(t.duration_s for t in trials if t.role is Role.TRIAL)
+        if spec.budget_s is not None and used_s >= spec.budget_s:
+            return f"the {format_duration(spec.budget_s)} for searching are used up"
+        if spec.until is None or not trials:
+            return None
+        noise = value_noise(self.objective, base_metrics(trials), repeated_runs(trials))
+        return why_to_stop(self.space, self._history(trials), noise, spec.until)
+
+
+def _searched(trials: Sequence[StoredTrial]) -> list[StoredTrial]:
+    return [
+        trial
+        for trial in trials
+        if trial.role is Role.TRIAL and trial.result.status is not Status.DISTURBED
+    ]
 
 
 @contextmanager
