@@ -31,6 +31,7 @@ objective = "write_amp"
 limits = ["live_sst_bytes <= 1.1 * base", "write_p99_us <= 2000"]
 memory = "64MiB"
 optimizer = "random"
+warm_start = ["a", "b"]
 trials = 40
 budget = "20m"
 until = 12
@@ -67,6 +68,7 @@ OTHER_VALUES: dict[str, Any] = {
     "limits": ("load_s <= 5",),
     "memory": "64MiB",
     "optimizer": "random",
+    "warm_start": "all",
     "trials": 17,
     "budget": "5m",
     "until": "stable",

@@ -34,6 +34,9 @@ BUDGET_KEYS = frozenset(
 MANY_TRIALS = 100_000
 """Stands for no limit of trials where something else ends the search."""
 
+ALL_STUDIES = "all"
+"""Instead of a study's name: every earlier study of the home that may tell something."""
+
 SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
 
@@ -106,6 +109,9 @@ class StudySpec(BaseModel):
     the sizes of the tree are so much smaller, and so is a cache that was given. Load, knobs and
     objective have defaults by the load. With `early_stop` a trial that can no longer win is cut.
 
+    `warm_start` names earlier studies of the same home, or is "all": the search begins with what
+    the one whose load is most alike has found.
+
     `trials`, `budget` or `until` ends the search, whichever comes first: "stable" says until no
     gain is expected, a number until so many trials in a row had none; by default `trials` then is
     no limit. `base_runs` is how often the base is measured before. Of the searched configs the
@@ -129,6 +135,7 @@ class StudySpec(BaseModel):
     limits: tuple[str, ...] = ()
     memory: str | None = None
     optimizer: str = "tpe"
+    warm_start: tuple[str, ...] | None = None
     trials: int = Field(default=16, ge=1, le=MANY_TRIALS)
     budget: str | None = None
     until: Literal["stable"] | Annotated[int, Field(ge=1, le=MANY_TRIALS)] | None = None
@@ -156,9 +163,9 @@ class StudySpec(BaseModel):
     def _workload_by_name(cls, given: Any) -> Any:
         return {"name": given} if isinstance(given, str) else given
 
-    @field_validator("objective", mode="before")
+    @field_validator("objective", "warm_start", mode="before")
     @classmethod
-    def _objective_by_name(cls, given: Any) -> Any:
+    def _one_by_name(cls, given: Any) -> Any:
         return (given,) if isinstance(given, str) else given
 
     @field_validator("until", mode="before")

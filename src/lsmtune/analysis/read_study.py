@@ -59,7 +59,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         workload=spec.workload,
         scale=spec.scale,
         objective=objective,
-        optimizer=spec.optimizer,
+        optimizer=_search_words(spec),
         seed=spec.seed,
         memory_limit_bytes=_memory_limit(spec, base_runs),
         base_facts=_base_facts(spec, study.base),
@@ -196,3 +196,9 @@ def _verifications(
                 verification.scale, verification.workload, tuple(pairs), judge(pairs, objective)
             )
     return tuple(by_scale.values())
+
+
+def _search_words(spec: StudySpec) -> str:
+    """The optimizer, and what it began with."""
+    began = "" if spec.warm_start is None else f", begun with {' and '.join(spec.warm_start)}"
+    return f"{spec.optimizer}{began}"

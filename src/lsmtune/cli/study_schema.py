@@ -34,6 +34,8 @@ _STUDY_WORDS = {
     "METRIC <= none to lift a default limit",
     "memory": "most that memtables and block cache may take, e.g. 10MiB; by default as the base",
     "optimizer": "what decides which config to try next",
+    "warm_start": "earlier studies of the same home, by name or all of them, from which the search "
+    "begins",
     "trials": "configs to search with",
     "budget": "time to search for, e.g. 20m",
     "until": "ends the search when it is stable, that is when no gain beyond the noise of repeated "

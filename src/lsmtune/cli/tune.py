@@ -37,6 +37,19 @@ Until = Annotated[
 ]
 Pairs = Annotated[int | None, typer.Option(help="fewest pairs of runs to verify with, 0: none [6]")]
 
+Optimizer = Annotated[str | None, typer.Option(help="see `lsmtune optimizers` [tpe]")]
+AsPublished = Annotated[
+    bool, typer.Option("--as-published", help="the optimizer as its paper has it")
+]
+WarmStart = Annotated[
+    list[str] | None,
+    typer.Option(help="begin with what a study of this home found, or all; repeatable"),
+]
+Online = Annotated[
+    bool, typer.Option("--online", help="change the options of a running engine; myrocks")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="print what would run, and run nothing")]
+
 
 def tune(
     study_file: StudyFile = None,
@@ -50,33 +63,32 @@ def tune(
     objective: Objectives = None,
     limit: Limits = None,
     memory: Memory = None,
-    optimizer: Annotated[str | None, typer.Option(help="see `lsmtune optimizers` [tpe]")] = None,
+    optimizer: Optimizer = None,
+    as_published: AsPublished = False,
+    warm_start: WarmStart = None,
     trials: Annotated[int | None, typer.Option(help="trials to search with [16]")] = None,
     budget: Annotated[str | None, typer.Option(help="time to search for, e.g. 20m")] = None,
     until: Until = None,
     pairs: Pairs = None,
-    online: Annotated[
-        bool,
-        typer.Option("--online", help="change the options of a running engine; myrocks"),
-    ] = False,
+    online: Online = False,
     study: Annotated[str | None, typer.Option(help="name of the study")] = None,
     seed: Annotated[int | None, typer.Option(help="makes the search repeatable [1]")] = None,
     program: Program = None,
     home: Home = DEFAULT_HOME,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="print what would run, and run nothing")
-    ] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Tune an engine for a load, verify the winner, write page and options."""
     from lsmtune.cli import tuning
+    from lsmtune.optimizers.registry import published_name
     from lsmtune.spec import MANY_TRIALS, make_spec, read_study_file
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
         "objective": objective or None,
         "limits": limit or None, "memory": memory, "optimizer": optimizer, "trials": trials,
-        "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
+        "warm_start": warm_start or None, "budget": budget, "until": until, "pairs": pairs,
+        "study": study, "seed": seed,
     }  # fmt: skip
     given = read_study_file(study_file) if study_file else {}
     given |= {key: value for key, value in flags.items() if value is not None}
@@ -84,6 +96,8 @@ def tune(
         given["workload"] = tuning.merged_workload(given.get("workload"), workload, num)
     if online:
         given.setdefault("online", {})
+    if as_published:
+        given["optimizer"] = published_name(given.get("optimizer", "tpe"))
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
     if budget is not None and trials is None:

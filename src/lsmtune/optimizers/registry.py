@@ -28,8 +28,17 @@ OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
     "genetic-jin2022-small": described,
 }
 
-AS_PUBLISHED = {"gp-ucb": "gp-ucb-autotikv", "genetic": "genetic-jin2022"}
+_PUBLISHED = {"gp-ucb": "gp-ucb-autotikv", "genetic": "genetic-jin2022"}
 """What a paper has under the name of an optimizer that is made right here."""
+
+
+def published_name(name: str) -> str:
+    """The optimizer as its paper has it; UserError where none has it."""
+    if name not in _PUBLISHED:
+        raise UserError(
+            f"--as-published: no paper's own {name!r} is here; those of {', '.join(_PUBLISHED)} are"
+        )
+    return _PUBLISHED[name]
 
 
 def make_optimizer(text: str, earlier: Sequence[Earlier] = ()) -> Optimizer:

@@ -262,7 +262,7 @@ def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> 
 
 def now_text() -> str:
     """The present moment as ISO 8601 text in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _study(row: sqlite3.Row) -> StoredStudy:

@@ -25,6 +25,7 @@ from lsmtune.store.ranking import (
     study_winner,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
+from lsmtune.studies.earlier import earlier_studies
 from lsmtune.studies.early_stop import hopeless, value_noise
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.stopping import why_to_stop
@@ -72,7 +73,8 @@ class Study:
 
     def _search(self) -> str:
         """Run what the optimizer asks for; why the search has ended."""
-        optimizer, trials = make_optimizer(self.spec.optimizer), self.spec.trials
+        earlier = earlier_studies(self.home, self.stored, self.spec, self.space)
+        optimizer, trials = make_optimizer(self.spec.optimizer, earlier), self.spec.trials
         of_all = "" if trials == MANY_TRIALS else f" of {trials}"
         while (ended := self._end()) is None:
             history = self.history()

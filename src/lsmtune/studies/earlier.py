@@ -1,0 +1,108 @@
+"""What a study starts warm from: the runs of earlier studies, as its search can use them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+from lsmtune.objective import Objective
+from lsmtune.optimizers.base import Observation
+from lsmtune.optimizers.earlier import FEWEST, Earlier
+from lsmtune.spec import ALL_STUDIES, StudySpec
+from lsmtune.store.home import Home
+from lsmtune.store.ranking import base_metrics
+from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
+from lsmtune.trials import Role
+
+_SHARED_KNOBS = 0.5
+"""Of all studies those count that searched at least this share of the knobs."""
+
+
+def earlier_studies(
+    home: Home, study: StoredStudy, spec: StudySpec, space: KnobSpace
+) -> tuple[Earlier, ...]:
+    """The studies that the spec names, or all that may tell something.
+
+    Only runs that had ended when the study was made count, so that it makes the same decisions
+    whatever else goes on. UserError where a named study is not there, is of another engine, or has
+    too few runs.
+    """
+    asked = spec.warm_start or ()
+    names = home.study_names() if asked == (ALL_STUDIES,) else asked
+    found = []
+    for name in names:
+        other = home.study(name)
+        if other.id >= study.id:
+            continue
+        runs = _usable(other, spec, _ended(home.trials(other), study))
+        if asked == (ALL_STUDIES,):
+            if len(runs) < FEWEST or not _shares_knobs(runs, space):
+                continue
+        elif len(runs) < FEWEST:
+            raise UserError(
+                f"warm_start: {name!r} has {len(runs)} runs of {spec.engine} that tell of "
+                f"{spec.parsed_objective.name}; at least {FEWEST} are needed"
+            )
+        found.append(_earlier(other, runs, spec, space))
+    return tuple(found)
+
+
+def _ended(trials: Sequence[StoredTrial], study: StoredStudy) -> list[StoredTrial]:
+    """The trials that had ended when the study was made."""
+    made = datetime.fromisoformat(study.created_at)
+    return [
+        trial
+        for trial in trials
+        if datetime.fromisoformat(trial.started_at) + timedelta(seconds=trial.duration_s) <= made
+    ]
+
+
+def _usable(
+    other: StoredStudy, spec: StudySpec, trials: Sequence[StoredTrial]
+) -> list[StoredTrial]:
+    """The base's runs and the searched ones that have what is asked for; none without a base."""
+    if StudySpec.model_validate(other.spec).engine != spec.engine:
+        return []
+    base, searched = (complete_trials(trials, role) for role in (Role.BASE, Role.TRIAL))
+    told = [t for t in searched if not _missing(t, spec.parsed_objective)]
+    return [*base, *told] if any(not _missing(t, spec.parsed_objective) for t in base) else []
+
+
+def _missing(trial: StoredTrial, objective: Objective) -> bool:
+    return any(name not in trial.result.metrics for name in objective.metrics)
+
+
+def _shares_knobs(runs: Sequence[StoredTrial], space: KnobSpace) -> bool:
+    searched = runs[-1].config.keys()
+    shared = sum(knob.name in searched for knob in space.knobs)
+    return shared >= _SHARED_KNOBS * len(space.knobs)
+
+
+def _earlier(
+    other: StoredStudy, runs: Sequence[StoredTrial], spec: StudySpec, space: KnobSpace
+) -> Earlier:
+    """The runs as observations: of the objective asked for now, against that study's own base."""
+    factor = float(spec.scale_value / StudySpec.model_validate(other.spec).scale_value)
+    base, asked = base_metrics(runs), spec.parsed_objective
+    known = set.intersection(set(base), *(set(trial.result.metrics) for trial in runs))
+    objective = replace(asked, limits=tuple(li for li in asked.limits if li.metric in known))
+
+    def observe(trial: StoredTrial) -> Observation:
+        metrics = trial.result.metrics
+        values, violation = objective.values(metrics, base), objective.violation(metrics, base)
+        return Observation(_in_space(trial, space, factor), values, violation, metrics=metrics)
+
+    return Earlier(other.name, tuple(map(observe, runs)))
+
+
+def _in_space(trial: StoredTrial, space: KnobSpace, factor: float) -> Config:
+    """What the trial ran with of this space's knobs, at its scale; where unknown as in the base."""
+    ran = trial.spec.settings
+    return Config(
+        {
+            knob.name: knob.scaled_value(ran.get(knob.name, space.base[knob.name]), factor)
+            for knob in space.knobs
+        }
+    )
