@@ -23,7 +23,8 @@ FLOORS: dict[str, int] = {
     "studies": 4, "analysis": 4,
     "report": 5,
     "recipes": 6,
-    "cli": 7,
+    "comparison": 7,
+    "cli": 8,
 }  # fmt: skip
 """Every room with its floor; `lsmtune` is the package's own __init__."""
 

@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import TyperException
 
 from lsmtune.cli import (
+    compare,
     dashboard,
     doctor,
     export,
@@ -46,6 +47,7 @@ for _command in (
     verify.verify,
     report.report,
     reproduce.reproduce,
+    compare.compare,
     export.export,
     importance.importance,
     inspect.inspect,

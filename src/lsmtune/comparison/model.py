@@ -1,0 +1,127 @@
+"""A model of screened runs that stands for the engine: thousands of trials in minutes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lsmtune.batch import BatchLine
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+from lsmtune.learning.models import Fitted, fitted_model
+from lsmtune.objective import Metrics, Objective, median_metrics
+from lsmtune.optimizers.base import Observation
+from lsmtune.optimizers.points import Points
+
+MODEL = "gradient boosting"
+"""Neither a Gaussian process nor a forest, so that none of the optimizers is at home in it."""
+_FEWEST = 100
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """What the engine would measure of a config of the space, as learnt from screened runs.
+
+    `noise` is by how much the logarithm of each metric differs between runs of one config.
+    """
+
+    space: KnobSpace
+    objective: Objective
+    noise: Metrics
+    _points: Points
+    _models: Mapping[str, Fitted]
+
+    def metrics(self, config: Config) -> dict[str, float]:
+        """The expected metrics, without noise."""
+        row = self._points.matrix([config])
+        return {name: float(model.predict(row)[0]) for name, model in self._models.items()}
+
+    def run(self, config: Config, rng: np.random.Generator) -> dict[str, float]:
+        """The metrics of a run, as noisy as those of the engine."""
+        expected = self.metrics(config)
+        return {n: v * float(np.exp(rng.normal(0, self.noise[n]))) for n, v in expected.items()}
+
+    def observe(self, config: Config, run: Metrics, base: Metrics) -> Observation:
+        """A run as the optimizer sees it."""
+        values, violation = self.objective.values(run, base), self.objective.violation(run, base)
+        return Observation(config, values, violation, metrics=run)
+
+    def first(self, rng: np.random.Generator, runs: int) -> tuple[Observation, Metrics]:
+        """The base, measured so many times, and its medians."""
+        config = self.space.default()
+        found = [self.run(config, rng) for _ in range(runs)]
+        base = median_metrics(found)
+        values = tuple(self.objective.values(run, base) for run in found)
+        return replace(self.observe(config, base, base), runs=values), base
+
+    def cost(self, config: Config) -> float:
+        """What a config really comes to: its value, made worse by how far it exceeds limits."""
+        expected, base = self.metrics(config), self.metrics(self.space.default())
+        over = max(0.0, self.objective.violation(expected, base))
+        return self.objective.value(expected, base) * (1 + over)
+
+
+def modelled(
+    lines: Sequence[BatchLine], catalogue: Catalogue, space: KnobSpace, objective: Objective
+) -> Modelled:
+    """The model of measured lines, whose knobs are at the scale of the space.
+
+    UserError where there are too few, or they do not tell of the objective. A limit on a metric
+    that the lines lack cannot be held, and is left out.
+    """
+    groups = _by_config(lines, catalogue, space)
+    if len(groups) < _FEWEST:
+        raise UserError(
+            f"compare: {len(groups)} screened configs are too few for a model; allowed are >= "
+            f"{_FEWEST} (`lsmtune screen` measures more)"
+        )
+    runs = [line.metrics for group in groups.values() for line in group]
+    known = set.intersection(*(set(metrics) for metrics in runs))
+    if missing := [name for name in objective.metrics if name not in known]:
+        raise UserError(f"compare: the screened runs do not tell of {', '.join(missing)}")
+    asked = replace(objective, limits=tuple(li for li in objective.limits if li.metric in known))
+    names = dict.fromkeys([*asked.metrics, *(limit.metric for limit in asked.limits)])
+    seen_space = _as_screened(space, list(groups))
+    points = Points(seen_space.knobs)
+    matrix = points.matrix(list(groups))
+    medians = [median_metrics([line.metrics for line in group]) for group in groups.values()]
+    models = {
+        name: fitted_model(MODEL, _SEED, matrix, np.array([median[name] for median in medians]))
+        for name in names
+    }
+    repeated = [[line.metrics for line in group] for group in groups.values() if len(group) > 1]
+    noise = {name: _spread([[run[name] for run in runs] for runs in repeated]) for name in names}
+    return Modelled(seen_space, asked, noise, points, models)
+
+
+def _by_config(
+    lines: Sequence[BatchLine], catalogue: Catalogue, space: KnobSpace
+) -> dict[Config, list[BatchLine]]:
+    defaults = {knob.name: knob.default for knob in catalogue.knobs}
+    groups: dict[Config, list[BatchLine]] = {}
+    for line in lines:
+        if line.metrics:
+            names = (knob.name for knob in space.knobs)
+            config = Config({name: line.knobs.get(name, defaults[name]) for name in names})
+            groups.setdefault(config, []).append(line)
+    return groups
+
+
+def _as_screened(space: KnobSpace, configs: Sequence[Config]) -> KnobSpace:
+    """The space with only those choices that were screened: of others a model knows nothing."""
+    knobs = (
+        knob.restricted(tuple({config[knob.name] for config in configs}))
+        if knob.kind == "categorical"
+        else knob
+        for knob in space.knobs
+    )
+    return replace(space, knobs=tuple(knobs))
+
+
+def _spread(groups: Sequence[Sequence[float]]) -> float:
+    """The standard deviation of the logarithm among runs of one config, over all configs."""
+    variances = [float(np.var(np.log(values), ddof=1)) for values in groups]
+    return float(np.sqrt(np.mean(variances))) if variances else 0.0

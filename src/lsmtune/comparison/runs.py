@@ -1,0 +1,105 @@
+"""Runs the searches of a comparison; what has run is kept, and the same call goes on."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+
+from lsmtune.comparison.model import Modelled, modelled
+from lsmtune.comparison.race import Curve, curve_of, search
+from lsmtune.engines.base import Engine
+from lsmtune.learning.threads import one_thread
+from lsmtune.objective import parse_objective
+from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.recipes.jin2022.study import Plan, shipped
+from lsmtune.spec import Ground, StudySpec, catalogue_of
+from lsmtune.store.home import Home
+from lsmtune.studies.runner import Listener
+from lsmtune.studies.study import open_study
+from lsmtune.trials import Base
+
+Progress = Callable[[StudySpec], AbstractContextManager[Listener]]
+
+_MANY_FILES = 20_000
+"""As the shipped screening's host allowed."""
+
+
+@lru_cache(maxsize=1)
+def shipped_model(objective: tuple[str, ...], limits: tuple[str, ...]) -> Modelled:
+    """The model of the screening that ships: random writes, 25 knobs of the parameter study."""
+    plan = Plan()
+    spec = plan.screening("honest")
+    catalogue = catalogue_of(spec.engine, spec.workload)
+    base = Base(options="", settings=catalogue.defaults(1))
+    space = spec.space(Ground(catalogue, base, _MANY_FILES))
+    return modelled(shipped("honest"), catalogue, space, parse_objective(objective, limits))
+
+
+def on_model(
+    spec: StudySpec, optimizers: Sequence[str], repeats: int, kept: Path, jobs: int
+) -> Iterator[Curve]:
+    """Searches on the shipped model, each finished one kept in a file of JSON lines."""
+    done = list(_read(kept)) if kept.exists() else []
+    yield from done
+    finished = {(curve.optimizer, curve.seed) for curve in done}
+    open_ones = [
+        (name, seed)
+        for seed in range(spec.seed, spec.seed + repeats)
+        for name in optimizers
+        if (name, seed) not in finished
+    ]
+    with ProcessPoolExecutor(jobs) as pool, kept.open("a", encoding="utf-8") as file:
+        asked = spec.objective, spec.limits
+        running = [pool.submit(_one, *asked, n, seed, spec.trials) for n, seed in open_ones]
+        try:
+            for future in as_completed(running):
+                curve = future.result()
+                file.write(json.dumps(asdict(curve)) + "\n")
+                file.flush()
+                yield curve
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _one(
+    objective: tuple[str, ...], limits: tuple[str, ...], name: str, seed: int, trials: int
+) -> Curve:
+    with one_thread():
+        return search(shipped_model(objective, limits), name, make_optimizer(name), seed, trials)
+
+
+def _read(path: Path) -> Iterator[Curve]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        told = json.loads(line)
+        yield Curve(told["optimizer"], told["seed"], tuple(told["costs"]))
+
+
+def engine_studies(spec: StudySpec, optimizers: Sequence[str], repeats: int) -> list[StudySpec]:
+    """The studies of a comparison on the engine: the optimizers in turn, seed by seed.
+
+    So a drift of the machine falls on all of them alike.
+    """
+    return [
+        spec.model_copy(
+            update={
+                "study": f"{spec.name}-{name.split(':')[0]}-{place}-{seed}",
+                "optimizer": name, "seed": seed, "repeats": 0, "pairs": 0,
+            }
+        )
+        for seed in range(spec.seed, spec.seed + repeats)
+        for place, name in enumerate(optimizers)
+    ]  # fmt: skip
+
+
+def on_engine(
+    studies: Sequence[StudySpec], engine: Engine, home: Home, progress: Progress
+) -> Iterator[Curve]:
+    """The searches as studies of the home."""
+    for spec in studies:
+        with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+            study.tune()
+            yield curve_of(spec.optimizer, spec.seed, study.history())
