@@ -60,12 +60,21 @@ def test_runs_of_one_point_tell_the_noise_before_anything_else_is_known() -> Non
 def test_far_from_what_was_measured_it_is_unsure() -> None:
     points = drawn(20, seed=7)
     points[:, 0] /= 4
-    process = fit_process(points, np.sin(20 * points[:, 0]), CATEGORICAL, prior_mean=5.0)
+    process = fit_process(points, np.sin(20 * points[:, 0]), CATEGORICAL)
     far = points[:1].copy()
     far[0, 0] = 1.0
-    (near_mean, near_sd), (far_mean, far_sd) = process.predict(points[:1]), process.predict(far)
-    assert far_sd[0] > 1.5 * near_sd[0]
-    assert far_mean[0] > near_mean[0] + 2  # towards what is expected of the unknown
+    assert process.predict(far)[1][0] > 1.5 * process.predict(points[:1])[1][0]
+
+
+def test_where_nothing_is_known_it_expects_what_it_is_told_to() -> None:
+    points = np.zeros((12, FACTORS))
+    points[:, 0] = np.linspace(0, 0.1, 12)
+    values = np.sin(60 * points[:, 0])
+    far = np.ones((1, FACTORS))
+    means = [
+        fit_process(points, values, CATEGORICAL, mean).predict(far)[0][0] for mean in (0.0, 2.0)
+    ]
+    assert means[1] > means[0] + 1
 
 
 def test_categories_have_no_order() -> None:

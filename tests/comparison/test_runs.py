@@ -1,0 +1,53 @@
+"""A comparison runs every search once, keeps it, and goes on where it stopped."""
+
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lsmtune.comparison.runs import engine_studies, on_engine, on_model
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.spec import make_spec
+from lsmtune.store.home import Home
+from lsmtune.trials import TrialResult, TrialSpec
+
+READ_LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
+
+
+def small_blocks(spec: TrialSpec) -> TrialResult:
+    return measured(write_amp=float(spec.settings["block_size"]))
+
+
+@contextmanager
+def silent(_: object):  # type: ignore[no-untyped-def]
+    yield lambda event: None
+
+
+def test_on_the_shipped_model_what_has_run_is_kept(tmp_path: Path) -> None:
+    lifted = [f"{metric} <= none" for metric in READ_LIMITS]
+    spec = make_spec({"objective": "write_amp", "limits": lifted, "trials": 4}, "test")
+    kept = tmp_path / "kept.jsonl"
+    first = list(on_model(spec, ["random"], 2, kept, jobs=1))
+    text = kept.read_text()
+    again = list(on_model(spec, ["random", "genetic"], 2, kept, jobs=1))
+    assert again[:2] == first
+    assert kept.read_text().startswith(text)
+    assert {(c.optimizer, c.seed) for c in again} == {
+        (name, seed) for name in ("random", "genetic") for seed in (1, 2)
+    }
+    assert all(len(curve.costs) == 4 for curve in again)
+
+
+def test_on_an_engine_each_search_is_a_study_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    given = {"study": "c", "objective": "write_amp", "knobs": "block_size", "trials": 3}
+    spec = make_spec(given, "test")
+    studies = engine_studies(spec, ["random", "gp-ucb:ucb=2"], 2)
+    with Home(tmp_path / "home", create=True) as home:
+        curves = list(on_engine(studies, ScriptedEngine(small_blocks), home, silent))
+        assert len(home.study_names()) == 4
+    assert [curve.optimizer for curve in curves] == ["random", "gp-ucb:ucb=2"] * 2
+    assert [curve.seed for curve in curves] == [1, 1, 2, 2]
+    assert all(curve.costs[0] >= curve.costs[-1] for curve in curves)
