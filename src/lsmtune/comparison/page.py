@@ -1,7 +1,5 @@
 """The page of a comparison: who is how good after how many trials."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import plotly.graph_objects as go
 
@@ -11,6 +9,7 @@ from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
+from lsmtune.report.words import counted
 from lsmtune.spec import StudySpec
 
 _HEIGHT_PX = 360
@@ -42,20 +41,12 @@ def render_comparison(found: Outcome, spec: StudySpec, *, real: bool) -> str:
 def _answer(found: Outcome) -> str:
     first = found.standings[0]
     taken = first.trials_to_target[0]
-    if taken is None:
+    if taken is None or first.optimizer == found.reference:
         return f"{first.optimizer} ends at {first.best_at[found.trials].median:.3f} of the base"
-    return f"{first.optimizer} takes {taken} trials to {found.target:.3f} of the base" + "".join(
-        _others(found, first)
-    )
-
-
-def _others(found: Outcome, first: Standing) -> Iterator[str]:
-    """How long those take that come after the best, in the order of their ends."""
-    for standing in found.standings:
-        if standing is not first:
-            middle = standing.trials_to_target[0]
-            count = f"more than {found.trials}" if middle is None else str(middle)
-            yield f", {standing.optimizer} {count}"
+    aim = f"{found.target:.3f} of the base"
+    if found.reference is not None:
+        aim = f"what {found.reference} has after {found.trials}"
+    return f"{first.optimizer} reaches in {counted(taken, 'trial')} {aim}"
 
 
 def _on_what(found: Outcome, spec: StudySpec, *, real: bool) -> str:

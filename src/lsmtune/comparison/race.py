@@ -44,9 +44,13 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All standings, the best first; the target is what is told to be reached."""
+    """All standings, the best first.
+
+    The target is what is to be reached: what the `reference` ends with, or a value of the user's.
+    """
 
     target: float
+    reference: str | None
     trials: int
     standings: tuple[Standing, ...]
     curves: tuple[Curve, ...]
@@ -93,10 +97,13 @@ def outcome(curves: Sequence[Curve], trials: int, target: float | None, referenc
     names = list(dict.fromkeys(curve.optimizer for curve in curves))
     own = {name: [c for c in curves if c.optimizer == name] for name in names}
     ends = {name: median(c.costs[-1] for c in own[name]) for name in names}
-    aim = target if target is not None else ends[reference] if reference else max(ends.values())
+    of, aim = None, target
+    if aim is None:
+        of = reference or max(ends, key=lambda name: ends[name])
+        aim = ends[of]
     standings = [_standing(name, own[name], trials, aim) for name in names]
-    return Outcome(aim, trials, tuple(sorted(standings, key=lambda s: ends[s.optimizer])),
-                   tuple(curves))  # fmt: skip
+    ranked = sorted(standings, key=lambda s: ends[s.optimizer])
+    return Outcome(aim, of, trials, tuple(ranked), tuple(curves))
 
 
 def _standing(name: str, curves: Sequence[Curve], trials: int, target: float) -> Standing:
@@ -125,6 +132,7 @@ def outcome_document(found: Outcome) -> dict[str, object]:
     """The outcome as JSON: `compare --json`."""
     return {
         "target_value": found.target,
+        "reference": found.reference,
         "trials": found.trials,
         "optimizers": {
             s.optimizer: {
