@@ -1,0 +1,118 @@
+"""What a warm start saves from a similar load, and costs from a misleading one.
+
+    .venv/bin/python benchmarks/warm_start.py [SEARCHES]
+
+On models of the screening that ships: one of every other config stands for the load that is tuned,
+one of the rest for a similar load that was tuned before. The misleading load is the similar one
+turned round: what is best there is worst here. Writes results/warm_start.json.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from lsmtune.comparison.model import Modelled, modelled
+from lsmtune.comparison.race import Curve, search, trials_to
+from lsmtune.knobs.types import Config
+from lsmtune.learning.threads import one_thread
+from lsmtune.objective import Metrics, parse_objective
+from lsmtune.optimizers.base import Observation, Optimizer
+from lsmtune.optimizers.earlier import Earlier
+from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.recipes.jin2022.study import Plan, shipped
+from lsmtune.spec import Ground, catalogue_of
+from lsmtune.stats import median_interval
+from lsmtune.trials import Base
+
+RESULTS = Path(__file__).parent / "results" / "warm_start.json"
+TRIALS, BEFORE, OPTIMIZER = 36, 36, "gp-ucb"
+SEARCHES = 20
+LIFTED = tuple(
+    f"{name} <= none"
+    for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
+)
+
+
+@dataclass(frozen=True)
+class Turned(Modelled):
+    """A load under which everything that is good here is as bad."""
+
+    def run(self, config: Config, rng: np.random.Generator) -> dict[str, float]:
+        base = self.metrics(self.space.default())
+        return {name: base[name] ** 2 / value for name, value in super().run(config, rng).items()}
+
+
+def models() -> tuple[Modelled, Modelled]:
+    """The load that is tuned, and the similar one."""
+    spec = Plan().screening("honest")
+    catalogue = catalogue_of(spec.engine, spec.workload)
+    ground = Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), 20_000)
+    space, asked = spec.space(ground), parse_objective("balanced", LIFTED)
+    lines = [line for line in shipped("honest") if line.metrics]
+    places = {key: place for place, key in enumerate(dict.fromkeys(map(_config, lines)))}
+    halves = [[line for line in lines if places[_config(line)] % 2 == half] for half in (0, 1)]
+    here, there = (modelled(half, catalogue, space, asked) for half in halves)
+    return here, replace(there, space=here.space)
+
+
+def _config(line: object) -> str:
+    return json.dumps(sorted(line.knobs.items()))  # type: ignore[attr-defined]
+
+
+class Recorded:
+    """An optimizer that keeps the history it was asked with last."""
+
+    def __init__(self, search: Optimizer) -> None:
+        self.name, self.summary, self._search = search.name, search.summary, search
+        self.history: tuple[Observation, ...] = ()
+
+    def ask(self, space: object, history: Sequence[Observation], seed: int) -> Config:
+        self.history = tuple(history)
+        return self._search.ask(space, history, seed)  # type: ignore[arg-type]
+
+
+def before(load: Modelled, seed: int) -> Earlier:
+    """What a search of the other load has measured."""
+    recorded = Recorded(make_optimizer(OPTIMIZER))
+    search(load, "before", recorded, seed + 1000, BEFORE + 1)
+    return Earlier("before", recorded.history)
+
+
+def main() -> None:
+    searches = int(sys.argv[1]) if len(sys.argv) > 1 else SEARCHES
+    here, similar = models()
+    turned = Turned(**{name: getattr(similar, name) for name in similar.__dataclass_fields__})
+    curves: dict[str, list[Curve]] = {"cold": [], "similar": [], "misleading": []}
+    for seed in range(1, searches + 1):
+        arms = {"cold": (), "similar": (before(similar, seed),),
+                "misleading": (before(turned, seed),)}  # fmt: skip
+        for name, earlier in arms.items():
+            optimizer = make_optimizer(OPTIMIZER, earlier)
+            curves[name].append(search(here, name, optimizer, seed, TRIALS))
+        print(seed, {name: round(own[-1].costs[-1], 3) for name, own in curves.items()}, flush=True)
+    found: dict[str, object] = {"trials": TRIALS, "searches": searches, "optimizer": OPTIMIZER}
+    for share in (0.5, 0.75, 1.0):
+        target = median(
+            at for curve in curves["cold"] for at in [curve.costs[round(TRIALS * share) - 1]]
+        )
+        found[f"to what a cold start has after {round(TRIALS * share)}"] = {
+            "target": target,
+            **{name: asdict(_taken(own, target)) for name, own in curves.items()},
+        }
+    RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+    print(json.dumps(found, indent=2))
+
+
+def _taken(curves: Sequence[Curve], target: float):  # type: ignore[no-untyped-def]
+    counts = [trials_to(curve, target) or TRIALS + 1 for curve in curves]
+    return median_interval([float(count) for count in counts])
+
+
+if __name__ == "__main__":
+    with one_thread():
+        main()
