@@ -20,7 +20,7 @@ from lsmtune.comparison.model import Modelled, modelled
 from lsmtune.comparison.race import Curve, search, trials_to
 from lsmtune.knobs.types import Config
 from lsmtune.learning.threads import one_thread
-from lsmtune.objective import Metrics, parse_objective
+from lsmtune.objective import parse_objective
 from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.registry import make_optimizer
