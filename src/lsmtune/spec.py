@@ -225,8 +225,11 @@ class StudySpec(BaseModel):
             raise UserError(f"{tables[1]}: a study is one thing; leave {' or '.join(tables)} out")
         if self.online is not None and self.engine != "myrocks":
             raise UserError(f"online: the engine {self.engine} is tuned between runs; myrocks can")
-        if self.online is not None and self.workload.preset.engine != "myrocks":
-            raise UserError(f"online: the load {self.workload.name} has an end; one of SQL has not")
+        endless = self.workload.preset.engine == "myrocks" and self.workload.kind != "read"
+        if self.online is not None and not endless:
+            raise UserError(
+                f"online: the load {self.workload.name} has an end; one of SQL that writes has not"
+            )
         if self.online is not None and self.until is not None:
             raise UserError("until: leave it out; a running engine is searched for `trials`")
         if 0 < self.pairs < MIN_PAIRS:
@@ -299,7 +302,9 @@ class StudySpec(BaseModel):
         """
         factor = float(scale or self.scale_value)
         catalogue = self._catalogue(ground)
-        given = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
+        given: Settings = catalogue.begun(self.knobs) if self.base is None else {}
+        if self.cache_bytes is not None:
+            given = {**given, "cache_size": self.cache_bytes}
         settings = with_families(ground.base.settings, self.workload.column_families)
         selected = catalogue.select(self.knobs)
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}

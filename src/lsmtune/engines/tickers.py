@@ -10,6 +10,10 @@ from lsmtune.metrics.statistics import Statistics
 from lsmtune.trials import Status
 
 _MICROS = 1e6
+BUILD_METRICS = (
+    "write_amp", "wal_inclusive_write_amp", "flush_write_bytes", "compact_write_bytes"
+)  # fmt: skip
+"""Of building a database those that stand for the writes of a load that only reads."""
 
 
 def ticker(statistics: Statistics, name: str) -> int:

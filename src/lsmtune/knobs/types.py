@@ -207,7 +207,13 @@ class Knob(BaseModel):
         return self.model_copy(update={"named_only": rest})
 
     def drawing(self, choices: tuple[Value, ...]) -> "Knob":
-        """The knob of which a search draws only these choices; the others can still be named."""
+        """The knob of which a search draws only these choices; the others can still be named.
+
+        A range becomes a list of them, and has no others.
+        """
+        if self.is_range:
+            listed = {"kind": "categorical", "choices": choices, "special": ()}
+            return self.model_copy(update=listed)
         others = tuple(value for value in self.choices if value not in choices)
         return self.model_copy(update={"named_only": others})
 

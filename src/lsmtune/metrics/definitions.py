@@ -24,8 +24,11 @@ class Metric:
 def _latencies(prefix: str, what: str) -> list[Metric]:
     names = {"p50": "median", "p75": "75 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
     return [
-        Metric(f"{prefix}_{p}_us", "us", "lower", f"{share} of {what} were no slower")
-        for p, share in names.items()
+        Metric(f"{prefix}_mean_us", "us", "lower", f"mean time of {what}"),
+        *(
+            Metric(f"{prefix}_{p}_us", "us", "lower", f"{share} of {what} were no slower")
+            for p, share in names.items()
+        ),
     ]
 
 
@@ -99,7 +102,7 @@ METRICS: dict[str, Metric] = {
 }  # fmt: skip
 
 
-_SPOKEN = re.compile(r"(p\d+)_(\w+)_us")
+_SPOKEN = re.compile(r"(p\d+|mean)_(\w+)_us")
 """A latency's name as people say it, p99_write_us: known as write_p99_us."""
 
 

@@ -41,6 +41,7 @@ _LATENCIES = {
     "delivery": "deliveries", "stock_level": "looks at the stock", "transaction": "transactions",
 }  # fmt: skip
 _PERCENTILE = re.compile(r"(\w+)_p(\d\d)(\d*)_us")
+_MEAN = re.compile(r"(\w+)_mean_us")
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -152,6 +153,9 @@ def unbroken(text: str) -> str:
 def label(metric: str) -> str:
     """The metric's name in a sentence."""
     latency = _PERCENTILE.fullmatch(metric)
+    mean = _MEAN.fullmatch(metric)
+    if mean is not None:
+        return f"mean latency of {_LATENCIES[mean[1]]}"
     if latency is None:
         return _LABELS.get(metric, metric.replace("_", " "))
     share = f"{latency[2]}.{latency[3]}" if latency[3] else latency[2]

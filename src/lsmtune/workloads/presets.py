@@ -57,7 +57,7 @@ _GETS: dict[str, Any] = {**_STORED, "skew": None}
 _SCANS: dict[str, Any] = {**_STORED, "scan_length": 10}
 _SQL: dict[str, Any] = {**_OPERATIONS, "duration_s": None, "direct_reads": True}
 _TABLES: dict[str, Any] = {**_SQL, "tables": 4}
-_FEWER = {"readrandom": 2, "readhalfmissing": 2, "scanshort": 4, "scanlong": 50}
+_FEWER = {"readrandom": 2, "readhalfmissing": 2, "lookup": 2, "scanshort": 4, "scanlong": 50}
 """Reads of the device take longer than writes: so many times fewer are run by default."""
 _TRANSACTIONS = 2000
 """Of each client of a load of SQL."""
@@ -67,6 +67,9 @@ TPCC_FAMILIES = (
     "cf_orders", "cf_orders_customer", "cf_order_line", "cf_item", "cf_stock",
 )  # fmt: skip
 """The column families of the load tpcc, where it has its own: one a table, one an index."""
+
+LOOKUP_FAMILIES = ("writecf", "defaultcf")
+"""The column families of the load lookup, in the order in which it asks them."""
 
 PRESETS: dict[str, Preset] = {
     "fillrandom": Preset(
@@ -167,7 +170,17 @@ PRESETS: dict[str, Preset] = {
         "myrocks",
         {"threads": 8, "num": 50_000},
     ),
-}
+    "lookup": Preset(
+        "gets by SQL in two column families as TiKV has them: a get that finds no key in writecf "
+        "does not ask defaultcf for the value; `present` of the keys have one",
+        "read",
+        True,
+        {**_OPERATIONS, "present": 0.5, "direct_reads": True, "skew": None},
+        "myrocks",
+        {"num": 200_000, "key_size": 16, "value_size": 1024, "compression_ratio": 0.5,
+         "threads": 1},
+    ),
+}  # fmt: skip
 """The workloads by name."""
 
 OPTIONAL = frozenset(name for preset in PRESETS.values() for name in preset.parameters)
@@ -177,8 +190,8 @@ OPTIONAL = frozenset(name for preset in PRESETS.values() for name in preset.para
 def default_operations(name: str, num: int) -> int:
     """Operations of each client where the user names none: as many as records, or fewer reads.
 
-    Those of a load of SQL are transactions.
+    Those of a load of SQL that writes are transactions.
     """
-    if PRESETS[name].engine != "rocksdb":
+    if PRESETS[name].engine != "rocksdb" and name not in _FEWER:
         return _TRANSACTIONS
     return max(1, num // _FEWER.get(name, 1))

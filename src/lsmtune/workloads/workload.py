@@ -7,6 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from lsmtune.workloads.presets import (
+    LOOKUP_FAMILIES,
     OPTIONAL,
     PRESETS,
     TPCC_FAMILIES,
@@ -54,10 +55,10 @@ class Workload(BaseModel):
     The other parameters exist only in some loads and are None elsewhere: `operations` of each
     client, or `duration_s` (the clock ends the load), `present` (the share of the keys that have
     a record before the load), `direct_reads` (reads pass by the operating system's page cache, so
-    that only the store's own caches count), `skew` (a record's chance to be asked for falls as
-    e^-(skew x rank / num); None: all alike), and those that the presets describe. After every
-    `tombstone_every` writes the next `tombstone_width` keys from a random one on are deleted, at
-    most `tombstones` times; a load that only reads finds a store that was built so.
+    that only the store's own caches count), `skew` (a record's chance to be asked for falls as 1 /
+    rank, from the rank num x e^-skew on; None: all alike), and those that the presets describe.
+    After every `tombstone_every` writes the next `tombstone_width` keys from a random one on are
+    deleted, at most `tombstones` times; a load that only reads finds a store that was built so.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -156,6 +157,8 @@ class Workload(BaseModel):
     @property
     def column_families(self) -> tuple[str, ...]:
         """The column families that the load has besides the default one."""
+        if self.name == "lookup":
+            return LOOKUP_FAMILIES
         return TPCC_FAMILIES if self.families else ()
 
     @property
@@ -181,7 +184,7 @@ class Workload(BaseModel):
         As many as records where their number is not known: overwrites make a store no larger.
         Of SQL the bytes of the rows, and of those that a transaction writes.
         """
-        if self.preset.engine != "rocksdb":
+        if self.preset.engine != "rocksdb" and self.name != "lookup":
             rows = (self.warehouses or 0) * _WAREHOUSE_BYTES
             rows += (self.tables or 0) * self.num * _ROW_BYTES
             transactions = (self.client_operations or _TRANSACTIONS_UNKNOWN) * self.threads

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,16 @@ from lsmtune.engines.myrocks.server import DATABASE
 from lsmtune.trials import Protocol, Status
 from lsmtune.workloads import Workload
 
-TPCC = "tpcc"
+TPCC, LOOKUP = "tpcc", "lookup"
 PROBES = ("get", "get_missing", "scan")
 """The parts of the probe that follows a load of nothing but writes."""
 TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
 PERCENTILES = {"p50": 0.5, "p75": 0.75, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
+_SCRIPTS = {TPCC: "tpcc.lua", LOOKUP: "lookup.lua", "records": "records.lua"}
+"""The loads that are scripts of ours; sysbench brings the others."""
 _WIDTH = 1.02
-"""A bucket of tpcc.lua's histograms reaches so many times as far as the one before."""
+"""A bucket of our scripts' histograms reaches so many times as far as the one before."""
 _RETRIED = "1213,1205,1020"
 """Deadlock, lock wait timeout, snapshot conflict: the same transaction runs again."""
 _ENDLESS = ("--events=0", "--time=0")
@@ -37,7 +39,8 @@ class Run:
     An operation of records.lua is a transaction.
 
     `latencies` are pairs of a time in µs, the middle or the end of a bucket, and how many fell
-    into it. `retries` counts transactions that ran again; `new_orders` is None but for TPC-C.
+    into it. `retries` counts transactions that ran again; `new_orders` is None but for TPC-C, and
+    so is `found`, the gets that found a record, but for lookups.
     """
 
     transactions: int
@@ -45,22 +48,29 @@ class Run:
     latencies: Mapping[str, tuple[tuple[float, int], ...]]
     retries: int
     new_orders: int | None = None
+    found: int | None = None
 
     def metrics(self) -> dict[str, float]:
         """The run in lsmtune's metrics, but for how fast it was."""
         found = {"retries": float(self.retries)}
         if self.new_orders is not None:
             found["tpmc"] = 60 * self.new_orders / self.load_s
+        if self.found is not None:
+            found["get_found"] = self.found / self.transactions
         return found | self.latency_metrics()
 
     def latency_metrics(self) -> dict[str, float]:
-        """The percentiles of each kind that there was."""
-        return {
-            f"{kind}_{p}_us": _at(counted, share)
-            for kind, counted in self.latencies.items()
-            if counted
-            for p, share in PERCENTILES.items()
-        }
+        """The mean and the percentiles of each kind that there was."""
+        found: dict[str, float] = {}
+        for kind, counted in self.latencies.items():
+            if counted:
+                found[f"{kind}_mean_us"] = _mean(counted)
+                found |= {f"{kind}_{p}_us": _at(counted, s) for p, s in PERCENTILES.items()}
+        return found
+
+
+def _mean(counted: tuple[tuple[float, int], ...]) -> float:
+    return sum(bound * count for bound, count in counted) / sum(count for _, count in counted)
 
 
 def _at(counted: tuple[tuple[float, int], ...], share: float) -> float:
@@ -101,7 +111,7 @@ def is_of_records(load: Workload) -> bool:
 
 
 def _argv(load: Workload, socket: Path, threads: int, seed: int, more: Sequence[str]) -> list[str]:
-    own = "tpcc.lua" if load.name == TPCC else "records.lua" if is_of_records(load) else None
+    own = _SCRIPTS.get("records" if is_of_records(load) else load.name)
     script = load.name if own is None else str(files(__package__) / own)
     return [
         "sysbench", script, "--db-driver=mysql", f"--mysql-socket={socket}", "--mysql-user=root",
@@ -113,16 +123,17 @@ def _argv(load: Workload, socket: Path, threads: int, seed: int, more: Sequence[
 def _size(load: Workload) -> tuple[str, ...]:
     if load.name == TPCC:
         return (f"--warehouses={load.warehouses}", f"--families={'on' if load.families else 'off'}")
-    if is_of_records(load):
-        names = ("num", "key_size", "value_size", "compression_ratio")
-        return tuple(f"--{name.replace('_', '-')}={getattr(load, name)}" for name in names)
+    if is_of_records(load) or load.name == LOOKUP:
+        names = ["num", "key_size", "value_size", "compression_ratio"]
+        names += [name for name in ("present", "skew") if load.name == LOOKUP]
+        return tuple(f"--{name.replace('_', '-')}={getattr(load, name) or 0}" for name in names)
     return (f"--tables={load.tables}", f"--table-size={load.num}", "--mysql-storage-engine=rocksdb")
 
 
 def _ends(load: Workload, *, endless: bool) -> tuple[str, ...]:
     if endless:
         return _ENDLESS
-    if is_of_records(load):
+    if is_of_records(load) or load.name == LOOKUP:
         return (f"--operations={load.client_operations}", *_ENDLESS)
     if load.client_operations is None:
         ends = ("--events=0", f"--time={load.duration_s}")
@@ -135,6 +146,8 @@ def read_run(load: Workload, printed: str) -> Run:
     """What sysbench printed; TrialFailedError where something is missing."""
     if is_of_records(load):
         return _records_run(printed, "write", load.threads)
+    if load.name == LOOKUP:
+        return _lookup_run(printed, load.threads)
     return _tpcc_run(printed, load.threads) if load.name == TPCC else _oltp_run(printed)
 
 
@@ -144,13 +157,22 @@ def read_probe(part: str, printed: str) -> Run:
 
 
 def _records_run(printed: str, part: str, threads: int) -> Run:
-    told = _told(printed, "records", threads)
+    return _counted_run(_told(printed, "records", threads), part)
+
+
+def _counted_run(told: list[dict[str, Any]], kind: str) -> Run:
     return Run(
         transactions=sum(thread["operations"] for thread in told),
         load_s=_span_s(told),
-        latencies={part: tuple(_buckets(told))},
+        latencies={kind: tuple(_buckets(told))},
         retries=0,
     )
+
+
+def _lookup_run(printed: str, threads: int) -> Run:
+    told = _told(printed, LOOKUP, threads)
+    run = _counted_run(told, "get")
+    return replace(run, found=sum(thread["found"] for thread in told))
 
 
 def _told(printed: str, script: str, threads: int) -> list[dict[str, Any]]:

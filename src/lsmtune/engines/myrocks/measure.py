@@ -3,11 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lsmtune.engines.debt import charged, debt_of
 from lsmtune.engines.myrocks.loads import Run, is_of_records
 from lsmtune.engines.myrocks.options import plain_knobs, read_settings, variable_of
 from lsmtune.engines.myrocks.server import Server, ServerFiles
 from lsmtune.engines.read_back import check_as_given, is_as_wanted, newest_options
-from lsmtune.engines.tickers import cache_metrics, read_metrics, table_sums, write_metrics
+from lsmtune.engines.tickers import (
+    BUILD_METRICS,
+    cache_metrics,
+    read_metrics,
+    table_sums,
+    write_metrics,
+)
 from lsmtune.engines.times import time_metrics
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, family_of, knob_name, option_name
@@ -61,11 +68,13 @@ def snapshot(server: Server) -> Snapshot:
 class Loaded:
     """What a load left to be measured; `end_s` is when it ended, `settled_s` when it was settled.
 
-    Both are Unix seconds; `cpu_s` is the CPU time of the server meanwhile.
+    Both are Unix seconds; `cpu_s` is the CPU time of the server meanwhile. `before`, `ended` and
+    `after` are what was counted when the load began, when it ended, and when all had settled.
     """
 
     run: Run
     before: Snapshot
+    ended: Snapshot
     after: Snapshot
     end_s: float
     settled_s: float
@@ -95,37 +104,59 @@ def measure(
 ) -> Measurement:
     """The measurement of a trial whose server has stopped; `metrics` are those known already.
 
-    What reads cost is that of the probe, where there is one.
+    What reads cost is that of the probe, where there is one. Of a load that only reads the tree is
+    the one that it has found; what was still to be settled behind it is of the building.
     """
-    run, after = loaded.run, loaded.after
-    counted = after.since(loaded.before)
+    run, reads = loaded.run, load.kind == "read"
+    counted_to = loaded.ended if reads else loaded.after
+    counted = counted_to.since(loaded.before)
     live = sum(path.stat().st_size for path in files.store.glob("*.sst"))
-    found = {**metrics, **run.metrics(), **write_metrics(counted)}
-    found |= read_metrics(counted) if probed is None else cache_metrics(probed.counted)
-    found |= {} if probed is None else probed.latencies
-    found |= _of_records(load, loaded, live) if is_of_records(load) else {}
     log = read_log(read_lines(files.store / "LOG", []))
     jobs = [job for job in log.ledger.jobs if _is_of_load(job, loaded)]
-    last_s = max((job.finished_micros or 0 for job in jobs), default=0) / _MICROS
-    settle_s = max(0.0, last_s - loaded.end_s)
-    sums = [table_sums(table) for table in after.tables]
+    settle_s = 0.0 if reads else _settle_s(jobs, loaded)
+    found = {
+        **metrics,
+        **run.metrics(),
+        **time_metrics(run.transactions, run.load_s, settle_s),
+        **({} if reads else _writes(counted, loaded)),
+        **(read_metrics(counted) if probed is None else cache_metrics(probed.counted)),
+        **({} if probed is None else probed.latencies),
+        **(_of_records(load, loaded, live) if is_of_records(load) else {}),
+        "live_sst_bytes": float(live),
+        "disk_write_bytes": float(loaded.disk_write_bytes),
+        "disk_bytes": float(loaded.disk_bytes),
+    }
     return Measurement(
-        metrics={
-            **found,
-            "live_sst_bytes": float(live),
-            "disk_write_bytes": float(loaded.disk_write_bytes),
-            "disk_bytes": float(loaded.disk_bytes),
-            **time_metrics(run.transactions, run.load_s, settle_s),
-            "stall_percent": 100 * found["stall_s"] / run.load_s,
-            "background_jobs": sum(told.get("background_jobs", 0.0) for told in sums),
-            "background_s": sum(told.get("background_s", 0.0) for told in sums),
-        },
-        levels=_levels(after.tables, bytes_by_level(jobs)),
-        stalls={cause: count for cause, count in after.stalls.items() if count},
+        metrics=charged(found, debt_of(jobs), to_build=True) if reads else found,
+        levels=_levels(counted_to.tables, bytes_by_level(jobs)),
+        stalls={cause: count for cause, count in counted_to.stalls.items() if count},
         engine_version=log.version or "unknown",
         assertions_enabled=False,
         as_run=dict(loaded.as_run),
     )
+
+
+def _settle_s(jobs: list[Job], loaded: Loaded) -> float:
+    last_s = max((job.finished_micros or 0 for job in jobs), default=0) / _MICROS
+    return max(0.0, last_s - loaded.end_s)
+
+
+def _writes(counted: Statistics, loaded: Loaded) -> dict[str, float]:
+    """What the writes of a load have cost until all had settled."""
+    found = write_metrics(counted)
+    sums = [table_sums(table) for table in loaded.after.tables]
+    return {
+        **found,
+        "stall_percent": 100 * found["stall_s"] / loaded.run.load_s,
+        "background_jobs": sum(told.get("background_jobs", 0.0) for told in sums),
+        "background_s": sum(told.get("background_s", 0.0) for told in sums),
+    }
+
+
+def measure_build(built: Snapshot) -> dict[str, float]:
+    """What building a database has cost, in the metrics that a read load takes from it."""
+    written = write_metrics(built.statistics)
+    return {name: written[name] for name in BUILD_METRICS}
 
 
 def _of_records(load: Workload, loaded: Loaded, live_bytes: int) -> dict[str, float]:

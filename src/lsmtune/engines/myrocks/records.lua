@@ -9,6 +9,8 @@ local bit = require("bit")
 
 local folder = sysbench.cmdline.script_path:match("^.*/") or ""
 local timing = dofile(folder .. "timing.lua")
+local drawing = dofile(folder .. "drawing.lua")
+local mixed = drawing.mixed
 
 sysbench.cmdline.options = {
   part = {"What is run: write, get, get_missing or scan", "write"},
@@ -22,47 +24,18 @@ sysbench.cmdline.options = {
   scan_length = {"Records of a scan", 10},
 }
 
-local TEXT_BYTES = 2^20
-local LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 local KIND = {get = 1ULL, get_missing = 2ULL, scan = 3ULL}
 
 local opt, connection
-local values = {}
+local values
 local latency = {}
 
 -- The load (load.c has the same) -------------------------------------------------------------
-
--- splitmix64 (Steele, Lea, Flood 2014).
-local function mixed(number)
-  number = (number + 1) * 0x9E3779B97F4A7C15ULL
-  number = bit.bxor(number, bit.rshift(number, 30)) * 0xBF58476D1CE4E5B9ULL
-  number = bit.bxor(number, bit.rshift(number, 27)) * 0x94D049BB133111EBULL
-  return bit.bxor(number, bit.rshift(number, 31))
-end
 
 local function key_of(client, operation)
   local drawn = mixed(ffi.cast("uint64_t", opt.rand_seed)) + bit.lshift(1ULL * client, 40)
   local number = tonumber(mixed(drawn + operation) % ffi.cast("uint64_t", opt.num))
   return ("%0" .. opt.key_size .. "d"):format(number)
-end
-
-local function make_values()
-  local size = opt.value_size
-  local pieces = math.max(1, math.floor(TEXT_BYTES / size))
-  local random = math.max(1, math.floor(size * opt.compression_ratio))
-  local piece, drawn = ffi.new("char[?]", size), 0ULL
-  for number = 0, pieces - 1 do
-    for at = 0, size - 1 do
-      if at < random then
-        piece[at] = LETTERS:byte(tonumber(mixed(drawn) % 64ULL) + 1)
-        drawn = drawn + 1
-      else
-        piece[at] = piece[at - random]
-      end
-    end
-    values[number] = ffi.string(piece, size)
-  end
-  values.pieces = pieces
 end
 
 -- The operations --------------------------------------------------------------------------------
@@ -122,7 +95,7 @@ end
 
 function thread_init()
   connect()
-  make_values()
+  values = drawing.values(opt)
 end
 
 function thread_done()

@@ -31,8 +31,9 @@ _LOOK_S = 0.1
 _MOST_CHARACTERS = 300
 _ERRORS = ("[ERROR]", "[Warning] RocksDB", "unknown variable", "unknown option")
 
-_RUN_TOGETHER = re.compile(r"(?<=\d)(?=rocksdb\.)")
-"""MyRocks forgets the line end behind its own histogram of commits."""
+_RUN_TOGETHER = re.compile(r"(?<=\d)\.?(?=rocksdb\.)")
+"""MyRocks forgets the line end behind its own histogram of commits, and may cut off its last number
+behind the point."""
 
 Row = tuple[object, ...]
 

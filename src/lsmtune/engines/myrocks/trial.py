@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
+from lsmtune.engines.debt import paying
 from lsmtune.engines.myrocks.live import LiveServer
 from lsmtune.engines.myrocks.loads import (
+    LOOKUP,
     PROBES,
     TPCC,
     is_of_records,
@@ -19,8 +21,15 @@ from lsmtune.engines.myrocks.loads import (
     read_run,
     sysbench_argv,
 )
-from lsmtune.engines.myrocks.measure import Loaded, Probed, measure, read_back, snapshot
-from lsmtune.engines.myrocks.options import read_base, variables_of
+from lsmtune.engines.myrocks.measure import (
+    Loaded,
+    Probed,
+    measure,
+    measure_build,
+    read_back,
+    snapshot,
+)
+from lsmtune.engines.myrocks.options import live_statements, read_base, variables_of
 from lsmtune.engines.myrocks.server import (
     DATABASE,
     Server,
@@ -85,7 +94,7 @@ class Trial:
             "cpu_s": loaded.cpu_s,
             "peak_rss_bytes": float(status.peak_rss_bytes),
             "others_cpu_percent": meter.stop().others_cpu_percent(own_cpu_s),
-            "build_s": template.metrics["build_s"],
+            **template.metrics,
         }
         return measure(load, self._files, loaded, probed, metrics)
 
@@ -136,27 +145,37 @@ class Trial:
             "settings": self._build_settings(),
             "load": [load.name, load.warehouses, load.families, load.tables, load.num],
             "record": [load.key_size, load.value_size],
+            "present": [load.compression_ratio, load.present] if load.kind == "read" else [],
             "warming": [load.threads, self._warming_operations()] if load.preset.prepared else [],
         }
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]
 
     def _build_settings(self) -> Settings:
-        """The base's settings under the trial's compaction style."""
-        style = {n: v for n, v in self._spec.settings.items() if option_name(n) in _STYLE}
-        return self._spec.base_settings | style
+        """The base's settings under the trial's compaction style.
+
+        What only reads meets files as the trial's own settings make them.
+        """
+        reads = self._spec.workload.kind == "read"
+        shaping = {k.name for k in self._catalogue.knobs if k.shapes} if reads else set()
+        own = {
+            name: value
+            for name, value in self._spec.settings.items()
+            if option_name(name) in _STYLE or name in shaping
+        }
+        return self._spec.base_settings | own
 
     def _build(self, data: Path, watch: Watch) -> Template:
         """Load the tables, warm them with writes where the load finds any, settle.
 
         Where indexes are made last they are loaded under leveled compaction, for MyRocks' bulk
         load fails under universal (error 4055); then all is compacted once as the trial's style
-        has it.
+        has it. For a load that only reads nothing is warmed.
         """
         watch.phase("build")
         started, load = time.monotonic(), self._spec.workload
         files, settings = ServerFiles(data.parent, data.name), self._build_settings()
         styles = [name for name in settings if option_name(name) == "compaction_style"]
-        indexed_last = load.name != TPCC and load.preset.prepared
+        indexed_last = load.name not in (TPCC, LOOKUP) and load.preset.prepared
         leveled = dict.fromkeys(styles, _LEVELED) if indexed_last else {}
         operations = self._warming_operations()
         warming = load.model_copy(update={"operations": operations, "duration_s": None})
@@ -165,6 +184,10 @@ class Trial:
             server.query(f"CREATE DATABASE {DATABASE}")
             argv = sysbench_argv(load, server.socket, "prepare", _TREE)
             run_client(argv, files, "prepare", _PREPARE_S)
+            if load.kind == "read":
+                settle(server, self._spec.protocol, SpaceMeter(server))
+                build_s = time.monotonic() - started
+                return Template(metrics={**measure_build(snapshot(server)), "build_s": build_s})
         with running(self._program, files, self._variables(settings)) as server:
             if any(settings[name] != _LEVELED for name in leveled):
                 server.query("SET GLOBAL rocksdb_compact_cf = 'default'")
@@ -190,14 +213,20 @@ class Trial:
         status, printed = run_client(
             argv, self._files, "load", spec.protocol.wall_limit_s, meter.look
         )
-        end_s = time.time()
+        end_s, ended = time.time(), snapshot(server)
         watch.phase("settle")
+        with_compactions = paying(spec.settings)
+        for statement in live_statements(
+            self._catalogue, self._base.options, spec.settings, with_compactions
+        ):
+            server.query(statement)
         settle(server, spec.protocol, meter)
         settled_s, cpu_s = time.time(), server.process.cpu_s() - cpu_s
         (self._files.workdir / "status.txt").write_text(server.status())
         return Loaded(
             read_run(spec.workload, printed),
             before,
+            ended,
             snapshot(server),
             end_s,
             settled_s,

@@ -60,6 +60,11 @@ def load_phase(load: Workload) -> Phase:
     return Phase(benchmark, _flags(load), load.preset.prepared, load.threads)
 
 
+def one_read() -> Phase:
+    """Next to nothing: what runs while a store settles that has been opened again."""
+    return Phase("readrandom", ("--reads=1",), existing=True, threads=1)
+
+
 def _flags(load: Workload) -> tuple[str, ...]:
     if not load.preset.prepared:
         counted = () if load.operations is None else (f"--writes={load.operations}",)

@@ -1,13 +1,15 @@
 """From what db_bench, its LOG and its directory say to a measurement in named units."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.debt import charged, debt_of
 from lsmtune.engines.rocksdb.client import HeldRun
 from lsmtune.engines.rocksdb.loads import LATENCIES
 from lsmtune.engines.tickers import (
+    BUILD_METRICS,
     cache_metrics,
     read_metrics,
     table_levels,
@@ -21,7 +23,12 @@ from lsmtune.metrics.compaction_table import (
     parse_compaction_tables,
     parse_stall_summary,
 )
-from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
+from lsmtune.metrics.db_bench import (
+    BenchmarkResult,
+    LatencyHistogram,
+    parse_banner,
+    parse_results,
+)
 from lsmtune.metrics.level_bytes import bytes_by_level
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.measurement import Measurement
@@ -102,12 +109,29 @@ def measure(
     )
 
 
+def with_debt(
+    load: Workload, measurement: Measurement, output: LoadOutput, settled: LoadOutput
+) -> Measurement:
+    """The measurement with what it has cost to settle the store behind the load.
+
+    The levels are those that reads have found, and those of the settled store behind writes.
+    """
+    run, jobs = _read(settled), settled.log.ledger.jobs
+    metrics = charged(measurement.metrics, debt_of(jobs), to_build=load.kind == "read")
+    both = bytes_by_level([*output.log.ledger.jobs, *jobs])
+    levels = measurement.levels if load.kind == "read" else table_levels(run.table, both)
+    peaks = {"peak_space_bytes": float(settled.run.peak_space_bytes),
+             "peak_rss_bytes": float(settled.run.exit.peak_rss_bytes)}  # fmt: skip
+    metrics |= {name: max(peak, metrics[name]) for name, peak in peaks.items()}
+    metrics["cpu_s"] += settled.run.exit.cpu_s
+    return measurement.model_copy(update={"metrics": metrics, "levels": levels})
+
+
 def measure_build(output: LoadOutput, operations: int) -> dict[str, float]:
     """What building a database has cost, in the metrics that a read load takes from it."""
     run = _read(output)
     written = _writes(run)
-    names = ("write_amp", "wal_inclusive_write_amp", "flush_write_bytes", "compact_write_bytes")
-    kept = {name: written[name] for name in names}
+    kept = {name: written[name] for name in BUILD_METRICS}
     return {**kept, "build_s": _seconds(run, operations) + _settle_s(run)}
 
 
@@ -194,11 +218,17 @@ def _operations(run: _Run, load: Workload) -> int:
 
 def _latencies(result: BenchmarkResult) -> dict[str, float]:
     return {
-        f"{LATENCIES[kind]}_{p}_us": value
+        f"{LATENCIES[kind]}_{what}_us": value
         for kind, latency in result.latencies.items()
         if kind in LATENCIES
-        for p, value in latency.percentiles.items()
+        for what, value in _told(latency)
     }
+
+
+def _told(latency: LatencyHistogram) -> Iterator[tuple[str, float]]:
+    """The mean and the percentiles, by what stands for them in a metric's name."""
+    yield "mean", latency.average_us
+    yield from latency.percentiles.items()
 
 
 def _probe(stdout: str, load: Workload) -> dict[str, float]:
@@ -215,14 +245,14 @@ def _probe(stdout: str, load: Workload) -> dict[str, float]:
             f"the probe's gets found only {hits.found} of {hits.looked_up} keys that were written",
         )
     metrics = {
-        f"{prefix}_{p}_us": value
+        f"{prefix}_{what}_us": value
         for name, prefix in _PROBES.items()
-        for p, value in _percentiles(results[name]).items()
+        for what, value in _told(_latency(results[name]))
     }
     return metrics | cache_metrics(parse_statistics(stdout))
 
 
-def _percentiles(result: BenchmarkResult) -> Mapping[str, float]:
+def _latency(result: BenchmarkResult) -> LatencyHistogram:
     if result.latency is None:
         raise TrialFailedError(Status.UNREADABLE, f"db_bench printed no latencies of {result.name}")
-    return result.latency.percentiles
+    return result.latency

@@ -57,7 +57,7 @@ _NOT_TAKEN = {
     "create_missing_column_families": "",
     "error_if_exists": "",
     "fail_if_options_file_error": "",
-    "disable_auto_compactions": "compactions must run for the tree to settle",
+    "disable_auto_compactions": "compactions run unless a trial's own knob says otherwise",
 }
 """Options of a user's file that a trial must not run with, and why; "" needs no word."""
 

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
+from lsmtune.engines.debt import owing, paying
 from lsmtune.engines.read_back import first_log, newest_options
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import Command, flags_of
-from lsmtune.engines.rocksdb.loads import Phase, build_phase, load_phase
-from lsmtune.engines.rocksdb.measure import LoadOutput, ProbeOutput, measure, measure_build
+from lsmtune.engines.rocksdb.loads import Phase, build_phase, load_phase, one_read
+from lsmtune.engines.rocksdb.measure import (
+    LoadOutput,
+    ProbeOutput,
+    measure,
+    measure_build,
+    with_debt,
+)
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.rocksdb.read_back import read_back
 from lsmtune.engines.templates import Template, copy_database, restore
@@ -69,11 +76,15 @@ class Trial:
             newest_options(self._database).read_text(),
             output.log.options,
         )
+        settled = self._settled(watch) if owing(self._spec.settings) else None
         probe = self._probe(watch) if self._spec.workload.kind == "write" else None
-        clients_cpu_s = output.run.exit.cpu_s + (probe.exit.cpu_s if probe else 0.0)
-        own_cpu_s = time.process_time() - own_cpu_s + clients_cpu_s
+        clients = [output.run.exit, *([settled.run.exit] if settled else [])]
+        clients += [probe.exit] if probe else []
+        own_cpu_s = time.process_time() - own_cpu_s + sum(client.cpu_s for client in clients)
         others = meter.stop().others_cpu_percent(own_cpu_s)
         measurement = measure(self._spec.workload, output, probe, built, as_run)
+        if settled:
+            measurement = with_debt(self._spec.workload, measurement, output, settled)
         return measurement.model_copy(
             update={"metrics": {**measurement.metrics, "others_cpu_percent": others}}
         )
@@ -82,7 +93,7 @@ class Trial:
         """The files that exist, by the name under which they are kept."""
         named = {
             f"{part}-{stream}.txt": self._places.workdir / f"{part}-{stream}.txt"
-            for part in ("build", "load", "probe")
+            for part in ("build", "load", "debt", "probe")
             for stream in ("stdout", "stderr")
         }
         named["LOG"] = first_log(self._database)
@@ -150,6 +161,16 @@ class Trial:
         phase = load_phase(self._spec.workload)
         return self._held(_Part("load", command, phase, self._database, self._spec.settings), watch)
 
+    def _settled(self, watch: Watch) -> LoadOutput:
+        """Let the store settle with compactions on, behind a load that ran without."""
+        # As RocksDB does when it opens a store: who follows the LOG must not meet the old one.
+        log = self._database / "LOG"
+        log.rename(f"{log}.old.{time.time_ns() // 1000}")
+        settings = paying(self._spec.settings)
+        command = Command(self._program, self._spec.workload, self._spec.seed, self._database)
+        part = _Part("debt", command, one_read(), self._database, settings)
+        return self._held(part, Watch(watch.phase))
+
     def _held(self, part: _Part, watch: Watch) -> LoadOutput:
         options = self._options(part.name, part.settings, compactions=True)
         files = ClientFiles.of(self._places.workdir, part.name)
@@ -158,7 +179,7 @@ class Trial:
         benchmark = part.phase.benchmark
         best = BestCase(self._spec.workload)
         run = client.run_held(benchmark, self._spec.protocol, watch, best)
-        log = first_log(part.database)
+        log = part.database / "LOG" if part.name == "debt" else first_log(part.database)
         if not log.is_file():
             raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
         return LoadOutput(

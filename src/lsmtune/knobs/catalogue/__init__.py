@@ -56,7 +56,8 @@ class Preset(BaseModel):
 
     The knobs are those of its list, else those of the preset that it is `like`, else all that
     have an effect and give nothing up; `fixed` ones stay at the base, and of those in `choices`
-    only these values are drawn. `load` are workload parameters that vary besides, as in a
+    only these values are drawn. `base` are values that a published study began with, where the
+    user has no base of his own. `load` are workload parameters that vary besides, as in a
     published study: what such a preset gains is not the store's alone.
     """
 
@@ -67,6 +68,7 @@ class Preset(BaseModel):
     like: str | None = None
     fixed: dict[str, Value] = {}
     choices: dict[str, tuple[Value, ...]] = {}
+    base: dict[str, Value] = {}
     load: tuple[str, ...] = ()
 
 
@@ -153,30 +155,44 @@ class Catalogue:
     def select(self, selection: str) -> tuple[Knob, ...]:
         """The knobs that a preset's name or a list means.
 
-        A preset leaves out what has no effect, gives something up, or is not there; in a list
-        only what has no effect or is not there is refused. Parameters of the load come last.
+        A preset leaves out what has no effect or is not there, and what gives something up unless
+        it names that; in a list only what has no effect or is not there is refused. Parameters of
+        the load come last.
         """
         preset = self._preset(selection)
         if preset is None:
             return self._listed([name.strip() for name in selection.split(",") if name.strip()])
-        model = self._preset(preset.like) if preset.like else preset
-        names = model.knobs if model else None
+        model = self._model(preset)
+        names = model.knobs
         chosen = [knob for knob in self.knobs if names is None or _spoken(knob, names)]
         if names is not None:
             chosen.sort(key=lambda knob: names.index(_spoken(knob, names) or ""))
-        choices = {**(model.choices if model else {}), **preset.choices}
+        choices = {**model.choices, **preset.choices}
         own = tuple(
             knob.drawing(choices[name]) if (name := option_name(knob.name)) in choices else knob
             for knob in chosen
-            if knob.name not in preset.fixed and knob.inert is None and knob.risk is None
+            if knob.name not in preset.fixed
+            and knob.inert is None
+            and (knob.risk is None or names is not None)
         )
         return own + tuple(p.as_knob() for p in self.workload_parameters if p.name in preset.load)
+
+    def begun(self, selection: str) -> Settings:
+        """The values that the study of a preset began with; those of every column family."""
+        preset = self._preset(selection)
+        told = {**self._model(preset).base, **preset.base} if preset else {}
+        names = (knob.name for knob in self.knobs)
+        return {name: told[option_name(name)] for name in names if option_name(name) in told}
 
     def advised(self, selection: str) -> tuple[Start, ...]:
         """The starts that suit a preset; all of them for a list of knobs."""
         if self._preset(selection) is None:
             return self.starts
         return tuple(start for start in self.starts if selection in start.suits)
+
+    def _model(self, preset: Preset) -> Preset:
+        """The preset whose knobs it has: the one that it is like, or itself."""
+        return (self._preset(preset.like) if preset.like else None) or preset
 
     def _preset(self, name: str) -> Preset | None:
         return next((preset for preset in self.presets if preset.name == name), None)

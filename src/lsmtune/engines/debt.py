@@ -1,0 +1,75 @@
+"""Compaction debt: what a store that was told not to compact still has to do.
+
+A load that runs without compactions is quick at the cost of later. So behind it the store settles
+with compactions on, and what that takes is charged to the trial.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lsmtune.knobs.families import option_name
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.log_jobs import Job
+
+_KNOB = "disable_auto_compactions"
+_MICROS = 1e6
+_BYTES = ("write_amp", "wal_inclusive_write_amp")
+
+
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """What settling has cost: from the first compaction to the end of the last, and all of them."""
+
+    seconds: float
+    write_bytes: int
+    read_bytes: int
+    jobs: int
+    jobs_s: float
+
+
+def owing(settings: Settings) -> frozenset[str]:
+    """The knobs by which a store leaves work undone; one a column family, where it has some."""
+    return frozenset(n for n, value in settings.items() if option_name(n) == _KNOB and value)
+
+
+def paying(settings: Settings) -> Settings:
+    """The settings with compactions on."""
+    return {**settings, **dict.fromkeys(owing(settings), False)}
+
+
+def debt_of(jobs: Iterable[Job]) -> Debt:
+    """What the compactions among these jobs came to."""
+    done = [job for job in jobs if job.kind == "compaction"]
+    begun = [job.started_micros for job in done if job.started_micros is not None]
+    ended = [job.finished_micros for job in done if job.finished_micros is not None]
+    return Debt(
+        seconds=(max(ended) - min(begun)) / _MICROS if begun and ended else 0.0,
+        write_bytes=sum(job.written_bytes or 0 for job in done),
+        read_bytes=sum(job.read_bytes or 0 for job in done),
+        jobs=len(done),
+        jobs_s=sum(job.duration_s or 0.0 for job in done),
+    )
+
+
+def charged(metrics: Mapping[str, float], debt: Debt, *, to_build: bool) -> dict[str, float]:
+    """The metrics of a trial with its debt, which is the building's where the load only reads.
+
+    How fast the load itself was stays as it is.
+    """
+    found = dict(metrics)
+    written = metrics["flush_write_bytes"] + metrics["compact_write_bytes"]
+    user_bytes = written / metrics["write_amp"]
+    found |= {name: metrics[name] + debt.write_bytes / user_bytes for name in _BYTES}
+    more = {
+        "compact_write_bytes": debt.write_bytes,
+        "compact_read_bytes": debt.read_bytes,
+        "background_jobs": debt.jobs,
+        "background_s": debt.jobs_s,
+    }
+    if to_build:
+        more["build_s"] = debt.seconds
+    else:
+        more |= {"settle_s": debt.seconds, "total_s": debt.seconds}
+        operations = metrics["sustained_ops_s"] * metrics["total_s"]
+        found["sustained_ops_s"] = operations / (metrics["total_s"] + debt.seconds)
+    return found | {name: found[name] + cost for name, cost in more.items() if name in found}
