@@ -10,6 +10,7 @@ from lsmtune.knobs.catalogue import Preset, load
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, refusals
 from lsmtune.knobs.families import families, knob_name, lifted, option_name, view, with_families
 from lsmtune.knobs.space import KnobSpace
+from lsmtune.workloads.presets import LOOKUP_FAMILIES
 
 MIB = 1 << 20
 FAMILIES = ("cf_orders", "cf_stock")

@@ -12,7 +12,7 @@ def reproduce(
     recipe: Annotated[
         str,
         typer.Argument(
-            metavar="RECIPE", help="jin2022, sst-size, compaction-style, db-bench-study"
+            metavar="RECIPE", help="jin2022, sst-size, compaction-style, db-bench-study, autotikv"
         ),
     ],
     num: Annotated[int | None, typer.Option(min=1000, help="records of the load")] = None,

@@ -80,6 +80,7 @@ def cache_metrics(statistics: Statistics) -> dict[str, float]:
     reads = sum(ticker(statistics, f"rocksdb.number.{n}") for n in ("keys.read", "db.seek"))
     metrics = {
         "read_amp": ticker(statistics, "rocksdb.block.cache.miss") / max(1, reads),
+        "block_reads": ticker(statistics, "rocksdb.block.cache.add") / max(1, reads),
         "bloom_useful": ticker(statistics, "rocksdb.bloom.filter.useful") / max(1, reads),
     }
     for kind in ("data", "index", "filter"):

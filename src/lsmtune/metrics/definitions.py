@@ -76,6 +76,9 @@ METRICS: dict[str, Metric] = {
         Metric("retries", "transactions", "lower",
                "transactions that ran again after a deadlock or a conflict"),
         Metric("read_amp", "ratio", "lower", "blocks read past the block cache a get or scan"),
+        Metric("block_reads", "ratio", "lower",
+               "blocks read into the block cache a get or scan; what compactions read for "
+               "themselves does not count, as it does in read_amp under writes"),
         Metric("cache_hit_data", "ratio", "higher", "data blocks found in the block cache"),
         Metric("cache_hit_index", "ratio", "higher", "index blocks found in the block cache"),
         Metric("cache_hit_filter", "ratio", "higher",

@@ -26,6 +26,7 @@ _LABELS = {
     "stall_s": "stall time",
     "build_s": "time to build",
     "read_amp": "read amplification",
+    "block_reads": "blocks read",
     "cache_hit_data": "data blocks found in the cache",
     "cache_hit_index": "index blocks found in the cache",
     "cache_hit_filter": "filter blocks found in the cache",

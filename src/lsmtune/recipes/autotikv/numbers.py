@@ -1,0 +1,218 @@
+"""Each recommendation beside the published one, judged by the experiment around it, and why."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lsmtune.knobs.families import option_name
+from lsmtune.knobs.types import Knob, Value
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.recipes.autotikv.study import NAMES, RECOMMENDED, Name, Part, Results, paper
+from lsmtune.recipes.experiment import Cell, metric
+from lsmtune.recipes.experiment import Value as Read
+from lsmtune.recipes.published import times
+from lsmtune.report.words import Ratio, Side, knob_value, label, listed, number, quantity
+from lsmtune.stats import Interval, mean_interval
+
+Finding = Literal["agrees", "disagrees", "makes no difference here", "not decided"]
+FINDINGS: tuple[Finding, ...] = (
+    "agrees", "makes no difference here", "disagrees", "not decided"
+)  # fmt: skip
+
+_PAIRS = 2
+_OPERATION: dict[Name, str] = {
+    "writeheavy": "write", "pntlookup-a": "get", "pntlookup-b": "get", "shortscan": "scan"
+}  # fmt: skip
+_SHARES = {
+    "cache_hit_data": "data blocks",
+    "cache_hit_index": "index blocks",
+    "cache_hit_filter": "filter blocks",
+}
+_COUNTS = {"block_reads": "{} blocks are read", "bloom_useful": "filters spare {} block reads"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A recommended value: what was published, what is recommended here, and what follows.
+
+    `evidence` is what the knob does to what was asked for, `why` what else it moves.
+    """
+
+    name: Name
+    knob: str
+    statement: str
+    here: str
+    finding: Finding
+    evidence: str
+    why: str
+    published_why: str
+
+
+def claims(results: Results) -> Iterator[Claim]:
+    """Every published recommendation, in the order of the post."""
+    for name in NAMES:
+        for told in paper()[name]["recommended"]:
+            yield _claim(results.parts[name], told)
+
+
+def knob_of(part: Part, name: str) -> Knob:
+    """A knob of the search."""
+    return next(knob for knob in part.knobs if knob.name == name)
+
+
+def ratio_to(part: Part, cell: Cell, against: Cell) -> Interval | None:
+    """What a cell has of another one's in what was asked for, block by block."""
+    return part.experiment.ratio(cell, against, metric(part.metric))
+
+
+def side(part: Part, cell: Cell, against: Cell) -> Side | None:
+    """Whether a cell is better than another one, or worse; None where too few runs tell."""
+    ratio = ratio_to(part, cell, against)
+    return None if ratio is None else Ratio.of(ratio).gain(part.metric).side
+
+
+def _claim(part: Part, told: dict[str, Any]) -> Claim:
+    knob, values = knob_of(part, told["knob"]), tuple(told["values"])
+    indifferent = told.get("indifferent", False)
+    finding = _indifferent(part, knob) if indifferent else _judged(part, knob, values)
+    shown, against = _extremes(part, knob, None if indifferent else values)
+    words = listed([knob_value(knob, value) for value in values]).replace(" and ", " or ")
+    return Claim(
+        name=part.name,
+        knob=knob.name,
+        statement=f"{paper()[part.name]['title']}: {knob.name} "
+        + ("matters little" if indifferent else words),
+        here=knob_value(knob, part.recommended[knob.name]),
+        finding=finding,
+        evidence=_evidence(part, knob, shown, against),
+        why=_why(part, knob, shown, against),
+        published_why=told["why"],
+    )
+
+
+def _judged(part: Part, knob: Knob, values: tuple[Value, ...]) -> Finding:
+    """Whether the best that was found has one of the values, and whether others are worse."""
+    cells = part.cells[knob.name]
+    theirs = [cells[value] for value in values]
+    others = [cell for value, cell in cells.items() if value not in values]
+    against_ours = [side(part, cell, RECOMMENDED) for cell in theirs if cell != RECOMMENDED]
+    against_theirs = [side(part, other, cell) for other in others for cell in theirs]
+    if None in (*against_ours, *against_theirs):
+        return "not decided"
+    if RECOMMENDED not in theirs and all(found == "worse" for found in against_ours):
+        return "disagrees"
+    return "agrees" if "worse" in against_theirs else "makes no difference here"
+
+
+def _indifferent(part: Part, knob: Knob) -> Finding:
+    cells = [cell for cell in part.cells[knob.name].values() if cell != RECOMMENDED]
+    found = [side(part, cell, RECOMMENDED) for cell in cells]
+    if None in found:
+        return "not decided"
+    return "agrees" if set(found) == {"undecided"} else "disagrees"
+
+
+def _extremes(part: Part, knob: Knob, values: tuple[Value, ...] | None) -> tuple[Value, Value]:
+    """The two values that show what the knob does.
+
+    The value that was found least good, and the recommended one; where that is not the published
+    one (`values`), the best of these instead of the least good.
+    """
+    ours = part.recommended[knob.name]
+    others = [value for value in part.cells[knob.name] if value != ours]
+    if values is not None and ours not in values:
+        others = list(values)
+    costs = {value: _cost(part, part.cells[knob.name][value]) for value in others}
+    best_of_theirs = values is not None and ours not in values
+    pick = min if best_of_theirs else max
+    return pick(others, key=lambda value: costs[value]), ours
+
+
+def _cost(part: Part, cell: Cell) -> float:
+    mean = part.experiment.mean(cell, metric(part.metric))
+    if mean is None:
+        return float("inf")
+    return -mean if METRICS[part.metric].better == "higher" else mean
+
+
+def _evidence(part: Part, knob: Knob, shown: Value, against: Value) -> str:
+    cells = part.cells[knob.name]
+    ratio = ratio_to(part, cells[shown], cells[against])
+    told = f"{label(part.metric)}, {_at(knob, shown)} / {_at(knob, against)}"
+    return f"{told}: {times(ratio)}" if ratio else f"{told}: too few runs"
+
+
+def _at(knob: Knob, value: Value) -> str:
+    return knob_value(knob, value)
+
+
+def _why(part: Part, knob: Knob, shown: Value, against: Value) -> str:
+    """What was measured besides, at one value of a knob against another."""
+    cells = part.cells[knob.name]
+    found = list(moved(part, cells[shown], cells[against]))
+    begin = f"with {knob.name} {_at(knob, shown)} instead of {_at(knob, against)}"
+    if not found:
+        return f"{begin} neither the blocks that are read nor what filters and cache spare differ"
+    return f"{begin} {'; '.join(found)}"
+
+
+def moved(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
+    """What is decidedly otherwise in a cell than in another, in words."""
+    experiment, operation = part.experiment, _OPERATION[part.name]
+    for swept in experiment.swept.metrics:
+        name = swept.metric
+        after, before = (experiment.mean(c, metric(name)) for c in (cell, against))
+        if after is None or before is None or not _differs(part, cell, against, metric(name)):
+            continue
+        if name in _SHARES:
+            yield f"{_share(after)} of the {_SHARES[name]} are in the cache, not {_share(before)}"
+        elif name in _COUNTS:
+            told = _COUNTS[name].format(number(after))
+            yield f"{told} a {operation}, not {number(before)}"
+        elif name == "sustained_ops_s":
+            unit = METRICS[name].unit
+            yield (
+                f"with all that is left to be compacted {quantity(after, unit)} are written, not "
+                f"{quantity(before, unit)}"
+            )
+        elif name == "settle_s":
+            yield f"settling takes {quantity(after, 's')}, not {quantity(before, 's')}"
+    yield from _files(part, cell, against)
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.3g} %"
+
+
+def _differs(part: Part, cell: Cell, against: Cell, value: Read) -> bool:
+    """Whether the differences within the blocks are decidedly not 0."""
+    found, other = (part.experiment.by_block(c, value) for c in (cell, against))
+    pairs = [found[block] - other[block] for block in sorted(found.keys() & other.keys())]
+    if len(pairs) < _PAIRS:
+        return False
+    interval = mean_interval(pairs)
+    return interval.low > 0 or interval.high < 0
+
+
+def _files(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
+    """How many files level 0 holds, where reads have found the trees."""
+    if part.load.kind != "read":
+        return
+    after, before = (_level_0(part, c) for c in (cell, against))
+    if after and before and (min(after) > max(before) or max(after) < min(before)):
+        yield f"level 0 holds {_span(after)} files, not {_span(before)}"
+
+
+def _level_0(part: Part, cell: Cell) -> list[int]:
+    trees = part.experiment.trees.get(cell, ())
+    return [sum(level.files for level in tree if level.level == "L0") for tree in trees]
+
+
+def _span(counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def is_of_compaction(knob: str) -> bool:
+    """Whether a knob leaves compactions out."""
+    return option_name(knob) == "disable_auto_compactions"

@@ -1,0 +1,297 @@
+"""Four searches as AutoTiKV ran them, each followed by an experiment around what it recommends."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from math import log
+from typing import Any, Literal
+
+from lsmtune.engines.base import Engine
+from lsmtune.engines.registry import make_engine
+from lsmtune.experiment import Sweep, Told
+from lsmtune.knobs.types import Config, Knob, Value
+from lsmtune.recipes.base import Asked, Progress
+from lsmtune.recipes.experiment import Cell, Experiment, run_experiment
+from lsmtune.recipes.published import published
+from lsmtune.report.words import knob_value
+from lsmtune.spec import PROGRAMS, StudySpec
+from lsmtune.store.home import Home
+from lsmtune.store.ranking import base_metrics
+from lsmtune.store.records import complete_trials
+from lsmtune.studies.study import Study, open_study
+from lsmtune.trials import Role
+from lsmtune.workloads import EngineName, Workload
+
+Name = Literal["writeheavy", "pntlookup-a", "pntlookup-b", "shortscan"]
+NAMES: tuple[Name, ...] = ("writeheavy", "pntlookup-a", "pntlookup-b", "shortscan")
+BLIND = "blind writes"
+"""The part that shows what compaction does to writes that do not read."""
+
+METRIC: dict[Name, str] = {
+    "writeheavy": "write_mean_us",
+    "pntlookup-a": "get_mean_us",
+    "pntlookup-b": "throughput_ops_s",
+    "shortscan": "scan_mean_us",
+}
+"""What the post asked for: go-ycsb's latencies are means."""
+
+OPTIMIZER = "tpe"
+TRIALS = 30
+RECOMMENDED: Cell = (0,)
+"""The cell of an experiment that is what its search recommends."""
+COMPACTING, UNCOMPACTED = (0,), (1,)
+"""The cells of the blind writes."""
+
+_KEYS, _PRESENT = 160_000, 0.5
+"""A thousandth of the published: so many keys of which half exist."""
+_OPERATIONS: dict[Name, int] = {
+    "writeheavy": 40_000, "pntlookup-a": 100_000, "pntlookup-b": 50_000, "shortscan": 3000
+}  # fmt: skip
+_FEWEST_OPERATIONS = 500
+_ROWS_A_SCAN = 100
+_KNOBS: dict[Name, str] = {
+    "writeheavy": "autotikv-writes", "pntlookup-a": "autotikv", "pntlookup-b": "autotikv",
+    "shortscan": "autotikv",
+}  # fmt: skip
+_ENGINES: dict[Name, EngineName] = {"pntlookup-b": "myrocks"}
+_EVIDENCE = ("block_reads", "cache_hit_data", "cache_hit_index", "cache_hit_filter", "bloom_useful")
+_COSTS = ("write_amp", "live_sst_bytes")
+_OF_WRITES = ("block_reads", "bloom_useful", "sustained_ops_s", "settle_s")
+_CHANGE = "one knob"
+_COMPACTION, _KNOB = "compaction", "disable_auto_compactions"
+_SCALE = 64
+_REPEATS = 3
+_BASE_RUNS, _FINALISTS = 2, 3
+_ANY_MEMORY = "1TiB"
+_LIFTED = ("live_sst_bytes <= none", "write_amp <= none")
+"""The post had no limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round of a search: the config it tried, and what was asked for came to."""
+
+    config: Config
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A search that has run, and the experiment around its recommendation.
+
+    `base` is what was asked for under the base, `knobs` are as they were searched, and `cells` are
+    those of the experiment by knob and value, the others as recommended.
+    """
+
+    name: Name
+    load: Workload
+    knobs: tuple[Knob, ...]
+    base: float
+    rounds: tuple[Round, ...]
+    recommended: Config
+    cells: Mapping[str, Mapping[Value, Cell]]
+    experiment: Experiment
+    version: str
+    machine: str
+    cache_bytes: int
+
+    @property
+    def metric(self) -> str:
+        """What was asked for."""
+        return METRIC[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that the page shows."""
+
+    parts: Mapping[Name, Part]
+    blind: Experiment
+
+
+def paper() -> dict[str, Any]:
+    """What was published."""
+    return published(__package__)
+
+
+def specs(asked: Asked) -> tuple[StudySpec, ...]:
+    """What is known before it runs: the searches and the blind writes."""
+    return (*(search(name, asked) for name in NAMES), blind(asked))
+
+
+def search(name: Name, asked: Asked) -> StudySpec:
+    """A search: measured once a config, its best again under other keys."""
+    return _spec(
+        f"autotikv-{name}",
+        _load(name, asked),
+        asked,
+        knobs=_KNOBS[name],
+        objective=(METRIC[name],),
+        limits=_LIFTED,
+        optimizer=OPTIMIZER,
+        trials=TRIALS,
+        base_runs=_BASE_RUNS,
+        finalists=_FINALISTS,
+        repeats=1,
+    )
+
+
+def blind(asked: Asked) -> StudySpec:
+    """Writes that read nothing, with compactions and without."""
+    num, operations = _size("writeheavy", asked)
+    return _spec(
+        "autotikv-blind-writes",
+        Workload(name="overwrite", num=num, operations=operations),
+        asked,
+        knobs=_KNOBS["writeheavy"],
+        repeats=0,
+        sweep=Sweep(
+            factors={_COMPACTION: {_KNOB: (False, True)}},
+            labels={_COMPACTION: ("on", "off")},
+            repeats=asked.repeats or _REPEATS,
+            metrics=("write_mean_us", "sustained_ops_s", "settle_s", "write_amp", "stall_s"),
+        ),
+    )
+
+
+def _around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ...]) -> StudySpec:
+    """The recommendation, and its neighbours: each value of one knob, the others held."""
+    changes = [{}, *_changes(recommended, knobs)]
+    values: dict[str, tuple[Told, ...]] = {
+        knob.name: tuple(change.get(knob.name, recommended[knob.name]) for change in changes)
+        for knob in knobs
+    }
+    labels = ["as recommended"]
+    for change in changes[1:]:
+        labels += [f"{k.name} {knob_value(k, change[k.name])}" for k in knobs if k.name in change]
+    more = _OF_WRITES if name == "writeheavy" else _EVIDENCE
+    return _spec(
+        f"autotikv-{name}-{recommended.hash[:6]}",
+        _load(name, asked),
+        asked,
+        knobs=_KNOBS[name],
+        repeats=0,
+        sweep=Sweep(
+            factors={_CHANGE: values},
+            labels={_CHANGE: tuple(labels)},
+            repeats=asked.repeats or _REPEATS,
+            metrics=(METRIC[name], *more, *_COSTS),
+        ),
+    )
+
+
+def _changes(recommended: Config, knobs: tuple[Knob, ...]) -> list[dict[str, Value]]:
+    return [
+        {knob.name: value}
+        for knob in knobs
+        for value in knob.drawn
+        if value != recommended[knob.name]
+    ]
+
+
+def _cells(recommended: Config, knobs: tuple[Knob, ...]) -> dict[str, dict[Value, Cell]]:
+    """The experiment's cells by knob and value."""
+    found: dict[str, dict[Value, Cell]] = {
+        k.name: {recommended[k.name]: RECOMMENDED} for k in knobs
+    }
+    for place, change in enumerate(_changes(recommended, knobs), start=1):
+        for name, value in change.items():
+            found[name][value] = (place,)
+    return {k.name: {v: found[k.name][v] for v in k.drawn} for k in knobs}
+
+
+def _size(name: Name, asked: Asked) -> tuple[int, int]:
+    """How many different keys the load has, and how many operations."""
+    keys = asked.num or _KEYS
+    operations = max(_FEWEST_OPERATIONS, _OPERATIONS[name] * keys // _KEYS)
+    return (keys if name.startswith("pnt") else round(keys * _PRESENT)), operations
+
+
+def _load(name: Name, asked: Asked) -> Workload:
+    num, operations = _size(name, asked)
+    if name == "writeheavy":
+        return Workload(name="updaterandom", num=num, operations=operations)
+    if name == "shortscan":
+        return Workload(name="scanshort", num=num, operations=operations, scan_length=_ROWS_A_SCAN)
+    sql = name == "pntlookup-b"
+    return Workload(
+        name="lookup" if sql else "readhalfmissing",
+        num=num,
+        operations=operations,
+        present=_PRESENT,
+        skew=round(log(num), 1),  # from the first rank on
+    )
+
+
+def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySpec:
+    engine = load.preset.engine
+    existing = load.num * (load.present or 1) * load.record_bytes
+    cache = existing * paper()["cache_bytes"] / paper()["data_bytes"]
+    return StudySpec(
+        study=f"reproduce-{name}",
+        engine=engine,
+        program=asked.program if engine == "rocksdb" else PROGRAMS[engine],
+        workload=load,
+        scale=f"1/{_SCALE}",
+        cache=str(round(cache) // 1024 * 1024 * _SCALE),
+        memory=_ANY_MEMORY,
+        early_stop=False,
+        pairs=0,
+        **more,
+    )
+
+
+def run(
+    asked: Asked,
+    home: Home,
+    progress: Progress,
+    make: Callable[[str, str], Engine] = make_engine,
+) -> Results:
+    """Run what has not run yet, search by search."""
+
+    def opened(spec: StudySpec) -> AbstractContextManager[Study]:
+        return _opened(spec, home, progress, make)
+
+    parts = {name: _part(name, asked, opened) for name in NAMES}
+    with opened(blind(asked)) as study:
+        return Results(parts, run_experiment(study))
+
+
+@contextmanager
+def _opened(
+    spec: StudySpec, home: Home, progress: Progress, make: Callable[[str, str], Engine]
+) -> Iterator[Study]:
+    engine = make(spec.engine, spec.program)
+    with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+        yield study
+
+
+def _part(
+    name: Name, asked: Asked, opened: Callable[[StudySpec], AbstractContextManager[Study]]
+) -> Part:
+    wanted, metric = search(name, asked), METRIC[name]
+    with opened(wanted) as study:
+        study.tune()
+        best, knobs = study.best(), study.space.knobs
+        recommended = best.trial.config if best else study.space.default()
+        base = base_metrics(study.trials())[metric]
+        rounds = [
+            Round(trial.config, trial.result.metrics[metric])
+            for trial in complete_trials(study.trials(), Role.TRIAL)
+        ]
+        cache_bytes = study.space.base["cache_size"]
+    with opened(_around(name, asked, recommended, knobs)) as study:
+        experiment, stored = run_experiment(study), study.stored
+    return Part(
+        name=name,
+        load=wanted.workload,
+        knobs=knobs,
+        base=base,
+        rounds=tuple(rounds),
+        recommended=recommended,
+        cells=_cells(recommended, knobs),
+        experiment=experiment,
+        version=str(stored.engine["version"]),
+        machine=stored.machine,
+        cache_bytes=int(cache_bytes),
+    )
