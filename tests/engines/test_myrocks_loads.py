@@ -66,3 +66,17 @@ def test_a_load_ends_by_operations_or_by_the_clock() -> None:
     by_clock = sysbench_argv(timed, Path("s"), "run", 7)
     assert {"--events=0", "--time=20", "--families=on", "--threads=8"} <= set(by_clock)
     assert "--events=2000" not in sysbench_argv(TPCC, Path("s"), "prepare", 7)
+
+
+def test_lookups_are_counted_with_those_that_found_something() -> None:
+    load = Workload(name="lookup", num=2000, operations=100, threads=2, skew=7.5)
+    told = {"start_s": 5.0, "end_s": 6.0, "operations": 100, "found": 40, "latency": [[200, 100]]}
+    lines = [json.dumps({"lookup": {"thread": n, **told}}) for n in range(2)]
+    metrics = read_run(load, "\n".join(lines)).metrics()
+    assert metrics["get_found"] == 0.4
+    assert metrics["get_mean_us"] == pytest.approx(metrics["get_p50_us"])
+    argv = sysbench_argv(load, Path("s"), "run", 1)
+    for flag in ("--num=2000", "--present=0.5", "--skew=7.5", "--operations=100", "--threads=2"):
+        assert flag in argv
+    with pytest.raises(TrialFailedError, match="1 of 2 threads of lookup"):
+        read_run(load, lines[0])

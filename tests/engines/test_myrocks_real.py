@@ -198,6 +198,30 @@ def test_random_writes_of_db_bench_run_as_sql(tmp_path: Path) -> None:
     check_records({_text(key): _text(value) for key, value in rows}, RECORDS, 11)
 
 
+def test_lookups_ask_the_keys_before_the_values(tmp_path: Path) -> None:
+    load = Workload(name="lookup", num=4000, operations=2000, value_size=500, skew=8)
+    own = Rig("mariadbd", tmp_path, StudySpec(workload=load, knobs="autotikv"))
+    left = own.space.settings({**own.space.default(), "defaultcf.disable_auto_compactions": True})
+    outcome = own.run(left, seed=3)
+    measurement = outcome.result.measurement
+    assert measurement is not None, outcome.result.reason
+    m = measurement.metrics
+    assert 0.3 < m["get_found"] < 0.7
+    assert m["throughput_ops_s"] == pytest.approx(2000 / m["load_s"])
+    assert 0 < m["get_p50_us"] <= m["get_p99_us"]
+    assert m["get_mean_us"] == pytest.approx(1e6 / m["throughput_ops_s"], rel=0.2)
+    assert m["write_amp"] > 0.5  # of the building, with what was left
+    assert m["total_s"] == m["load_s"]
+    assert measurement.as_run["defaultcf.disable_auto_compactions"] == "true"
+    assert measurement.as_run["writecf.disable_auto_compactions"] == "false"
+    with running("mariadbd", ServerFiles(tmp_path / "run1"), {}) as server:
+        [(keys,)] = server.query("SELECT COUNT(*) FROM lsmtune.writes")
+        [(values,)] = server.query("SELECT COUNT(*) FROM lsmtune.records")
+    assert keys == values
+    assert 1800 < int(str(keys)) < 2200
+    assert servers_in(tmp_path) == []
+
+
 def _text(cell: object) -> str:
     assert isinstance(cell, bytes)
     return cell.decode()

@@ -9,8 +9,13 @@ import psutil
 import pytest
 
 from fakes.rig import Rig
+from lsmtune.engines.base import Watch
 from lsmtune.knobs.constraints import Context, normalise
 from lsmtune.knobs.types import Settings
+from lsmtune.metrics.level_bytes import bytes_by_level
+from lsmtune.metrics.log_jobs import Job
+from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_reader import read_log
 from lsmtune.spec import StudySpec
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
@@ -197,3 +202,46 @@ def test_every_load_is_measured(rig: Rig, name: str) -> None:
     )
     if load.distinct_bytes is not None:
         assert 0.4 < metrics["space_amp"] < 2.5  # values compress to half of their size
+
+
+def test_what_is_left_to_be_compacted_is_settled_and_charged(rig: Rig) -> None:
+    left = rig.space.settings({**rig.space.default(), "disable_auto_compactions": True})
+    phases: list[str] = []
+    outcome = rig.run(left, watch=Watch(phases.append))
+    measurement = outcome.result.measurement
+    assert measurement is not None, outcome.result.reason
+    m, done = measurement.metrics, bytes_by_level(_jobs(outcome.evidence["LOG"]))
+    assert phases == ["load", "settle", "settle", "probe"]
+    assert measurement.as_run["disable_auto_compactions"] == "true"
+    assert sum(moved.written for level, moved in done.items() if level > 0) == 0
+    assert m["compact_write_bytes"] > 0.5 * m["flush_write_bytes"]
+    assert m["write_amp"] * 20_000 * 1056 == pytest.approx(
+        m["flush_write_bytes"] + m["compact_write_bytes"], rel=0.01
+    )
+    assert m["total_s"] == pytest.approx(m["load_s"] + m["settle_s"])
+    assert m["sustained_ops_s"] == pytest.approx(20_000 / m["total_s"])
+    assert m["throughput_ops_s"] == pytest.approx(20_000 / m["load_s"])
+    # The tree is the settled one.
+    assert {level.level for level in measurement.levels if level.size_bytes} - {"L0"}
+    in_levels = sum(level.size_bytes for level in measurement.levels)
+    assert in_levels == pytest.approx(m["live_sst_bytes"], rel=0.02)
+
+
+def test_reads_meet_the_files_that_were_left(rig: Rig) -> None:
+    left = rig.space.settings({**rig.space.default(), "disable_auto_compactions": True})
+    load = Workload(name="readrandom", num=10_000, operations=2000)
+    found = {}
+    for name, settings in (("left", left), ("compacted", rig.base)):
+        measurement = rig.run(settings, load).result.measurement
+        assert measurement is not None
+        m = measurement.metrics
+        files = sum(level.files for level in measurement.levels if level.level == "L0")
+        found[name] = (files, m["compact_write_bytes"])
+        assert m["total_s"] == pytest.approx(m["load_s"])
+        assert m["get_mean_us"] == pytest.approx(1e6 / m["throughput_ops_s"], rel=0.1)
+    assert found["left"][0] > 5 > found["compacted"][0]
+    assert found["left"][1] > 0  # what was left is settled behind the reads, and the building's
+
+
+def _jobs(log: Path) -> list[Job]:
+    return read_log(read_lines(log, [])).ledger.jobs

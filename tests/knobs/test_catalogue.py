@@ -346,3 +346,21 @@ def test_true_is_not_one_among_choices() -> None:
     assert named("compaction_style").allows(1)
     assert not named("compaction_style").allows(True)
     assert not named("mmap_read").allows(1)
+
+
+def test_a_published_study_has_its_own_values_and_its_own_base() -> None:
+    chosen = {knob.name: knob.drawn for knob in CATALOGUE.select("autotikv")}
+    assert chosen["bloom_bits"] == (5, 10, 15, 20)
+    assert chosen["block_size"] == (4096, 8192, 16384, 32768, 65536)
+    assert chosen["disable_auto_compactions"] == (False, True)
+    begun = CATALOGUE.begun("autotikv")
+    assert begun == CATALOGUE.begun("autotikv-writes")
+    assert begun["bloom_bits"] == 10
+    assert begun["cache_index_and_filter_blocks"] is True
+    assert CATALOGUE.begun("core") == CATALOGUE.begun("bloom_bits,block_size") == {}
+
+
+def test_a_knob_that_gives_something_up_is_chosen_where_it_is_named() -> None:
+    named_there = "disable_auto_compactions"
+    assert named_there not in {knob.name for knob in CATALOGUE.select("all")}
+    assert [knob.name for knob in CATALOGUE.select(named_there)] == [named_there]

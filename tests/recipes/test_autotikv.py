@@ -2,18 +2,26 @@
 
 import tempfile
 from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
 
 import pytest
 
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.measurement import Level
+from lsmtune.recipes.autotikv import study
 from lsmtune.recipes.autotikv.numbers import Claim, claims
 from lsmtune.recipes.autotikv.page import answer, best_so_far, render_autotikv
-from lsmtune.recipes.autotikv.study import NAMES, TRIALS, Results, paper, run, specs
+from lsmtune.recipes.autotikv.recipe import AutoTikv
+from lsmtune.recipes.autotikv.study import NAMES, Results, paper, run, specs
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
+
+BLOCKS = (4096, 8192, 16384, 32768, 65536)
+ASKED = Asked(num=8000, repeats=2)
+ROUNDS = 14
 
 
 def planted(trial: TrialSpec) -> TrialResult:
@@ -22,18 +30,12 @@ def planted(trial: TrialSpec) -> TrialResult:
     Filters do not matter, but for writecf's: there 5 bits are best.
     """
     own = {option_name(name): value for name, value in trial.settings.items()}
+    own |= {option_name(n): v for n, v in trial.settings.items() if n.startswith("defaultcf.")}
+    off, steps = bool(own["disable_auto_compactions"]), BLOCKS.index(int(own["block_size"]))
+    slow = 1 + 0.2 * (4 - steps if trial.workload.name == "scanshort" else steps)
+    slow *= (0.8 if trial.workload.name == "overwrite" else 3) if off else 1
+    slow *= 1 + 0.01 * int(trial.settings.get("writecf.bloom_bits", 5))
     noise = 1 + 0.0005 * (trial.seed % 5)
-    off = bool(trial.settings.get("defaultcf.disable_auto_compactions",
-                                  own["disable_auto_compactions"]))  # fmt: skip
-    block_size = trial.settings.get("defaultcf.block_size", own["block_size"])
-    steps = (4096, 8192, 16384, 32768, 65536).index(int(block_size))
-    wants_large = trial.workload.name == "scanshort"
-    slow = 1 + 0.2 * (4 - steps if wants_large else steps)
-    if trial.workload.name == "overwrite":
-        slow = 0.8 if off else 1.0
-    else:
-        slow *= 3 if off else 1
-    slow *= 1 + 0.01 * (int(trial.settings.get("writecf.bloom_bits", 5)) - 5)
     result = measured(
         get_mean_us=30 * slow * noise, scan_mean_us=900 * slow * noise,
         write_mean_us=90 * slow * noise, throughput_ops_s=30e3 / slow * noise,
@@ -41,8 +43,7 @@ def planted(trial: TrialSpec) -> TrialResult:
         cache_hit_data=(0.9 - 0.1 * steps) * noise, block_reads=0.2 * slow * noise,
         bloom_useful=80.0 if off else 2.0,
     )  # fmt: skip
-    files = 83 if off else 2
-    level = Level(level="L0", files=files, size_bytes=files, read_bytes=0, write_bytes=0,
+    level = Level(level="L0", files=83 if off else 2, size_bytes=1, read_bytes=0, write_bytes=0,
                   w_amp_table=None)  # fmt: skip
     assert result.measurement is not None
     measurement = result.measurement.model_copy(update={"levels": (level,)})
@@ -50,12 +51,19 @@ def planted(trial: TrialSpec) -> TrialResult:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory, silent: Progress) -> Iterator[Results]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("autotikv")
-    with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(folder))
-        yield run(Asked(num=8000, repeats=2), home, silent,
-                  lambda name, _: ScriptedEngine(planted, name))  # fmt: skip
+        patch.setattr(study, "OPTIMIZER", "random")
+        patch.setattr(study, "TRIALS", ROUNDS)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path, silent: Progress) -> Results:
+    with Home(folder / "home", create=True) as home:
+        return run(ASKED, home, silent, lambda name, _: ScriptedEngine(planted, name))
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +71,102 @@ def found(results: Results) -> dict[tuple[str, str], Claim]:
     return {(claim.name, claim.knob): claim for claim in claims(results)}
 
 
-def test_x(results: Results, found: dict[tuple[str, str], Claim]) -> None:
-    for c in found.values():
-        print(c)
-    print(answer(list(found.values())))
-    open("/tmp/hD/p.html","w").write(render_autotikv(results))
+def test_every_published_recommendation_is_judged(found: dict[tuple[str, str], Claim]) -> None:
+    wanted = {(name, told["knob"]) for name in NAMES for told in paper()[name]["recommended"]}
+    assert found.keys() == wanted
+    for name in ("writeheavy", "pntlookup-a", "shortscan"):
+        assert found[name, "block_size"].finding == "agrees"
+        assert found[name, "disable_auto_compactions"].finding == "agrees"
+    assert found["pntlookup-b", "defaultcf.block_size"].finding == "agrees"
+    assert found["pntlookup-a", "bloom_bits"].finding == "makes no difference here"
+    assert found["shortscan", "bloom_bits"].finding == "agrees"  # that it matters little
+    assert found["pntlookup-b", "defaultcf.bloom_bits"].finding == "agrees"
+    assert found["pntlookup-b", "writecf.bloom_bits"].finding == "disagrees"
+
+
+def test_a_published_value_that_is_decidedly_worse_disagrees(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = {"knob": "block_size", "values": [4096], "why": "because"}
+    monkeypatch.setitem(paper()["shortscan"], "recommended", [claim])
+    found = next(claim for claim in claims(results) if claim.name == "shortscan")
+    best = results.parts["shortscan"].recommended["block_size"]
+    assert found.finding == "disagrees"
+    assert f"4 KiB / {int(best) // 1024} KiB" in found.evidence
+
+
+def test_the_reasons_are_what_was_measured(found: dict[tuple[str, str], Claim]) -> None:
+    compaction = found["pntlookup-a", "disable_auto_compactions"].why
+    assert "true instead of false" in compaction
+    assert "filters spare 80 block reads a get, not 2" in compaction
+    assert "level 0 holds 83 files, not 2" in compaction
+    assert "of the data blocks are in the cache" in found["pntlookup-a", "block_size"].why
+    assert "neither" in found["pntlookup-a", "bloom_bits"].why
+    writes = found["writeheavy", "disable_auto_compactions"].why
+    assert "settling takes 4 s, not 0.5 s" in writes
+
+
+def test_one_knob_is_changed_at_a_time_over_all_of_its_values(results: Results) -> None:
+    for part in results.parts.values():
+        for knob, cells in part.cells.items():
+            assert tuple(cells) == next(k.drawn for k in part.knobs if k.name == knob)
+            for value, cell in cells.items():
+                config = part.experiment.outcome.configs[cell]
+                assert dict(config) == {**part.recommended, knob: value}
+
+
+def test_only_published_values_are_searched(results: Results) -> None:
+    for part in results.parts.values():
+        for tried in part.rounds:
+            for name, value in tried.config.items():
+                bits = option_name(name) == "bloom_bits"
+                assert value in ((5, 10, 15, 20) if bits else (False, True, *BLOCKS))
+    assert len(results.parts["writeheavy"].rounds) == 9  # with the base all ten
+    assert len(results.parts["pntlookup-b"].rounds) == ROUNDS
+
+
+def test_the_share_of_the_data_in_the_cache_is_the_published_one(results: Results) -> None:
+    for part in results.parts.values():
+        load = part.load
+        data = load.num * (load.present or 1) * load.record_bytes
+        theirs = paper()["data_bytes"] / paper()["cache_bytes"]
+        assert data / part.cache_bytes == pytest.approx(theirs, rel=0.01)
+
+
+def test_the_page_shows_every_search_and_every_reason(
+    results: Results, found: dict[tuple[str, str], Claim]
+) -> None:
+    page = unescape(render_autotikv(results)).replace("<wbr>", "").replace("\xa0", " ")
+    assert answer(list(found.values()))[1:] in page
+    assert page.count('class="plot"') == len(NAMES)
+    for claim in found.values():
+        assert claim.finding in page
+        assert claim.published_why in page
+        assert claim.why in page
+    assert "blind writes: mean latency" in page
+
+
+def test_the_best_value_only_gets_better(results: Results) -> None:
+    latencies = best_so_far(results.parts["pntlookup-a"])
+    assert latencies == sorted(latencies, reverse=True)
+    rates = best_so_far(results.parts["pntlookup-b"])
+    assert rates == sorted(rates)
+
+
+def test_what_has_run_is_not_run_again(folder: Path, results: Results, silent: Progress) -> None:
+    def forbidden(trial: TrialSpec) -> TrialResult:
+        raise AssertionError("it has been measured already")
+
+    with Home(folder / "home", create=False) as home:
+        again = run(ASKED, home, silent, lambda name, _: ScriptedEngine(forbidden, name))
+    assert list(claims(again)) == list(claims(results))
+
+
+def test_all_studies_but_the_experiments_are_known_before() -> None:
+    wanted = AutoTikv().studies(Asked())
+    assert [spec.study for spec in wanted] == [spec.study for spec in specs(Asked())]
+    assert len(wanted) == len(NAMES) + 1
+
+
+def test_dump(results: Results) -> None:
+    Path("/tmp/hD/p.html").write_text(render_autotikv(results))

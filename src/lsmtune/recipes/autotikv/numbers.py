@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lsmtune.knobs.families import option_name
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.recipes.autotikv.study import NAMES, RECOMMENDED, Name, Part, Results, paper
+from lsmtune.recipes.autotikv.study import NAMES, RECOMMENDED, Name, Part, Results, paper, told
 from lsmtune.recipes.experiment import Cell, metric
 from lsmtune.recipes.experiment import Value as Read
 from lsmtune.recipes.published import times
-from lsmtune.report.words import Ratio, Side, knob_value, label, listed, number, quantity
+from lsmtune.report.words import Ratio, Side, label, number, quantity
 from lsmtune.stats import Interval, mean_interval
 
 Finding = Literal["agrees", "disagrees", "makes no difference here", "not decided"]
@@ -20,6 +19,8 @@ FINDINGS: tuple[Finding, ...] = (
 )  # fmt: skip
 
 _PAIRS = 2
+_WORTH_TELLING = 0.02
+"""What differs by less, however surely, explains nothing."""
 _OPERATION: dict[Name, str] = {
     "writeheavy": "write", "pntlookup-a": "get", "pntlookup-b": "get", "shortscan": "scan"
 }  # fmt: skip
@@ -51,8 +52,8 @@ class Claim:
 def claims(results: Results) -> Iterator[Claim]:
     """Every published recommendation, in the order of the post."""
     for name in NAMES:
-        for told in paper()[name]["recommended"]:
-            yield _claim(results.parts[name], told)
+        for theirs in paper()[name]["recommended"]:
+            yield _claim(results.parts[name], theirs)
 
 
 def knob_of(part: Part, name: str) -> Knob:
@@ -71,22 +72,22 @@ def side(part: Part, cell: Cell, against: Cell) -> Side | None:
     return None if ratio is None else Ratio.of(ratio).gain(part.metric).side
 
 
-def _claim(part: Part, told: dict[str, Any]) -> Claim:
-    knob, values = knob_of(part, told["knob"]), tuple(told["values"])
-    indifferent = told.get("indifferent", False)
+def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
+    knob, values = knob_of(part, theirs["knob"]), tuple(theirs["values"])
+    indifferent = theirs.get("indifferent", False)
     finding = _indifferent(part, knob) if indifferent else _judged(part, knob, values)
     shown, against = _extremes(part, knob, None if indifferent else values)
-    words = listed([knob_value(knob, value) for value in values]).replace(" and ", " or ")
+    words = " or ".join(told(knob, value) for value in values)
     return Claim(
         name=part.name,
         knob=knob.name,
         statement=f"{paper()[part.name]['title']}: {knob.name} "
-        + ("matters little" if indifferent else words),
-        here=knob_value(knob, part.recommended[knob.name]),
+        + ("matters little" if indifferent else f"= {words}"),
+        here=told(knob, part.recommended[knob.name]),
         finding=finding,
         evidence=_evidence(part, knob, shown, against),
         why=_why(part, knob, shown, against),
-        published_why=told["why"],
+        published_why=theirs["why"],
     )
 
 
@@ -138,19 +139,15 @@ def _cost(part: Part, cell: Cell) -> float:
 def _evidence(part: Part, knob: Knob, shown: Value, against: Value) -> str:
     cells = part.cells[knob.name]
     ratio = ratio_to(part, cells[shown], cells[against])
-    told = f"{label(part.metric)}, {_at(knob, shown)} / {_at(knob, against)}"
-    return f"{told}: {times(ratio)}" if ratio else f"{told}: too few runs"
-
-
-def _at(knob: Knob, value: Value) -> str:
-    return knob_value(knob, value)
+    what = f"{label(part.metric)}, {told(knob, shown)} / {told(knob, against)}"
+    return f"{what}: {times(ratio)}" if ratio else f"{what}: too few runs"
 
 
 def _why(part: Part, knob: Knob, shown: Value, against: Value) -> str:
     """What was measured besides, at one value of a knob against another."""
     cells = part.cells[knob.name]
     found = list(moved(part, cells[shown], cells[against]))
-    begin = f"with {knob.name} {_at(knob, shown)} instead of {_at(knob, against)}"
+    begin = f"with {told(knob, shown)} instead of {told(knob, against)}"
     if not found:
         return f"{begin} neither the blocks that are read nor what filters and cache spare differ"
     return f"{begin} {'; '.join(found)}"
@@ -164,11 +161,12 @@ def moved(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
         after, before = (experiment.mean(c, metric(name)) for c in (cell, against))
         if after is None or before is None or not _differs(part, cell, against, metric(name)):
             continue
+        if abs(after - before) < _WORTH_TELLING * max(after, before):
+            continue
         if name in _SHARES:
             yield f"{_share(after)} of the {_SHARES[name]} are in the cache, not {_share(before)}"
         elif name in _COUNTS:
-            told = _COUNTS[name].format(number(after))
-            yield f"{told} a {operation}, not {number(before)}"
+            yield f"{_COUNTS[name].format(number(after))} a {operation}, not {number(before)}"
         elif name == "sustained_ops_s":
             unit = METRICS[name].unit
             yield (
@@ -211,8 +209,3 @@ def _level_0(part: Part, cell: Cell) -> list[int]:
 def _span(counts: list[int]) -> str:
     low, high = min(counts), max(counts)
     return str(low) if low == high else f"{low} to {high}"
-
-
-def is_of_compaction(knob: str) -> bool:
-    """Whether a knob leaves compactions out."""
-    return option_name(knob) == "disable_auto_compactions"

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.recipes.autotikv.numbers import FINDINGS, Claim, claims, ratio_to
+from lsmtune.recipes.autotikv.numbers import FINDINGS, Claim, claims, ratio_to, side
 from lsmtune.recipes.autotikv.study import (
     BLIND,
     COMPACTING,
@@ -18,6 +18,7 @@ from lsmtune.recipes.autotikv.study import (
     Part,
     Results,
     paper,
+    told,
 )
 from lsmtune.recipes.experiment import Cell, metric
 from lsmtune.recipes.published import times
@@ -29,7 +30,6 @@ from lsmtune.report.page import assembled
 from lsmtune.report.words import (
     counted,
     drawn_unit,
-    knob_value,
     label,
     listed,
     quantity,
@@ -65,9 +65,9 @@ def render_autotikv(results: Results) -> str:
 def answer(found: list[Claim]) -> str:
     """How many of the published recommendations come out here, in a sentence."""
     counts = Counter(claim.finding for claim in found)
-    told = [f"{counts[finding]} {_plural(finding, counts[finding])}"
+    parts = [f"{counts[finding]} {_plural(finding, counts[finding])}"
             for finding in FINDINGS if counts[finding]]  # fmt: skip
-    return f"of the post's {len(found)} recommendations {listed(told)}"
+    return f"of the post's {len(found)} recommendations {listed(parts)}"
 
 
 def _plural(finding: str, count: int) -> str:
@@ -108,7 +108,7 @@ def _claims(found: list[Claim]) -> Html:
 
 def _search(part: Part) -> Html:
     theirs = paper()[part.name]
-    config = listed([f"{knob.name} {knob_value(knob, part.recommended[knob.name])}"
+    config = listed([f"{knob.name} = {told(knob, part.recommended[knob.name])}"
                      for knob in part.knobs])  # fmt: skip
     described = (
         f"{sentence_start(label(part.metric))} round by round: first {paper()['random_rounds']} "
@@ -166,7 +166,7 @@ def best_so_far(part: Part) -> list[float]:
 
 
 def _config_text(part: Part, config: Config) -> str:
-    return ", ".join(f"{k.name} {knob_value(k, config[k.name])}" for k in part.knobs)
+    return ", ".join(f"{k.name} = {told(k, config[k.name])}" for k in part.knobs)
 
 
 def _around(part: Part, found: list[Claim]) -> Html:
@@ -175,10 +175,24 @@ def _around(part: Part, found: list[Claim]) -> Html:
     heads += [label(drawn.metric) for drawn in swept.metrics[1:]]
     return section(
         f"{paper()[part.name]['title']}: one knob at a time",
-        f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')} around it",
+        _what_matters(part),
         items(_reasons(found)),
+        element("p", f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}."),
         table("Means over the blocks; every row but one changes one knob", heads, _rows(part)),
     )
+
+
+def _what_matters(part: Part) -> str:
+    names = [
+        knob.name
+        for knob in part.knobs
+        if {side(part, cell, RECOMMENDED) for cell in part.cells[knob.name].values()
+            if cell != RECOMMENDED} & {"better", "worse"}
+    ]  # fmt: skip
+    if not names:
+        return f"No knob decidedly moves the {label(part.metric)}"
+    verb = "moves" if len(names) == 1 else "move"
+    return f"{sentence_start(listed(names))} decidedly {verb} the {label(part.metric)}"
 
 
 def _reasons(found: list[Claim]) -> Iterator[Html]:
@@ -194,13 +208,13 @@ def _rows(part: Part) -> Iterator[list[str]]:
     for knob in part.knobs:
         for value, cell in part.cells[knob.name].items():
             if cell != RECOMMENDED:
-                yield _row(part, f"{knob.name} {knob_value(knob, value)}", cell)
+                yield _row(part, f"{knob.name} = {told(knob, value)}", cell)
 
 
 def _row(part: Part, name: str, cell: Cell) -> list[str]:
     ratio = None if cell == RECOMMENDED else ratio_to(part, cell, RECOMMENDED)
-    told = [_mean(part, cell, drawn.metric) for drawn in part.experiment.swept.metrics]
-    return [name, told[0], "" if ratio is None else times(ratio), *told[1:]]
+    means = [_mean(part, cell, drawn.metric) for drawn in part.experiment.swept.metrics]
+    return [name, means[0], "" if ratio is None else times(ratio), *means[1:]]
 
 
 def _mean(part: Part, cell: Cell, name: str) -> str:
@@ -222,12 +236,17 @@ def _compaction(results: Results) -> Html:
         for name, what in _OFF_AND_ON.items()
     ]
     return section(
-        "write-heavy: what compaction costs", "Without compactions, of what it is with them",
+        "write-heavy: what compaction costs", _without_compactions(results),
         element("p", "TiKV's writes look for conflicts first. Blind writes do not: what they gain "
                      "from leaving compactions out, and lose once the rest is settled, stands "
                      "beside."),
         table("Compactions off, of compactions on (95 %)", ("load", "off / on"), rows),
     )  # fmt: skip
+
+
+def _without_compactions(results: Results) -> str:
+    ratio = results.blind.ratio(UNCOMPACTED, COMPACTING, metric("write_mean_us"))
+    return f"Without compactions a blind write takes {_ratio_text(ratio)} the time"
 
 
 def _ratio_text(ratio: Interval | None) -> str:

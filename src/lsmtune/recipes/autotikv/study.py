@@ -13,7 +13,7 @@ from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Cell, Experiment, run_experiment
 from lsmtune.recipes.published import published
-from lsmtune.report.words import knob_value
+from lsmtune.report.words import knob_value, option_value
 from lsmtune.spec import PROGRAMS, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
@@ -45,7 +45,7 @@ COMPACTING, UNCOMPACTED = (0,), (1,)
 _KEYS, _PRESENT = 160_000, 0.5
 """A thousandth of the published: so many keys of which half exist."""
 _OPERATIONS: dict[Name, int] = {
-    "writeheavy": 40_000, "pntlookup-a": 100_000, "pntlookup-b": 50_000, "shortscan": 3000
+    "writeheavy": 40_000, "pntlookup-a": 100_000, "pntlookup-b": 40_000, "shortscan": 2000
 }  # fmt: skip
 _FEWEST_OPERATIONS = 500
 _ROWS_A_SCAN = 100
@@ -163,7 +163,7 @@ def _around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ..
     }
     labels = ["as recommended"]
     for change in changes[1:]:
-        labels += [f"{k.name} {knob_value(k, change[k.name])}" for k in knobs if k.name in change]
+        labels += [f"{k.name} = {told(k, change[k.name])}" for k in knobs if k.name in change]
     more = _OF_WRITES if name == "writeheavy" else _EVIDENCE
     return _spec(
         f"autotikv-{name}-{recommended.hash[:6]}",
@@ -178,6 +178,11 @@ def _around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ..
             metrics=(METRIC[name], *more, *_COSTS),
         ),
     )
+
+
+def told(knob: Knob, value: Value) -> str:
+    """A value in words, a switch as the post spells it."""
+    return option_value(value) if isinstance(value, bool) else knob_value(knob, value)
 
 
 def _changes(recommended: Config, knobs: tuple[Knob, ...]) -> list[dict[str, Value]]:
