@@ -21,7 +21,7 @@ LOADS = {
     "short-scans": "short scans",
     "mixed": "gets and overwrites, 50/50",
 }
-RECIPES = ("sst-size", "compaction-style", "db-bench-study")
+RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
@@ -65,7 +65,7 @@ def _figures(name: str, results: dict[str, Any]) -> str:
     if name == "myrocks repeat":
         return _repeats(results[name])
     if name.startswith("recipe "):
-        return _claims(results[name])
+        return _claims(results[name]) if name in results else "Not measured yet.\n"
     if name in parameter_study.PARTS:
         return parameter_study.PARTS[name](results["parameter study"])
     return _case(results[name])
@@ -102,12 +102,17 @@ def _claims(recipe: dict[str, Any]) -> str:
         f"{part['experiment']['failed']} failed"
         for engine, part in parts.items()
     )
-    rows = (
-        f"| {claim['statement']} | {claim['finding']} | {claim['evidence']} |"
-        for claim in recipe["claims"]
-    )
-    heads = ["| published | here | evidence (95 %) |", "|---|---|---|"]
-    return "\n".join(["; ".join(ran) + ".", "", *heads, *rows]) + "\n"
+    # A search recommends something; an experiment only judges.
+    columns = {"statement": "published", "here": "recommended here", "finding": "here",
+               "evidence": "evidence (95 %)"}  # fmt: skip
+    if "here" in recipe["claims"][0]:
+        columns["finding"] = "the two"
+    else:
+        del columns["here"]
+    rows = [list(columns.values()), ["---"] * len(columns)]
+    rows += [[claim[key] for key in columns] for claim in recipe["claims"]]
+    table = (f"| {' | '.join(cells)} |" for cells in rows)
+    return "\n".join(["; ".join(ran) + ".", "", *table]) + "\n"
 
 
 def _case(case: dict[str, Any]) -> str:
