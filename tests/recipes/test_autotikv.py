@@ -127,7 +127,7 @@ def test_only_published_values_are_searched(results: Results) -> None:
 
 def test_the_share_of_the_data_in_the_cache_is_the_published_one(results: Results) -> None:
     for part in results.parts.values():
-        load = part.load
+        load = part.experiment.load
         data = load.num * (load.present or 1) * load.record_bytes
         theirs = paper()["data_bytes"] / paper()["cache_bytes"]
         assert data / part.cache_bytes == pytest.approx(theirs, rel=0.01)

@@ -194,7 +194,7 @@ def _differs(part: Part, cell: Cell, against: Cell, value: Read) -> bool:
 
 def _files(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
     """How many files level 0 holds, where reads have found the trees."""
-    if part.load.kind != "read":
+    if part.experiment.load.kind != "read":
         return
     after, before = (_level_0(part, c) for c in (cell, against))
     if after and before and (min(after) > max(before) or max(after) < min(before)):

@@ -257,9 +257,12 @@ def _method(results: Results) -> Html:
     texts: list[str] = []
     for name in NAMES:
         part, title = results.parts[name], paper()[name]["title"]
-        texts.append(f"{title}: {part.version}, {part.machine}; block cache "
-                     f"{format_bytes(part.cache_bytes)}")  # fmt: skip
-        texts += [f"{title}: {text}" for text in workload_text(part.load)]
+        ran = part.experiment
+        texts.append(
+            f"{title}: {ran.version}, {ran.machine}; block cache {format_bytes(part.cache_bytes)}"
+        )
+        texts += [f"{title}: {text}" for text in workload_text(ran.load)]
+        texts += [f"{title}: a run failed: {reason}" for _, reason in ran.outcome.failures]
     texts += [
         f"the optimizer is {OPTIMIZER}; every round builds its store anew, and the best rounds run "
         "again under other keys before one is recommended",

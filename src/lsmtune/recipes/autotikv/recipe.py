@@ -44,7 +44,7 @@ class AutoTikv:
 
 def _part(part: Part) -> dict[str, Any]:
     return {
-        "version": part.version,
+        "version": part.experiment.version,
         "metric": part.metric,
         "base": part.base,
         "rounds": [{"config": dict(tried.config), "value": tried.value} for tried in part.rounds],

@@ -1,24 +1,22 @@
 """Four searches as AutoTiKV ran them, each followed by an experiment around what it recommends."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
 from typing import Any, Literal
 
-from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.recipes.base import Asked, Progress
-from lsmtune.recipes.experiment import Cell, Experiment, run_experiment
+from lsmtune.recipes.experiment import Cell, Experiment, Make, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.report.words import knob_value, option_value
 from lsmtune.spec import PROGRAMS, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
 from lsmtune.store.records import complete_trials
-from lsmtune.studies.study import Study, open_study
+from lsmtune.studies.study import open_study
 from lsmtune.trials import Role
 from lsmtune.workloads import EngineName, Workload
 
@@ -35,7 +33,7 @@ METRIC: dict[Name, str] = {
 }
 """What the post asked for: go-ycsb's latencies are means."""
 
-OPTIMIZER = "tpe"
+OPTIMIZER = "gp-ucb:start=random"
 TRIALS = 30
 RECOMMENDED: Cell = (0,)
 """The cell of an experiment that is what its search recommends."""
@@ -84,15 +82,12 @@ class Part:
     """
 
     name: Name
-    load: Workload
     knobs: tuple[Knob, ...]
     base: float
     rounds: tuple[Round, ...]
     recommended: Config
     cells: Mapping[str, Mapping[Value, Cell]]
     experiment: Experiment
-    version: str
-    machine: str
     cache_bytes: int
 
     @property
@@ -246,36 +241,16 @@ def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySpec:
     )
 
 
-def run(
-    asked: Asked,
-    home: Home,
-    progress: Progress,
-    make: Callable[[str, str], Engine] = make_engine,
-) -> Results:
+def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
     """Run what has not run yet, search by search."""
-
-    def opened(spec: StudySpec) -> AbstractContextManager[Study]:
-        return _opened(spec, home, progress, make)
-
-    parts = {name: _part(name, asked, opened) for name in NAMES}
-    with opened(blind(asked)) as study:
-        return Results(parts, run_experiment(study))
+    parts = {name: _part(name, asked, home, progress, make) for name in NAMES}
+    return Results(parts, run_experiment(blind(asked), home, progress, make))
 
 
-@contextmanager
-def _opened(
-    spec: StudySpec, home: Home, progress: Progress, make: Callable[[str, str], Engine]
-) -> Iterator[Study]:
-    engine = make(spec.engine, spec.program)
-    with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
-        yield study
-
-
-def _part(
-    name: Name, asked: Asked, opened: Callable[[StudySpec], AbstractContextManager[Study]]
-) -> Part:
+def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) -> Part:
     wanted, metric = search(name, asked), METRIC[name]
-    with opened(wanted) as study:
+    engine = make(wanted.engine, wanted.program)
+    with progress(wanted) as listener, open_study(home, wanted, engine, listener) as study:
         study.tune()
         best, knobs = study.best(), study.space.knobs
         recommended = best.trial.config if best else study.space.default()
@@ -285,18 +260,14 @@ def _part(
             for trial in complete_trials(study.trials(), Role.TRIAL)
         ]
         cache_bytes = study.space.base["cache_size"]
-    with opened(_around(name, asked, recommended, knobs)) as study:
-        experiment, stored = run_experiment(study), study.stored
+    around = _around(name, asked, recommended, knobs)
     return Part(
         name=name,
-        load=wanted.workload,
         knobs=knobs,
         base=base,
         rounds=tuple(rounds),
         recommended=recommended,
         cells=_cells(recommended, knobs),
-        experiment=experiment,
-        version=str(stored.engine["version"]),
-        machine=stored.machine,
+        experiment=run_experiment(around, home, progress, make),
         cache_bytes=int(cache_bytes),
     )
