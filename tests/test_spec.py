@@ -338,3 +338,11 @@ def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:
     full = spec.settings_at(own, config, Fraction(1))
     assert full["max_bytes_for_level_base"] == odd
     assert full["block_size"] == 8192
+
+
+def test_lookups_are_tuned_family_by_family_and_not_while_they_run() -> None:
+    wanted = make_spec({"workload": "lookup"}, "flags")
+    assert (wanted.engine, wanted.knobs) == ("myrocks", "families")
+    assert wanted.workload.column_families == ("writecf", "defaultcf")
+    with pytest.raises(UserError, match="has an end"):
+        make_spec({"workload": "lookup", "online": {}}, "flags")

@@ -40,6 +40,8 @@ class Preset:
     @property
     def knobs(self) -> str:
         """The preset of knobs that is searched unless the user says otherwise."""
+        if self.engine == "myrocks" and self.kind == "read":
+            return "families"
         return {"write": "core", "read": "reads", "mixed": "mixed"}[self.kind]
 
     def has(self, parameter: str) -> bool:

@@ -125,25 +125,26 @@ def _search(part: Part) -> Html:
 
 def _search_keys(part: Part) -> list[Key]:
     keys = [Key(_RANDOM, "random"), Key(_ADVISED, "recommended in this round")]
-    if len(part.rounds) <= paper()["random_rounds"]:
+    if all(tried.number <= paper()["random_rounds"] for tried in part.rounds):
         keys = keys[:1]
     return [*keys, Key(_BEST_SO_FAR, "best so far"), Key(_BASE, "base")]
 
 
 def _search_plot(part: Part) -> go.Figure:
     figure, first = canvas(_HEIGHT_PX, bottom=56), paper()["random_rounds"]
-    numbered = list(enumerate(part.rounds, start=1))
-    for shape, some in ((_RANDOM, numbered[:first]), (_ADVISED, numbered[first:])):
+    random = [tried for tried in part.rounds if tried.number <= first]
+    advised = [tried for tried in part.rounds if tried.number > first]
+    for shape, some in ((_RANDOM, random), (_ADVISED, advised)):
         figure.add_scatter(
-            x=[number for number, _ in some],
-            y=[tried.value for _, tried in some],
+            x=[tried.number for tried in some],
+            y=[tried.value for tried in some],
             mode="markers",
             marker=marker(shape, 9),
-            text=[_config_text(part, tried.config) for _, tried in some],
+            text=[_config_text(part, tried.config) for tried in some],
             hovertemplate="round %{x}: %{y:.4g}<br>%{text}<extra></extra>",
         )
     figure.add_scatter(
-        x=[number for number, _ in numbered],
+        x=[tried.number for tried in part.rounds],
         y=best_so_far(part),
         mode="lines",
         line={"shape": "hv", "width": 2, "color": colour("best")},

@@ -47,7 +47,10 @@ def _part(part: Part) -> dict[str, Any]:
         "version": part.experiment.version,
         "metric": part.metric,
         "base": part.base,
-        "rounds": [{"config": dict(tried.config), "value": tried.value} for tried in part.rounds],
+        "rounds": [
+            {"round": tried.number, "config": dict(tried.config), "value": tried.value}
+            for tried in part.rounds
+        ],
         "best_so_far": best_so_far(part),
         "recommended": dict(part.recommended),
         "experiment": swept_document(part.experiment.swept),

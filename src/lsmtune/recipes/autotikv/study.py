@@ -1,6 +1,6 @@
 """Four searches as AutoTiKV ran them, each followed by an experiment around what it recommends."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log
 from typing import Any, Literal
@@ -15,9 +15,9 @@ from lsmtune.report.words import knob_value, option_value
 from lsmtune.spec import PROGRAMS, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
-from lsmtune.store.records import complete_trials
+from lsmtune.store.records import StoredTrial
 from lsmtune.studies.study import open_study
-from lsmtune.trials import Role
+from lsmtune.trials import Role, Status
 from lsmtune.workloads import EngineName, Workload
 
 Name = Literal["writeheavy", "pntlookup-a", "pntlookup-b", "shortscan"]
@@ -67,8 +67,9 @@ _LIFTED = ("live_sst_bytes <= none", "write_amp <= none")
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round of a search: the config it tried, and what was asked for came to."""
+    """A round of a search, counted from 1: the config it tried, and what was asked for came to."""
 
+    number: int
     config: Config
     value: float
 
@@ -255,19 +256,30 @@ def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) 
         best, knobs = study.best(), study.space.knobs
         recommended = best.trial.config if best else study.space.default()
         base = base_metrics(study.trials())[metric]
-        rounds = [
-            Round(trial.config, trial.result.metrics[metric])
-            for trial in complete_trials(study.trials(), Role.TRIAL)
-        ]
+        rounds = _rounds(study.trials(), metric)
         cache_bytes = study.space.base["cache_size"]
     around = _around(name, asked, recommended, knobs)
     return Part(
         name=name,
         knobs=knobs,
         base=base,
-        rounds=tuple(rounds),
+        rounds=rounds,
         recommended=recommended,
         cells=_cells(recommended, knobs),
         experiment=run_experiment(around, home, progress, make),
         cache_bytes=int(cache_bytes),
+    )
+
+
+def _rounds(trials: Iterable[StoredTrial], metric: str) -> tuple[Round, ...]:
+    """The rounds that were measured."""
+    ran = [
+        trial
+        for trial in trials
+        if trial.role is Role.TRIAL and trial.result.status is not Status.DISTURBED
+    ]
+    return tuple(
+        Round(number, trial.config, trial.result.metrics[metric])
+        for number, trial in enumerate(ran, start=1)
+        if trial.result.status is Status.COMPLETE
     )
