@@ -41,7 +41,8 @@ BASE_METRICS = {
     "others_cpu_percent": 1.2, "peak_rss_bytes": 61.0e6,
     "compact_read_bytes": 470.1e6, "background_jobs": 180.0, "background_s": 9.4,
     "memtable_hit": 0.0, "disk_write_bytes": 790.0e6, "disk_write_amp": 3.8, "disk_bytes": 81.0e6,
-    "get_found": 0.63,
+    "get_found": 0.63, "block_reads": 1.7, "write_mean_us": 29.4, "get_mean_us": 11.5,
+    "get_missing_mean_us": 9.6, "scan_mean_us": 37.2,
 }  # fmt: skip
 
 _BEST_OVER_BASE = {
