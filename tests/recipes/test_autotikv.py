@@ -34,7 +34,7 @@ def planted(trial: TrialSpec) -> TrialResult:
     off, steps = bool(own["disable_auto_compactions"]), BLOCKS.index(int(own["block_size"]))
     slow = 1 + 0.2 * (4 - steps if trial.workload.name == "scanshort" else steps)
     slow *= (0.8 if trial.workload.name == "overwrite" else 3) if off else 1
-    slow *= 1 + 0.01 * int(trial.settings.get("writecf.bloom_bits", 5))
+    slow *= 1 + 0.05 * int(trial.settings.get("writecf.bloom_bits", 5))
     noise = 1 + 0.0005 * (trial.seed % 5)
     result = measured(
         get_mean_us=30 * slow * noise, scan_mean_us=900 * slow * noise,

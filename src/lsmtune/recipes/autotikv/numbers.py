@@ -18,6 +18,8 @@ FINDINGS: tuple[Finding, ...] = (
     "agrees", "makes no difference here", "disagrees", "not decided"
 )  # fmt: skip
 
+LITTLE = 1.1
+"""What makes no difference differs by less than this factor, whole interval."""
 _PAIRS = 2
 _WORTH_TELLING = 0.02
 """What differs by less, however surely, explains nothing."""
@@ -102,15 +104,27 @@ def _judged(part: Part, knob: Knob, values: tuple[Value, ...]) -> Finding:
         return "not decided"
     if RECOMMENDED not in theirs and all(found == "worse" for found in against_ours):
         return "disagrees"
-    return "agrees" if "worse" in against_theirs else "makes no difference here"
+    if "worse" in against_theirs:
+        return "agrees"
+    ratios = _of_recommended(part, knob)
+    return "makes no difference here" if all(map(_is_little, ratios)) else "not decided"
 
 
 def _indifferent(part: Part, knob: Knob) -> Finding:
+    """Whether no value differs by much from the recommended one, or one certainly does."""
+    ratios = _of_recommended(part, knob)
+    if any(ratio and (ratio.low > LITTLE or ratio.high < 1 / LITTLE) for ratio in ratios):
+        return "disagrees"
+    return "agrees" if all(map(_is_little, ratios)) else "not decided"
+
+
+def _of_recommended(part: Part, knob: Knob) -> list[Interval | None]:
     cells = [cell for cell in part.cells[knob.name].values() if cell != RECOMMENDED]
-    found = [side(part, cell, RECOMMENDED) for cell in cells]
-    if None in found:
-        return "not decided"
-    return "agrees" if set(found) == {"undecided"} else "disagrees"
+    return [ratio_to(part, cell, RECOMMENDED) for cell in cells]
+
+
+def _is_little(ratio: Interval | None) -> bool:
+    return ratio is not None and ratio.low > 1 / LITTLE and ratio.high < LITTLE
 
 
 def _extremes(part: Part, knob: Knob, values: tuple[Value, ...] | None) -> tuple[Value, Value]:

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.recipes.autotikv.numbers import FINDINGS, Claim, claims, ratio_to, side
+from lsmtune.recipes.autotikv.numbers import FINDINGS, LITTLE, Claim, claims, ratio_to, side
 from lsmtune.recipes.autotikv.study import (
     BLIND,
     COMPACTING,
@@ -101,8 +101,10 @@ def _claims(found: list[Claim]) -> Html:
         table("Each recommended value of the post",
               ("published", "recommended here", "the two", "evidence (95 %)"), rows),
         element("p", "A published value disagrees where it is decidedly worse than what was found "
-                     "here. It agrees where it is not, and others are decidedly worse. Where none "
-                     "is, the knob makes no difference here."),
+                     "here. It agrees where it is not, and others are decidedly worse. A knob "
+                     "makes no difference where the whole interval of each of its values lies "
+                     f"within {100 * (LITTLE - 1):.0f} % of the recommended one; one that was "
+                     "said to matter little agrees there too. Otherwise more runs are needed."),
     )  # fmt: skip
 
 
