@@ -12,7 +12,8 @@ import pytest
 from fakes.cuts import check_goes_on
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
-from lsmtune.spec import Screen, StudySpec, make_spec
+from lsmtune.modes import Screen
+from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies.screen import screen

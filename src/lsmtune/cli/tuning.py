@@ -16,8 +16,9 @@ from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
+from lsmtune.modes import Online
 from lsmtune.report.page import render_page
-from lsmtune.spec import Ground, Online, StudySpec
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study

@@ -10,10 +10,10 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
+from lsmtune.modes import Online
 from lsmtune.objective import median_metrics
 from lsmtune.optimizers.base import Observation, Optimizer, seen
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.spec import Online
 from lsmtune.stats import Interval
 from lsmtune.store.home import now_text
 from lsmtune.store.records import NewTrial

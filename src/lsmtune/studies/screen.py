@@ -10,7 +10,7 @@ from lsmtune.batch import BatchLine, read_batch
 from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
-from lsmtune.spec import Screen
+from lsmtune.modes import Screen
 from lsmtune.stats import ratio_interval
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.studies.runner import Task

@@ -16,9 +16,10 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Settings
+from lsmtune.modes import Screen
 from lsmtune.objective import JIN2022, Metrics
 from lsmtune.recipes.base import Progress
-from lsmtune.spec import Screen, StudySpec
+from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
 from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
