@@ -206,7 +206,7 @@ class StudySpec(BaseModel):
         if self.online is not None and self.until is not None:
             raise UserError("until: leave it out; a running engine is searched for `trials`")
         if 0 < self.pairs < MIN_PAIRS:
-            raise UserError(f"pairs: {self.pairs} is too few; allowed are 0 or >= {MIN_PAIRS}")
+            raise UserError(f"pairs: {self.pairs} is too few; use 0 (none) or >= {MIN_PAIRS}")
         return self
 
     @property
