@@ -57,6 +57,10 @@ class GaussianProcess:
             mean = self._offset + self._spread * (between @ self._weights)
         return mean, self._spread * np.sqrt(variance)
 
+    def likeness(self, column: int) -> float:
+        """How much points that differ in this category alone have in common, from 0 to 1."""
+        return float(_matern(np.array([self.length_scales[column] ** -2.0]))[0])
+
 
 def fit_process(
     points: Floats,

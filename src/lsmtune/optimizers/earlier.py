@@ -1,4 +1,4 @@
-"""What earlier studies found: which of them is like this one, and what it leads to expect."""
+"""What earlier studies measured, and which of them was under a load like this one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,18 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config
-from lsmtune.learning.factors import Floats
-from lsmtune.learning.gaussian_process import GaussianProcess, fit_process
 from lsmtune.learning.mapping import Measured, distances
 from lsmtune.optimizers.base import Observation
-from lsmtune.optimizers.outcomes import outcomes
 from lsmtune.optimizers.points import Points
 
 FEWEST = 5
 """Measured runs without which an earlier study tells nothing."""
-_MOST_ROWS = 200
-"""More rows of an earlier study are thinned out: a process takes the cube of them."""
 _ALL_RUNS = 30
 """So many runs of the study that goes on are enough to tell its load."""
 
@@ -31,47 +25,6 @@ class Earlier:
 
     study: str
     observations: tuple[Observation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """What an earlier study says of any config: how it stands among those that it has measured."""
-
-    spread: float
-    _points: Points
-    _process: GaussianProcess
-    _middle: float
-
-    def at(self, places: Floats) -> Floats:
-        """The expected logarithm of the value, in standard deviations from the study's mean."""
-        mean, _ = self._process.predict(self._points.at(places))
-        return (mean - self._middle) / self.spread
-
-
-def trend(space: KnobSpace, earlier: Earlier) -> Trend | None:
-    """The trend in an earlier study; None where it has too few runs, or all are alike."""
-    configs, columns = outcomes(earlier.observations)
-    values = columns.mean(axis=1)
-    if len(values) < FEWEST or float(np.std(values)) == 0:
-        return None
-    rng, order = np.random.default_rng(len(values)), np.argsort(values, kind="stable")
-    kept = np.union1d(order[: _MOST_ROWS // 2], rng.permutation(order)[: _MOST_ROWS // 2])
-    points = Points(space.knobs)
-    matrix, told = points.matrix([configs[at] for at in kept]), values[kept]
-    process = fit_process(matrix, told, points.categorical)
-    return Trend(float(np.std(told)), points, process, float(np.mean(told)))
-
-
-def best_configs(space: KnobSpace, earlier: Earlier, found: Trend, count: int) -> list[Config]:
-    """The configs of an earlier study that its trend expects most of, made legal here."""
-    within = [o for o in earlier.observations if o.is_measured and (o.violation or 0.0) <= 0]
-    configs = list(dict.fromkeys(o.config for o in within))
-    if not configs:
-        return []
-    expected = found.at(Points(space.knobs).places(configs))
-    ranked = [configs[at] for at in np.argsort(expected, kind="stable")]
-    legal = (space.legalise(config) for config in ranked[: 2 * count])
-    return [c for c in dict.fromkeys(legal) if c != space.default()][:count]
 
 
 def nearest(

@@ -1,76 +1,92 @@
-"""What is expected of configs: a process of what was measured, on top of what was known before."""
+"""What is expected of configs, from the runs of this study and perhaps of an earlier one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
+from lsmtune.knobs.space import KnobSpace
 from lsmtune.learning.factors import Floats
 from lsmtune.learning.gaussian_process import GaussianProcess, fit_process
-from lsmtune.optimizers.earlier import Trend
+from lsmtune.optimizers.base import Observation
+from lsmtune.optimizers.earlier import Earlier
+from lsmtune.optimizers.outcomes import outcomes
 from lsmtune.optimizers.points import Points
 
-_TRUSTED = 5
-"""Before so many runs a trend cannot be judged, and stays."""
+HERE, BEFORE = 0.0, 1.0
+_MOST_BEFORE = 100
+"""So many runs of an earlier study count: a process takes the cube of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Mean and standard deviation of the logarithm of the value, anywhere in the unit cube.
+    """A process a goal, of the logarithm of its value, anywhere in the unit cube.
 
-    `trend` is None where there was none, or where it misled.
+    `places` (n, knobs) and `values` (n, goals) are what was measured here.
     """
 
-    trend: Trend | None
+    places: Floats
+    values: Floats
     _points: Points
-    _process: GaussianProcess
-    _share: float
+    _processes: tuple[GaussianProcess, ...]
+    _is_joint: bool
 
     def predict(self, places: Floats) -> tuple[Floats, Floats]:
-        """Mean and standard deviation at each of the places (n, knobs)."""
-        mean, deviation = self._process.predict(self._points.at(places))
-        if self.trend is not None:
-            mean = mean + self._share * self.trend.at(places)
-        return mean, deviation
+        """Mean and standard deviation at each of the places: (n, goals)."""
+        rows = self._points.at(places)
+        if self._is_joint:
+            rows = _of_study(rows, HERE)
+        told = [process.predict(rows) for process in self._processes]
+        return np.column_stack([m for m, _ in told]), np.column_stack([sd for _, sd in told])
+
+    @property
+    def likeness(self) -> float:
+        """How far the earlier study tells of this one, from 0 (not at all) to 1; of all goals.
+
+        1 where there is no earlier study.
+        """
+        if not self._is_joint:
+            return 1.0
+        return min(process.likeness(-1) for process in self._processes)
 
 
 def expectation(
-    points: Points, places: Floats, values: Floats, trend: Trend | None = None
-) -> Expectation:
-    """What the values at the places lead to expect.
+    space: KnobSpace, history: Sequence[Observation], earlier: Earlier | None = None
+) -> Expectation | None:
+    """What the history leads to expect; None if nothing has values.
 
-    A trend counts for as much as it explains of them; it is dropped when they are more probable
-    without it.
+    The runs of an earlier study stand beside it, told apart by a category of their own: its length
+    scale says how alike the loads are. It is found as all others are, by what explains the runs, so
+    that a study which misleads soon counts for nothing.
+
+    What is far from everything is thought as bad as the worst so far: most configs are worse than
+    the base and what is advised, near which a search begins; with the mean of those for a prior it
+    would spend its first dozen trials in the corners of the space.
     """
-    rows = points.at(places)
-    if trend is None:
-        return _alone(points, rows, values)
-    expected = trend.at(places)
-    share = _share(expected, values, trend.spread)
-    along = fit_process(rows, values - share * expected, points.categorical)
-    if len(values) >= _TRUSTED:
-        alone = fit_process(rows, values, points.categorical)
-        if along.log_evidence - log(len(values)) / 2 <= alone.log_evidence:
-            return _alone(points, rows, values)
-    return Expectation(trend, points, along, share)
+    configs, values = outcomes(history)
+    if not configs:
+        return None
+    points = Points(space.knobs)
+    places = points.places(configs)
+    rows, told, categorical = points.at(places), values, points.categorical
+    if earlier is not None:
+        before, known = _before(points, earlier)
+        rows = np.vstack([_of_study(rows, HERE), _of_study(before, BEFORE)])
+        told, categorical = np.vstack([values, known]), np.append(categorical, True)
+    processes = tuple(
+        fit_process(rows, column, categorical, float(column.max())) for column in told.T
+    )
+    return Expectation(places, values, points, processes, earlier is not None)
 
 
-def _alone(points: Points, rows: Floats, values: Floats) -> Expectation:
-    """Without a trend, what is far from everything is thought as bad as the worst so far.
+def _before(points: Points, earlier: Earlier) -> tuple[Floats, Floats]:
+    """The best runs of the earlier study and random others, as rows with their values."""
+    configs, values = outcomes(earlier.observations)
+    order = np.argsort(values.mean(axis=1), kind="stable")
+    drawn = np.random.default_rng(len(order)).permutation(order)
+    kept = np.union1d(order[: _MOST_BEFORE // 2], drawn[: _MOST_BEFORE // 2])
+    return points.matrix([configs[at] for at in kept]), values[kept]
 
-    Most configs are worse than the base and what is advised, near which a search begins; with the
-    mean of those for a prior it would spend its first dozen trials in the corners of the space.
-    """
-    process = fit_process(rows, values, points.categorical, float(values.max()))
-    return Expectation(None, points, process, 0.0)
 
-
-def _share(expected: Floats, values: Floats, spread: float) -> float:
-    """By how much the logarithm rises with one standard deviation of the trend; at least 0.
-
-    Before anything is measured it is thought to rise as in the earlier study, give or take as
-    much again.
-    """
-    x, y = expected - expected.mean(), values - values.mean()
-    rest = max(float(np.var(y - spread * x)), 1e-6)
-    return max(0.0, float((x @ y / rest + 1 / spread) / (x @ x / rest + 1 / spread**2)))
+def _of_study(rows: Floats, study: float) -> Floats:
+    return np.column_stack([rows, np.full(len(rows), study)])

@@ -16,12 +16,14 @@ from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.candidates import CandidateSearch
-from lsmtune.optimizers.earlier import Trend
-from lsmtune.optimizers.expectation import expectation
+from lsmtune.optimizers.earlier import Earlier
+from lsmtune.optimizers.expectation import Expectation, expectation
 from lsmtune.optimizers.opening import ENOUGH, opening
-from lsmtune.optimizers.outcomes import chebyshev, outcomes
-from lsmtune.optimizers.points import Points
+from lsmtune.optimizers.outcomes import chebyshev
 from lsmtune.optimizers.random_search import RandomSearch
+
+_ALIKE = 0.5
+"""An earlier study that tells less of this one, from 0 to 1, is left aside."""
 
 
 class UcbOptions(BaseModel):
@@ -67,38 +69,37 @@ class GpUcb:
         """A start while there are any, then the config with the lowest bound."""
         if (first := self._start(space, history, seed)) is not None:
             return first
-        return self._ask(space, history, seed, None)
+        return self._lowest(space, history, seed, expectation(space, history))
 
-    def ask_along(
-        self, space: KnobSpace, history: Sequence[Observation], seed: int, trend: Trend
+    def ask_beside(
+        self, space: KnobSpace, history: Sequence[Observation], seed: int, earlier: Earlier
     ) -> Config:
-        """As `ask`, but with what an earlier study expects: only the difference is to be learnt."""
-        return self._ask(space, history, seed, trend)
-
-    def _ask(
-        self, space: KnobSpace, history: Sequence[Observation], seed: int, trend: Trend | None
-    ) -> Config:
-        rng = np.random.default_rng([seed, len(history)])
-        configs, values = outcomes(history)
-        if not configs:
-            return RandomSearch().ask(space, history, seed)
-        points = Points(space.knobs)
-        places = points.places(configs)
-        along = trend if values.shape[1] == 1 else None
-        expected = [expectation(points, places, column, along) for column in values.T]
-        if along is not None and expected[0].trend is None:  # it misled
+        """As `ask`, with an earlier study's runs beside the history's while it is like this one."""
+        expected = expectation(space, history, earlier)
+        if expected is None or expected.likeness < _ALIKE:
             return self.ask(space, history, seed)
+        return self._lowest(space, history, seed, expected)
+
+    def _lowest(
+        self,
+        space: KnobSpace,
+        history: Sequence[Observation],
+        seed: int,
+        expected: Expectation | None,
+    ) -> Config:
+        if expected is None:
+            return RandomSearch().ask(space, history, seed)
+        values, rng = expected.values, np.random.default_rng([seed, len(history)])
         weights = rng.dirichlet(np.ones(values.shape[1]))
         ranked = np.argsort(chebyshev(values, values, weights), kind="stable")
         coefficient = self._options.at(len(history) - 1)
 
-        def bound(there: Floats) -> Floats:
-            parts = [one.predict(there) for one in expected]
-            lower = np.column_stack([mean - coefficient * sd for mean, sd in parts])
-            return chebyshev(lower, values, weights)
+        def bound(places: Floats) -> Floats:
+            mean, deviation = expected.predict(places)
+            return chebyshev(mean - coefficient * deviation, values, weights)
 
         search = CandidateSearch(space, bound, seen(history), rng)
-        return search.lowest(places[ranked]) or RandomSearch().ask(space, history, seed)
+        return search.lowest(expected.places[ranked]) or RandomSearch().ask(space, history, seed)
 
     def _start(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config | None:
         if self._options.start == "advised":
