@@ -109,10 +109,10 @@ def _claims(recipe: dict[str, Any]) -> str:
         columns["finding"] = "the two"
     else:
         del columns["here"]
-    rows = [list(columns.values()), ["---"] * len(columns)]
-    rows += [[claim[key] for key in columns] for claim in recipe["claims"]]
-    table = (f"| {' | '.join(cells)} |" for cells in rows)
-    return "\n".join(["; ".join(ran) + ".", "", *table]) + "\n"
+    rows = [[claim[key] for key in columns] for claim in recipe["claims"]]
+    head, *table = (f"| {' | '.join(cells)} |" for cells in [list(columns.values()), *rows])
+    table.insert(0, "|" + "---|" * len(columns))
+    return "\n".join(["; ".join(ran) + ".", "", head, *table]) + "\n"
 
 
 def _case(case: dict[str, Any]) -> str:
