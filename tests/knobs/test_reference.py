@@ -18,6 +18,14 @@ def test_the_page_is_what_the_program_prints() -> None:
     assert CliRunner().invoke(app, ["knobs", "--markdown"]).output == page(CATALOGUE)
 
 
+def test_tikv_has_a_page_of_its_own() -> None:
+    """To write it anew: lsmtune knobs tikv --markdown > docs/reference/knobs-tikv.md."""
+    told = page(load("tikv"))
+    assert told == PAGE.with_name("knobs-tikv.md").read_text(encoding="utf-8")
+    assert "`lsmtune knobs tikv --markdown`" in told
+    assert "db_bench" not in told
+
+
 def test_page_and_lines_tell_of_every_knob_under_its_area() -> None:
     told, listed = page(CATALOGUE), list(lines(CATALOGUE))
     for knob in CATALOGUE.knobs:

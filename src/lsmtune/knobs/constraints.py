@@ -2,8 +2,8 @@
 
 A *normalisation* does beforehand what RocksDB (or the tree) would make of the settings anyway,
 so that no two trials measure the same thing. A *refusal* says why settings cannot be run.
-The sources are those of RocksDB 7.8 and 11.8. Settings may lack options: then the rules about
-them are skipped.
+The sources are those of RocksDB 7.8 and 11.8, and TiKV's for the rules of its own. Settings may
+lack options: then the rules about them are skipped.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,13 @@ from lsmtune.knobs.rules.base import Context, Normalisation, Refusal, applies, n
 from lsmtune.knobs.rules.refused import REFUSALS
 from lsmtune.knobs.rules.sanitised import SANITISED
 from lsmtune.knobs.rules.silent import SILENT, unmet_conditions
+from lsmtune.knobs.rules.tikv import TIKV
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.units import format_bytes
 
 __all__ = ["NORMALISATIONS", "Context", "MemoryLimit", "memory_bytes", "normalise", "refusals"]
 
-NORMALISATIONS: tuple[Normalisation, ...] = (*SILENT, *SANITISED)
+NORMALISATIONS: tuple[Normalisation, ...] = (*SILENT, *SANITISED, *TIKV)
 """In the order in which they are applied: later ones see what earlier ones changed."""
 
 _MOST_ROUNDS = 5
@@ -76,9 +77,10 @@ def memory_bytes(settings: Mapping[str, Value]) -> int:
         _bytes(own, "write_buffer_size") * _bytes(own, "max_write_buffer_number")
         for own in (view(settings, family) for family in families(settings))
     )
-    if budget := _bytes(settings, "db_write_buffer_size"):
+    whole = view(settings, None)
+    if budget := _bytes(whole, "db_write_buffer_size"):
         memtables = min(memtables, budget)
-    return memtables + _bytes(settings, "cache_size") + _bytes(settings, "row_cache_size")
+    return memtables + _bytes(whole, "cache_size") + _bytes(whole, "row_cache_size")
 
 
 def _bytes(settings: Mapping[str, Value], name: str) -> int:

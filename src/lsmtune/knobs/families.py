@@ -2,9 +2,15 @@
 
 The rules between options know plain names. So they are applied to one family at a time, in a view
 of the settings in which its options stand beside those of the whole database.
+
+TiKV has its own words: `rocksdb.writecf.block-size` is an option of the family `rocksdb.writecf`,
+`rocksdb.max-background-jobs` and `storage.block-cache.capacity` are of no family. What RocksDB's
+rules are about has RocksDB's plain name there too; all else keeps the name that TiKV gives it.
 """
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TypeVar
 
 from lsmtune.knobs.types import Knob, Value
@@ -18,14 +24,42 @@ FAMILY_SECTIONS = ("CFOptions", "TableOptions/BlockBasedTable")
 _SEPARATOR = "."
 
 
+_TIKV_FAMILY = re.compile(r"(rocksdb\.\w+cf)\.(.+)")
+_TIKV_TABLES = ("rocksdb.", "storage.")
+_SAME_IN_TIKV = {
+    "write-buffer-size": "write_buffer_size",
+    "max-write-buffer-number": "max_write_buffer_number",
+    "min-write-buffer-number-to-merge": "min_write_buffer_number_to_merge",
+    "level0-file-num-compaction-trigger": "level0_file_num_compaction_trigger",
+    "level0-slowdown-writes-trigger": "level0_slowdown_writes_trigger",
+    "level0-stop-writes-trigger": "level0_stop_writes_trigger",
+    "soft-pending-compaction-bytes-limit": "soft_pending_compaction_bytes_limit",
+    "hard-pending-compaction-bytes-limit": "hard_pending_compaction_bytes_limit",
+    "storage.block-cache.capacity": "cache_size",
+}
+"""TiKV's names of the options that rules look at, and RocksDB's."""
+_TIKV_WORDS = {plain: name for name, plain in _SAME_IN_TIKV.items()}
+
+
+@cache
+def _parts(name: str) -> tuple[str | None, str]:
+    """The family of a knob's name, and the plain name of its option."""
+    if (own := _TIKV_FAMILY.fullmatch(name)) is not None:
+        return own[1], _SAME_IN_TIKV.get(own[2], own[2])
+    if name.startswith(_TIKV_TABLES):
+        return None, _SAME_IN_TIKV.get(name, name)
+    family, _, option = name.rpartition(_SEPARATOR)
+    return family or None, option
+
+
 def option_name(name: str) -> str:
     """The option that a knob sets, without its family."""
-    return name.rpartition(_SEPARATOR)[2]
+    return _parts(name)[1]
 
 
 def family_of(name: str) -> str | None:
     """The family whose option a knob is; None for one of the whole database."""
-    return name.rpartition(_SEPARATOR)[0] or None
+    return _parts(name)[0]
 
 
 def knob_name(family: str, option: str) -> str:
@@ -41,11 +75,8 @@ def families(names: Iterable[str]) -> tuple[str | None, ...]:
 
 def view(values: Mapping[str, T], family: str | None) -> dict[str, T]:
     """One family's options by their plain names, beside those of the database."""
-    return {
-        option_name(name): value
-        for name, value in values.items()
-        if family_of(name) in (None, family)
-    }
+    parts = ((_parts(name), value) for name, value in values.items())
+    return {option: value for (own, option), value in parts if own in (None, family)}
 
 
 def lifted(
@@ -57,9 +88,18 @@ def lifted(
 
 def lifted_name(name: str, family: str | None, known: Mapping[str, object]) -> str:
     """The family's name of a plain one, where `known` has it."""
-    if family is None or knob_name(family, name) not in known:
+    if name in known:
         return name
-    return knob_name(family, name)
+    return next((full for full in _full_names(name, family) if full in known), name)
+
+
+@cache
+def _full_names(option: str, family: str | None) -> tuple[str, ...]:
+    """What an option may be called: the family's, or TiKV's of the whole database."""
+    in_tikv = _TIKV_WORDS.get(option, option)
+    if family is None:
+        return (in_tikv,)
+    return knob_name(family, option), knob_name(family, in_tikv), in_tikv
 
 
 def viewed(knobs: Iterable[Knob], family: str | None) -> tuple[Knob, ...]:

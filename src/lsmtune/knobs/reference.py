@@ -57,10 +57,14 @@ def page(catalogue: Catalogue) -> str:
 
 
 def _page_lines(catalogue: Catalogue) -> Iterator[str]:
+    engine = "" if catalogue.engine == "rocksdb" else f" {catalogue.engine}"
     yield f"# Knobs of {catalogue.engine}"
     yield ""
-    yield "Written by `lsmtune knobs --markdown`. Ranges are those that are searched, at scale 1;"
-    yield "defaults are those of db_bench 7.8.3, or of 11.8.1 for newer options."
+    yield (
+        f"Written by `lsmtune knobs{engine} --markdown`. Ranges are those that are searched, at "
+        "scale 1;"
+    )
+    yield f"defaults are those of {catalogue.defaults_of or 'the engine'}."
     yield ""
     yield from (f"- {note}" for note in catalogue.notes)
     yield ""
@@ -77,6 +81,8 @@ def _page_lines(catalogue: Catalogue) -> Iterator[str]:
         yield "| knob | range | default | change | what it trades |"
         yield "|---|---|---|---|---|"
         yield from map(_row, knobs)
+    if not catalogue.workload_parameters:
+        return
     yield ""
     yield "## No knobs but part of the workload"
     yield ""

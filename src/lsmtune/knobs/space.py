@@ -177,7 +177,9 @@ class KnobSpace:
             wanted = value - over
         if wanted < knob.bounds()[0] and 0 in knob.special_values:
             return 0
-        return knob.clip(min(wanted, value))
+        fitting = knob.clip(min(wanted, value))
+        # The nearest step may lie above what fits.
+        return fitting if fitting <= wanted else knob.clip(fitting - knob.step)
 
     def _mended(self, values: Mapping[str, Value]) -> Settings:
         """The settings of the values, with what RocksDB would refuse repaired where it can be."""

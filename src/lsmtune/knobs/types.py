@@ -3,17 +3,19 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from lsmtune.errors import UserError
+from lsmtune.units import parse_size
 
 Value = bool | int | float | str
 """What a knob can be set to."""
 
 _DECIMALS = 3
 _WIDER = 4
+_SIZES = ("default", "low", "high", "least", "most", "step")
 _SENTINEL = 64
 
 Settings = dict[str, Value]
@@ -50,11 +52,13 @@ class Knob(BaseModel):
 
     name         as db_bench spells the flag where it has one, else as an OPTIONS file does
     area         the part of the engine that it belongs to: a heading
-    kind, unit   of the value; the unit is "" for a plain number or a name
+    kind, unit   of the value; the unit is "" for a plain number or a name; sizes may be written
+                 as texts such as 64MiB, and are numbers of bytes
     default      that of db_bench 7.8.3, at scale 1 (of 11.8.1 for options that came later)
     low, high    the range that is searched, at scale 1 for knobs that scale with the data
     least, most  what the engine accepts, where a range may be widened or scaled beyond it
     log          searched on a logarithmic scale
+    step         a search draws whole multiples of it
     special      values outside the range that mean something of their own
     choices      of a categorical knob; `labels` are their names in an OPTIONS file
     named_only   allowed values that a search never draws, unless the base has them
@@ -81,6 +85,7 @@ class Knob(BaseModel):
     least: float | None = None
     most: float | None = None
     log: bool = False
+    step: int = 1
     special: tuple[Special, ...] = ()
     choices: tuple[Value, ...] = ()
     labels: tuple[str, ...] = ()
@@ -90,12 +95,20 @@ class Knob(BaseModel):
     apply: Literal["online", "restart"]
     trade: str
     risk: str | None = None
-    since: str
+    since: str = "6.0"
     until: str | None = None
     option: OptionKey | None = None
     flag: bool = True
     when: dict[str, tuple[Value, ...]] = {}
     inert: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sizes_as_numbers(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("unit") != "bytes":
+            return given
+        read = {key: _size(given[key]) for key in _SIZES if key in given}
+        return given | read | {"choices": tuple(map(_size, given.get("choices", ())))}
 
     @model_validator(mode="after")
     def _check(self) -> "Knob":
@@ -149,9 +162,10 @@ class Knob(BaseModel):
         return self._bounds
 
     def clip(self, value: float) -> int | float:
-        """The value of the range nearest to the given one, in the knob's precision."""
+        """The value of the range nearest to the given one, in the knob's steps and precision."""
         low, high = self._bounds
-        return self.rounded(min(max(value, low), high))
+        stepped = round(value / self.step) * self.step if self.step > 1 else value
+        return self.rounded(min(max(stepped, low), high))
 
     def rounded(self, value: float) -> int | float:
         """The value in the knob's precision: whole, or to three decimals.
@@ -187,7 +201,7 @@ class Knob(BaseModel):
         if isinstance(value, (bool, str)) or value in self.special_values:
             return self
         low, high = self._bounds
-        step = 1 if self.kind == "int" else 10**-_DECIMALS
+        step = self.step if self.kind == "int" else 10**-_DECIMALS
         if value < step <= low or value > _SENTINEL * high > 0:
             kept = Special(value=value, meaning="as the base has it")
             return self.model_copy(update={"special": (*self.special, kept)})
@@ -267,6 +281,10 @@ class Config(Mapping[str, Value]):
     def differing(self, base: Mapping[str, Value]) -> dict[str, Value]:
         """The values that are not those of the base."""
         return {name: value for name, value in self.items() if base.get(name) != value}
+
+
+def _size(told: Any) -> Any:
+    return parse_size(told, "size") if isinstance(told, str) else told
 
 
 def parse_value(knob: Knob, text: str) -> Value:

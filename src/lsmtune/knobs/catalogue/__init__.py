@@ -89,7 +89,8 @@ class Start(BaseModel):
 class Catalogue:
     """All that is known of one engine's knobs, or of those that one version of it has.
 
-    `absent` are the names of the knobs that this version lacks. `notes` are what holds of all.
+    `absent` are the names of the knobs that this version lacks. `notes` are what holds of all,
+    `defaults_of` tells whose the defaults are.
     """
 
     engine: str
@@ -98,6 +99,7 @@ class Catalogue:
     presets: tuple[Preset, ...]
     starts: tuple[Start, ...]
     notes: tuple[str, ...] = ()
+    defaults_of: str = ""
     absent: frozenset[str] = frozenset()
 
     def knob(self, name: str) -> Knob:
@@ -109,7 +111,8 @@ class Catalogue:
                     f"set it with the workload instead"
                 )
         if name in self.absent:
-            raise UserError(f"knobs: this RocksDB has no option for {name}")
+            store = "TiKV" if self.engine == "tikv" else "RocksDB"
+            raise UserError(f"knobs: this {store} has no option for {name}")
         found = next((knob for knob in self.knobs if knob.name == name), None)
         if found is None:
             raise UserError(
@@ -241,6 +244,7 @@ def load(engine: str) -> Catalogue:
         tuple(Preset(**entry) for entry in rest["preset"]),
         tuple(Start(**entry) for entry in rest.get("start", ())),
         tuple(rest["notes"]),
+        rest.get("defaults_of", ""),
     )
 
 
@@ -255,5 +259,19 @@ def _by_family(knobs: Iterable[Knob]) -> tuple[Knob, ...]:
 
 
 def _knobs(data: Iterable[dict[str, Any]], areas: list[str]) -> Iterable[Knob]:
+    """The knobs of the files, by area; where a file names families, each has all of its knobs."""
     for area in sorted(data, key=lambda area: areas.index(area["area"])):
-        yield from (Knob(area=area["area"], **entry) for entry in area["knob"])
+        for family in area.get("families", [None]):
+            for entry in area["knob"]:
+                yield Knob(area=area["area"], **_of_family(area, entry, family))
+
+
+def _of_family(
+    area: Mapping[str, Any], entry: Mapping[str, Any], family: str | None
+) -> dict[str, Any]:
+    """A knob as its file has it: what `every` knob has, its own, and what one family has else."""
+    told: dict[str, Any] = {**area.get("every", {}), **entry}
+    elsewhere = told.pop("elsewhere", {})
+    if family is not None:
+        told |= {**elsewhere.get(family, {}), "name": knob_name(family, told["name"])}
+    return told

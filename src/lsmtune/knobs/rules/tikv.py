@@ -1,0 +1,33 @@
+"""What TiKV silently changes in options: its flow control acts before RocksDB's own stalls."""
+
+from lsmtune.knobs.rules.base import Context, Normalisation, number
+from lsmtune.knobs.types import Settings
+
+_SOURCE = "tikv/src/config/mod.rs, fill_cf_opts"
+_FLOW = "storage.flow-control."
+_STRICTER = {
+    "level0_slowdown_writes_trigger": "l0-files-threshold",
+    "level0_stop_writes_trigger": "l0-files-threshold",
+    "soft_pending_compaction_bytes_limit": "soft-pending-compaction-bytes-limit",
+    "hard_pending_compaction_bytes_limit": "hard-pending-compaction-bytes-limit",
+}
+"""RocksDB's thresholds, and those of flow control that they may not exceed while it is on."""
+
+
+def _no_later_than_flow_control(option: str, threshold: str) -> Normalisation:
+    def apply(settings: Settings, _: Context) -> Settings:
+        if not settings[f"{_FLOW}enable"]:
+            return {}
+        return {option: min(number(settings, option), number(settings, _FLOW + threshold))}
+
+    return Normalisation(
+        f"{option} is at most flow control's {threshold}",
+        _SOURCE,
+        (option, f"{_FLOW}enable", _FLOW + threshold),
+        apply,
+    )
+
+
+TIKV: tuple[Normalisation, ...] = tuple(
+    _no_later_than_flow_control(option, threshold) for option, threshold in _STRICTER.items()
+)
