@@ -39,9 +39,15 @@ def small_pipe() -> tuple[BinaryIO, BinaryIO]:
 
 
 def start(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdout: BinaryIO, stderr: BinaryIO
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    stdout: BinaryIO,
+    stderr: BinaryIO,
+    *,
+    outlives: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own that dies with the calling thread.
+    """Start a program in a session of its own that dies with the calling thread, or outlives it.
 
     Raises UserError when `argv[0]` cannot be executed, OSError for anything else.
     """
@@ -54,7 +60,8 @@ def start(
             stdout=stdout,
             stderr=stderr,
             start_new_session=True,
-            preexec_fn=_die_with_parent(os.getpid()),  # noqa: PLW1509 - one system call, no locks
+            # One system call, no locks.
+            preexec_fn=None if outlives else _die_with_parent(os.getpid()),  # noqa: PLW1509
         )
     except OSError as error:
         # A failing chdir names `cwd` instead: that is no fault of the program.

@@ -1,0 +1,112 @@
+"""A user's file that is set aside for a while, and commands of the user's."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fakes.patience import eventually
+from lsmtune.errors import UserError
+from lsmtune.system.command import run_command
+from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.stand_in import StandIn
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "tikv.toml"
+    path.write_text("mine = 1\n")
+    path.chmod(0o640)
+    return path
+
+
+def test_the_users_file_comes_back_as_it_was(own: Path) -> None:
+    before, stand_in = own.stat(), StandIn(own)
+    assert not stand_in.is_aside
+    assert not stand_in.put_back()
+    for text in ("theirs = 2\n", "theirs = 3\n"):
+        stand_in.write(text)
+        assert own.read_text() == text
+        assert own.stat().st_mode == before.st_mode
+        assert own.stat().st_uid == before.st_uid
+        assert stand_in.own_text() == "mine = 1\n"
+    assert stand_in.put_back()
+    after = own.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert [path.name for path in own.parent.iterdir()] == ["tikv.toml"]
+
+
+def test_a_later_process_finds_what_was_left_aside(own: Path) -> None:
+    StandIn(own).write("theirs = 2\n")
+    later = StandIn(own)
+    assert later.is_aside
+    assert later.own_text() == "mine = 1\n"
+    assert later.put_back()
+    assert own.read_text() == "mine = 1\n"
+
+
+def test_behind_a_link_stands_the_file_itself(own: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.toml"
+    link.symlink_to(own)
+    stand_in = StandIn(link)
+    stand_in.write("theirs = 2\n")
+    assert own.read_text() == "theirs = 2\n"
+    stand_in.put_back()
+    assert link.is_symlink()
+    assert own.read_text() == "mine = 1\n"
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    stand_in = StandIn(tmp_path / "nosuch.toml")
+    with pytest.raises(UserError, match=r"nosuch\.toml: cannot be read"):
+        stand_in.own_text()
+    with pytest.raises(UserError, match=r"nosuch\.toml: cannot be written"):
+        stand_in.write("theirs = 2\n")
+
+
+def shell(script: str) -> list[str]:
+    return ["sh", "-c", script]
+
+
+def test_a_command_runs_to_its_end_and_says_how(tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    assert run_command(shell("echo one; echo two >&2; exit 3"), output=output, limit_s=30) == 3
+    assert output.read_text() == "one\ntwo\n"
+    assert run_command(shell("kill -9 $$"), output=output, limit_s=30) == -9
+    with pytest.raises(UserError, match="cannot start nosuch"):
+        run_command(["nosuch"], output=output, limit_s=30)
+
+
+def test_what_a_command_has_started_goes_on(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    script = f"(sleep 0.3; echo still here > {told}) & echo started"
+    assert run_command(shell(script), output=tmp_path / "output", limit_s=30) == 0
+    assert not told.exists()
+    assert eventually(told.exists)
+
+
+def test_a_command_that_does_not_end_is_killed(tmp_path: Path) -> None:
+    with pytest.raises(ProcessTimeout, match=r"limit of 0\.2 s"):
+        run_command(shell("exec sleep 60"), output=tmp_path / "output", limit_s=0.2)
+
+
+def test_an_interruption_waits_for_the_command(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+
+    def interrupt() -> None:
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_command(shell(f"sleep 0.4; touch {told}"), output=tmp_path / "out", limit_s=30)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    assert told.exists()
