@@ -109,7 +109,8 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
     assert said.keys() == StudySpec.model_fields.keys() - {
         "sweep",
         "online",
-    }  # instead of a screening
+        "tikv",
+    }  # instead of a screening, or of another engine
     assert spec.name == "night-run"
     assert spec.scale_value == Fraction(1, 8)
     assert spec.budget_s == 1200
@@ -184,7 +185,9 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_there_is_another_value_for_every_setting() -> None:
-    assert OTHER_VALUES.keys() == StudySpec.model_fields.keys() - {"study", "engine", "online"}
+    assert OTHER_VALUES.keys() == StudySpec.model_fields.keys() - {
+        "study", "engine", "online", "tikv"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("key", sorted(OTHER_VALUES))
@@ -220,11 +223,73 @@ def test_other_engines_run_some_loads_of_db_bench() -> None:
         ({"engine": "myrocks", "workload": {"value_size": 100_000}}, "value_size"),
         ({"engine": "myrocks", "online": {}}, "has an end"),
         ({"engine": ["rocksdb"]}, "engine"),
-        ({"engine": "tikv"}, "engine"),
+        ({"engine": "leveldb"}, "engine"),
+        ({"engine": "tikv", "workload": "fillrandom"}, "not on tikv"),
     ],
 )  # fmt: skip
 def test_what_another_engine_cannot_run_is_refused(given: dict[str, Any], words: str) -> None:
     assert words in refusal(given)
+
+
+RESTARTED = {"config": "tikv.toml", "restart": ["systemctl", "restart", "tikv"]}
+
+
+def test_a_study_of_tikv_tunes_what_its_tikv_takes() -> None:
+    spec = make_spec({"engine": "tikv"}, "here")
+    assert (spec.workload.name, spec.program, spec.scale) == ("ycsb_a", "go-ycsb", "1")
+    assert (spec.knobs, spec.objective) == ("online", ("throughput_ops_s",))
+    assert make_spec({"workload": "ycsb_c", "tikv": RESTARTED}, "here").knobs == "core"
+    limits = [limit.metric for limit in make_spec({"workload": "writeheavy"}, "here")
+              .parsed_objective.limits]  # fmt: skip
+    assert limits == ["live_sst_bytes", "get_p99_us", "scan_p99_us"]
+    other = make_spec({"engine": "tikv", "tikv": {"status": "other:20180"}}, "here")
+    assert other.identity() != spec.identity()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"knobs": "core"}, "knobs: rocksdb.defaultcf.block-size needs a restart of TiKV"),
+        ({"workload": "longscan"}, "workload.scan_length: 100000 is more than the raw API"),
+        ({"scale": "1/8"}, "scale: 1/8"),
+        ({"cache": "1GiB"}, "cache: TiKV tells its own"),
+        ({"workload": {"name": "ycsb_a", "value_size": 77}}, "77 is no multiple"),
+        ({"workload": {"name": "ycsb_a", "key_size": 20}}, "key_size says nothing"),
+        ({"tikv": {"status": "user:secret@host:1"}}, "tikv.status = 'user:secret@host:1': write"),
+        ({"tikv": {"pd": "host:1;host:2"}}, "write it as host:port"),
+        ({"tikv": {"config": "x"}}, "config and restart need each other"),
+        ({"tikv": {"restart": "systemctl restart tikv"}}, "tikv.restart"),
+        ({"tikv": {"stop": ["x"]}}, "tikv.stop is not a setting; known are status, pd"),
+        ({"engine": "rocksdb", "workload": "fillrandom", "tikv": {}}, "says nothing to the engine"),
+    ],
+)
+def test_what_a_tikv_does_not_do_is_refused(given: dict[str, Any], words: str) -> None:
+    assert words in refusal({"engine": "tikv", **given})
+
+
+def test_ranges_of_tikv_reach_around_what_it_runs_with() -> None:
+    catalogue = load("tikv")
+    settings: Settings = {knob.name: knob.default for knob in catalogue.knobs}
+    capacity = "storage.block-cache.capacity"
+    settings |= {capacity: 225 << 30, "storage.scheduler-worker-pool-size": 8}
+    ground = Ground(catalogue, Base(options="", settings=settings), open_files=1024)
+    space = make_spec({"engine": "tikv"}, "here").space(ground)
+    knobs = {knob.name: knob for knob in space.knobs}
+    assert knobs[capacity].bounds() == (64 << 20, 900 << 30)
+    assert knobs["storage.scheduler-worker-pool-size"].bounds() == (1, 8)
+    assert dict(space.default()).items() <= settings.items()
+
+
+def test_the_study_of_the_how_to_is_one() -> None:
+    page = Path(__file__).parents[1] / "docs" / "how-to" / "tikv.md"
+    text = page.read_text().partition("```toml\n")[2].partition("```")[0]
+    spec = make_spec(tomllib.loads(text), str(page))
+    assert (spec.engine, spec.knobs, spec.name) == ("tikv", "core", "lookups")
+
+
+def test_long_scans_are_for_transactions() -> None:
+    spec = make_spec({"workload": "longscan", "tikv": {"api": "txn"}}, "here")
+    assert spec.workload.scan_length == 100_000
 
 
 def test_a_screening_is_no_controlled_experiment() -> None:

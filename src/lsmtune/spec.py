@@ -20,8 +20,8 @@ from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
-from lsmtune.modes import Online, Screen
 from lsmtune.objective import LIMITS, Objective, parse_objective
+from lsmtune.tables import Cluster, Online, Screen, suited_knobs
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
@@ -41,7 +41,7 @@ SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
 
 PROGRAMS: dict[EngineName, str] = {
-    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores"
+    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores", "tikv": "go-ycsb"
 }  # fmt: skip
 """What is run where the user names no other."""
 
@@ -90,8 +90,9 @@ class StudySpec(BaseModel):
     no limit. `base_runs` is how often the base is measured before. Of the searched configs the
     `finalists` best run `repeats` times more, so that the winner is not merely the luckiest.
     `pairs` and `max_pairs` is how many pairs of runs verify it (0: none). With a `screen` or a
-    `sweep` table it is no search, with an `online` table a search on a running engine. A study
-    goes on only under the settings it began with, its budget excepted.
+    `sweep` table it is no search, with an `online` table a search on a running engine. The `tikv`
+    table tells where the user's TiKV is. A study goes on only under the settings it began with,
+    its budget excepted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -123,6 +124,7 @@ class StudySpec(BaseModel):
     screen: Screen | None = None
     sweep: Sweep | None = None
     online: Online | None = None
+    tikv: Cluster | None = None
 
     @field_validator("study")
     @classmethod
@@ -157,6 +159,9 @@ class StudySpec(BaseModel):
         if isinstance(load, Workload):
             load = load.model_dump()
         table = load if isinstance(load, Mapping) else {"name": load}
+        if "name" not in table and given.get("engine") == "tikv":
+            table = {**table, "name": "ycsb_a"}
+            given = {**given, "workload": table}
         name = table.get("name", "fillrandom")
         if not isinstance(name, str) or name not in PRESETS:
             return given
@@ -171,6 +176,8 @@ class StudySpec(BaseModel):
         }
         if engine != preset.engine:
             asked |= _ELSEWHERE.get(engine, {})
+        if engine == "tikv":
+            asked |= {"scale": "1", "knobs": suited_knobs(given.get("tikv"))}
         if given.get("online") is not None:
             asked = {"knobs": "online", "objective": _TIMED}
         if given.get("until") is not None:
@@ -198,6 +205,11 @@ class StudySpec(BaseModel):
             raise UserError(f"{tables[1]}: a study is one thing; leave {' or '.join(tables)} out")
         if self.online is not None and self.engine != "myrocks":
             raise UserError(f"online: the engine {self.engine} is tuned between runs; myrocks can")
+        if self.engine == "tikv":
+            knobs = load_catalogue("tikv").select(self.knobs)
+            (self.tikv or Cluster()).check(self.workload, knobs, self.scale, self.cache)
+        elif self.tikv is not None:
+            raise UserError(f"tikv: this table says nothing to the engine {self.engine}")
         endless = self.workload.preset.engine == "myrocks" and self.workload.kind != "read"
         if self.online is not None and not endless:
             raise UserError(
@@ -230,7 +242,9 @@ class StudySpec(BaseModel):
     @property
     def parsed_objective(self) -> Objective:
         """The objective with its limits."""
-        return parse_objective(self.objective, self.limits, LIMITS[self.workload.kind])
+        untold = self.workload.preset.untold
+        limits = tuple(ln for ln in LIMITS[self.workload.kind] if ln.metric not in untold)
+        return parse_objective(self.objective, self.limits, limits)
 
     @property
     def fixed(self) -> Settings:
@@ -326,7 +340,8 @@ class StudySpec(BaseModel):
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:
         """The knob with a range around the base, where that is the user's own."""
-        return knob if self.base is None else knob.around(base[knob.name])
+        own = self.base is not None or self.engine == "tikv"
+        return knob.around(base[knob.name]) if own else knob
 
 
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
@@ -371,6 +386,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("screen",): Screen,
     ("sweep",): Sweep,
     ("online",): Online,
+    ("tikv",): Cluster,
 }
 
 

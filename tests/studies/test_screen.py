@@ -12,12 +12,12 @@ import pytest
 from fakes.cuts import check_goes_on
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
-from lsmtune.modes import Screen
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies.screen import screen
 from lsmtune.studies.study import open_study
+from lsmtune.tables import Screen
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 

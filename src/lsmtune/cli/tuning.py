@@ -16,7 +16,6 @@ from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
-from lsmtune.modes import Online
 from lsmtune.report.page import render_page
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
@@ -24,6 +23,7 @@ from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study
 from lsmtune.studies.verify import verify_contenders
 from lsmtune.system.host import free_bytes
+from lsmtune.tables import Online
 from lsmtune.units import format_bytes
 from lsmtune.workloads import PRESETS
 
@@ -68,7 +68,7 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
             raise UserError(
                 f"{table}: a study with this table is no search; `lsmtune {table}` runs it"
             )
-    engine = make_engine(spec.engine, spec.program)
+    engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)  # what is wrong is told before a folder is made
     for remark in found[1].base.notes:
         tell(f"base: {remark}")
@@ -98,7 +98,7 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
 def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
     """Tune a running engine, tell each step, write what is kept; the steps as JSON."""
     table = spec.online or Online()
-    engine = make_engine(spec.engine, spec.program)
+    engine = make_engine(spec.engine, spec.program, spec.tikv)
     if not isinstance(engine, MyRocks):
         raise UserError(f"online: the engine {spec.engine} is tuned between runs only")
     found = described(spec, engine)
@@ -154,7 +154,7 @@ def check_space(spec: StudySpec, home: Home) -> None:
 
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
     """Print what `tune` would do; the engine is only asked for its options."""
-    facts, ground = described(spec, make_engine(spec.engine, spec.program))
+    facts, ground = described(spec, make_engine(spec.engine, spec.program, spec.tikv))
     space = spec.space(ground)
     if as_json:
         print_json(plan_document(spec, home, facts, ground, space))

@@ -10,7 +10,6 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.modes import Online
 from lsmtune.objective import median_metrics
 from lsmtune.optimizers.base import Observation, Optimizer, seen
 from lsmtune.optimizers.registry import make_optimizer
@@ -27,6 +26,7 @@ from lsmtune.studies.guard import (
 from lsmtune.studies.study import Study
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import workdir
+from lsmtune.tables import Online
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 

@@ -10,11 +10,11 @@ from lsmtune.batch import BatchLine, read_batch
 from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
-from lsmtune.modes import Screen
 from lsmtune.stats import ratio_interval
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.studies.runner import Task
 from lsmtune.studies.study import Study
+from lsmtune.tables import Screen
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_duration
 from lsmtune.workloads import Workload

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["write", "read", "mixed"]
-EngineName = Literal["rocksdb", "myrocks", "embedded"]
+EngineName = Literal["rocksdb", "myrocks", "embedded", "tikv"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,9 @@ class Preset:
     `kind` tells what is measured of it: the writes, followed by a probe of reads; the reads; or
     both at once. `prepared` loads run on a database that has been built and has settled before.
     `parameters` are those that only some loads have, with their defaults; a load has no others.
-    `also_on` are the engines that run it besides its own. A load of SQL has none of the parameters
-    of records either, but for those in `of_all`, which has its defaults of the parameters that
-    every load has.
+    `also_on` are the engines that run it besides its own. A load of SQL, or of go-ycsb, has none
+    of the parameters of records either, but for those in `of_all`, which has its defaults of the
+    parameters that every load has.
     """
 
     what: str
@@ -35,14 +35,22 @@ class Preset:
     @property
     def objective(self) -> str:
         """What is asked for under this load unless the user says otherwise."""
-        return "throughput_ops_s" if self.kind == "read" else "balanced"
+        timed = self.kind == "read" or self.engine == "tikv"
+        return "throughput_ops_s" if timed else "balanced"
 
     @property
     def knobs(self) -> str:
         """The preset of knobs that is searched unless the user says otherwise."""
         if self.engine == "myrocks" and self.kind == "read":
             return "families"
+        if self.engine == "tikv":
+            return "core"
         return {"write": "core", "read": "reads", "mixed": "mixed"}[self.kind]
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """The metrics with a limit of their own that the engine does not tell under the load."""
+        return ("get_missing_p99_us", "write_amp") if self.engine == "tikv" else ()
 
     def has(self, parameter: str) -> bool:
         """Whether the load has a parameter of those that RocksDB's own loads all have."""
@@ -59,10 +67,23 @@ _GETS: dict[str, Any] = {**_STORED, "skew": None}
 _SCANS: dict[str, Any] = {**_STORED, "scan_length": 10}
 _SQL: dict[str, Any] = {**_OPERATIONS, "duration_s": None, "direct_reads": True}
 _TABLES: dict[str, Any] = {**_SQL, "tables": 4}
-_FEWER = {"readrandom": 2, "readhalfmissing": 2, "lookup": 2, "scanshort": 4, "scanlong": 50}
-"""Reads of the device take longer than writes: so many times fewer are run by default."""
+_YCSB = {"num": 1_000_000, "value_size": 1000, "threads": 64}
+_FEWER = {"readrandom": 2, "readhalfmissing": 2, "lookup": 2, "scanshort": 4, "scanlong": 50,
+          "writeheavy": 16, "pntlookup80": 16, "smallpntlookup": 20, "shortscan": 400,
+          "longscan": 4000}  # fmt: skip
+"""Reads of the device take longer than writes: so many times fewer are run by default.
+
+Those of AutoTiKV's loads are what it published, as a share of the records.
+"""
 _TRANSACTIONS = 2000
 """Of each client of a load of SQL."""
+
+
+def _ycsb(what: str, kind: Kind, scan_length: int | None = None) -> Preset:
+    """A load that go-ycsb runs on TiKV, over records that were loaded before."""
+    scans = {} if scan_length is None else {"scan_length": scan_length}
+    return Preset(what, kind, True, {**_OPERATIONS, **scans}, "tikv", _YCSB)
+
 
 TPCC_FAMILIES = (
     "cf_warehouse", "cf_district", "cf_customer", "cf_customer_name", "cf_history", "cf_new_order",
@@ -182,6 +203,21 @@ PRESETS: dict[str, Preset] = {
         {"num": 200_000, "key_size": 16, "value_size": 1024, "compression_ratio": 0.5,
          "threads": 1},
     ),
+    "writeheavy": _ycsb("AutoTiKV: updates of records, zipfian", "write"),
+    "pntlookup80": _ycsb(
+        "AutoTiKV: reads out of twice as many keys as have a record, zipfian", "read"
+    ),
+    "smallpntlookup": _ycsb("AutoTiKV: reads of few records, zipfian", "read"),
+    "shortscan": _ycsb("AutoTiKV: scans of 100 records, uniform", "read", 100),
+    "longscan": _ycsb("AutoTiKV: scans of 100,000 records, uniform", "read", 100_000),
+    "ycsb_a": _ycsb("YCSB A: half reads, half updates, zipfian", "mixed"),
+    "ycsb_b": _ycsb("YCSB B: 95 % reads, 5 % updates, zipfian", "mixed"),
+    "ycsb_c": _ycsb("YCSB C: reads, zipfian", "read"),
+    "ycsb_d": _ycsb("YCSB D: 95 % reads of the latest records, 5 % inserts", "mixed"),
+    "ycsb_e": _ycsb(
+        "YCSB E: 95 % scans of up to `scan_length` records, zipfian, 5 % inserts", "mixed", 100
+    ),
+    "ycsb_f": _ycsb("YCSB F: half reads, half read-modify-writes, zipfian", "mixed"),
 }  # fmt: skip
 """The workloads by name."""
 
@@ -189,11 +225,12 @@ OPTIONAL = frozenset(name for preset in PRESETS.values() for name in preset.para
 """The parameters that only some loads have."""
 
 
-def default_operations(name: str, num: int) -> int:
+def default_operations(name: str, num: int, threads: int = 1) -> int:
     """Operations of each client where the user names none: as many as records, or fewer reads.
 
-    Those of a load of SQL that writes are transactions.
+    Those of a load of SQL that writes are transactions. On TiKV the clients do so many together.
     """
-    if PRESETS[name].engine != "rocksdb" and name not in _FEWER:
+    if PRESETS[name].engine == "myrocks" and name not in _FEWER:
         return _TRANSACTIONS
-    return max(1, num // _FEWER.get(name, 1))
+    together = num // _FEWER.get(name, 1)
+    return max(1, together // threads if PRESETS[name].engine == "tikv" else together)

@@ -28,6 +28,8 @@ _OF_RECORDS = ("num", "key_size", "value_size", "compression_ratio", "threads")
 """The parameters of every load of keys and values."""
 _WAREHOUSE_BYTES, _ROW_BYTES, _TRANSACTION_BYTES = 110_000_000, 250, 10_000
 _TRANSACTIONS_UNKNOWN = 100_000
+YCSB_FIELDS = 10
+"""A record of YCSB has so many, all of one size."""
 
 
 class Mix(BaseModel):
@@ -135,6 +137,14 @@ class Workload(BaseModel):
             raise ValueError("tombstones needs tombstone_every and tombstone_width")
         return self
 
+    @model_validator(mode="after")
+    def _fields_are_alike(self) -> Self:
+        if self.preset.engine == "tikv" and self.value_size % YCSB_FIELDS:
+            raise ValueError(
+                f"value_size is shared by {YCSB_FIELDS} fields: {self.value_size} is no multiple"
+            )
+        return self
+
     @property
     def preset(self) -> Preset:
         """What the load does and what is measured of it."""
@@ -152,7 +162,7 @@ class Workload(BaseModel):
             return None
         if not self.preset.prepared:
             return self.operations or self.num
-        return self.operations or default_operations(self.name, self.num)
+        return self.operations or default_operations(self.name, self.num, self.threads)
 
     @property
     def column_families(self) -> tuple[str, ...]:
@@ -184,7 +194,7 @@ class Workload(BaseModel):
         As many as records where their number is not known: overwrites make a store no larger.
         Of SQL the bytes of the rows, and of those that a transaction writes.
         """
-        if self.preset.engine != "rocksdb" and self.name != "lookup":
+        if self.preset.engine == "myrocks" and self.name != "lookup":
             rows = (self.warehouses or 0) * _WAREHOUSE_BYTES
             rows += (self.tables or 0) * self.num * _ROW_BYTES
             transactions = (self.client_operations or _TRANSACTIONS_UNKNOWN) * self.threads

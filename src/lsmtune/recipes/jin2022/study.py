@@ -16,7 +16,6 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Settings
-from lsmtune.modes import Screen
 from lsmtune.objective import JIN2022, Metrics
 from lsmtune.recipes.base import Progress
 from lsmtune.spec import StudySpec
@@ -27,6 +26,7 @@ from lsmtune.studies.runner import Task
 from lsmtune.studies.screen import screen
 from lsmtune.studies.study import Study, open_study
 from lsmtune.studies.verify import verify_contenders, verify_trial
+from lsmtune.tables import Screen
 from lsmtune.trials import Role
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
