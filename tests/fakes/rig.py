@@ -26,7 +26,7 @@ class Rig:
     runs: int = 0
 
     def __post_init__(self) -> None:
-        self.engine = make_engine(self.spec.engine, self.program)
+        self.engine = make_engine(self.spec.engine, self.program, self.spec.tikv)
         self.facts, self.ground = describe(self.spec, self.engine, self.folder)
         self.space = self.spec.space(self.ground)
         self.base: Settings = self.space.settings(self.space.default())

@@ -22,6 +22,8 @@ _SLOWEST_OPS_S, _FASTEST_OPS_S = 5e3, 1e5
 
 def disk_bytes(spec: StudySpec) -> int:
     """The most that trials take of the disk at a time."""
+    if spec.engine == "tikv":
+        return 0  # its data is elsewhere
     kept = _TEMPLATES if spec.workload.preset.prepared else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 

@@ -26,7 +26,7 @@ def run(name: str, asked: Asked, home: Path, output: Path | None) -> tuple[Path,
             raise UserError(f"--{field.name} says nothing to the recipe {name}; it has {known}")
     studies = recipe.studies(asked)
     for spec in studies:  # what is wrong is told before a folder is made
-        described(spec, make_engine(spec.engine, spec.program))
+        described(spec, make_engine(spec.engine, spec.program, spec.tikv))
     with Home(home, create=True) as opened:
         for spec in studies:
             check_space(spec, opened)

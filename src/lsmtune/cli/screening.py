@@ -67,12 +67,15 @@ def run_screening(
     """Measure the configs, write them as JSON lines, tell where they are."""
     if spec.screen is None:
         raise LsmtuneError("this study is no screening")
-    engine = make_engine(spec.engine, spec.program)
+    if spec.engine == "tikv" and jobs not in (None, 1):
+        raise UserError(f"--jobs {jobs}: one TiKV runs one load at a time; allowed is 1")
+    engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
-            side_by_side = jobs or max(1, describe_host().logical_cpus // _CPUS_A_RUN)
+            most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
+            side_by_side = jobs or max(1, most)
             remark = screen(study, spec.screen, side_by_side)
         if remark is not None:
             tell(f"runs one after the other: {remark}")

@@ -78,7 +78,7 @@ def planned(spec: StudySpec) -> Iterator[str]:
 
 def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
     """Run what is missing of the experiment, and say what it shows."""
-    engine = make_engine(spec.engine, spec.program)
+    engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)

@@ -33,8 +33,9 @@ def verify(
         spec = make_spec(opened.study(study).spec, f"study {study!r}")
         wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))
         load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
-        workload = make_spec({"workload": load}, "--num").workload
-        engine = make_engine(spec.engine, spec.program)
+        asked = {**opened.study(study).spec, "workload": load, "scale": wanted_scale}
+        workload = make_spec(asked, "verify").workload
+        engine = make_engine(spec.engine, spec.program, spec.tikv)
         with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
             run_verification(work, wanted_scale, workload, trial)
         view = read_study(opened, study, trial)

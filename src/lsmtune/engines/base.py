@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import Catalogue
@@ -130,6 +130,14 @@ class LiveEngine(Engine, Protocol):
         self, spec: TrialSpec, base: Base, places: Places, watch: Watch
     ) -> AbstractContextManager[Live]:
         """Run it under the load of the spec while the context is open, leave nothing behind."""
+
+
+@runtime_checkable
+class Borrowed(Protocol):
+    """An engine that runs on a system of the user's, and leaves it as it was found."""
+
+    def give_back(self) -> None:
+        """Undo what trials have changed; LsmtuneError when it does not come to that."""
 
 
 class TrialFailedError(LsmtuneError):

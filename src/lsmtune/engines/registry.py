@@ -6,17 +6,23 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.embedded import Embedded
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.tikv import TiKV
 from lsmtune.errors import UserError
+from lsmtune.tables import Cluster
 
-ENGINES: dict[str, Callable[[str], Engine]] = {
-    "rocksdb": RocksDB,
-    "myrocks": MyRocks,
-    "embedded": Embedded,
+ENGINES: dict[str, Callable[[str, Cluster], Engine]] = {
+    "rocksdb": lambda program, _: RocksDB(program),
+    "myrocks": lambda program, _: MyRocks(program),
+    "embedded": lambda program, _: Embedded(program),
+    "tikv": TiKV,
 }
 
 
-def make_engine(name: str, program: str) -> Engine:
-    """The engine of that name on its client program; UserError naming those that there are."""
+def make_engine(name: str, program: str, cluster: Cluster | None = None) -> Engine:
+    """The engine of that name on its client program; UserError naming those that there are.
+
+    `cluster` is where the user's TiKV is; without it, on this machine at its usual ports.
+    """
     if name not in ENGINES:
         raise UserError(f"engine: no {name!r}; known are {', '.join(ENGINES)}")
-    return ENGINES[name](program)
+    return ENGINES[name](program, cluster or Cluster())

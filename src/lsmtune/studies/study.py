@@ -6,7 +6,14 @@ from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 
-from lsmtune.engines.base import Engine, EngineFacts, Hopeless, OwnBase, never_hopeless
+from lsmtune.engines.base import (
+    Borrowed,
+    Engine,
+    EngineFacts,
+    Hopeless,
+    OwnBase,
+    never_hopeless,
+)
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Metrics, Objective, run_noise
@@ -279,7 +286,11 @@ def open_study(
             if stored.base is None:
                 found = described or describe(spec, engine, home.work)
                 stored = home.update_engine(stored, _engine_record(*found))
-        yield Study(home, stored, spec, engine, listener)
+        try:
+            yield Study(home, stored, spec, engine, listener)
+        finally:
+            if isinstance(engine, Borrowed):
+                engine.give_back()
 
 
 def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts, Ground]:

@@ -1,0 +1,191 @@
+"""The loads in go-ycsb's words, with every property told: what it ships says one thing and sets
+another."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.metrics.go_ycsb import YcsbRun, parse_go_ycsb
+from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.process import ChildProcess, NoLine
+from lsmtune.tables import Cluster
+from lsmtune.trials import Protocol, Status
+from lsmtune.workloads import Workload
+from lsmtune.workloads.workload import YCSB_FIELDS
+
+_TICK_S, _LOOK_S, _END_S = 0.1, 1.0, 30.0
+_FAILED = "operation err: "
+_MOST_CHARACTERS = 300
+
+_ALWAYS = {
+    "workload": "core", "fieldcount": YCSB_FIELDS, "fieldlengthdistribution": "constant",
+    "readallfields": "true", "writeallfields": "false", "dataintegrity": "false",
+    "insertstart": 0, "insertorder": "hashed", "zeropadding": 1, "keyprefix": "user",
+    "scanlengthdistribution": "uniform", "batch.size": 1, "target": 0, "warmuptime": 0,
+    "core_workload_insertion_retry_limit": 0, "core_workload_insertion_retry_interval": 3,
+    "dropdata": "false", "verbose": "false", "silence": "false",
+    "measurementtype": "histogram", "measurement.interval": 10, "outputstyle": "plain",
+    "histogram.percentiles.export": "false", "debug.pprof": "127.0.0.1:0",
+    "tikv.conncount": 128, "tikv.batchsize": 128, "tikv.apiversion": "V1",
+    "tikv.async_commit": "true", "tikv.one_pc": "true",
+}  # fmt: skip
+"""Mostly go-ycsb's defaults; its profiler would listen on every address of the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What the operations of a load are, as shares, and which records they ask for.
+
+    `keys` is how many keys are asked for, as a multiple of the records that there are.
+    """
+
+    distribution: str
+    read: float = 0.0
+    update: float = 0.0
+    insert: float = 0.0
+    scan: float = 0.0
+    modify: float = 0.0
+    keys: int = 1
+    shortest_scan: int | None = None
+
+
+MIXES: dict[str, Mix] = {
+    "writeheavy": Mix("zipfian", update=1),
+    "pntlookup80": Mix("zipfian", read=1, keys=2),
+    "smallpntlookup": Mix("zipfian", read=1),
+    "shortscan": Mix("uniform", scan=1),
+    "longscan": Mix("uniform", scan=1),
+    "ycsb_a": Mix("zipfian", read=0.5, update=0.5),
+    "ycsb_b": Mix("zipfian", read=0.95, update=0.05),
+    "ycsb_c": Mix("zipfian", read=1),
+    "ycsb_d": Mix("latest", read=0.95, insert=0.05),
+    "ycsb_e": Mix("zipfian", scan=0.95, insert=0.05, shortest_scan=1),
+    "ycsb_f": Mix("zipfian", read=0.5, modify=0.5),
+}
+"""AutoTiKV's loads as its workloads/ have them; YCSB's as its paper defines them (Cooper et al.
+2010, table 2)."""
+
+_READS, _SCANS = Mix("zipfian", read=1), Mix("uniform", scan=1)
+
+Properties = Mapping[str, str]
+
+
+def loading(load: Workload, cluster: Cluster, table: str) -> Properties:
+    """The properties of `go-ycsb load`: every record once."""
+    mix = MIXES[load.name]
+    return _properties(load, cluster, table, mix, keys=load.num, operations=load.num)
+
+
+def running(load: Workload, cluster: Cluster, table: str) -> Properties:
+    """The properties of `go-ycsb run`."""
+    mix = MIXES[load.name]
+    operations = (load.client_operations or 0) * load.threads
+    keys = mix.keys * load.num
+    return _properties(load, cluster, table, mix, keys=keys, operations=operations)
+
+
+def probing(
+    load: Workload, cluster: Cluster, table: str, protocol: Protocol
+) -> dict[str, Properties]:
+    """The parts of the probe that follows a load of nothing but writes: gets, short scans."""
+    asked = load.model_copy(update={"scan_length": protocol.scan_length, "threads": 1})
+    operations = protocol.probe_reads
+    return {
+        part: _properties(asked, cluster, table, mix, keys=load.num, operations=operations)
+        for part, mix in (("get", _READS), ("scan", _SCANS))
+    }
+
+
+def _properties(
+    load: Workload, cluster: Cluster, table: str, mix: Mix, *, keys: int, operations: int
+) -> Properties:
+    scan_length = load.scan_length or 1
+    told = {
+        **_ALWAYS,
+        "table": table,
+        "recordcount": keys,
+        "insertcount": keys,
+        "operationcount": operations,
+        "threadcount": load.threads,
+        "fieldlength": load.value_size // YCSB_FIELDS,
+        "requestdistribution": mix.distribution,
+        "readproportion": mix.read,
+        "updateproportion": mix.update,
+        "insertproportion": mix.insert,
+        "scanproportion": mix.scan,
+        "readmodifywriteproportion": mix.modify,
+        "minscanlength": mix.shortest_scan or scan_length,
+        "maxscanlength": scan_length,
+        "tikv.pd": cluster.pd,
+        "tikv.type": cluster.api,
+    }
+    return {name: str(value) for name, value in told.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class GoYcsb:
+    """The program, the folder for what it prints, and who looks on; `look` may raise."""
+
+    program: str
+    folder: Path
+    limit_s: float
+    look: Callable[[], None]
+
+    def run(self, command: str, name: str, properties: Properties) -> YcsbRun:
+        """Run `go-ycsb load` or `run` to its end; what it prints is kept under the name.
+
+        TrialFailedError where it fails, takes too long, or where a single operation fails.
+        """
+        told = self.folder / f"{name}.properties"
+        told.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        argv = [self.program, command, "tikv", "-P", str(told)]
+        stdout, stderr = (self.folder / f"{name}-{part}.txt" for part in ("stdout", "stderr"))
+        with ChildProcess(
+            argv, cwd=self.folder, stdout_path=stdout, stderr_path=stderr, env={}
+        ) as process:
+            self._hear(process)
+            try:
+                status = process.wait(_END_S)
+            except ProcessTimeout as timeout:
+                raise TrialFailedError(Status.TIMED_OUT, f"go-ycsb: {timeout}") from timeout
+        printed = stdout.read_text(errors="replace")
+        if status.returncode != 0:
+            how = status.signal_name or f"code {status.returncode}"
+            words = _last_words(stderr.read_text(errors="replace") or printed)
+            raise TrialFailedError(Status.CRASHED, f"go-ycsb ended with {how}: {words}")
+        run = parse_go_ycsb(printed)
+        _check(run, properties, command)
+        return run
+
+    def _hear(self, process: ChildProcess) -> None:
+        limit = time.monotonic() + self.limit_s
+        looked = time.monotonic()
+        while (line := process.read_line(_TICK_S)) is not NoLine.END:
+            if isinstance(line, str) and line.startswith(_FAILED):
+                words = line.removeprefix(_FAILED)[:_MOST_CHARACTERS]
+                self.look()  # where TiKV is gone, that is the reason
+                raise TrialFailedError(Status.CRASHED, f"go-ycsb: an operation failed: {words}")
+            now = time.monotonic()
+            if now > limit:
+                reason = f"go-ycsb took more than {self.limit_s:g} s"
+                raise TrialFailedError(Status.TIMED_OUT, reason)
+            if now - looked >= _LOOK_S:
+                looked = now
+                self.look()
+
+
+def _check(run: YcsbRun, properties: Properties, command: str) -> None:
+    if run.errors:
+        told = ", ".join(f"{count} of {kind}" for kind, count in run.errors.items())
+        raise TrialFailedError(Status.CRASHED, f"go-ycsb: operations failed: {told}")
+    asked = int(properties["insertcount" if command == "load" else "operationcount"])
+    if run.operations != asked:
+        reason = f"go-ycsb did {run.operations} operations of {asked}"
+        raise TrialFailedError(Status.UNREADABLE, reason)
+
+
+def _last_words(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return (lines or ["it did not say why"])[-1][:_MOST_CHARACTERS]

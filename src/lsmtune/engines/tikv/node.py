@@ -1,0 +1,208 @@
+"""The user's TiKV: takes options online or by its file and a restart, and is left as found."""
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.read_back import check_as_given
+from lsmtune.engines.tikv.options import (
+    as_run,
+    as_told,
+    edited,
+    of_store,
+    read_settings,
+    with_store,
+)
+from lsmtune.engines.tikv.status import StatusServer
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.types import Settings, Value
+from lsmtune.system.command import run_command
+from lsmtune.system.deadline import ProcessTimeout
+from lsmtune.system.lock import study_lock
+from lsmtune.system.stand_in import StandIn
+from lsmtune.tables import Cluster
+from lsmtune.trials import Base, Status
+
+_POLL_S = 0.05
+_STARTED = "process_start_time_seconds"
+_MOST_CHARACTERS = 300
+
+
+class Node:
+    """One TiKV. It is held, so that no other lsmtune touches it, until it is given back."""
+
+    def __init__(self, cluster: Cluster, catalogue: Catalogue) -> None:
+        self.status = StatusServer(cluster.status)
+        self._cluster = cluster
+        self._catalogue = catalogue
+        path = cluster.config_path
+        self._file = None if path is None else StandIn(path)
+        self._held = ExitStack()
+        self._found: Settings | None = None
+        self._under: str | None = None
+
+    def hold(self) -> None:
+        """Keep other lsmtune processes away; what one that was killed has left is mended first.
+
+        UserError when another works on it, or when it does not answer.
+        """
+        if self._found is not None:
+            return
+        name = hashlib.sha256(self.status.address.encode()).hexdigest()[:12]
+        lock = Path(tempfile.gettempdir()) / f"lsmtune-tikv-{name}.lock"
+        self._held.enter_context(study_lock(lock, f"TiKV at {self.status.address}"))
+        try:
+            if self._file is not None and self._file.put_back():
+                self._restart()
+            self._found = self.settings()
+        except TrialFailedError as failure:
+            self._held.close()
+            raise UserError(f"tikv: {failure}") from failure
+        except BaseException:
+            self._held.close()
+            raise
+
+    def settings(self) -> Settings:
+        """The value of every knob that it runs with."""
+        return read_settings(self._catalogue, self.status.config())
+
+    def own_store(self) -> str | None:
+        """What the user's file says of the store; None where no file is told."""
+        return None if self._file is None else of_store(self._file.own_text(), "tikv.config")
+
+    def take(self, base: Base, wanted: Settings) -> dict[str, str]:
+        """Bring the settings into force, and read them back in TiKV's spelling.
+
+        UserError where they need a restart and nobody has told how. TrialFailedError where TiKV
+        refuses them, runs others, or does not answer.
+        """
+        now = self._settings_or_none() if self._cluster.restart else self.settings()
+        changed = {n: v for n, v in wanted.items() if now is None or now.get(n) != v}
+        refused = None
+        if now is None or self._needs_file(base) or not self._are_online(changed):
+            self._restart_under(base, wanted)
+        elif changed:
+            refused = self.status.change(self._told(changed))
+        return self._read_back(wanted, refused)
+
+    def give_back(self) -> None:
+        """Leave TiKV as it was found; LsmtuneError when it does not come to that."""
+        if self._found is None:
+            return
+        found, self._found = self._found, None
+        with self._held:
+            try:
+                self._return_to(found)
+            except (TrialFailedError, UserError) as failure:
+                raise LsmtuneError(f"TiKV does not run as it was found: {failure}") from failure
+
+    def _return_to(self, found: Settings) -> None:
+        if self._file is not None and self._file.put_back():
+            self._under = None
+            self._restart()
+        now = self._settings_or_none()
+        if now is None and self._cluster.restart:
+            self._restart()
+        elif now != found:
+            changed = {n: v for n, v in found.items() if now is None or now.get(n) != v}
+            self.status.change(self._told(changed))
+        self._read_back(found, None)
+
+    # --- by its file
+
+    def _needs_file(self, base: Base) -> bool:
+        """Whether the base says of the store what TiKV was not started with."""
+        if self._file is None or base.given is None:
+            return False
+        return self._under != base.given and base.given != self.own_store()
+
+    def _restart_under(self, base: Base, wanted: Settings) -> None:
+        if self._file is None:
+            raise UserError(
+                "tikv: these options need a restart of TiKV; tell config and restart in the table "
+                "[tikv]"
+            )
+        changes = {n: v for n, v in wanted.items() if base.settings.get(n) != v}
+        text = with_store(self._file.own_text(), base.given or "")
+        self._file.write(edited(text, self._told(changes)))
+        self._under = base.given
+        self._restart()
+
+    def _restart(self) -> None:
+        """Run the user's command; TrialFailedError when TiKV does not come up again."""
+        began = self._start_time()
+        command, limit_s = self._cluster.restart, self._cluster.start_s
+        with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
+            output = Path(folder) / "restart.txt"
+            run_told(command, output, limit_s, Status.REFUSED)
+        limit = time.monotonic() + limit_s
+        while not self._is_up_since(began):
+            if time.monotonic() > limit:
+                reason = f"TiKV did not start within {limit_s:g} s of the restart"
+                raise TrialFailedError(Status.TIMED_OUT, reason)
+            time.sleep(_POLL_S)
+
+    def _start_time(self) -> float | None:
+        try:
+            return self.status.metrics().total(_STARTED)
+        except (TrialFailedError, LsmtuneError):
+            return None
+
+    def _is_up_since(self, began: float | None) -> bool:
+        """Whether it answers, and is not the process of before: a restart may come late."""
+        try:
+            self.settings()
+        except TrialFailedError:
+            return False
+        return began is None or self._start_time() != began
+
+    # --- reading
+
+    def _settings_or_none(self) -> Settings | None:
+        """What it runs with; None where it does not answer."""
+        try:
+            return self.settings()
+        except TrialFailedError as failure:
+            if failure.status is not Status.TIMED_OUT:
+                raise
+            return None
+
+    def _read_back(self, wanted: Settings, refused: str | None) -> dict[str, str]:
+        """What runs; a refusal is one only where something was not changed."""
+        config = self.status.config()
+        actual, told = read_settings(self._catalogue, config), as_run(self._catalogue, config)
+        differing = [
+            f"{name} is {told.get(name, 'missing')} instead of {self._told({name: value})[name]}"
+            for name, value in wanted.items()
+            if actual.get(name) != value
+        ]
+        if differing and refused is not None:
+            reason = f"TiKV refused a change ({refused}); {differing[0]}"
+            raise TrialFailedError(Status.REFUSED, reason)
+        check_as_given("TiKV", differing)
+        return {name: told[name] for name in wanted}
+
+    def _are_online(self, names: Mapping[str, Value]) -> bool:
+        return all(self._catalogue.knob(name).apply == "online" for name in names)
+
+    def _told(self, settings: Mapping[str, Value]) -> dict[str, object]:
+        """The settings in the words that TiKV is told."""
+        return {name: as_told(self._catalogue.knob(name), v) for name, v in settings.items()}
+
+
+def run_told(command: tuple[str, ...], output: Path, limit_s: float, failed: Status) -> None:
+    """Run a command that the user has told; TrialFailedError of that status when it fails."""
+    try:
+        code = run_command(command, output=output, limit_s=limit_s)
+    except ProcessTimeout as timeout:
+        raise TrialFailedError(Status.TIMED_OUT, f"{command[0]}: {timeout}") from timeout
+    if code != 0:
+        lines = output.read_text(errors="replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+        words = last[:_MOST_CHARACTERS]
+        raise TrialFailedError(failed, f"{command[0]} ended with code {code}: {words}")

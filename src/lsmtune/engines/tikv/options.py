@@ -1,0 +1,174 @@
+"""TiKV's options as it tells and takes them: values in its spelling, and its file in TOML.
+
+A file or an answer of the status server is looked at as one level of dotted names, as the knobs
+have them: `rocksdb.defaultcf.block-size`.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.types import Knob, Settings, Value
+
+_UNITS = ("", "K", "M", "G", "T", "P")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGTP]?)(?:i?B)?")
+_BY_LEVEL = "compression-per-level"
+_OF_STORE = ("rocksdb.", "storage.")
+_OF_THE_PLACE = (
+    "storage.data-dir", "storage.engine", "storage.api-version", "storage.enable-ttl",
+    "storage.reserve-space", "storage.reserve-raft-space", "rocksdb.wal-dir",
+    "rocksdb.info-log-dir", "rocksdb.titan.", "rocksdb.defaultcf.titan.",
+)  # fmt: skip
+"""What belongs to the data and the machine of one TiKV, and is no other's to have."""
+
+Flat = dict[str, Any]
+"""Values by dotted names."""
+
+
+# --- values
+
+
+def as_told(knob: Knob, value: Value) -> Any:
+    """A value as TiKV is told it: sizes as texts with binary units, a codec for each level."""
+    if _is_size(knob) and isinstance(value, int):
+        return _size_text(value)
+    return str(value).split(":") if knob.name.endswith(_BY_LEVEL) else value
+
+
+def value_of(knob: Knob, told: Any) -> Value | None:
+    """The value that TiKV told; None where it means nothing to the knob.
+
+    null stands for a default of TiKV's own, which is the catalogue's.
+    """
+    if told is None:
+        return knob.default
+    if _is_size(knob) and isinstance(told, str):
+        return _bytes(told)
+    if isinstance(told, list):
+        return ":".join(map(str, told))
+    if told in knob.labels:
+        return knob.values[knob.labels.index(told)]
+    if isinstance(told, bool) is not (knob.kind == "bool"):
+        return None
+    return told if isinstance(told, bool | int | float | str) else None
+
+
+def spelled(told: Any) -> str:
+    """A value in one word, as TiKV spells it."""
+    if isinstance(told, bool):
+        return str(told).lower()
+    return ":".join(map(str, told)) if isinstance(told, list) else str(told)
+
+
+def _is_size(knob: Knob) -> bool:
+    return knob.unit in ("bytes", "bytes/s")
+
+
+def _size_text(size: int) -> str:
+    powers = (power for power in reversed(range(1, len(_UNITS))) if size % 1024**power == 0)
+    power = next(powers, 0) if size else 0
+    return f"{size // 1024**power}{_UNITS[power]}{'i' if power else ''}B"
+
+
+def _bytes(text: str) -> int | None:
+    """The bytes of a text such as 64MiB; TiKV takes 64MB as the same."""
+    match = _SIZE.fullmatch(text.strip())
+    return round(float(match[1]) * 1024 ** _UNITS.index(match[2])) if match else None
+
+
+# --- documents
+
+
+def flat(document: Mapping[str, Any], above: str = "") -> Flat:
+    """The values of a document by their dotted names."""
+    found: Flat = {}
+    for key, value in document.items():
+        found |= flat(value, f"{above}{key}.") if isinstance(value, dict) else {above + key: value}
+    return found
+
+
+def parse_file(text: str, where: str) -> Flat:
+    """What a file of TiKV says; UserError where it is no TOML."""
+    try:
+        return flat(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{where}: is no TOML file: {error}") from error
+
+
+def read_settings(catalogue: Catalogue, told: Flat) -> Settings:
+    """The value of every knob that is told."""
+    known = ((knob.name, value_of(knob, told[knob.name])) for knob in _told(catalogue, told))
+    return {name: value for name, value in known if value is not None}
+
+
+def as_run(catalogue: Catalogue, told: Flat) -> dict[str, str]:
+    """Every knob that is told, in TiKV's own spelling."""
+    return {knob.name: spelled(told[knob.name]) for knob in _told(catalogue, told)}
+
+
+def _told(catalogue: Catalogue, told: Flat) -> Iterator[Knob]:
+    return (knob for knob in catalogue.knobs if knob.name in told)
+
+
+# --- files
+
+
+def of_store(text: str, where: str) -> str:
+    """What a file says of the store, as a file of its own; the rest may hold secrets."""
+    kept = _of_store(parse_file(text, where))
+    return edited("", kept) if kept else ""
+
+
+def with_store(text: str, store: str) -> str:
+    """A file that says of the store what another says; the rest is as it was, to the byte."""
+    have, want = _of_store(parse_file(text, "config")), parse_file(store, "base")
+    changes = {name: value for name, value in want.items() if have.get(name, ...) != value}
+    return edited(text, changes, have.keys() - want.keys())
+
+
+def _of_store(told: Flat) -> Flat:
+    return {
+        name: value
+        for name, value in told.items()
+        if name.startswith(_OF_STORE) and not name.startswith(_OF_THE_PLACE)
+    }
+
+
+def edited(text: str, changes: Mapping[str, Any], gone: Iterable[str] = ()) -> str:
+    """A file with some keys set and some gone, by their dotted names; all else stays to the byte.
+
+    LsmtuneError where the file is written in a way that cannot be edited so.
+    """
+    gone = set(gone)
+    kept = {name: value for name, value in flat(tomllib.loads(text)).items() if name not in gone}
+    try:
+        document = tomlkit.parse(text)
+        for name in gone:
+            table, key = _place(document, name)
+            del table[key]
+        for name, value in changes.items():
+            table, key = _place(document, name)
+            table[key] = value
+        written = document.as_string()
+        if flat(tomllib.loads(written)) == {**kept, **changes}:
+            return written
+        reason = "its tables are written in pieces"
+    except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, KeyError) as error:
+        reason = str(error)
+    raise LsmtuneError(f"the file of TiKV cannot be edited: {reason}")
+
+
+def _place(document: Any, name: str) -> tuple[Any, str]:
+    """The table that a dotted name is in, made where it is missing, and its last word."""
+    *tables, key = name.split(".")
+    for table in tables:
+        if table not in document:
+            document[table] = {}
+        document = document[table]
+    return document, key

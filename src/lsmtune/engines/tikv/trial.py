@@ -1,0 +1,150 @@
+"""One trial on the user's TiKV: options into force, records, load, settle, probe."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsmtune.engines.base import Places, TrialFailedError, Watch
+from lsmtune.engines.tikv.loads import GoYcsb, loading, probing, running
+from lsmtune.engines.tikv.measure import (
+    cpu_metrics,
+    live_bytes,
+    read_metrics,
+    records,
+    stalls,
+    version,
+    write_metrics,
+)
+from lsmtune.engines.tikv.node import Node, run_told
+from lsmtune.engines.tikv.records import Records, shape_of
+from lsmtune.engines.tikv.settling import settle
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.metrics.measurement import Measurement
+from lsmtune.metrics.prometheus import Series
+from lsmtune.tables import Cluster
+from lsmtune.trials import Base, Status, TrialSpec
+
+_STARTED = "process_start_time_seconds"
+_KEPT = ("tikv_engine_", "tikv_thread_cpu_", "tikv_server_info", "process_")
+"""The metrics that are kept as evidence; TiKV tells ten times as many."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """One trial; `measure` runs it, `evidence` tells which files it has left."""
+
+    program: str
+    cluster: Cluster
+    node: Node
+    catalogue: Catalogue
+    spec: TrialSpec
+    base: Base
+    places: Places
+    _written: list[Path] = field(default_factory=list)
+
+    def measure(self, watch: Watch) -> Measurement:
+        """Run all parts; TrialFailedError when one fails."""
+        load = self.spec.workload
+        as_run = self.node.take(self.base, self.spec.settings)
+        self._write("config.json", json.dumps(as_run, indent=1))
+        stored = Records(self.places.templates, self.cluster, load)
+        building_s = self._bring_records(stored, watch)
+        before, settling_s = self._settle()
+        self._keep_metrics("before")
+        if stored.are_lost(records(before)):
+            # Gets of keys that are not there are no errors to go-ycsb.
+            raise TrialFailedError(Status.CRASHED, "the records that were loaded are gone")
+        watch.phase("load")
+        run = self._go_ycsb().run("run", "load", running(load, self.cluster, stored.table))
+        watch.phase("settle")
+        after, settle_s = self._settle()
+        self._keep_metrics("after")
+        counted = self._since(after, before)
+        found = {**run.metrics(), **cpu_metrics(counted), **live_bytes(after)}
+        if building_s is not None:
+            found["build_s"] = building_s + settling_s
+        if load.kind != "read":
+            found |= write_metrics(counted, run.took_s)
+        if load.kind == "write":
+            watch.phase("probe")
+            found |= self._probe(stored.table, after)
+        else:
+            found |= read_metrics(counted)
+        total_s = run.took_s + settle_s
+        return Measurement(
+            metrics={
+                **found,
+                "settle_s": settle_s,
+                "total_s": total_s,
+                "sustained_ops_s": run.operations / total_s,
+            },
+            levels=(),
+            stalls=stalls(counted),
+            engine_version=version(after),
+            assertions_enabled=False,
+            as_run=as_run,
+        )
+
+    def evidence(self) -> dict[str, Path]:
+        """The files that exist, by the name under which they are kept."""
+        printed = sorted(self.places.workdir.glob("*-std*.txt"))
+        told = sorted(self.places.workdir.glob("*.properties"))
+        return {path.name: path for path in [*printed, *told, *self._written] if path.is_file()}
+
+    def _bring_records(self, stored: Records, watch: Watch) -> float | None:
+        """Load the records where they are missing, or lie in files of another shape.
+
+        A user who brings the data into its state himself has files of the shape he wants. Returns
+        how long loading took, None where it was not needed.
+        """
+        shape = shape_of(self.catalogue, self.spec.settings)
+        wanted = None if self.cluster.prepare else shape
+        counted = records(self.node.status.metrics())
+        took_s: float | None = None
+        if not stored.are_there(wanted, counted):
+            watch.phase("build")
+            stored.forget()
+            told = loading(self.spec.workload, self.cluster, stored.table)
+            took_s = self._go_ycsb().run("load", "build", told).took_s
+            stored.remember(shape)
+        if self.cluster.prepare:
+            output = self.places.workdir / "prepare-stdout.txt"
+            limit_s = self.spec.protocol.wall_limit_s
+            run_told(self.cluster.prepare, output, limit_s, Status.CRASHED)
+        return took_s
+
+    def _probe(self, table: str, before: Series) -> dict[str, float]:
+        """Gets and short scans of what the load has written."""
+        found: dict[str, float] = {}
+        parts = probing(self.spec.workload, self.cluster, table, self.spec.protocol)
+        for part, properties in parts.items():
+            found |= self._go_ycsb().run("run", f"probe-{part}", properties).latencies()
+        after, _ = self._settle()
+        return found | read_metrics(self._since(after, before))
+
+    def _settle(self) -> tuple[Series, float]:
+        limit_s = self.spec.protocol.wall_limit_s
+        return settle(self.node.status, self.cluster.refresh_s, limit_s)
+
+    def _go_ycsb(self) -> GoYcsb:
+        folder, limit_s = self.places.workdir, self.spec.protocol.wall_limit_s
+        return GoYcsb(self.program, folder, limit_s, self._look)
+
+    def _look(self) -> None:
+        if self.node.status.is_gone():
+            raise TrialFailedError(Status.CRASHED, "TiKV ended while go-ycsb was running")
+
+    def _since(self, after: Series, before: Series) -> Series:
+        """What was counted meanwhile; TrialFailedError where it is another process by now."""
+        if after.total(_STARTED) != before.total(_STARTED):
+            raise TrialFailedError(Status.CRASHED, "TiKV was started anew while it was measured")
+        return after.since(before)
+
+    def _keep_metrics(self, when: str) -> None:
+        lines = self.node.status.last_metrics.splitlines(keepends=True)
+        self._write(f"metrics-{when}.txt", "".join(ln for ln in lines if ln.startswith(_KEPT)))
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.places.workdir / name
+        path.write_text(text)
+        self._written.append(path)

@@ -1,0 +1,385 @@
+"""The engine tikv on stand-ins of TiKV's status server and of go-ycsb."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.fake_go_ycsb import Mode as Ycsb
+from fakes.fake_tikv import Mode, is_online
+from fakes.rig import Rig
+from fakes.tikv_site import FILE, NUM, Site, site
+from lsmtune.engines.base import Borrowed, Outcome, Watch
+from lsmtune.engines.tikv import status
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.spec import make_spec
+from lsmtune.trials import Status
+
+CATALOGUE = load("tikv")
+BLOCK, MEMTABLE = "rocksdb.defaultcf.block-size", "rocksdb.defaultcf.write-buffer-size"
+KIB, MIB = 1 << 10, 1 << 20
+ROOMY = "16GiB"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch, own_host: Path) -> None:
+    """Short waits, and locks of the test's own."""
+    monkeypatch.setattr(status, "_ANSWER_S", 0.5)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Site]:
+    with site(tmp_path / "site") as found:
+        yield found
+
+
+def rig(place: Site, load_name: str = "ycsb_a", **changes: Any) -> Rig:
+    """A study's engine; `tikv` is what is otherwise in its table."""
+    table = changes.pop("tikv", {})
+    given = place.study(load_name, memory=ROOMY, **changes)
+    given["tikv"] |= table
+    return Rig(str(place.program), place.folder.parent / "work", make_spec(given, "here"))
+
+
+def give_back(rigged: Rig) -> None:
+    assert isinstance(rigged.engine, Borrowed)
+    rigged.engine.give_back()
+
+
+def metrics(outcome: Outcome) -> dict[str, float]:
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    return outcome.result.metrics
+
+
+def test_the_base_is_what_runs(place: Site) -> None:
+    found = rig(place)
+    assert found.facts.version == "8.5.3"
+    assert found.base[BLOCK] == 64 * KIB
+    assert found.base["storage.block-cache.capacity"] == 1 << 30
+    # TiKV tells null: the default of its code.
+    assert found.base["rocksdb.defaultcf.target-file-size-base"] == 8 * MIB
+    given = found.ground.base.given or ""
+    assert "block-size" in given
+    for left_out in ("never-to-be-shown", "data-dir", "labels"):
+        assert left_out not in found.ground.base.model_dump_json()
+    assert place.tikv.asked == []
+    assert place.tikv.starts == 1
+
+
+def test_a_load_is_measured(place: Site) -> None:
+    found = rig(place, "writeheavy")
+    phases: list[str] = []
+    outcome = found.run(watch=Watch(phases.append))
+    told = metrics(outcome)
+    assert phases == ["build", "load", "settle", "probe"]
+    assert told["load_s"] == 2.5
+    assert told["throughput_ops_s"] == NUM // 16 // 4 * 4 / 2.5
+    assert told["write_amp"] == pytest.approx(2 + 512 / 128)
+    assert told["wal_inclusive_write_amp"] == pytest.approx(told["write_amp"] + 1)
+    assert told["live_sst_bytes"] == NUM * 800
+    assert told["stall_s"] == 0  # what TiKV had counted before is not of this load
+    assert told["compaction_cpu_s"] == pytest.approx(2 * told["cpu_s"])
+    assert told["write_avg_us"] > 0
+    assert told["get_p99_us"] > told["get_avg_us"] > 0
+    assert told["scan_p99_us"] > 0
+    assert told["cache_hit_data"] == pytest.approx(3 / 3.25)
+    assert told["read_amp"] == pytest.approx(0.25)
+    for untold in ("cache_hit_index", "bloom_useful", "others_cpu_percent", "space_amp"):
+        assert untold not in told
+    assert outcome.result.measurement is not None
+    assert outcome.result.measurement.as_run[BLOCK] == "64KB"
+    assert {"load.properties", "load-stdout.txt", "metrics-before.txt", "metrics-after.txt",
+            "config.json", "probe-get-stdout.txt"} <= outcome.evidence.keys()  # fmt: skip
+    for path in outcome.evidence.values():
+        assert "never-to-be-shown" not in path.read_text()
+
+
+def test_what_tikv_does_not_count_is_no_metric(place: Site) -> None:
+    found = rig(place)
+    place.tikv.mode = Mode.FEW_METRICS
+    told = metrics(found.run())
+    assert {"throughput_ops_s", "get_p99_us", "write_p99_us"} <= told.keys()
+    assert not {"write_amp", "live_sst_bytes", "stall_s", "cpu_s", "cache_hit_data"} & told.keys()
+
+
+# --- options
+
+
+def test_what_needs_a_restart_goes_by_the_file_and_only_that_changes(place: Site) -> None:
+    found = rig(place)
+    outcome = found.run(found.base | {BLOCK: 4 * KIB, MEMTABLE: 256 * MIB})
+    assert outcome.result.status is Status.COMPLETE
+    written = place.config.read_text()
+    assert written.startswith(FILE[: FILE.index("block-size")])
+    assert 'block-size = "4KiB" # as ever' in written
+    assert 'write-buffer-size = "256MiB"' in written
+    assert 'path = "never-to-be-shown"' in written
+    assert place.tikv.starts == 2
+    assert place.tikv.asked == []
+    assert outcome.result.measurement is not None
+    assert outcome.result.measurement.as_run[MEMTABLE] == "256MiB"
+
+
+def test_what_can_go_online_does_and_no_file_is_touched(place: Site) -> None:
+    found = rig(place)
+    metrics(found.run(found.base | {MEMTABLE: 256 * MIB, "rocksdb.max-background-jobs": 4}))
+    [asked] = place.tikv.asked
+    assert asked.startswith("/config?persist=false ")
+    assert '"rocksdb.defaultcf.write-buffer-size": "256MiB"' in asked
+    assert '"rocksdb.max-background-jobs": 4' in asked
+    assert place.tikv.starts == 1
+    assert place.config.read_text() == FILE
+
+
+def test_a_trial_is_brought_from_what_runs_not_from_the_base(place: Site) -> None:
+    found = rig(place)
+    for settings in ({BLOCK: 4 * KIB}, {BLOCK: 4 * KIB, MEMTABLE: 96 * MIB}, {}):
+        outcome = found.run(found.base | settings)
+        assert metrics(outcome)
+    # By the file, then online, then by the file again.
+    assert (place.tikv.starts, len(place.tikv.asked)) == (3, 1)
+    assert place.tikv.value(BLOCK) == "64KB"
+
+
+@pytest.mark.parametrize("settings", [{BLOCK: 4 * KIB}, {MEMTABLE: 256 * MIB}, {}])
+def test_tikv_is_left_as_it_was_found(place: Site, settings: dict[str, int]) -> None:
+    found = rig(place)
+    inode = place.config.stat().st_ino
+    found.run(found.base | settings)
+    give_back(found)
+    assert place.config.read_text() == FILE
+    assert place.config.stat().st_ino == inode
+    assert sorted(p.name for p in place.folder.iterdir()) == ["bin", "restart", "tikv.toml"]
+    assert place.tikv.value(BLOCK) == "64KB"
+    assert place.tikv.value(MEMTABLE) == "128MiB"
+    give_back(found)  # once is enough
+
+
+def test_what_a_killed_lsmtune_has_left_is_mended_first(place: Site) -> None:
+    found = rig(place)
+    found.run(found.base | {BLOCK: 4 * KIB})
+    found.engine._node._held.close()  # type: ignore[attr-defined] # as the kernel does
+    again = rig(place)
+    assert again.base[BLOCK] == 64 * KIB
+    assert place.config.read_text() == FILE
+    assert place.tikv.value(BLOCK) == "64KB"
+
+
+def test_two_lsmtunes_do_not_tune_one_tikv(place: Site) -> None:
+    found = rig(place)
+    found.run()
+    with pytest.raises(UserError, match="is in use: another lsmtune process"):
+        rig(place)
+    give_back(found)
+    rig(place)
+
+
+def test_the_users_other_base_is_started_before_it_is_measured(place: Site, tmp_path: Path) -> None:
+    base = tmp_path / "base.toml"
+    base.write_text(
+        '[server]\nlabels = {}\n[storage]\ndata-dir = "/other"\n[raftstore]\nsync-log = false\n'
+        '[rocksdb.defaultcf]\nblock-size = "16KB"\nprop-size-index-distance = 77\n'
+        '[rocksdb.writecf]\nwrite-buffer-size = "256MB"\n'
+    )
+    found = rig(place, base=str(base))
+    assert found.base[BLOCK] == 16 * KIB
+    assert found.base["rocksdb.writecf.write-buffer-size"] == 256 * MIB
+    assert place.tikv.starts == 1  # not until a trial runs
+    metrics(found.run())
+    written = place.config.read_text()
+    assert 'data-dir = "/data/tikv"   # big disk' in written
+    assert "sync-log" not in written
+    assert 'path = "never-to-be-shown"' in written
+    assert place.tikv.value("rocksdb.defaultcf.prop-size-index-distance") == 77
+    assert place.tikv.starts == 2
+    give_back(found)
+    assert place.config.read_text() == FILE
+
+
+def test_without_a_restart_only_online_knobs_are_tuned(place: Site) -> None:
+    told = {"config": None, "restart": []}
+    with pytest.raises(UserError, match="needs a restart of TiKV; tell config and restart"):
+        rig(place, tikv=told)
+    found = rig(place, tikv=told, knobs="online")
+    metrics(found.run(found.base | {MEMTABLE: 256 * MIB}))
+    with pytest.raises(UserError, match="need a restart of TiKV"):
+        found.run(found.base | {BLOCK: 4 * KIB})
+    give_back(found)
+    assert place.tikv.value(MEMTABLE) == "128MiB"
+
+
+def test_a_base_that_tikv_cannot_be_started_with_is_remarked_on(
+    place: Site, tmp_path: Path
+) -> None:
+    base = tmp_path / "base.toml"
+    base.write_text('[rocksdb.defaultcf]\nblock-size = "16KB"\n')
+    found = rig(place, tikv={"config": None, "restart": []}, knobs="online", base=str(base))
+    assert found.base[BLOCK] == 64 * KIB
+    assert any(f"TiKV runs {BLOCK} = 65536" in note for note in found.ground.base.notes)
+
+
+def test_the_catalogue_knows_what_tikv_takes_online() -> None:
+    for knob in CATALOGUE.knobs:
+        assert (knob.apply == "online") is is_online(knob.name), knob.name
+
+
+# --- failures of TiKV
+
+
+ONLINE, BY_FILE = {MEMTABLE: 256 * MIB}, {BLOCK: 4 * KIB}
+
+
+@pytest.mark.parametrize(
+    ("mode", "settings", "ended", "words"),
+    [
+        (Mode.REFUSES, ONLINE, Status.REFUSED, "unacceptable"),
+        (Mode.IGNORES, ONLINE, Status.MISMATCH, "write-buffer-size is 128MiB instead of 256MiB"),
+        (Mode.SILENT, ONLINE, Status.TIMED_OUT, "does not answer"),
+        (Mode.STARTS_WITH_ITS_OWN, BY_FILE, Status.MISMATCH, "is 64KB instead of 4KiB"),
+        (Mode.WILL_NOT_START, BY_FILE, Status.TIMED_OUT, "did not start within 1 s"),
+        (Mode.FAILS_TO_RESTART, BY_FILE, Status.REFUSED, "Job for tikv.service failed"),
+        (Mode.DIES_LOADING, {}, Status.CRASHED, "TiKV ended"),
+        (Mode.RESTARTS_LOADING, {}, Status.CRASHED, "started anew"),
+        (Mode.GARBAGE, {}, Status.UNREADABLE, "no JSON object"),
+        (Mode.GARBLED_METRICS, {}, Status.UNREADABLE, "Prometheus"),
+        (Mode.LOSES_RECORDS, {}, Status.CRASHED, "records that were loaded are gone"),
+    ],
+)
+def test_each_failure_has_its_status(
+    place: Site, mode: Mode, settings: dict[str, int], ended: Status, words: str
+) -> None:
+    found = rig(place, "ycsb_c", tikv={"start_s": 1})
+    found.run()
+    place.tikv.mode = mode
+    result = found.run(found.base | settings).result
+    assert (result.status, words in str(result.reason)) == (ended, True), result.reason
+    place.tikv.mode = Mode.WORKS
+    assert metrics(found.run())  # the next trial is not concerned
+    give_back(found)
+    assert place.config.read_text() == FILE
+    assert place.tikv.value(BLOCK) == "64KB"
+
+
+def test_a_change_that_could_not_be_persisted_is_one(place: Site) -> None:
+    found = rig(place)
+    place.tikv.mode = Mode.CANNOT_PERSIST
+    metrics(found.run(found.base | ONLINE))
+    assert place.tikv.value(MEMTABLE) == "256MiB"
+
+
+def test_a_tikv_that_cannot_be_left_as_found_is_told(place: Site) -> None:
+    found = rig(place)
+    found.run(found.base | BY_FILE)
+    place.tikv.mode = Mode.FAILS_TO_RESTART
+    with pytest.raises(LsmtuneError, match=r"does not run as it was found: .*restart ended with"):
+        give_back(found)
+    assert place.config.read_text() == FILE  # the file is the user's again all the same
+
+
+def test_a_tikv_that_is_not_there_is_told(place: Site) -> None:
+    with pytest.raises(UserError, match=r"127\.0\.0\.1:1 does not answer"):
+        rig(place, tikv={"status": "127.0.0.1:1"})
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [({"restart": ["nosuch"]}, "tikv.restart: there is no program nosuch"),
+     ({"prepare": ["nosuch"]}, "tikv.prepare: there is no program nosuch"),
+     ({"config": "nosuch.toml"}, "cannot be read")],
+)  # fmt: skip
+def test_what_the_user_told_wrongly_is_told_before_anything_runs(
+    place: Site, table: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UserError, match=words):
+        rig(place, tikv=table)
+    assert place.tikv.starts == 1
+
+
+def test_go_ycsb_must_be_there(place: Site) -> None:
+    with pytest.raises(UserError, match="program: there is no program nosuch"):
+        Rig("nosuch", place.folder.parent / "work", make_spec(place.study(), "here"))
+
+
+# --- failures of go-ycsb
+
+
+@pytest.mark.parametrize(
+    ("mode", "ended", "words"),
+    [
+        (Ycsb.SAYS_ERRORS, Status.CRASHED, "an operation failed: rpc error"),
+        (Ycsb.COUNTS_ERRORS, Status.CRASHED, "operations failed: 3 of READ"),
+        (Ycsb.GARBAGE, Status.UNREADABLE, "a number is none"),
+        (Ycsb.NO_END, Status.UNREADABLE, "did not say that the run has finished"),
+        (Ycsb.DIES, Status.CRASHED, "SIGKILL"),
+        (Ycsb.FAILS, Status.CRASHED, "failed to get cluster id"),
+        (Ycsb.DOES_LESS, Status.UNREADABLE, "operations of"),
+        (Ycsb.HANGS, Status.TIMED_OUT, "took more than 1 s"),
+    ],
+)
+def test_a_load_that_fails_is_a_failed_trial(
+    place: Site, mode: Ycsb, ended: Status, words: str
+) -> None:
+    found = rig(place)
+    place.ycsb(mode)
+    result = found.run(wall_limit_s=1 if mode is Ycsb.HANGS else 60).result
+    assert (result.status, words in str(result.reason)) == (ended, True), result.reason
+
+
+def test_the_other_output_style_is_read_as_well(place: Site) -> None:
+    found = rig(place)
+    place.ycsb(Ycsb.JSON)
+    assert metrics(found.run())["get_p99_us"] > 0
+
+
+# --- records
+
+
+def loads(place: Site) -> int:
+    return sum(run["command"] == "load" for run in place.runs())
+
+
+def test_records_are_loaded_again_only_where_files_would_be_others(place: Site) -> None:
+    found = rig(place)
+    metrics(found.run())
+    assert loads(place) == 1
+    cache = found.base | {"storage.block-cache.capacity": 512 * MIB}
+    assert "build_s" not in metrics(found.run(cache))
+    assert loads(place) == 1
+    assert "build_s" in metrics(found.run(found.base | BY_FILE))
+    metrics(found.run(found.base | BY_FILE))
+    assert loads(place) == 2
+    metrics(found.run())
+    assert loads(place) == 3
+
+
+def test_records_that_are_gone_are_loaded_again(place: Site) -> None:
+    found = rig(place)
+    found.run()
+    place.tikv.keys = 0
+    found.run()
+    assert loads(place) == 2
+
+
+def test_who_prepares_the_data_himself_has_records_loaded_once(place: Site, tmp_path: Path) -> None:
+    script = tmp_path / "prepare"
+    script.write_text(f"#!/bin/sh\necho prepared >> {tmp_path}/told\n")
+    script.chmod(0o755)
+    found = rig(place, tikv={"prepare": [str(script)]})
+    for settings in ({}, BY_FILE, {}):
+        metrics(found.run(found.base | settings))
+    assert loads(place) == 1
+    assert (tmp_path / "told").read_text() == "prepared\n" * 3
+    script.write_text("#!/bin/sh\necho 'no space' >&2; exit 4\n")
+    result = found.run().result
+    assert result.status is Status.CRASHED
+    assert "ended with code 4: no space" in str(result.reason)
+
+
+def test_a_load_that_was_cut_is_begun_anew(place: Site) -> None:
+    found = rig(place)
+    place.tikv.mode = Mode.DIES_LOADING
+    found.run()
+    place.tikv.mode = Mode.WORKS
+    assert found.run().result.status is Status.COMPLETE

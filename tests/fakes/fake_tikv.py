@@ -1,0 +1,366 @@
+"""A stand-in for TiKV's status server, with the interfaces of the real one over HTTP.
+
+It tells `/config` as TiKV does (nested, sizes as texts, null where a default is left to the code),
+takes changes of what TiKV's source marks as changeable online, counts in Prometheus' text form, and
+reads its TOML file when it is started anew. What go-ycsb would do by gRPC, and a restart by the
+system, reaches it by `/work` and `/restart`. It fails on demand (`mode`).
+"""
+
+import json
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+MIB = 1 << 20
+
+RESTART = """#!{python} -ISB
+import sys
+sys.path.insert(0, {fakes!r})
+from asking import ask
+status, text = ask("127.0.0.1:{port}", "/restart", "")
+sys.stderr.write(text)
+sys.exit(0 if status == 200 else 3)
+"""
+
+
+class Mode(StrEnum):
+    """What the stand-in does."""
+
+    WORKS = "works"
+    REFUSES = "refuses changes"
+    CANNOT_PERSIST = "changes, but cannot persist"
+    IGNORES = "says yes and changes nothing"
+    SILENT = "does not answer changes"
+    WILL_NOT_START = "does not come up again under a file that says something else"
+    FAILS_TO_RESTART = "the restart command fails"
+    STARTS_WITH_ITS_OWN = "comes up with other options than its file says"
+    DIES_LOADING = "ends while it is loaded"
+    RESTARTS_LOADING = "is started anew while it is loaded"
+    GARBAGE = "tells a configuration that is none"
+    FEW_METRICS = "counts next to nothing"
+    GARBLED_METRICS = "tells metrics in no known form"
+    LOSES_RECORDS = "has none of the records that were loaded"
+
+
+def column_family(**changes: Any) -> dict[str, Any]:
+    """A column family as `/config` tells it (tikv/src/config/mod.rs, cf_config)."""
+    return {
+        "block-size": "32KiB", "block-cache-size": None, "cache-index-and-filter-blocks": True,
+        "pin-l0-filter-and-index-blocks": True, "use-bloom-filter": True,
+        "optimize-filters-for-hits": True, "optimize-filters-for-memory": False,
+        "whole-key-filtering": True, "bloom-filter-bits-per-key": 10,
+        "compression-per-level": ["no", "no", "lz4", "lz4", "lz4", "zstd", "zstd"],
+        "write-buffer-size": "128MiB", "max-write-buffer-number": 5,
+        "min-write-buffer-number-to-merge": 1, "max-bytes-for-level-base": "512MiB",
+        "target-file-size-base": None, "level0-file-num-compaction-trigger": 4,
+        "level0-slowdown-writes-trigger": 20, "level0-stop-writes-trigger": 20,
+        "max-compaction-bytes": "2GiB", "compaction-pri": 3, "dynamic-level-bytes": True,
+        "num-levels": 7, "max-bytes-for-level-multiplier": 10, "compaction-style": 0,
+        "disable-auto-compactions": False, "soft-pending-compaction-bytes-limit": "192GiB",
+        "hard-pending-compaction-bytes-limit": "1TiB", "enable-compaction-guard": True,
+        "compaction-guard-max-output-file-size": "128MiB", "bottommost-level-compression": "zstd",
+        "prepopulate-block-cache": "disabled", "format-version": 2,
+    } | changes  # fmt: skip
+
+
+DEFAULTS: dict[str, Any] = {
+    "server": {"addr": "127.0.0.1:20160", "status-addr": "127.0.0.1:20180"},
+    "storage": {
+        "data-dir": "data", "engine": "raft-kv", "scheduler-worker-pool-size": 4,
+        "flow-control": {
+            "enable": True, "soft-pending-compaction-bytes-limit": "192GiB",
+            "hard-pending-compaction-bytes-limit": "1TiB", "memtables-threshold": 5,
+            "l0-files-threshold": 20,
+        },
+        "block-cache": {"capacity": "1073741824B", "num-shard-bits": 6},
+    },
+    "rocksdb": {
+        "max-total-wal-size": "4GiB", "max-background-jobs": 3, "max-background-flushes": 1,
+        "max-open-files": 40960, "compaction-readahead-size": "2MiB",
+        "rate-bytes-per-sec": "10GiB", "rate-limiter-auto-tuned": True, "bytes-per-sync": "1MiB",
+        "wal-bytes-per-sync": "512KiB", "max-sub-compactions": 1,
+        "writable-file-max-buffer-size": "1MiB", "enable-pipelined-write": False,
+        "use-direct-io-for-flush-and-compaction": False,
+        "defaultcf": column_family(),
+        "writecf": column_family(**{
+            "optimize-filters-for-hits": False, "whole-key-filtering": False,
+        }),
+        "lockcf": column_family(**{"write-buffer-size": "32MiB", "block-size": "16KiB"}),
+        "raftcf": column_family(**{"block-size": "16KiB"}),
+    },
+    "security": {"encryption": {"master-key": {"type": "file", "path": "secret-key"}}},
+}  # fmt: skip
+"""A TiKV with 4 cores, as of 2026."""
+
+ONLINE_OF_A_FAMILY = {
+    "write-buffer-size", "max-write-buffer-number", "max-bytes-for-level-base",
+    "max-bytes-for-level-multiplier", "target-file-size-base", "level0-file-num-compaction-trigger",
+    "level0-slowdown-writes-trigger", "level0-stop-writes-trigger", "max-compaction-bytes",
+    "disable-auto-compactions", "disable-write-stall", "soft-pending-compaction-bytes-limit",
+    "hard-pending-compaction-bytes-limit",
+}  # fmt: skip
+ONLINE = {
+    "rocksdb.max-background-jobs", "rocksdb.max-background-flushes", "rocksdb.max-open-files",
+    "rocksdb.max-total-wal-size", "rocksdb.compaction-readahead-size", "rocksdb.rate-bytes-per-sec",
+    "rocksdb.rate-limiter-auto-tuned", "rocksdb.bytes-per-sync", "rocksdb.wal-bytes-per-sync",
+    "rocksdb.writable-file-max-buffer-size", "storage.block-cache.capacity",
+    "storage.scheduler-worker-pool-size", "storage.flow-control.enable",
+    "storage.flow-control.l0-files-threshold", "storage.flow-control.memtables-threshold",
+    "storage.flow-control.soft-pending-compaction-bytes-limit",
+    "storage.flow-control.hard-pending-compaction-bytes-limit",
+}  # fmt: skip
+"""What TiKV's source does not mark with online_config(skip)."""
+
+
+def is_online(name: str) -> bool:
+    """Whether TiKV takes a change of the option while it runs."""
+    family, _, option = name.rpartition(".")
+    return name in ONLINE or (family.endswith("cf") and option in ONLINE_OF_A_FAMILY)
+
+
+class FakeTiKV:
+    """One TiKV: its configuration, what it has counted, and what has been asked of it."""
+
+    def __init__(self, config: Path) -> None:
+        self.config_file = config
+        self.own_text = config.read_text()
+        self.mode = Mode.WORKS
+        self.asked: list[str] = []
+        self.starts = 0
+        self.keys = 0
+        self.up = True
+        self.config: dict[str, Any] = {}
+        self.counters: dict[str, float] = {}
+        self.start()
+
+    def start(self) -> None:
+        """Read the file, count from nothing."""
+        self.starts += 1
+        self.config = json.loads(json.dumps(DEFAULTS))
+        own = self.mode is Mode.STARTS_WITH_ITS_OWN
+        text = self.own_text if own else self.config_file.read_text()
+        _merge(self.config, tomllib.loads(text))
+        self.counters = dict.fromkeys(("written", "flushed", "compacted", "reads", "missed"), 0.0)
+        self.up = True
+
+    def value(self, name: str) -> Any:
+        """What it runs with."""
+        here: Any = self.config
+        for part in name.split("."):
+            here = here[part]
+        return here
+
+    def change(self, changes: dict[str, Any]) -> None:
+        """Set options as `/config` does."""
+        for name, value in changes.items():
+            if not is_online(name):
+                raise ValueError(f"config {name} can not be changed")
+            here = self.config
+            *tables, key = name.split(".")
+            for table in tables:
+                here = here[table]
+            here[key] = value
+
+    def work(self, command: str, properties: dict[str, str]) -> dict[str, float]:
+        """Do what go-ycsb asks for; small blocks are quick to read, large memtables to write."""
+        loads = command == "load"
+        operations = int(properties["insertcount" if loads else "operationcount"])
+        size = int(properties["fieldcount"]) * int(properties["fieldlength"])
+        changing = ("updateproportion", "insertproportion", "readmodifywriteproportion")
+        writes = operations * (1.0 if loads else sum(float(properties[p]) for p in changing))
+        if loads:
+            self.keys = max(self.keys, operations)
+        memtable = _mib(self.value("rocksdb.defaultcf.write-buffer-size"))
+        block = _mib(self.value("rocksdb.defaultcf.block-size")) * 1024
+        amplification = 2 + 512 / memtable
+        self.counters["written"] += writes * size
+        self.counters["flushed"] += writes * size
+        self.counters["compacted"] += writes * size * (amplification - 1)
+        self.counters["reads"] += operations - writes
+        self.counters["missed"] += (operations - writes) * 0.25
+        return {"read_us": 100 + 10 * block, "write_us": 50 + 100 * amplification}
+
+    def metrics(self) -> str:
+        """What it tells of itself, in TiKV's names."""
+        if self.mode is Mode.GARBLED_METRICS:
+            return "# TYPE tikv_engine_flow_bytes counter\ntikv_engine_flow_bytes{db=\n"
+        info = 'tikv_server_info{hash="0ff1ce",version="8.5.3"} 1763800000\n'
+        if self.mode is Mode.FEW_METRICS:
+            return info
+        keys = 0 if self.mode is Mode.LOSES_RECORDS else self.keys
+        return info + METRICS.format(
+            started=1_763_800_000 + self.starts, keys=keys, live=self.keys * 800,
+            hits=self.counters["reads"] * 3, cpu=self.counters["compacted"] / 1e8, **self.counters,
+        )  # fmt: skip
+
+
+METRICS = """# HELP tikv_engine_flow_bytes Bytes and keys of read/written
+# TYPE tikv_engine_flow_bytes counter
+tikv_engine_flow_bytes{{db="kv",type="bytes_written"}} {written}
+tikv_engine_flow_bytes{{db="kv",type="flush_write_bytes"}} {flushed}
+tikv_engine_flow_bytes{{db="kv",type="wal_file_bytes"}} {written}
+tikv_engine_flow_bytes{{db="kv",type="keys_read"}} {reads}
+tikv_engine_flow_bytes{{db="raft",type="bytes_written"}} 1e+30
+# HELP tikv_engine_compaction_flow_bytes Bytes of read/written during compaction
+# TYPE tikv_engine_compaction_flow_bytes counter
+tikv_engine_compaction_flow_bytes{{db="kv",type="bytes_read"}} {compacted}
+tikv_engine_compaction_flow_bytes{{db="kv",type="bytes_written"}} {compacted}
+# TYPE tikv_engine_locate counter
+tikv_engine_locate{{db="kv",type="number_db_seek"}} 0
+# TYPE tikv_engine_stall_micro_seconds counter
+tikv_engine_stall_micro_seconds{{db="kv"}} 250000
+# TYPE tikv_engine_cache_efficiency counter
+tikv_engine_cache_efficiency{{db="kv",type="block_cache_hit"}} {hits}
+tikv_engine_cache_efficiency{{db="kv",type="block_cache_miss"}} {missed}
+tikv_engine_cache_efficiency{{db="kv",type="block_cache_data_hit"}} {hits}
+tikv_engine_cache_efficiency{{db="kv",type="block_cache_data_miss"}} {missed}
+# TYPE tikv_engine_write_stall_reason gauge
+tikv_engine_write_stall_reason{{db="kv",type="level0_file_limit_slowdown"}} 2
+# TYPE tikv_engine_size_bytes gauge
+tikv_engine_size_bytes{{db="kv",type="default"}} {live}
+tikv_engine_size_bytes{{db="kv",type="write"}} 4096
+tikv_engine_size_bytes{{db="raft",type="default"}} 1e+30
+# TYPE tikv_engine_memory_bytes gauge
+tikv_engine_memory_bytes{{cf="default",db="kv",type="mem-tables"}} 4096
+tikv_engine_memory_bytes{{cf="default",db="kv",type="mem-tables-all"}} 99999
+# TYPE tikv_engine_estimate_num_keys gauge
+tikv_engine_estimate_num_keys{{cf="default",db="kv"}} {keys}
+# TYPE tikv_engine_num_running_compactions gauge
+tikv_engine_num_running_compactions{{db="kv"}} 0
+# TYPE tikv_thread_cpu_seconds_total counter
+tikv_thread_cpu_seconds_total{{name="rocksdb:low0",tid="17"}} {cpu}
+tikv_thread_cpu_seconds_total{{name="rocksdb:low1",tid="18"}} {cpu}
+tikv_thread_cpu_seconds_total{{name="grpc_server_0",tid="19"}} 100
+# TYPE process_cpu_seconds_total counter
+process_cpu_seconds_total {cpu}
+# TYPE process_start_time_seconds gauge
+process_start_time_seconds {started}
+"""
+
+
+def _merge(into: dict[str, Any], told: dict[str, Any]) -> None:
+    for key, value in told.items():
+        if isinstance(value, dict):
+            _merge(into.setdefault(key, {}), value)
+        else:
+            into[key] = value
+
+
+def _mib(text: str) -> float:
+    units = {"KiB": 1 / 1024, "MiB": 1.0, "GiB": 1024.0, "KB": 1 / 1024, "MB": 1.0, "GB": 1024.0}
+    number = text.rstrip("KMGTiB")
+    return float(number) * units.get(text.removeprefix(number), 1 / MIB)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request; `tikv` is set on the class of each server."""
+
+    tikv: FakeTiKV
+
+    def do_GET(self) -> None:
+        if not self.tikv.up:
+            self.close_connection = True
+        elif self.path == "/config":
+            broken = self.tikv.mode is Mode.GARBAGE
+            self._answer(200, "<html>" if broken else json.dumps(self.tikv.config))
+        elif self.path == "/metrics":
+            self._answer(200, self.tikv.metrics())
+        else:
+            self._answer(200 if self.path == "/status" else 404, "")
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path == "/restart":
+            self._restart()
+        elif not self.tikv.up:
+            self.close_connection = True
+        elif self.path == "/tuned":
+            own = self.tikv.config_file.read_text() == self.tikv.own_text
+            self._answer(200, "no" if own else "yes")
+        elif self.path == "/work":
+            self._work(json.loads(body))
+        elif self.path.startswith("/config"):
+            self.tikv.asked.append(f"{self.path} {body.decode()}")
+            self._change(json.loads(body))
+
+    def _restart(self) -> None:
+        tikv = self.tikv
+        if tikv.mode is Mode.FAILS_TO_RESTART:
+            self._answer(500, "Job for tikv.service failed\n")
+            return
+        tikv.start()
+        differs = tikv.config_file.read_text() != tikv.own_text
+        tikv.up = not (tikv.mode is Mode.WILL_NOT_START and differs)
+        self._answer(200, "")
+
+    def _work(self, told: dict[str, Any]) -> None:
+        runs = told["command"] == "run"
+        if runs and self.tikv.mode is Mode.DIES_LOADING:
+            self.tikv.up = False
+            self.close_connection = True
+            return
+        if runs and self.tikv.mode is Mode.RESTARTS_LOADING:
+            self.tikv.start()
+        self._answer(200, json.dumps(self.tikv.work(told["command"], told["properties"])))
+
+    def _change(self, changes: dict[str, Any]) -> None:
+        mode = self.tikv.mode
+        if mode is Mode.REFUSES:
+            self._answer(500, 'failed to update, error: "unacceptable"')
+            return
+        if mode is Mode.SILENT:
+            threading.Event().wait(2)
+            return
+        try:
+            if mode is not Mode.IGNORES:
+                self.tikv.change(changes)
+        except ValueError as error:
+            self._answer(500, f'failed to update, error: "{error}"')
+            return
+        if mode is Mode.CANNOT_PERSIST:
+            reason = 'Os { code: 13, kind: PermissionDenied, message: "Permission denied" }'
+            self._answer(500, f"config changed, but failed to persist change due to err: {reason}")
+            return
+        self._answer(200, "")
+
+    def _answer(self, code: int, text: str) -> None:
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(text.encode())))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
+        """Say nothing."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+
+@contextmanager
+def serving(folder: Path, text: str = "") -> Iterator[tuple[FakeTiKV, int]]:
+    """A TiKV with a file of its own and a restart command in the folder; the port of both."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tikv.toml").write_text(text)
+    tikv = FakeTiKV(folder / "tikv.toml")
+    handler = type("Handler", (_Handler,), {"tikv": tikv})
+    server = _Server(("127.0.0.1", 0), handler)
+    port = int(server.server_address[1])
+    restart = folder / "restart"
+    fakes = str(Path(__file__).parent)
+    restart.write_text(RESTART.format(python=sys.executable, fakes=fakes, port=port))
+    restart.chmod(0o755)
+    thread = threading.Thread(target=lambda: server.serve_forever(0.02), daemon=True)
+    thread.start()
+    try:
+        yield tikv, port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
