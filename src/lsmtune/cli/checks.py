@@ -1,6 +1,7 @@
 """The checks of `lsmtune doctor`."""
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -43,6 +44,7 @@ def run_checks(program: str, home: Path) -> list[Check]:
         lambda: _db_bench(program),
         lambda: _optional("myrocks", "myrocks", "tune MyRocks"),
         lambda: _optional("stores", "embedded", "compare embedded stores"),
+        _go_ycsb,
         lambda: _disk(home),
         _open_files,
         _quiet,
@@ -73,6 +75,14 @@ def _optional(name: str, engine: EngineName, use: str) -> Check:
     except LsmtuneError as error:
         return Check(name, True, f"not usable: {error}", f"only needed to {use}")
     return Check(name, True, facts.version)
+
+
+def _go_ycsb() -> Check:
+    """Of a TiKV only the program that loads it: the server is the user's, wherever it is."""
+    program = shutil.which(PROGRAMS["tikv"])
+    if program is None:
+        return Check("go-ycsb", True, "not on PATH", "only needed to tune TiKV")
+    return Check("go-ycsb", True, program)
 
 
 def _disk(home: Path) -> Check:

@@ -25,7 +25,7 @@ def export(
     form: Annotated[Format, typer.Option("--format", help="form of the file")],
     base: Annotated[
         Path | None,
-        typer.Option(help="your own OPTIONS file or my.cnf; only its tuned keys change"),
+        typer.Option(help="your own OPTIONS file, my.cnf or tikv.toml; only its tuned keys change"),
     ] = None,
     trial: Annotated[
         int | None, typer.Option(help="another trial than the winner, by its number")

@@ -9,6 +9,7 @@ from lsmtune.engines.myrocks.options import server_variables, variables_of
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Settings
+from lsmtune.report import tikv_toml
 from lsmtune.report.export import (
     OptionsBase,
     deployment_lines,
@@ -21,6 +22,7 @@ from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.system.host import describe_host
+from lsmtune.tables import Cluster
 from lsmtune.trials import Role
 from lsmtune.verdict import UNKNOWN
 
@@ -28,9 +30,12 @@ FORMATS = {
     "rocksdb": ("options", "db_bench"),
     "myrocks": ("my.cnf",),
     "embedded": ("toml",),
+    "tikv": ("tikv-toml",),
 }
 """The forms that each engine has; the first is the one to deploy."""
-_FILES = {"options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml"}
+_FILES = {
+    "options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml", "tikv-toml": "tikv.toml"
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
             f"--format {form}: not a form of the engine {view.engine}; allowed: {', '.join(forms)}"
         )
     if form in ("db_bench", "toml") and base is not None:
-        raise UserError("--base goes with --format options or my.cnf only")
+        raise UserError("--base goes with --format options, my.cnf or tikv-toml only")
     return _Exporter(home, view).text(form, base, back=back)
 
 
@@ -89,6 +94,8 @@ class _Exporter:
             return export_db_bench(self._ground.catalogue, flags, self._heading(back=back))
         if form == "toml":
             return export_toml({name: settings[name] for name in tuned}, self._heading(back=back))
+        if form == "tikv-toml":
+            return self._tikv_toml(tuned, settings, other, base, back=back)
         if form == "my.cnf":
             return self._my_cnf({name: settings[name] for name in tuned}, base, back=back)
         text = (self._base.given or self._base.options) if base is None else _read(base)
@@ -107,6 +114,18 @@ class _Exporter:
         text = (self._base.given or "") if base is None else _read(base)
         note = f"{self._heading(back=back)}\nTakes effect with a restart of the server."
         return _my_cnf(self._spec, self._ground, tuned, text, note)
+
+    def _tikv_toml(
+        self, tuned: Config, settings: Settings, other: Settings, base: Path | None, *, back: bool
+    ) -> str:
+        text = (self._base.given or "") if base is None else _read(base)
+        knobs = [self._ground.catalogue.knob(name) for name in tuned]
+        changed = [knob for knob in knobs if settings[knob.name] != other[knob.name]]
+        status = (self._spec.tikv or Cluster()).status
+        note = [self._heading(back=back), *tikv_toml.deployment_lines(changed, settings, status)]
+        return tikv_toml.export_tikv_toml(
+            knobs, settings, self._base.settings, text, "\n".join(note)
+        )
 
     def _full_size(self, config: Config) -> Settings:
         return self._spec.settings_at(self._ground, config, Fraction(1))

@@ -19,10 +19,10 @@ _LIMIT = r"^\s*\w+\s*((<=|>=)\s*\d.*|<=\s*none\s*)$"
 _STUDY_WORDS = {
     "study": "name of the study, and of its folders; made of the settings where none is given",
     "engine": "the system under test; that of the load where none is given",
-    "program": "the db_bench, mariadbd or driver of the embedded stores to run: a path, or a name "
-    "on PATH",
-    "base": "your own OPTIONS file (of MyRocks: my.cnf), which tuning starts from; without it the "
-    "engine's defaults",
+    "program": "the db_bench, mariadbd, driver of the embedded stores or go-ycsb to run: a path, "
+    "or a name on PATH",
+    "base": "your own OPTIONS file (of MyRocks: my.cnf, of TiKV: tikv.toml), which tuning starts "
+    "from; without it the engine's defaults, or what TiKV runs with",
     "family": "the column family of the base that is tuned",
     "cache": "size of the base's block cache, which no OPTIONS file tells, e.g. 64MiB",
     "workload": "the load: a name, or a table of its parameters",
@@ -51,6 +51,7 @@ _STUDY_WORDS = {
     "screen": "makes the study a screening: `lsmtune screen` runs it, and nothing is searched",
     "sweep": "makes the study a controlled experiment: `lsmtune sweep` runs it",
     "online": "makes `lsmtune tune` change the options of a running engine, MyRocks",
+    "tikv": "where your TiKV is, and how it is started with other options",
 }
 _WORKLOAD_WORDS = {
     "name": "which load",
@@ -101,9 +102,20 @@ _ONLINE_WORDS = {
     "window_s": "seconds of a window in which the running engine is watched",
     "windows": "windows before a change, under it, and after it was taken back",
 }
+_TIKV_WORDS = {
+    "status": "address of TiKV's status server",
+    "pd": "addresses of the placement drivers, separated by commas",
+    "config": "the file that TiKV reads when it starts; it is put back in the end",
+    "restart": "the command that stops and starts TiKV, as a list of arguments",
+    "prepare": "a command that brings the data into its state before every trial",
+    "api": "how go-ycsb stores records: raw, or in transactions",
+    "start_s": "seconds that TiKV may take to start",
+    "refresh_s": "seconds after which TiKV has counted anew what it tells",
+}
 _MIX_WORDS = {"get": "share of gets", "put": "share of puts", "scan": "share of scans"}
 _WORDS = {"Workload": _WORKLOAD_WORDS, "Protocol": _PROTOCOL_WORDS, "Mix": _MIX_WORDS,
-          "Screen": _SCREEN_WORDS, "Sweep": _SWEEP_WORDS, "Online": _ONLINE_WORDS}  # fmt: skip
+          "Screen": _SCREEN_WORDS, "Sweep": _SWEEP_WORDS, "Online": _ONLINE_WORDS,
+          "Cluster": _TIKV_WORDS}  # fmt: skip
 
 
 def study_schema() -> Schema:

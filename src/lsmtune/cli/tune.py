@@ -9,7 +9,8 @@ from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, note, print_js
 
 StudyFile = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="a study as a file")]
 Base = Annotated[
-    str | None, typer.Option(help="your own OPTIONS file, to tune from [the engine's defaults]")
+    str | None,
+    typer.Option(help="your own OPTIONS file, my.cnf or tikv.toml, to tune from [the defaults]"),
 ]
 Cache = Annotated[
     str | None, typer.Option(help="your block cache, which no OPTIONS file tells, e.g. 4GiB")

@@ -1,0 +1,239 @@
+"""The whole way on TiKV's stand-in: tune, show, export, page, sweep, interruption, doctor."""
+
+import json
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fakes.fake_tikv import Mode
+from fakes.patience import PATIENCE_S, eventually
+from fakes.tikv_site import FILE, Site, site
+from lsmtune.cli.main import run
+
+BLOCK = "rocksdb.defaultcf.block-size"
+STUDY = """
+study = "s"
+knobs = "rocksdb.defaultcf.block-size,rocksdb.defaultcf.write-buffer-size"
+objective = "get_avg_us"
+optimizer = "random"
+trials = 3
+base_runs = 1
+finalists = 1
+repeats = 0
+pairs = 6
+max_pairs = 6
+memory = "16GiB"
+"""
+ONE = STUDY.replace("pairs = 6", "pairs = 0").replace("trials = 3", "trials = 2")
+
+
+@dataclass
+class Tuned:
+    site: Site
+    home: Path
+
+
+def ctrl_c_works() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory, crowd: None) -> Iterator[Tuned]:
+    """A study that was tuned and verified with `lsmtune tune --engine tikv`."""
+    folder = tmp_path_factory.mktemp("tikv")
+    with site(folder / "site") as place:
+        (folder / "study.toml").write_text(place.file("ycsb_c", STUDY))
+        home = folder / "home"
+        arguments = ["tune", str(folder / "study.toml"), "--engine", "tikv", "--home", str(home)]
+        assert run(arguments) == 0
+        yield Tuned(place, home)
+
+
+def out(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert run([*arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_gain_is_found_and_verified(tuned: Tuned, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(out(capsys, "show", "s", "--home", str(tuned.home), "--json"))
+    assert document["engine"] == "tikv"
+    assert document["engine_version"] == "8.5.3"
+    assert document["trials"]["failed"] == 0
+    assert document["verification"]["claim"] == "gain"
+    assert document["verification"]["pairs"] == 6
+    assert document["best"]["config"][BLOCK] < 64 * 1024
+    assert document["base"]["metrics"]["get_avg_us"] == 100 + 10 * 64
+    assert document["limits"] == ["live_sst_bytes <= 1.1 * base"]
+
+
+def test_tikv_runs_as_before_in_the_end(tuned: Tuned) -> None:
+    place = tuned.site
+    assert place.config.read_text() == FILE
+    assert place.tikv.value(BLOCK) == "64KB"
+    assert place.tikv.starts > 3
+    for path in tuned.home.rglob("*"):
+        if path.is_file():
+            assert b"never-to-be-shown" not in path.read_bytes(), path
+
+
+def test_the_file_to_deploy_and_the_way_back(
+    tuned: Tuned, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tuned.home / "results" / "s"
+    deployed = (results / "tikv.toml").read_text()
+    found = tomllib.loads(deployed)["rocksdb"]["defaultcf"]["block-size"]
+    assert found.endswith("KiB")
+    assert "gain in 6 pairs of runs" in deployed
+    assert "Need a restart with this file" in deployed
+    back = tomllib.loads((results / "tikv.toml.back").read_text())
+    assert back == {
+        "rocksdb": {"defaultcf": {"block-size": "64KB"}},
+        "storage": {"block-cache": {"capacity": "1GB"}},
+    }
+    own = tmp_path / "own.toml"
+    own.write_text(FILE)
+    flags = ["--format", "tikv-toml", "--home", str(tuned.home), "--base", str(own)]
+    text = out(capsys, "export", "s", *flags)
+    assert f'block-size = "{found}" # as ever' in text
+    assert 'data-dir = "/data/tikv"   # big disk' in text
+    own.write_text(text)
+    again = tomllib.loads(out(capsys, "export", "s", *flags, "--back"))
+    assert again["rocksdb"]["defaultcf"]["block-size"] == "64KiB"
+    assert again["security"] == tomllib.loads(FILE)["security"]
+
+
+def test_what_can_go_online_is_told_with_its_calls(
+    tuned: Tuned, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = json.loads(out(capsys, "trials", "s", "--home", str(tuned.home), "--json"))
+    memtable = "rocksdb.defaultcf.write-buffer-size"
+    number = next(
+        row["trial"] for row in rows
+        if row["role"] == "trial" and row["config"][memtable] != 128 << 20
+    )  # fmt: skip
+    text = out(capsys, "export", "s", "--format", "tikv-toml", "--trial", str(number),
+               "--home", str(tuned.home))  # fmt: skip
+    told = tomllib.loads(text)["rocksdb"]["defaultcf"]["write-buffer-size"]
+    status = f"127.0.0.1:{tuned.site.port}"
+    assert f"""curl -X POST http://{status}/config -d '{{"{memtable}": "{told}"}}'""" in text
+    assert f"modify-tikv-config -n {memtable} -v {told}" in text
+
+
+def test_other_forms_are_refused(tuned: Tuned, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", "s", "--format", "options", "--home", str(tuned.home)]) == 2
+    assert "allowed: tikv-toml" in capsys.readouterr().err
+
+
+def test_no_other_scale_is_verified(tuned: Tuned, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", "s", "--scale", "1/8", "--home", str(tuned.home)]) == 2
+    assert "scale: 1/8: the data of TiKV has the size it has" in capsys.readouterr().err
+
+
+def test_there_is_a_page(tuned: Tuned) -> None:
+    page = (tuned.home / "results" / "s" / "report.html").read_text()
+    assert "tikv 8.5.3" in page
+    assert BLOCK in page
+
+
+@pytest.fixture
+def place(tmp_path: Path, crowd: None) -> Iterator[Site]:
+    with site(tmp_path / "site") as found:
+        yield found
+
+
+def study_file(place: Site, text: str, load: str = "ycsb_a") -> Path:
+    path = place.folder.parent / "study.toml"
+    path.write_text(place.file(load, text))
+    return path
+
+
+def test_a_dry_run_changes_nothing(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = out(capsys, "tune", str(study_file(place, ONE)), "--dry-run", "--home",
+               str(tmp_path / "home"))  # fmt: skip
+    assert "tikv 8.5.3" in told
+    assert "one TiKV is tuned" in told
+    assert "disk: up to 0 B" in told
+    assert (place.tikv.starts, place.tikv.asked, place.runs()) == (1, [], [])
+    assert not (tmp_path / "home").exists()
+
+
+def test_trials_that_fail_are_told_and_the_study_goes_on(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.tikv.mode = Mode.STARTS_WITH_ITS_OWN
+    home = str(tmp_path / "home")
+    text = ONE.replace("write-buffer-size", "bloom-filter-bits-per-key")
+    assert run(["tune", str(study_file(place, text)), "--home", home]) == 0
+    document = json.loads(out(capsys, "show", "s", "--home", home, "--json"))
+    assert document["trials"]["failed"] == document["trials"]["total"] == 2
+    assert {trial["status"] for trial in document["failed_trials"]} == {"mismatch"}
+    assert place.config.read_text() == FILE
+
+
+def test_a_controlled_experiment_runs_on_tikv(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+[sweep]
+factors = { block = { "rocksdb.defaultcf.block-size" = ["4KiB", "64KiB"] } }
+repeats = 2
+metrics = ["get_avg_us"]
+"""
+    path = study_file(place, "", "smallpntlookup")
+    path.write_text(path.read_text() + text)
+    home = str(tmp_path / "home")
+    told = json.loads(out(capsys, "sweep", str(path), "--home", home, "--json"))
+    assert told["failed"] == 0
+    assert told["factors"]["block"]["levels"] == ["4 KiB", "64 KiB"]
+    assert place.config.read_text() == FILE
+
+
+def test_a_screening_runs_one_load_at_a_time(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = study_file(place, "")
+    assert run(["screen", str(path), "--jobs", "2", "--home", str(tmp_path / "home")]) == 2
+    assert "--jobs 2: one TiKV runs one load at a time" in capsys.readouterr().err
+
+
+def test_a_study_that_is_interrupted_gives_tikv_back(place: Site, tmp_path: Path) -> None:
+    """Ctrl-C while go-ycsb runs under options that came by a restart."""
+    path = study_file(place, ONE.replace('"random"', '"tpe"'))
+    place.program.with_name("hold").touch()
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from lsmtune.cli.main import main; main()",
+         "tune", str(path), "--home", str(tmp_path / "home")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=ctrl_c_works,  # noqa: PLW1509 - as in test_interruption.py
+    )  # fmt: skip
+    try:
+        held = place.program.with_name("held")
+        assert eventually(lambda: held.exists() or process.poll() is not None)
+        assert place.config.read_text() != FILE
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+    assert "interrupted; the same command goes on" in err
+    assert process.returncode == 1
+    assert place.config.read_text() == FILE
+    assert place.tikv.value(BLOCK) == "64KB"
+
+
+def test_doctor_needs_no_go_ycsb(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    run(["doctor", "--home", str(tmp_path), "--json"])
+    checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
+    assert checks["go-ycsb"]["ok"]
+    assert "only needed to tune TiKV" in checks["go-ycsb"]["fix"]
