@@ -39,7 +39,7 @@ def test_both_styles_say_the_same(text: str) -> None:
     metrics = run.metrics()
     assert metrics["throughput_ops_s"] == pytest.approx(100_000 / 5.271675527)
     assert metrics["load_s"] == run.took_s
-    assert (metrics["get_avg_us"], metrics["get_p50_us"], metrics["get_p99_us"]) == (187, 19, 3099)
+    assert (metrics["get_mean_us"], metrics["get_p50_us"], metrics["get_p99_us"]) == (187, 19, 3099)
     assert (metrics["get_p999_us"], metrics["get_p9999_us"]) == (31567, 131455)
     assert metrics["write_p99_us"] == 4099
     assert not any(name.startswith("scan") for name in metrics)
@@ -66,7 +66,7 @@ def test_a_read_modify_write_is_one_operation() -> None:
 def test_columns_of_other_versions_are_read_by_name() -> None:
     old = "SCAN   - Takes(s): 9.9, Count: 20, OPS: 2.0, Avg(us): 500, 99th(us): 900"
     assert parse_go_ycsb(f"Run finished, takes 10s\n{old}\n").latencies() == {
-        "scan_avg_us": 500, "scan_p99_us": 900,
+        "scan_mean_us": 500, "scan_p99_us": 900,
     }  # fmt: skip
 
 
