@@ -62,7 +62,10 @@ class TiKV:
             settings, store = self._node.settings(), self._node.own_store()
         finally:
             self._node.give_back()
-        notes = ["one TiKV is tuned; others of the cluster are neither changed nor looked at"]
+        notes = [
+            "this engine was tested with stand-ins of TiKV and go-ycsb, not with a live cluster",
+            "one TiKV is tuned; others of the cluster are neither changed nor looked at",
+        ]
         if self._cluster.api == "raw":
             notes.append("the raw API keeps all records in defaultcf: knobs of writecf do nothing")
         if own is not None:
