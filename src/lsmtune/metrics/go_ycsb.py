@@ -29,7 +29,7 @@ _COUNTED = ("READ", "UPDATE", "INSERT", "SCAN")
 _NAMES = {"READ": "get", "SCAN": "scan", "INSERT": "write", "UPDATE": "write"}
 """What the operations are called in lsmtune; the last one that was run counts."""
 _LATENCIES = {
-    "Avg(us)": "avg", "50th(us)": "p50", "99th(us)": "p99", "99.9th(us)": "p999",
+    "Avg(us)": "mean", "50th(us)": "p50", "99th(us)": "p99", "99.9th(us)": "p999",
     "99.99th(us)": "p9999",
 }  # fmt: skip
 
