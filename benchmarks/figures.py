@@ -4,7 +4,8 @@
 
 A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, `recipe
-NAME`, `myrocks repeat`, or a part of the parameter study (see benchmarks/parameter_study.py).
+NAME`, `myrocks repeat`, `optimizers`, `warm start`, or a part of the parameter study (see
+benchmarks/parameter_study.py).
 """
 
 import json
@@ -23,6 +24,7 @@ LOADS = {
 }
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
+_MARKS = (8, 16, 36, 50, 100)
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
@@ -32,6 +34,11 @@ def recorded() -> dict[str, Any]:
     study = folder / "parameter_study.json"
     results: dict[str, Any] = json.loads((folder / "cases.json").read_text())
     sweep = folder / "sst_size.json"
+    compared = {
+        name: json.loads(path.read_text())
+        for name in ("optimizers", "warm start")
+        if (path := folder / f"{name.replace(' ', '_')}.json").exists()
+    }
     recipes = {
         f"recipe {name}": json.loads(path.read_text())
         for name in RECIPES
@@ -40,6 +47,7 @@ def recorded() -> dict[str, Any]:
     return {
         **results,
         **recipes,
+        **compared,
         "myrocks repeat": json.loads((folder / "myrocks_repeat.json").read_text()),
         "parameter study": json.loads(study.read_text()),
         "sst size": json.loads(sweep.read_text()),
@@ -58,17 +66,16 @@ def filled(text: str, results: dict[str, Any]) -> str:
 
 
 def _figures(name: str, results: dict[str, Any]) -> str:
-    if name == "four loads":
-        return _four_loads(results)
-    if name == "sst size":
-        return _answers(results[name])
-    if name == "myrocks repeat":
-        return _repeats(results[name])
-    if name.startswith("recipe "):
-        return _claims(results[name]) if name in results else "Not measured yet.\n"
     if name in parameter_study.PARTS:
         return parameter_study.PARTS[name](results["parameter study"])
-    return _case(results[name])
+    if name == "four loads":
+        return _four_loads(results)
+    if name not in results:
+        return "Not measured yet.\n"
+    kinds = {"sst size": _answers, "myrocks repeat": _repeats, "optimizers": _optimizers,
+             "warm start": _warm_starts}  # fmt: skip
+    told = _claims if name.startswith("recipe ") else kinds.get(name, _case)
+    return told(results[name])
 
 
 def _answers(swept: dict[str, Any]) -> str:
@@ -76,6 +83,43 @@ def _answers(swept: dict[str, Any]) -> str:
     told = [answer for metric in swept["metrics"].values() for answer in metric["answers"]]
     runs = f"{swept['runs']} runs in {swept['blocks']} blocks, {swept['failed']} failed."
     return "\n".join([runs, "", *(f"- {answer}." for answer in told)]) + "\n"
+
+
+def _optimizers(compared: dict[str, Any]) -> str:
+    """What optimizers come to after so many trials, and how many they take to the target."""
+    rows = compared["optimizers"]
+    marks = [mark for mark in next(iter(rows.values()))["best_at"] if int(mark) in _MARKS]
+    target = f"trials to {compared['target_value']:.3f}"
+    heads = ["optimizer", *(f"after {mark}" for mark in marks), target]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for name, row in rows.items():
+        cells = [_interval(row["best_at"][mark]) for mark in marks]
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {_count(row['trials_to_target'])} |")
+    repeats = next(iter(rows.values()))["repeats"]
+    return f"Medians of {repeats} searches with their 95 % intervals.\n\n" + "\n".join(lines) + "\n"
+
+
+def _warm_starts(found: dict[str, Any]) -> str:
+    """How many trials cold and warm starts take to what a cold start has after so many."""
+    lines = ["| trials to what a cold start has after | cold | from a similar load | from a "
+             "misleading one |", "|---|---|---|---|"]  # fmt: skip
+    for name, row in found.items():
+        if name.startswith("to what"):
+            cells = [_count(row[arm]) for arm in ("cold", "similar", "misleading")]
+            lines.append(f"| {name.split()[-1]} trials | {' | '.join(cells)} |")
+    return (
+        f"Medians of {found['searches']} searches with `{found['optimizer']}` and their 95 % "
+        f"intervals; {found['trials'] + 1} stands for never.\n\n" + "\n".join(lines) + "\n"
+    )
+
+
+def _interval(told: dict[str, float]) -> str:
+    return f"{told['median']:.3f} ({told['low']:.3f} to {told['high']:.3f})"
+
+
+def _count(told: dict[str, float | None]) -> str:
+    ends = ["never" if told[end] is None else f"{told[end]:g}" for end in ("median", "low", "high")]
+    return f"{ends[0]} ({ends[1]} to {ends[2]})"
 
 
 def _repeats(styles: dict[str, list[dict[str, float]]]) -> str:
@@ -172,7 +216,7 @@ def _four_loads(results: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _verdict(found: dict[str, Any] | None) -> list[str]:
+def _verdict(found: dict[str, Any]) -> list[str]:
     if not found:
         return ["none", "not verified: no winner"]
     broken = [limit["limit"] for limit in found["limits"] if not limit["holds"]]
