@@ -64,3 +64,16 @@ def test_points_of_the_cube_are_the_rows_of_their_configs() -> None:
     places = np.random.default_rng(1).random((50, 3))
     rows = points.matrix([space.at(place) for place in places])
     assert points.at(places) == pytest.approx(rows, abs=0.03)  # bits are whole
+
+
+def test_a_list_of_quantities_keeps_its_order() -> None:
+    space = make_space("block_size,compaction_pri")
+    block, pri = space.knobs
+    listed = block.model_copy(
+        update={"kind": "categorical", "choices": (4096, 8192, 16384, 65536), "default": 4096}
+    )
+    points = Points([listed, pri])
+    assert points.categorical.tolist() == [False, True]
+    sizes = [{"block_size": size, "compaction_pri": 1} for size in (4096, 16384, 65536)]
+    assert points.matrix(sizes)[:, 0] == pytest.approx([0.125, 0.625, 0.875])
+    assert points.at(np.array([[0.6, 0.0], [0.74, 0.0]]))[:, 0] == pytest.approx([0.625, 0.625])

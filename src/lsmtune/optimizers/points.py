@@ -18,8 +18,8 @@ class Points:
 
     As `places` they are points of the unit cube, one coordinate a knob, as `KnobSpace.at` takes
     them. As rows of a `matrix` they are what models learn from: a knob of a range has a column
-    with its place from 0 to 1 in its own scale; one of names a column with the number of its name
-    (0, 1, 2, ...), in no order. A knob with special values has two: its place, where a special
+    with its place from 0 to 1 in its own scale, and so has a list of quantities, such as 4, 8 and
+    16 KiB; one of names has a column with the number of its name (0, 1, 2, ...), in no order. A knob with special values has two: its place, where a special
     value stands in the middle, and a number that is 0 in the range and else says which of them.
     """
 
@@ -58,13 +58,23 @@ class Points:
 def _kinds(knob: Knob) -> tuple[bool, ...]:
     """For each column of a knob whether it is categorical."""
     if not knob.is_range:
-        return (True,)
+        return (not _lists_quantities(knob),)
     return (False, True) if knob.special else (False,)
+
+
+def _lists_quantities(knob: Knob) -> bool:
+    """Whether the choices are amounts of something, in order: numbers that have a unit.
+
+    A negative one stands for something else, such as no limit.
+    """
+    numbers = [v for v in knob.drawn if isinstance(v, int | float) and not isinstance(v, bool)]
+    return bool(knob.unit) and numbers == list(knob.drawn) == sorted(numbers) and numbers[0] >= 0
 
 
 def _columns(knob: Knob, place: Floats) -> tuple[Floats, ...]:
     if not knob.is_range:
-        return (np.floor(place * len(knob.drawn)),)
+        number = np.floor(place * len(knob.drawn))
+        return ((number + 0.5) / len(knob.drawn) if _lists_quantities(knob) else number,)
     if not knob.special:
         return (place,)
     within = (place - SPECIAL_SHARE) / (1 - SPECIAL_SHARE)
