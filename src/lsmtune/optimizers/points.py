@@ -19,8 +19,9 @@ class Points:
     As `places` they are points of the unit cube, one coordinate a knob, as `KnobSpace.at` takes
     them. As rows of a `matrix` they are what models learn from: a knob of a range has a column
     with its place from 0 to 1 in its own scale, and so has a list of quantities, such as 4, 8 and
-    16 KiB; one of names has a column with the number of its name (0, 1, 2, ...), in no order. A knob with special values has two: its place, where a special
-    value stands in the middle, and a number that is 0 in the range and else says which of them.
+    16 KiB; one of names has a column with the number of its name (0, 1, 2, ...), in no order. A
+    knob with special values has two: its place, where a special value stands in the middle, and a
+    number that is 0 in the range and else says which of them.
     """
 
     def __init__(self, knobs: Sequence[Knob]) -> None:
