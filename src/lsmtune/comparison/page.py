@@ -120,7 +120,10 @@ def _numbers(found: Outcome) -> Html:
              f"trials to {found.target:.3f}", "reached it")  # fmt: skip
     rows = []
     for standing in found.standings:
-        cells = [f"{i.median:.3f} ({i.low:.3f} to {i.high:.3f})" for i in standing.best_at.values()]
+        cells = [
+            f"{i.median:.3f} ({i.low:.3f}\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}{i.high:.3f})"
+            for i in standing.best_at.values()
+        ]
         middle, low, high = ("never" if n is None else str(n) for n in standing.trials_to_target)
         reached = f"{standing.reached} of {standing.repeats}"
         rows.append([standing.optimizer, *cells, f"{middle} ({low} to {high})", reached])
