@@ -47,6 +47,9 @@ class CandidateSearch:
                 self._keep(self._near(self._places_of_best(), step))
         return min(self._found, key=lambda config: self._found[config], default=None)
 
+    def _near(self, places: Floats, step: float) -> Floats:
+        return neighbours(places, _NEAR, step, self._rng)
+
     def _places_of_best(self) -> Floats:
         ranked = sorted(self._found, key=lambda config: self._found[config])
         return self._points.places(ranked[:_PARENTS])
@@ -60,13 +63,13 @@ class CandidateSearch:
             bounds = self._bound(self._points.places(new))
             self._found |= dict(zip(new, bounds.tolist(), strict=True))
 
-    def _near(self, places: Floats, step: float) -> Floats:
-        """Points near the given ones: some knobs moved a step, or drawn anew."""
-        near = places[self._rng.integers(len(places), size=_NEAR)]
-        rate = min(1.0, _CHANGED / places.shape[1])
-        changed = self._rng.random(near.shape) < rate
-        redrawn = self._rng.random(near.shape) < _REDRAWN
-        moved = np.abs(near + self._rng.normal(0, step, near.shape))
-        moved = np.where(moved >= 1, np.maximum(2 - moved, 0.0), moved)
-        moved = np.where(redrawn, self._rng.random(near.shape), moved)
-        return np.minimum(np.where(changed, moved, near), np.nextafter(1.0, 0.0))
+
+def neighbours(places: Floats, count: int, step: float, rng: np.random.Generator) -> Floats:
+    """So many points near the given ones: some knobs moved a step, or drawn anew."""
+    near = places[rng.integers(len(places), size=count)]
+    changed = rng.random(near.shape) < min(1.0, _CHANGED / places.shape[1])
+    redrawn = rng.random(near.shape) < _REDRAWN
+    moved = np.abs(near + rng.normal(0, step, near.shape))
+    moved = np.where(moved >= 1, np.maximum(2 - moved, 0.0), moved)
+    moved = np.where(redrawn, rng.random(near.shape), moved)
+    return np.minimum(np.where(changed, moved, near), np.nextafter(1.0, 0.0))

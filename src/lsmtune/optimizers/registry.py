@@ -1,32 +1,47 @@
 """The optimizers by name."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from lsmtune.errors import UserError
 from lsmtune.optimizers.base import Optimizer
-from lsmtune.optimizers.bestconfig import BestConfig
-from lsmtune.optimizers.earlier import Earlier
-from lsmtune.optimizers.genetic import Genetic, described, published
-from lsmtune.optimizers.gp_ucb import GpUcb, UcbOptions
-from lsmtune.optimizers.gp_ucb_published import PublishedGpUcb
-from lsmtune.optimizers.nsga2 import nsga2
-from lsmtune.optimizers.random_search import RandomSearch
-from lsmtune.optimizers.tpe import tpe
-from lsmtune.optimizers.warm_start import WarmStart
+
+if TYPE_CHECKING:
+    from lsmtune.optimizers.earlier import Earlier
+
+
+def _module(name: str) -> Any:
+    """A module of this room, imported when it is needed: some take a second with their packages."""
+    return import_module(f"lsmtune.optimizers.{name}")
+
+
+def _of(module: str, maker: str) -> Callable[[], Optimizer]:
+    """Makes the optimizer that a module offers."""
+
+    def make() -> Optimizer:
+        optimizer: Optimizer = getattr(_module(module), maker)()
+        return optimizer
+
+    return make
+
 
 OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
-    "tpe": tpe,
-    "gp-ucb": GpUcb,
-    "nsga2": nsga2,
-    "random": RandomSearch,
-    "bestconfig": BestConfig,
-    "genetic": Genetic,
-    "gp-ucb-autotikv": PublishedGpUcb,
-    "genetic-jin2022": published,
-    "genetic-jin2022-small": described,
+    "tpe": _of("tpe", "tpe"),
+    "gp-ucb": _of("gp_ucb", "GpUcb"),
+    "forest": _of("forest", "Forest"),
+    "nsga2": _of("nsga2", "nsga2"),
+    "random": _of("random_search", "RandomSearch"),
+    "bestconfig": _of("bestconfig", "BestConfig"),
+    "genetic": _of("genetic", "Genetic"),
+    "gp-ucb-autotikv": _of("gp_ucb_published", "PublishedGpUcb"),
+    "genetic-jin2022": _of("genetic", "published"),
+    "genetic-jin2022-small": _of("genetic", "described"),
 }
+
+_WITH_OPTIONS = "gp-ucb"
 
 _PUBLISHED = {"gp-ucb": "gp-ucb-autotikv", "genetic": "genetic-jin2022"}
 """What a paper has under the name of an optimizer that is made right here."""
@@ -41,7 +56,7 @@ def published_name(name: str) -> str:
     return _PUBLISHED[name]
 
 
-def make_optimizer(text: str, earlier: Sequence[Earlier] = ()) -> Optimizer:
+def make_optimizer(text: str, earlier: Sequence["Earlier"] = ()) -> Optimizer:
     """The optimizer that a text names, such as `tpe` or `gp-ucb:ucb=3,schedule=growing`.
 
     With earlier studies it begins with what they found. UserError naming what there is.
@@ -50,18 +65,23 @@ def make_optimizer(text: str, earlier: Sequence[Earlier] = ()) -> Optimizer:
     if name not in OPTIMIZERS:
         raise UserError(f"optimizer: no {name!r}; known are {', '.join(OPTIMIZERS)}")
     optimizer = _with_options(name, given) if given else OPTIMIZERS[name]()
-    return WarmStart(optimizer, earlier) if earlier else optimizer
+    if not earlier:
+        return optimizer
+    warm: Optimizer = _module("warm_start").WarmStart(optimizer, earlier)
+    return warm
 
 
 def _with_options(name: str, given: str) -> Optimizer:
-    if name != GpUcb.name:
-        raise UserError(f"optimizer: {name} has no options; only {GpUcb.name} has")
+    if name != _WITH_OPTIONS:
+        raise UserError(f"optimizer: {name} has no options; only {_WITH_OPTIONS} has")
+    process = _module("gp_ucb")
     options = dict(part.partition("=")[::2] for part in given.split(","))
     try:
-        return GpUcb(UcbOptions.model_validate(options))
+        made: Optimizer = process.GpUcb(process.UcbOptions.model_validate(options))
+        return made
     except ValidationError as error:
         first = error.errors()[0]
-        known = ", ".join(UcbOptions.model_fields)
+        known = ", ".join(process.UcbOptions.model_fields)
         key = first["loc"][0]
         raise UserError(
             f"optimizer: {name}:{given}: {key}: {first['msg'].lower()}; options are {known}"
