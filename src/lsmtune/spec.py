@@ -82,17 +82,15 @@ class StudySpec(BaseModel):
     the sizes of the tree are so much smaller, and so is a cache that was given. Load, knobs and
     objective have defaults by the load. With `early_stop` a trial that can no longer win is cut.
 
-    `warm_start` names earlier studies of the same home, or is "all": the search begins with what
-    the one whose load is most alike has found.
-
-    `trials`, `budget` or `until` ends the search, whichever comes first: "stable" says until no
-    gain is expected, a number until so many trials in a row had none; by default `trials` then is
-    no limit. `base_runs` is how often the base is measured before. Of the searched configs the
-    `finalists` best run `repeats` times more, so that the winner is not merely the luckiest.
-    `pairs` and `max_pairs` is how many pairs of runs verify it (0: none). With a `screen` or a
-    `sweep` table it is no search, with an `online` table a search on a running engine. The `tikv`
-    table tells where the user's TiKV is. A study goes on only under the settings it began with,
-    its budget excepted.
+    `warm_start` names earlier studies of the home, or is "all": the search begins with what the
+    one whose load is most alike has found. `trials`, `budget` or `until` ends it, whichever comes
+    first: "stable" says until no gain is expected, a number until so many trials in a row had
+    none; by default `trials` then is no limit. `base_runs` is how often the base is measured
+    before. Of the searched configs the `finalists` best run `repeats` times more, so that the
+    winner is not merely the luckiest. `pairs` and `max_pairs` is how many pairs of runs verify it
+    (0: none). With a `screen` or a `sweep` table it is no search, with an `online` table a search
+    on a running engine. The `tikv` table tells where the user's TiKV is. A study goes on only
+    under the settings it began with, its budget excepted.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -201,6 +199,8 @@ class StudySpec(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
+        if tables and self.warm_start is not None:
+            raise UserError(f"warm_start: leave it out; [{tables[0]}] does not begin with it")
         if len(tables) > 1:
             raise UserError(f"{tables[1]}: a study is one thing; leave {' or '.join(tables)} out")
         if self.online is not None and self.engine != "myrocks":

@@ -57,6 +57,11 @@ def compare(
         given["workload"] = tuning.merged_workload(given.get("workload"), workload, num)
     if real:
         tuning.name_program(given, program)
+        tuning.name_ranked_knobs(given, home, note)
+    else:
+        told = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
+                "db-bench": program}  # fmt: skip
+        comparing.check_on_model([name for name, value in told.items() if value is not None])
     spec = make_spec(given, str(study_file or "command line"))
     asked = comparing.Asked(
         tuple(optimizers), spec, repeats or (3 if real else 20), target, reference, real

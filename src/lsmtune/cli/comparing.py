@@ -1,7 +1,7 @@
 """The work behind `lsmtune compare`, apart from its flags so that `--help` stays quick."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from lsmtune.cli.progress import progress
 from lsmtune.cli.tuning import check_space, described
 from lsmtune.comparison.page import render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document, outcome_lines
-from lsmtune.comparison.runs import engine_studies, on_engine, on_model
+from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import make_optimizer
@@ -18,7 +18,7 @@ from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.system.host import describe_host
 
-__all__ = ["Asked", "outcome_document", "outcome_lines", "run"]
+__all__ = ["Asked", "check_on_model", "outcome_document", "outcome_lines", "run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def run(
     """Run what has not run yet, write the page; where that is, and what came out."""
     _check(asked)
     if asked.real:
-        engine = make_engine(asked.spec.engine, asked.spec.program)
+        engine = make_engine(asked.spec.engine, asked.spec.program, asked.spec.tikv)
         described(asked.spec, engine)  # what is wrong is told before a folder is made
     with Home(home, create=True) as opened:
         results = opened.path / "results"
@@ -54,11 +54,17 @@ def run(
             kept = results / f"{name}-{_digest(asked)}.jsonl"
             jobs = describe_host().logical_cpus or 1
             curves = on_model(asked.spec, asked.optimizers, asked.repeats, kept, jobs)
-        found = outcome(list(_told(curves, asked, tell)), asked.spec.trials, asked.target,
+        found = outcome(list(_told(curves, tell)), asked.spec.trials, asked.target,
                         asked.reference)  # fmt: skip
         page = output or results / f"{name}.html"
     write_file(page, render_comparison(found, asked.spec, real=asked.real), "page")
     return page, found
+
+
+def check_on_model(flags: Sequence[str]) -> None:
+    """UserError for flags that say nothing to the model of the screening that ships."""
+    if flags:
+        raise UserError(f"--{flags[0]} says nothing to the model of screened runs; add --real")
 
 
 def _check(asked: Asked) -> None:
@@ -76,17 +82,11 @@ def _check(asked: Asked) -> None:
 def _digest(asked: Asked) -> str:
     """A name for what may share a file of finished searches: all but who searches how often."""
     spec = asked.spec
-    told = f"{spec.objective} {spec.limits} {spec.trials}"
+    told = f"{spec.objective} {spec.limits} {spec.trials} {code_digest()}"
     return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
-def _told(curves: Iterator[Curve], asked: Asked, tell: Callable[[str], None]) -> Iterator[Curve]:
-    wanted = {
-        (name, seed)
-        for name in asked.optimizers
-        for seed in range(asked.spec.seed, asked.spec.seed + asked.repeats)
-    }
+def _told(curves: Iterator[Curve], tell: Callable[[str], None]) -> Iterator[Curve]:
     for curve in curves:
-        if (curve.optimizer, curve.seed) in wanted:
-            tell(f"{curve.optimizer}, seed {curve.seed}: {curve.costs[-1]:.3f} of the base")
-            yield curve
+        tell(f"{curve.optimizer}, seed {curve.seed}: {curve.costs[-1]:.3f} of the base")
+        yield curve

@@ -21,8 +21,8 @@ from lsmtune.studies.study import open_study
 from lsmtune.studies.sweep import BASE_EVERY
 
 _OF_SEARCHES = (
-    "knobs", "objective", "limits", "optimizer", "trials", "budget", "until", "early_stop",
-    "base_runs", "finalists", "repeats", "pairs", "max_pairs", "screen",
+    "knobs", "objective", "limits", "optimizer", "warm_start", "trials", "budget", "until",
+    "early_stop", "base_runs", "finalists", "repeats", "pairs", "max_pairs", "screen",
 )  # fmt: skip
 _NO_LIMIT = "1024TiB"
 """The memory that a cell may ask for: what the experiment says is run as it stands."""

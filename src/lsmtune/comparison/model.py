@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 
 import numpy as np
 
@@ -45,9 +46,13 @@ class Modelled:
         return {n: v * float(np.exp(rng.normal(0, self.noise[n]))) for n, v in expected.items()}
 
     def observe(self, config: Config, run: Metrics, base: Metrics) -> Observation:
-        """A run as the optimizer sees it."""
-        values, violation = self.objective.values(run, base), self.objective.violation(run, base)
+        """A run as the optimizer sees it: limits are exceeded only beyond the noise of runs."""
+        values, violation = self.objective.values(run, base), self._violation(run, base)
         return Observation(config, values, violation, metrics=run)
+
+    def _violation(self, run: Metrics, base: Metrics) -> float:
+        slack = {name: exp(2 * deviation) for name, deviation in self.noise.items()}
+        return self.objective.violation(run, base, slack)
 
     def first(self, rng: np.random.Generator, runs: int) -> tuple[Observation, Metrics]:
         """The base, measured so many times, and its medians."""
@@ -58,10 +63,11 @@ class Modelled:
         return replace(self.observe(config, base, base), runs=values), base
 
     def cost(self, config: Config) -> float:
-        """What a config really comes to: its value, made worse by how far it exceeds limits."""
+        """What a config really comes to; 1, which is the base, where it breaks limits."""
         expected, base = self.metrics(config), self.metrics(self.space.default())
-        over = max(0.0, self.objective.violation(expected, base))
-        return self.objective.value(expected, base) * (1 + over)
+        if self._violation(expected, base) > 0:
+            return 1.0
+        return self.objective.value(expected, base)
 
 
 def modelled(
@@ -84,6 +90,8 @@ def modelled(
         raise UserError(f"compare: the screened runs do not tell of {', '.join(missing)}")
     asked = replace(objective, limits=tuple(li for li in objective.limits if li.metric in known))
     names = dict.fromkeys([*asked.metrics, *(limit.metric for limit in asked.limits)])
+    if zero := [name for name in names if any(metrics[name] <= 0 for metrics in runs)]:
+        raise UserError(f"compare: {zero[0]} is 0 in some screened runs, which no model holds")
     seen_space = _as_screened(space, list(groups))
     points = Points(seen_space.knobs)
     matrix = points.matrix(list(groups))

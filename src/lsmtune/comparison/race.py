@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import inf
+from math import ceil, inf
 from statistics import median
 
 import numpy as np
@@ -82,10 +82,10 @@ def curve_of(name: str, seed: int, history: Sequence[Observation]) -> Curve:
 
 
 def _looks(seen: Observation) -> float:
-    """The measured value, made worse by how far limits are exceeded; a failure is never best."""
-    if seen.value is None or seen.cut:
+    """The measured value; what failed, was cut or breaks limits is never best."""
+    if seen.value is None or seen.cut or (seen.violation or 0.0) > 0:
         return inf
-    return seen.value * (1 + max(0.0, seen.violation or 0.0))
+    return seen.value
 
 
 def outcome(curves: Sequence[Curve], trials: int, target: float | None, reference: str | None
@@ -111,9 +111,7 @@ def _standing(name: str, curves: Sequence[Curve], trials: int, target: float) ->
     best_at = {mark: median_interval([at(curve, mark) for curve in curves]) for mark in marks}
     taken = [trials_to(curve, target) for curve in curves]
     reached = median_interval([inf if count is None else count for count in taken])
-    told = tuple(
-        None if x == inf else round(x) for x in (reached.median, reached.low, reached.high)
-    )
+    told = tuple(None if x == inf else ceil(x) for x in (reached.median, reached.low, reached.high))
     return Standing(name, len(curves), best_at, (told[0], told[1], told[2]),
                     sum(count is not None for count in taken))  # fmt: skip
 

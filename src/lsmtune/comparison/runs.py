@@ -1,11 +1,13 @@
 """Runs the searches of a comparison; what has run is kept, and the same call goes on."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 
 from lsmtune.comparison.model import Modelled, modelled
@@ -19,6 +21,7 @@ from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.studies.runner import Listener
 from lsmtune.studies.study import open_study
+from lsmtune.system.lock import study_lock
 from lsmtune.trials import Base
 
 Progress = Callable[[StudySpec], AbstractContextManager[Listener]]
@@ -42,18 +45,19 @@ def on_model(
     spec: StudySpec, optimizers: Sequence[str], repeats: int, kept: Path, jobs: int
 ) -> Iterator[Curve]:
     """Searches on the shipped model, each finished one kept in a file of JSON lines."""
-    done = list(_read(kept)) if kept.exists() else []
-    yield from done
-    finished = {(curve.optimizer, curve.seed) for curve in done}
-    open_ones = [
-        (name, seed)
-        for seed in range(spec.seed, spec.seed + repeats)
-        for name in optimizers
-        if (name, seed) not in finished
-    ]
+    with study_lock(kept.with_suffix(".lock"), f"the comparison in {kept}"):
+        done = _read(kept) if kept.exists() else {}
+        wanted = [(n, s) for s in range(spec.seed, spec.seed + repeats) for n in optimizers]
+        yield from (done[search] for search in wanted if search in done)
+        yield from _run_all(spec, [search for search in wanted if search not in done], kept, jobs)
+
+
+def _run_all(
+    spec: StudySpec, searches: Sequence[tuple[str, int]], kept: Path, jobs: int
+) -> Iterator[Curve]:
     with ProcessPoolExecutor(jobs) as pool, kept.open("a", encoding="utf-8") as file:
         asked = spec.objective, spec.limits
-        running = [pool.submit(_one, *asked, n, seed, spec.trials) for n, seed in open_ones]
+        running = [pool.submit(_one, *asked, n, seed, spec.trials) for n, seed in searches]
         try:
             for future in as_completed(running):
                 curve = future.result()
@@ -72,10 +76,27 @@ def _one(
         return search(shipped_model(objective, limits), name, make_optimizer(name), seed, trials)
 
 
-def _read(path: Path) -> Iterator[Curve]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        told = json.loads(line)
-        yield Curve(told["optimizer"], told["seed"], tuple(told["costs"]))
+def _read(path: Path) -> dict[tuple[str, int], Curve]:
+    """The finished searches; a line that an interruption has cut off is left out, and mended."""
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        path.write_text(whole, encoding="utf-8")
+    told = map(json.loads, whole.splitlines())
+    return {
+        (t["optimizer"], t["seed"]): Curve(t["optimizer"], t["seed"], tuple(t["costs"]))
+        for t in told
+    }
+
+
+def code_digest() -> str:
+    """A name for all that a search on the model hangs on: another version searches otherwise."""
+    package, digest = files("lsmtune"), hashlib.sha256()
+    for room in ("knobs", "learning", "optimizers", "comparison", "data"):
+        for path in sorted(Path(str(package / room)).rglob("*")):
+            if path.suffix in (".py", ".toml", ".jsonl"):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
 
 
 def engine_studies(spec: StudySpec, optimizers: Sequence[str], repeats: int) -> list[StudySpec]:
@@ -88,6 +109,7 @@ def engine_studies(spec: StudySpec, optimizers: Sequence[str], repeats: int) -> 
             update={
                 "study": f"{spec.name}-{name.split(':')[0]}-{place}-{seed}",
                 "optimizer": name, "seed": seed, "repeats": 0, "pairs": 0,
+                "budget": None, "until": None,
             }
         )
         for seed in range(spec.seed, spec.seed + repeats)

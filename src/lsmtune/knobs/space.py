@@ -108,6 +108,17 @@ class KnobSpace:
         ]
         return tuple(config for config in dict.fromkeys(found) if config != self.default())
 
+    def adopted(self, values: Mapping[str, Value]) -> Config:
+        """The legal config nearest to values of another space.
+
+        What lies beyond a range is moved to its end; what is unknown or not among the choices is
+        as in the base.
+        """
+        known = {knob.name: knob for knob in self.knobs if knob.name in values}
+        moved = {name: _settled(knob, values[name]) for name, knob in known.items()}
+        allowed = {name: value for name, value in moved.items() if known[name].allows(value)}
+        return self.legalise({**self.default(), **allowed})
+
     def neighbour(self, config: Config, rng: np.random.Generator) -> Config:
         """A legal config that differs from the given one in about a fifth of its knobs."""
         for _ in range(_TRIES):

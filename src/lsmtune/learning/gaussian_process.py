@@ -7,6 +7,7 @@ Nardi 2024): it keeps twenty runs in thirty dimensions from being taken for nois
 scikit-learn's has no priors, and its gradient takes ten times as long.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, sqrt
 
@@ -33,14 +34,12 @@ class GaussianProcess:
 
     `noise_sd` is the standard deviation by which a run differs from it, in the outcomes' unit;
     `length_scales` has one number a factor: the shorter, the more the factor matters.
-    `log_evidence` tells how well the model explains the outcomes, for a comparison with another.
     """
 
     points: Floats
     categorical: NDArray[np.bool_]
     length_scales: Floats
     noise_sd: float
-    log_evidence: float
     _signal: float
     _offset: float
     _spread: float
@@ -67,11 +66,14 @@ def fit_process(
     outcomes: Floats,
     categorical: NDArray[np.bool_],
     prior_mean: float | None = None,
+    usual_scales: Mapping[int, float] | None = None,
 ) -> GaussianProcess:
     """The process that most probably gave the outcomes.
 
     points (n, d): numbers in [0, 1], categories as their codes; outcomes (n,). A config that ran
     several times has as many rows. `prior_mean` is expected far from all points (None: the mean).
+    `usual_scales` are the length scales that are expected of some columns, instead of the priors'
+    own.
     """
     offset = float(np.mean(outcomes)) if prior_mean is None else prior_mean
     spread = float(np.std(outcomes)) or 1.0
@@ -79,6 +81,8 @@ def fit_process(
     distances = _distances(points, categorical)
     count = points.shape[1]
     middle = np.array([*[sqrt(2) + log(count) / 2] * count, 0.0, log(_NOISE_MEDIAN)])
+    for column, scale in (usual_scales or {}).items():
+        middle[column] = log(scale)
     widths = np.array([*[_SCALE_SPREAD] * count, 1.0, _NOISE_SPREAD])
     with one_thread():
         found = minimize(
@@ -94,9 +98,8 @@ def fit_process(
     covariance = _covariance(distances, scales, signal, noise)
     lower = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
     weights = cho_solve((lower, True), told)
-    evidence = -float(found.fun) - len(told) * log(spread)
     return GaussianProcess(
-        points, categorical, scales, spread * sqrt(noise), evidence, signal, offset, spread, lower,
+        points, categorical, scales, spread * sqrt(noise), signal, offset, spread, lower,
         weights,
     )  # fmt: skip
 

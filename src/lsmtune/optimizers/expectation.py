@@ -13,7 +13,10 @@ from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.outcomes import outcomes
 from lsmtune.optimizers.points import Points
 
-HERE, BEFORE = 0.0, 1.0
+_HERE, _BEFORE = 0.0, 1.0
+_USUAL_SCALE = 1.5
+"""The length scale that is expected between two studies: they are thought fairly alike, but the
+first few runs may say otherwise, which those of a knob could not."""
 _MOST_BEFORE = 100
 """So many runs of an earlier study count: a process takes the cube of all."""
 
@@ -35,7 +38,7 @@ class Expectation:
         """Mean and standard deviation at each of the places: (n, goals)."""
         rows = self._points.at(places)
         if self._is_joint:
-            rows = _of_study(rows, HERE)
+            rows = _of_study(rows, _HERE)
         told = [process.predict(rows) for process in self._processes]
         return np.column_stack([m for m, _ in told]), np.column_stack([sd for _, sd in told])
 
@@ -71,10 +74,11 @@ def expectation(
     rows, told, categorical = points.at(places), values, points.categorical
     if earlier is not None:
         before, known = _before(points, earlier)
-        rows = np.vstack([_of_study(rows, HERE), _of_study(before, BEFORE)])
+        rows = np.vstack([_of_study(rows, _HERE), _of_study(before, _BEFORE)])
         told, categorical = np.vstack([values, known]), np.append(categorical, True)
+    usual = {} if earlier is None else {rows.shape[1] - 1: _USUAL_SCALE}
     processes = tuple(
-        fit_process(rows, column, categorical, float(column.max())) for column in told.T
+        fit_process(rows, column, categorical, float(column.max()), usual) for column in told.T
     )
     return Expectation(places, values, points, processes, earlier is not None)
 

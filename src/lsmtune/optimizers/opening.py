@@ -30,8 +30,8 @@ def opening(
 
 
 def next_start(space: KnobSpace, history: Sequence[Observation]) -> Config | None:
-    """The first advised start that has not been tried; a longer history has had them all."""
-    if len(history) > len(space.advice):
+    """The first advised start that has not been tried; a much longer history has had them all."""
+    if len(history) > len(space.advice) + ENOUGH:
         return None
     tried = seen(history)
     return next((start for start in space.starts() if start not in tried), None)

@@ -15,7 +15,8 @@ from lsmtune.optimizers.points import Points
 _STARTS = 4
 """So many of the earlier study's configs are tried here."""
 _PATIENCE = 2
-"""So many of them in a row may lose to the base before the rest are left out."""
+"""So many of them in a row that do not beat the base within the limits, and the rest are left
+out."""
 
 
 class WarmStart:
@@ -45,11 +46,11 @@ class WarmStart:
 
 
 def _is_starting(history: Sequence[Observation]) -> bool:
-    """Whether there are starts left: not once too many in a row were below the base."""
-    trials = history[1:]
-    last = trials[-_PATIENCE:]
-    lost = len(last) == _PATIENCE and all(o.value is None or o.value >= 1 for o in last)
-    return len(trials) < _STARTS and not lost
+    """Whether there are starts left: not once too many in a row have lost."""
+    starts = history[1 : 1 + _STARTS]
+    lost = [o.value is None or o.value >= 1 or (o.violation or 0.0) > 0 for o in starts]
+    runs = zip(*(lost[place:] for place in range(_PATIENCE)), strict=False)
+    return len(starts) < _STARTS and not any(all(run) for run in runs)
 
 
 def _best(space: KnobSpace, study: Earlier, history: Sequence[Observation]) -> Iterator[Config]:
@@ -61,4 +62,4 @@ def _best(space: KnobSpace, study: Earlier, history: Sequence[Observation]) -> I
         return
     mean, _ = expected.predict(Points(space.knobs).places(configs))
     for at in np.argsort(mean.mean(axis=1), kind="stable"):
-        yield space.legalise(configs[at])
+        yield space.adopted(configs[at])

@@ -16,6 +16,7 @@ from lsmtune.store.ranking import base_metrics
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.trials import Role
 
+_ALL = (ALL_STUDIES,)
 _SHARED_KNOBS = 0.5
 """Of all studies those count that searched at least this share of the knobs."""
 
@@ -26,27 +27,35 @@ def earlier_studies(
     """The studies that the spec names, or all that may tell something.
 
     Only runs that had ended when the study was made count, so that it makes the same decisions
-    whatever else goes on. UserError where a named study is not there, is of another engine, or has
-    too few runs.
+    whatever else goes on.
     """
-    asked = spec.warm_start or ()
-    names = home.study_names() if asked == (ALL_STUDIES,) else asked
     found = []
-    for name in names:
+    for name in _names(home, spec):
         other = home.study(name)
-        if other.id >= study.id:
-            continue
-        runs = _usable(other, spec, _ended(home.trials(other), study))
-        if asked == (ALL_STUDIES,):
-            if len(runs) < FEWEST or not _shares_knobs(runs, space):
-                continue
-        elif len(runs) < FEWEST:
+        if other.id < study.id:
+            runs = _usable(other, spec, _ended(home.trials(other), study))
+            if len(runs) >= FEWEST and (spec.warm_start != _ALL or _shares_knobs(runs, space)):
+                found.append(_earlier(other, runs, spec, space))
+        elif spec.warm_start != _ALL:
+            raise UserError(f"warm_start: {name!r} is no older than {study.name!r} itself")
+    return tuple(found)
+
+
+def check_earlier(home: Home, spec: StudySpec) -> None:
+    """UserError where a named study is not there, is of another engine, or has too few runs."""
+    if spec.warm_start == _ALL:
+        return
+    for name in _names(home, spec):
+        other = home.study(name)
+        if (count := len(_usable(other, spec, home.trials(other)))) < FEWEST:
             raise UserError(
-                f"warm_start: {name!r} has {len(runs)} runs of {spec.engine} that tell of "
+                f"warm_start: {name!r} has {count} runs of {spec.engine} that tell of "
                 f"{spec.parsed_objective.name}; at least {FEWEST} are needed"
             )
-        found.append(_earlier(other, runs, spec, space))
-    return tuple(found)
+
+
+def _names(home: Home, spec: StudySpec) -> Sequence[str]:
+    return home.study_names() if spec.warm_start == _ALL else spec.warm_start or ()
 
 
 def _ended(trials: Sequence[StoredTrial], study: StoredStudy) -> list[StoredTrial]:
@@ -102,7 +111,9 @@ def _in_space(trial: StoredTrial, space: KnobSpace, factor: float) -> Config:
     ran = trial.spec.settings
     return Config(
         {
-            knob.name: knob.scaled_value(ran.get(knob.name, space.base[knob.name]), factor)
+            knob.name: knob.scaled_value(ran[knob.name], factor)
+            if knob.name in ran
+            else space.base[knob.name]
             for knob in space.knobs
         }
     )

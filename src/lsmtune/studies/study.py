@@ -32,7 +32,7 @@ from lsmtune.store.ranking import (
     study_winner,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
-from lsmtune.studies.earlier import earlier_studies
+from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless, value_noise
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.stopping import why_to_stop
@@ -277,6 +277,7 @@ def open_study(
         sweep_workdirs(home.work)
         stored = home.find_study(spec.name)
         if stored is None:
+            check_earlier(home, spec)
             found = described or describe(spec, engine, home.work)
             stored = _create(home, spec, found)
         else:

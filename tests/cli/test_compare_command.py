@@ -1,0 +1,105 @@
+"""`lsmtune compare` from its flags to page and JSON, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lsmtune.cli.main import run
+from lsmtune.comparison.race import Curve
+from lsmtune.engines.rocksdb import RocksDB
+
+LIMITS = ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
+LIFTED = [part for name in LIMITS for part in ("--limit", f"{name} <= none")]
+
+
+def test_a_comparison_on_the_model_gives_page_and_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    asked = ["compare", "random", "genetic", "--trials", "3", "--repeats", "2",
+             "--objective", "write_amp", *LIFTED, "--home", str(tmp_path / "home"),
+             "-o", str(page), "--json"]  # fmt: skip
+    assert run(asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["optimizers"].keys() == {"random", "genetic"}
+    for row in found["optimizers"].values():
+        assert row["repeats"] == 2
+        assert row["best_at"].keys() == {"3"}
+    assert "genetic" in page.read_text()
+    assert run(asked) == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
+def test_searches_that_were_cut_off_run_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["compare", "random", "--trials", "2", "--repeats", "2", "--objective", "write_amp",
+             *LIFTED, "--home", str(tmp_path / "home"), "--json"]  # fmt: skip
+    assert run(asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    (kept,) = (tmp_path / "home" / "results").glob("*.jsonl")
+    kept.write_text(kept.read_text()[:-20])
+    assert run(asked) == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["annealing"], "no 'annealing'"),
+        (["random", "random"], "named twice"),
+        (["random", "--reference", "tpe"], "--reference tpe: is not compared"),
+        (["random", "--knobs", "core"], "--knobs says nothing to the model"),
+        (["random", "--num", "5000"], "--num says nothing to the model"),
+        (["random", "--objective", "stall_s"], "stall_s is 0 in some screened runs"),
+        (["gp-ucb:ucb=-1"], "ucb: input should be greater than or equal to 0"),
+        (["gp-ucb:nu=2"], "nu: extra inputs are not permitted; options are ucb, schedule, start"),
+        (["tpe:ucb=2"], "tpe has no options; only gp-ucb has"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], words: str
+) -> None:
+    assert run(["compare", *flags, "--trials", "2", "--repeats", "1",
+                "--home", str(tmp_path / "home")]) == 2  # fmt: skip
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert words in told
+
+
+def test_on_the_engine_the_study_file_tells_what_is_searched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def searched(studies: list[object], *_: object) -> list[Curve]:
+        asked.extend(studies)
+        return [Curve(study.optimizer, study.seed, (0.9, 0.8)) for study in studies]  # type: ignore[attr-defined]
+
+    monkeypatch.setattr("lsmtune.cli.comparing.on_engine", searched)
+    monkeypatch.setattr("lsmtune.cli.comparing.described", lambda *_: None)
+    monkeypatch.setattr(RocksDB, "run", lambda *_: pytest.fail("a trial was run"))
+    file = tmp_path / "study.toml"
+    file.write_text(
+        'budget = "1m"\nuntil = "stable"\n[workload]\nname = "readrandom"\nnum = 5000\n'
+    )
+    assert run(["compare", "tpe", "random", "--real", "--study-file", str(file), "--trials", "2",
+                "--repeats", "2", "--home", str(tmp_path / "home")]) == 0  # fmt: skip
+    assert [(s.optimizer, s.seed, s.trials, s.budget, s.until) for s in asked] == [
+        (name, seed, 2, None, None) for seed in (1, 2) for name in ("tpe", "random")
+    ]
+    assert {s.workload.name for s in asked} == {"readrandom"}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("gp-ucb", "gp-ucb-autotikv"), ("genetic", "genetic-jin2022")]
+)
+def test_as_published_is_the_papers_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    found = []
+    monkeypatch.setattr("lsmtune.cli.tuning.print_plan", lambda spec, *_, **__: found.append(spec))
+    flags = ["--as-published", "--dry-run", "--home", str(tmp_path)]
+    assert run(["tune", "--optimizer", name, *flags]) == 0
+    assert found[0].optimizer == told
+    assert run(["tune", *flags]) == 2
