@@ -39,7 +39,7 @@ SHARES = {
 NSGA-II is made for several goals, and quasi-random search learns nothing: with one goal they only
 have to keep up.
 """
-AREAS = {"bestconfig": 0.9, "gp-ucb": 0.6}
+AREAS = {"bestconfig": 0.9, "gp-ucb": 0.6, "cdbtune": 0.85}
 """What a learner reaches of random search's area at least, where that is less than all of it: what
 is made for one goal only has to keep up with two, what thinks longer has had fewer trials."""
 THREE = "block_size,cache_size,bloom_bits"
@@ -60,7 +60,7 @@ def test_an_optimizer_is_called_what_it_is_listed_as(name: str) -> None:
     assert make_optimizer(name).name == name
 
 
-TRIALS = {"gp-ucb": 25, "forest": 40}
+TRIALS = {"gp-ucb": 25, "forest": 40, "cdbtune": 25}
 """Of those that think longer, and learn more from less; of the others 60."""
 
 

@@ -38,6 +38,7 @@ OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
     "qmc": _of("qmc_search", "QmcSearch"),
     "bestconfig": _of("bestconfig", "BestConfig"),
     "genetic": _of("genetic", "Genetic"),
+    "cdbtune": _of("cdbtune", "CdbTune"),
     "gp-ucb-autotikv": _of("gp_ucb_published", "PublishedGpUcb"),
     "genetic-jin2022": _of("genetic", "published"),
     "genetic-jin2022-small": _of("genetic", "described"),
