@@ -15,8 +15,8 @@ from lsmtune.optimizers.points import Points
 _STARTS = 4
 """So many of the earlier study's configs are tried here."""
 _PATIENCE = 2
-"""So many of them in a row that do not beat the base within the limits, and the rest are left
-out."""
+"""So many of them in a row that do not beat the base within the limits, and the earlier studies are
+left aside."""
 
 
 class WarmStart:
@@ -34,8 +34,10 @@ class WarmStart:
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """A config of the earlier study while they do well, then the search's own."""
+        if _has_lost(history):
+            return self._search.ask(space, history, seed)
         study = nearest(space, self._studies, history)
-        if _is_starting(history):
+        if len(history) <= _STARTS:
             tried = seen(history)
             start = next((c for c in _best(space, study, history) if c not in tried), None)
             if start is not None:
@@ -45,12 +47,12 @@ class WarmStart:
         return self._search.ask(space, history, seed)
 
 
-def _is_starting(history: Sequence[Observation]) -> bool:
-    """Whether there are starts left: not once too many in a row have lost."""
+def _has_lost(history: Sequence[Observation]) -> bool:
+    """Whether too many starts in a row have lost: then nothing more is asked of earlier studies."""
     starts = history[1 : 1 + _STARTS]
     lost = [o.value is None or o.value >= 1 or (o.violation or 0.0) > 0 for o in starts]
     runs = zip(*(lost[place:] for place in range(_PATIENCE)), strict=False)
-    return len(starts) < _STARTS and not any(all(run) for run in runs)
+    return any(all(run) for run in runs)
 
 
 def _best(space: KnobSpace, study: Earlier, history: Sequence[Observation]) -> Iterator[Config]:
