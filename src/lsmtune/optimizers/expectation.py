@@ -17,6 +17,8 @@ _HERE, _BEFORE = 0.0, 1.0
 _USUAL_SCALE = 1.5
 """The length scale that is expected between two studies: they are thought fairly alike, but the
 first few runs may say otherwise, which those of a knob could not."""
+_ALIKE = 0.5
+"""A study that tells less of this one, from 0 to 1, is left aside."""
 _MOST_BEFORE = 100
 """So many runs of an earlier study count: a process takes the cube of all."""
 
@@ -43,14 +45,9 @@ class Expectation:
         return np.column_stack([m for m, _ in told]), np.column_stack([sd for _, sd in told])
 
     @property
-    def likeness(self) -> float:
-        """How far the earlier study tells of this one, from 0 (not at all) to 1; of all goals.
-
-        1 where there is no earlier study.
-        """
-        if not self._is_joint:
-            return 1.0
-        return min(process.likeness(-1) for process in self._processes)
+    def is_alike(self) -> bool:
+        """Whether the earlier study tells of this one, for each goal; True where there is none."""
+        return not self._is_joint or all(p.likeness(-1) >= _ALIKE for p in self._processes)
 
 
 def expectation(

@@ -22,9 +22,6 @@ from lsmtune.optimizers.opening import ENOUGH, opening
 from lsmtune.optimizers.outcomes import chebyshev
 from lsmtune.optimizers.random_search import RandomSearch
 
-_ALIKE = 0.5
-"""An earlier study that tells less of this one, from 0 to 1, is left aside."""
-
 
 class UcbOptions(BaseModel):
     """What can be asked of the optimizer: `gp-ucb:ucb=3,schedule=growing`.
@@ -76,7 +73,7 @@ class GpUcb:
     ) -> Config:
         """As `ask`, with an earlier study's runs beside the history's while it is like this one."""
         expected = expectation(space, history, earlier)
-        if expected is None or expected.likeness < _ALIKE:
+        if expected is None or not expected.is_alike:
             return self.ask(space, history, seed)
         return self._lowest(space, history, seed, expected)
 

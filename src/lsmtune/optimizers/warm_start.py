@@ -13,10 +13,7 @@ from lsmtune.optimizers.gp_ucb import GpUcb
 from lsmtune.optimizers.points import Points
 
 _STARTS = 4
-"""So many of the earlier study's configs are tried here."""
-_PATIENCE = 2
-"""So many of them in a row that do not beat the base within the limits, and the earlier studies are
-left aside."""
+"""So many of the earlier study's configs are tried here, while it is like this one."""
 
 
 class WarmStart:
@@ -33,9 +30,7 @@ class WarmStart:
         self._studies = tuple(studies)
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
-        """A config of the earlier study while they do well, then the search's own."""
-        if _has_lost(history):
-            return self._search.ask(space, history, seed)
+        """A config of the earlier study while it is like this one, then the search's own."""
         study = nearest(space, self._studies, history)
         if len(history) <= _STARTS:
             tried = seen(history)
@@ -47,20 +42,15 @@ class WarmStart:
         return self._search.ask(space, history, seed)
 
 
-def _has_lost(history: Sequence[Observation]) -> bool:
-    """Whether too many starts in a row have lost: then nothing more is asked of earlier studies."""
-    starts = history[1 : 1 + _STARTS]
-    lost = [o.value is None or o.value >= 1 or (o.violation or 0.0) > 0 for o in starts]
-    runs = zip(*(lost[place:] for place in range(_PATIENCE)), strict=False)
-    return any(all(run) for run in runs)
-
-
 def _best(space: KnobSpace, study: Earlier, history: Sequence[Observation]) -> Iterator[Config]:
-    """The earlier study's configs within its limits, made legal, those first that promise most."""
+    """The earlier study's configs within its limits, made legal, those first that promise most.
+
+    None once it proves unlike this one.
+    """
     within = [o for o in study.observations if o.is_measured and (o.violation or 0.0) <= 0]
     configs = list(dict.fromkeys(o.config for o in within))
     expected = expectation(space, history, study)
-    if expected is None or not configs:
+    if expected is None or not configs or not expected.is_alike:
         return
     mean, _ = expected.predict(Points(space.knobs).places(configs))
     for at in np.argsort(mean.mean(axis=1), kind="stable"):
