@@ -65,8 +65,10 @@ for _command in (
 
 def main() -> NoReturn:
     """Run the program; exit codes: 0 done, 1 failed, 2 wrong use or wrong input."""
-    # So that a polite kill cleans up as Ctrl-C does.
-    signal.signal(signal.SIGTERM, _interrupt)
+    # So that a polite kill, or a terminal that is closed, cleans up as Ctrl-C does.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            signal.signal(number, _interrupt)
     sys.exit(run(sys.argv[1:]))
 
 
