@@ -30,6 +30,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "DISTURBED_PERCENT", 100.0)
         patch.setenv("TMPDIR", str(folder))
+        patch.setenv("XDG_STATE_HOME", str(folder))
         patch.setattr(tempfile, "tempdir", None)
         yield
 
@@ -47,9 +48,10 @@ def silent() -> Progress:
 
 @pytest.fixture
 def own_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files, and so a host lock, of the test's own."""
+    """A folder for temporary files and state, and so a host lock, of the test's own."""
     folder = tmp_path / "tmp"
     folder.mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", None)
     return folder

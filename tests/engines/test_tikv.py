@@ -157,13 +157,39 @@ def test_tikv_is_left_as_it_was_found(place: Site, settings: dict[str, int]) -> 
     give_back(found)  # once is enough
 
 
-def test_what_a_killed_lsmtune_has_left_is_mended_first(place: Site) -> None:
+def kill(rigged: Rig) -> None:
+    """As the kernel does: locks are open again, nothing is given back."""
+    rigged.engine._node._held.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("settings", [{BLOCK: 4 * KIB}, {MEMTABLE: 256 * MIB}])
+def test_what_a_killed_lsmtune_has_left_is_mended_first(
+    place: Site, settings: dict[str, int]
+) -> None:
+    found = rig(place)
+    found.run(found.base | settings)
+    kill(found)
+    again = rig(place)
+    assert again.base == found.base
+    assert place.config.read_text() == FILE
+    assert place.tikv.value(BLOCK) == "64KB"
+    assert place.tikv.value(MEMTABLE) == "128MiB"
+    give_back(again)
+    # The marker is gone: what the user changes now is his.
+    place.tikv.change({MEMTABLE: "64MiB"})
+    assert rig(place).base[MEMTABLE] == 64 * MIB
+
+
+def test_a_restart_that_failed_is_remembered(place: Site) -> None:
     found = rig(place)
     found.run(found.base | {BLOCK: 4 * KIB})
-    found.engine._node._held.close()  # type: ignore[attr-defined] # as the kernel does
-    again = rig(place)
-    assert again.base[BLOCK] == 64 * KIB
-    assert place.config.read_text() == FILE
+    place.tikv.mode = Mode.FAILS_TO_RESTART
+    with pytest.raises(LsmtuneError, match="the next lsmtune that meets it tries again"):
+        give_back(found)
+    with pytest.raises(UserError, match=r"if what it runs now is what you want, delete .*json"):
+        rig(place)
+    place.tikv.mode = Mode.WORKS
+    assert rig(place).base == found.base
     assert place.tikv.value(BLOCK) == "64KB"
 
 

@@ -1,11 +1,12 @@
 """The user's TiKV: takes options online or by its file and a restart, and is left as found."""
 
-import hashlib
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.read_back import check_as_given
@@ -24,6 +25,7 @@ from lsmtune.knobs.types import Settings, Value
 from lsmtune.system.command import run_command
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.lock import study_lock
+from lsmtune.system.marker import Marker, state_folder
 from lsmtune.system.stand_in import StandIn
 from lsmtune.tables import Cluster
 from lsmtune.trials import Base, Status
@@ -31,10 +33,15 @@ from lsmtune.trials import Base, Status
 _POLL_S = 0.05
 _STARTED = "process_start_time_seconds"
 _MOST_CHARACTERS = 300
+_SETTINGS = TypeAdapter(dict[str, Value])
 
 
 class Node:
-    """One TiKV. It is held, so that no other lsmtune touches it, until it is given back."""
+    """One TiKV. It is held, so that no other lsmtune touches it, until it is given back.
+
+    What it was found with is left in a marker before the first change, and stays there until it
+    runs with that again: the next lsmtune mends what one that was killed, or failed, has left.
+    """
 
     def __init__(self, cluster: Cluster, catalogue: Catalogue) -> None:
         self.status = StatusServer(cluster.status)
@@ -42,6 +49,7 @@ class Node:
         self._catalogue = catalogue
         path = cluster.config_path
         self._file = None if path is None else StandIn(path)
+        self._marker = Marker(state_folder() / f"tikv-{self.status.identity()}.json")
         self._held = ExitStack()
         self._found: Settings | None = None
         self._under: str | None = None
@@ -53,12 +61,9 @@ class Node:
         """
         if self._found is not None:
             return
-        name = hashlib.sha256(self.status.address.encode()).hexdigest()[:12]
-        lock = Path(tempfile.gettempdir()) / f"lsmtune-tikv-{name}.lock"
-        self._held.enter_context(study_lock(lock, f"TiKV at {self.status.address}"))
+        self._lock()
         try:
-            if self._file is not None and self._file.put_back():
-                self._restart()
+            self._mend()
             self._found = self.settings()
         except TrialFailedError as failure:
             self._held.close()
@@ -66,6 +71,29 @@ class Node:
         except BaseException:
             self._held.close()
             raise
+
+    def _lock(self) -> None:
+        lock = Path(tempfile.gettempdir()) / f"lsmtune-tikv-{self.status.identity()}.lock"
+        self._held.enter_context(study_lock(lock, f"TiKV at {self.status.address}"))
+
+    def _mend(self) -> None:
+        """Undo what an lsmtune has left that did not come to give TiKV back."""
+        left = self._marker.read()
+        if left is None:
+            # An older lsmtune has left the file alone, and no marker.
+            if self._file is not None and self._file.put_back():
+                self._restart()
+            return
+        try:
+            self._return_to(_SETTINGS.validate_json(left))
+        except (TrialFailedError, ValidationError) as failure:
+            reason = (
+                f"tikv: an lsmtune that did not come to its end has left other options in it, and "
+                f"it cannot be left as it was found: {failure}; if what it runs now is what you "
+                f"want, delete {self._marker.path}"
+            )
+            raise UserError(reason) from failure
+        self._marker.clear()
 
     def settings(self) -> Settings:
         """The value of every knob that it runs with."""
@@ -87,8 +115,14 @@ class Node:
         if now is None or self._needs_file(base) or not self._are_online(changed):
             self._restart_under(base, wanted)
         elif changed:
+            self._remember()
             refused = self.status.change(self._told(changed))
         return self._read_back(wanted, refused)
+
+    def _remember(self) -> None:
+        """Leave what TiKV was found with for who comes after, before anything is changed."""
+        if self._found is not None and self._marker.read() is None:
+            self._marker.leave(_SETTINGS.dump_json(self._found).decode())
 
     def give_back(self) -> None:
         """Leave TiKV as it was found; LsmtuneError when it does not come to that."""
@@ -99,18 +133,23 @@ class Node:
             try:
                 self._return_to(found)
             except (TrialFailedError, UserError) as failure:
-                raise LsmtuneError(f"TiKV does not run as it was found: {failure}") from failure
+                reason = f"TiKV does not run as it was found: {failure}"
+                if self._marker.read() is not None:
+                    reason += "; the next lsmtune that meets it tries again"
+                raise LsmtuneError(reason) from failure
+            self._marker.clear()
 
     def _return_to(self, found: Settings) -> None:
-        if self._file is not None and self._file.put_back():
-            self._under = None
-            self._restart()
+        """Bring it back to what it was found with, by a restart where that is needed."""
+        self._under = None
+        was_aside = self._file is not None and self._file.put_back()
         now = self._settings_or_none()
-        if now is None and self._cluster.restart:
+        changed = {n for n, v in found.items() if now is None or now.get(n) != v}
+        if self._file is not None and (was_aside or now is None or not self._are_online(changed)):
             self._restart()
-        elif now != found:
-            changed = {n: v for n, v in found.items() if now is None or now.get(n) != v}
-            self.status.change(self._told(changed))
+            now = self.settings()
+        if now is not None and now != found:
+            self.status.change(self._told({n: v for n, v in found.items() if now.get(n) != v}))
         self._read_back(found, None)
 
     # --- by its file
@@ -127,6 +166,7 @@ class Node:
                 "tikv: these options need a restart of TiKV; tell config and restart in the table "
                 "[tikv]"
             )
+        self._remember()
         changes = {n: v for n, v in wanted.items() if base.settings.get(n) != v}
         text = with_store(self._file.own_text(), base.given or "")
         self._file.write(edited(text, self._told(changes)))
@@ -159,7 +199,8 @@ class Node:
             self.settings()
         except TrialFailedError:
             return False
-        return began is None or self._start_time() != began
+        # The metrics of a process that has just begun may come later than its options.
+        return (now := self._start_time()) is not None and now != began
 
     # --- reading
 
@@ -187,7 +228,7 @@ class Node:
         check_as_given("TiKV", differing)
         return {name: told[name] for name in wanted}
 
-    def _are_online(self, names: Mapping[str, Value]) -> bool:
+    def _are_online(self, names: Iterable[str]) -> bool:
         return all(self._catalogue.knob(name).apply == "online" for name in names)
 
     def _told(self, settings: Mapping[str, Value]) -> dict[str, object]:

@@ -1,6 +1,9 @@
 """TiKV's status server: what it runs with, what it counts, and changes while it runs."""
 
+import hashlib
+import ipaddress
 import json
+import socket
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
 from typing import Any
@@ -21,6 +24,12 @@ class StatusServer:
     def __init__(self, address: str) -> None:
         self.address = address
         self._metrics = ""
+
+    def identity(self) -> str:
+        """A word for the server, the same however its host is spelled."""
+        host, _, port = self.address.rpartition(":")
+        place = f"{_host_of(host.strip('[]'), int(port))}:{port}"
+        return hashlib.sha256(place.encode()).hexdigest()[:12]
 
     def config(self) -> Flat:
         """What TiKV runs with, by dotted names."""
@@ -77,3 +86,13 @@ class StatusServer:
             raise TrialFailedError(Status.TIMED_OUT, reason) from error
         finally:
             connection.close()
+
+
+def _host_of(host: str, port: int) -> str:
+    """The address of a host, the same for every spelling; the spelling where it is not found."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        return host  # who asks it is told
+    addresses = sorted(str(to[0]) for *_, to in found)
+    return "loopback" if ipaddress.ip_address(addresses[0]).is_loopback else addresses[0]
