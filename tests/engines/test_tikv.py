@@ -1,5 +1,6 @@
 """The engine tikv on stand-ins of TiKV's status server and of go-ycsb."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ CATALOGUE = load("tikv")
 BLOCK, MEMTABLE = "rocksdb.defaultcf.block-size", "rocksdb.defaultcf.write-buffer-size"
 KIB, MIB = 1 << 10, 1 << 20
 ROOMY = "16GiB"
+LEFT = ["bin", "restart", "tikv.toml", "tikv.toml.lsmtune-lock"]
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +153,7 @@ def test_tikv_is_left_as_it_was_found(place: Site, settings: dict[str, int]) -> 
     give_back(found)
     assert place.config.read_text() == FILE
     assert place.config.stat().st_ino == inode
-    assert sorted(p.name for p in place.folder.iterdir()) == ["bin", "restart", "tikv.toml"]
+    assert sorted(p.name for p in place.folder.iterdir()) == LEFT
     assert place.tikv.value(BLOCK) == "64KB"
     assert place.tikv.value(MEMTABLE) == "128MiB"
     give_back(found)  # once is enough
@@ -191,6 +193,39 @@ def test_a_restart_that_failed_is_remembered(place: Site) -> None:
     place.tikv.mode = Mode.WORKS
     assert rig(place).base == found.base
     assert place.tikv.value(BLOCK) == "64KB"
+
+
+def test_an_edit_during_a_study_is_kept_and_told(place: Site) -> None:
+    found = rig(place)
+    found.run(found.base | {BLOCK: 4 * KIB})
+    place.config.write_text("[log]\nlevel = 'warn'\n")
+    with pytest.raises(UserError, match=r"that is kept as .*tikv\.toml\.lsmtune-found, your file"):
+        give_back(found)
+    assert place.config.read_text() == FILE
+    assert place.tikv.value(BLOCK) == "64KB"
+    assert place.config.with_name("tikv.toml.lsmtune-found").read_text().startswith("[log]")
+    assert rig(place).base == found.base
+
+
+def test_what_tikv_persists_is_no_edit(place: Site) -> None:
+    found = rig(place)
+    place.tikv.mode = Mode.PERSISTS
+    for settings in ({BLOCK: 4 * KIB}, {BLOCK: 4 * KIB, MEMTABLE: 96 * MIB}):
+        metrics(found.run(found.base | settings))
+    assert "persisted" in place.config.read_text()
+    give_back(found)
+    assert place.config.read_text() == FILE
+
+
+def test_one_tikv_by_two_names_is_one(place: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = rig(place)
+    found.run()
+    with pytest.raises(UserError, match="is in use: another lsmtune process"):
+        rig(place, tikv={"status": f"localhost:{place.port}", "config": None, "restart": []},
+            knobs="online")  # fmt: skip
+    monkeypatch.setattr(tempfile, "tempdir", str(place.folder))
+    with pytest.raises(UserError, match="is in use: another lsmtune process"):
+        rig(place)
 
 
 def test_two_lsmtunes_do_not_tune_one_tikv(place: Site) -> None:

@@ -35,6 +35,7 @@ class Mode(StrEnum):
     WORKS = "works"
     REFUSES = "refuses changes"
     CANNOT_PERSIST = "changes, but cannot persist"
+    PERSISTS = "writes changes into its file whatever it is told"
     IGNORES = "says yes and changes nothing"
     SILENT = "does not answer changes"
     WILL_NOT_START = "does not come up again under a file that says something else"
@@ -327,6 +328,9 @@ class _Handler(BaseHTTPRequestHandler):
             reason = 'Os { code: 13, kind: PermissionDenied, message: "Permission denied" }'
             self._answer(500, f"config changed, but failed to persist change due to err: {reason}")
             return
+        if mode is Mode.PERSISTS:
+            file = self.tikv.config_file
+            file.write_text(f"{file.read_text()}# persisted {changes}\n")
         self._answer(200, "")
 
     def _answer(self, code: int, text: str) -> None:

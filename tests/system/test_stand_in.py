@@ -48,6 +48,21 @@ def test_a_later_process_finds_what_was_left_aside(own: Path) -> None:
     assert own.read_text() == "mine = 1\n"
 
 
+def test_an_edit_is_kept_beside_the_file(own: Path) -> None:
+    stand_in = StandIn(own)
+    for edit in ("edited = 3\n", "edited = 4\n"):
+        stand_in.write("theirs = 2\n")
+        own.write_text(edit)
+    assert not StandIn(own).is_ours()
+    later = StandIn(own)
+    assert later.put_back()
+    assert own.read_text() == "mine = 1\n"
+    [first], [second] = stand_in.take_edits(), later.take_edits()
+    assert (first.read_text(), second.read_text()) == ("edited = 3\n", "edited = 4\n")
+    assert not stand_in.take_edits()
+    assert sorted(own.parent.iterdir()) == sorted([own, first, second])
+
+
 def test_behind_a_link_stands_the_file_itself(own: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.toml"
     link.symlink_to(own)

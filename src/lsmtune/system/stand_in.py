@@ -1,25 +1,32 @@
 """A file of the user's that is set aside for a while, with another text in its place."""
 
+import hashlib
 import os
 import shutil
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from lsmtune.errors import UserError
-
-_ASIDE = ".lsmtune-aside"
 
 
 class StandIn:
     """The place of a file: the user's own, or a text of ours while the own one is set aside.
 
     The own file is renamed, never written to, and put back as it was: its bytes, owner and times.
-    One that is still aside when a process begins was left there by one that was killed.
+    One that is still aside when a process begins was left there by one that was killed. A text that
+    is neither was edited meanwhile: it is kept beside the file, never overwritten.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
-        self._aside = self.path.with_name(self.path.name + _ASIDE)
+        self._aside = self.beside("aside")
+        self._digest = self.beside("wrote")
+        self._edits: list[Path] = []
+
+    def beside(self, what: str) -> Path:
+        """The path of a file of lsmtune's beside this one."""
+        return self.path.with_name(f"{self.path.name}.lsmtune-{what}")
 
     @property
     def is_aside(self) -> bool:
@@ -37,6 +44,8 @@ class StandIn:
     def write(self, text: str) -> None:
         """Put the text in the file's place, readable for whom the own one is."""
         try:
+            self._keep_edit()
+            self._digest.write_text(_digest(text.encode()))
             if not self.is_aside:
                 self.path.rename(self._aside)
             self.path.write_text(text, encoding="utf-8")
@@ -47,9 +56,40 @@ class StandIn:
         except OSError as error:
             raise UserError(f"{self.path}: cannot be written: {error.strerror}") from error
 
+    def is_ours(self) -> bool:
+        """Whether a text of ours stands in the place, to the byte."""
+        if not self.is_aside or not self.path.exists():
+            return False
+        return not self._digest.exists() or _digest(self.path.read_bytes()) == (
+            self._digest.read_text()
+        )
+
+    def adopt(self) -> None:
+        """What stands in the place now counts as a text of ours: TiKV has written it."""
+        self._digest.write_text(_digest(self.path.read_bytes()))
+
     def put_back(self) -> bool:
         """Put the user's file back in its place; whether it was aside."""
         if not self.is_aside:
             return False
+        self._keep_edit()
         self._aside.replace(self.path)
+        self._digest.unlink(missing_ok=True)
         return True
+
+    def take_edits(self) -> list[Path]:
+        """Where edits were kept that nobody has been told of yet."""
+        edits, self._edits = self._edits, []
+        return edits
+
+    def _keep_edit(self) -> None:
+        if not self.is_aside or not self.path.exists() or self.is_ours():
+            return
+        names = (self.beside(f"found{n or ''}") for n in count())
+        kept = next(path for path in names if not path.exists())
+        self.path.rename(kept)
+        self._edits.append(kept)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -61,8 +61,8 @@ class Node:
         """
         if self._found is not None:
             return
-        self._lock()
         try:
+            self._lock()
             self._mend()
             self._found = self.settings()
         except TrialFailedError as failure:
@@ -73,8 +73,13 @@ class Node:
             raise
 
     def _lock(self) -> None:
-        lock = Path(tempfile.gettempdir()) / f"lsmtune-tikv-{self.status.identity()}.lock"
-        self._held.enter_context(study_lock(lock, f"TiKV at {self.status.address}"))
+        """Lock the address on this machine, and the file for whoever shares it."""
+        locks = [Path(tempfile.gettempdir()) / f"lsmtune-tikv-{self.status.identity()}.lock"]
+        if self._file is not None:
+            self._file.own_text()  # one that is not there is told before a lock is made beside it
+            locks.append(self._file.beside("lock"))
+        for lock in locks:
+            self._held.enter_context(study_lock(lock, f"TiKV at {self.status.address}"))
 
     def _mend(self) -> None:
         """Undo what an lsmtune has left that did not come to give TiKV back."""
@@ -83,6 +88,7 @@ class Node:
             # An older lsmtune has left the file alone, and no marker.
             if self._file is not None and self._file.put_back():
                 self._restart()
+                self._tell_of_edit()
             return
         try:
             self._return_to(_SETTINGS.validate_json(left))
@@ -94,6 +100,7 @@ class Node:
             )
             raise UserError(reason) from failure
         self._marker.clear()
+        self._tell_of_edit()
 
     def settings(self) -> Settings:
         """The value of every knob that it runs with."""
@@ -116,7 +123,7 @@ class Node:
             self._restart_under(base, wanted)
         elif changed:
             self._remember()
-            refused = self.status.change(self._told(changed))
+            refused = self._change(changed)
         return self._read_back(wanted, refused)
 
     def _remember(self) -> None:
@@ -138,6 +145,7 @@ class Node:
                     reason += "; the next lsmtune that meets it tries again"
                 raise LsmtuneError(reason) from failure
             self._marker.clear()
+            self._tell_of_edit()
 
     def _return_to(self, found: Settings) -> None:
         """Bring it back to what it was found with, by a restart where that is needed."""
@@ -149,8 +157,17 @@ class Node:
             self._restart()
             now = self.settings()
         if now is not None and now != found:
-            self.status.change(self._told({n: v for n, v in found.items() if now.get(n) != v}))
+            self._change({n: v for n, v in found.items() if now.get(n) != v})
         self._read_back(found, None)
+
+    def _tell_of_edit(self) -> None:
+        """UserError where somebody has edited the file while ours stood in its place."""
+        if self._file is not None and (edits := self._file.take_edits()):
+            raise UserError(
+                f"{self._file.path}: was edited while lsmtune's text stood there; that is kept as "
+                f"{edits[-1]}, your file is as it was before and TiKV runs with it: bring over "
+                "what you want, restart TiKV, and the same command goes on"
+            )
 
     # --- by its file
 
@@ -227,6 +244,14 @@ class Node:
             raise TrialFailedError(Status.REFUSED, reason)
         check_as_given("TiKV", differing)
         return {name: told[name] for name in wanted}
+
+    def _change(self, changes: Settings) -> str | None:
+        """Change options online. A TiKV that writes that into its file has not edited it."""
+        ours = self._file is not None and self._file.is_ours()
+        refused = self.status.change(self._told(changes))
+        if self._file is not None and ours:
+            self._file.adopt()
+        return refused
 
     def _are_online(self, names: Iterable[str]) -> bool:
         return all(self._catalogue.knob(name).apply == "online" for name in names)
