@@ -91,7 +91,9 @@ def test_the_file_to_deploy_and_the_way_back(
     found = tomllib.loads(deployed)["rocksdb"]["defaultcf"]["block-size"]
     assert found.endswith("KiB")
     assert "gain in 6 pairs of runs" in deployed
-    assert "Need a restart with this file" in deployed
+    assert "Need a restart with these in the file" in deployed
+    assert "# Only [rocksdb] and [storage] of your file" in deployed
+    assert "lsmtune export s --format tikv-toml --base tikv.toml\n" in deployed
     back = tomllib.loads((results / "tikv.toml.back").read_text())
     assert back == {
         "rocksdb": {"defaultcf": {"block-size": "64KB"}},
@@ -103,6 +105,9 @@ def test_the_file_to_deploy_and_the_way_back(
     text = out(capsys, "export", "s", *flags)
     assert f'block-size = "{found}" # as ever' in text
     assert 'data-dir = "/data/tikv"   # big disk' in text
+    assert "Only [rocksdb]" not in text
+    # Without --base it is the file that TiKV starts with, if that can be read.
+    assert out(capsys, "export", "s", *flags[:-2]) == text
     own.write_text(text)
     again = tomllib.loads(out(capsys, "export", "s", *flags, "--back"))
     assert again["rocksdb"]["defaultcf"]["block-size"] == "64KiB"
@@ -124,6 +129,18 @@ def test_what_can_go_online_is_told_with_its_calls(
     status = f"127.0.0.1:{tuned.site.port}"
     assert f"""curl -X POST http://{status}/config -d '{{"{memtable}": "{told}"}}'""" in text
     assert f"modify-tikv-config -n {memtable} -v {told}" in text
+
+
+def test_a_file_that_cannot_be_read_is_not_made_up(
+    tuned: Tuned, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = tuned.site.config.rename(tuned.site.folder / "away")
+    try:
+        text = out(capsys, "export", "s", "--format", "tikv-toml", "--home", str(tuned.home))
+    finally:
+        away.rename(tuned.site.config)
+    assert "no file to start TiKV with" in text
+    assert "security" not in tomllib.loads(text)
 
 
 def test_other_forms_are_refused(tuned: Tuned, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.engines.myrocks.options import server_variables, variables_of
+from lsmtune.engines.tikv.options import with_store
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Settings
@@ -22,6 +23,7 @@ from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.system.host import describe_host
+from lsmtune.system.stand_in import StandIn
 from lsmtune.tables import Cluster
 from lsmtune.trials import Role
 from lsmtune.verdict import UNKNOWN
@@ -48,13 +50,12 @@ class Deployment:
 
 
 def deployment(home: Home, view: StudyView) -> Deployment:
-    """The winner's file and the base's, made from the file that tuning began with."""
+    """The winner's file and the base's, made from what the study keeps of the one it began with."""
     form = FORMATS[view.engine][0]
-    return Deployment(
-        _FILES[form],
-        exported(home, view, form, None, back=False),
-        exported(home, view, form, None, back=True),
-    )
+    _check_winner(view)
+    exporter = _Exporter(home, view)
+    texts = (exporter.text(form, None, back=back, to_keep=True) for back in (False, True))
+    return Deployment(_FILES[form], *texts)
 
 
 def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
@@ -62,10 +63,7 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
 
     Values are those for a full-size tree, whatever scale the study had.
     """
-    if view.best_trial is None:
-        raise UserError(
-            f"study {view.name!r}: no trial beat the base within the limits, nothing to export"
-        )
+    _check_winner(view)
     if form not in (forms := FORMATS[view.engine]):
         raise UserError(
             f"--format {form}: not a form of the engine {view.engine}; allowed: {', '.join(forms)}"
@@ -73,6 +71,13 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
     if form in ("db_bench", "toml") and base is not None:
         raise UserError("--base goes with --format options, my.cnf or tikv-toml only")
     return _Exporter(home, view).text(form, base, back=back)
+
+
+def _check_winner(view: StudyView) -> None:
+    if view.best_trial is None:
+        raise UserError(
+            f"study {view.name!r}: no trial beat the base within the limits, nothing to export"
+        )
 
 
 class _Exporter:
@@ -84,8 +89,8 @@ class _Exporter:
         self._spec, self._ground = _ground(home, view.name)
         self._base = self._ground.base
 
-    def text(self, form: str, base: Path | None, *, back: bool) -> str:
-        """The exported file."""
+    def text(self, form: str, base: Path | None, *, back: bool, to_keep: bool = False) -> str:
+        """The exported file. One to keep has nothing that a study may not keep."""
         tuned = self._base_run().config
         old, new = self._full_size(tuned), self._full_size(self._best_run().config)
         settings, other = (old, new) if back else (new, old)
@@ -95,7 +100,8 @@ class _Exporter:
         if form == "toml":
             return export_toml({name: settings[name] for name in tuned}, self._heading(back=back))
         if form == "tikv-toml":
-            return self._tikv_toml(tuned, settings, other, base, back=back)
+            text, whole = self._tikv_file(base, to_keep=to_keep)
+            return self._tikv_toml(tuned, settings, other, text, whole=whole, back=back)
         if form == "my.cnf":
             return self._my_cnf({name: settings[name] for name in tuned}, base, back=back)
         text = (self._base.given or self._base.options) if base is None else _read(base)
@@ -115,14 +121,34 @@ class _Exporter:
         note = f"{self._heading(back=back)}\nTakes effect with a restart of the server."
         return _my_cnf(self._spec, self._ground, tuned, text, note)
 
+    def _tikv_file(self, base: Path | None, *, to_keep: bool) -> tuple[str, bool]:
+        """The tikv.toml that is edited, and whether it is a whole one.
+
+        The file that TiKV starts with may hold secrets: a study keeps its tables of the store.
+        """
+        kept, cluster = self._base.given or "", self._spec.tikv or Cluster()
+        if base is not None:
+            return _read(base), True
+        if to_keep or cluster.config_path is None:
+            return kept, False
+        try:
+            text = StandIn(cluster.config_path).own_text()
+        except UserError:
+            return kept, False
+        return (text if self._spec.base is None else with_store(text, kept)), True
+
     def _tikv_toml(
-        self, tuned: Config, settings: Settings, other: Settings, base: Path | None, *, back: bool
-    ) -> str:
-        text = (self._base.given or "") if base is None else _read(base)
+        self, tuned: Config, settings: Settings, other: Settings, text: str, *, whole: bool,
+        back: bool,
+    ) -> str:  # fmt: skip
         knobs = [self._ground.catalogue.knob(name) for name in tuned]
         changed = [knob for knob in knobs if settings[knob.name] != other[knob.name]]
         status = (self._spec.tikv or Cluster()).status
-        note = [self._heading(back=back), *tikv_toml.deployment_lines(changed, settings, status)]
+        note = [
+            self._heading(back=back),
+            *tikv_toml.scope_lines(self._view.name, whole=whole, back=back),
+            *tikv_toml.deployment_lines(changed, settings, status),
+        ]
         return tikv_toml.export_tikv_toml(
             knobs, settings, self._base.settings, text, "\n".join(note)
         )

@@ -25,6 +25,17 @@ def export_tikv_toml(
     return "".join(f"# {line}\n" for line in note.splitlines()) + edited(text, changes)
 
 
+def scope_lines(study: str, *, whole: bool, back: bool) -> list[str]:
+    """What the file is, where it is not a whole one: TiKV must not be started with it."""
+    if whole:
+        return []
+    way = " --back" if back else ""
+    return [
+        "Only [rocksdb] and [storage] of your file, and no file to start TiKV with. Merge them:",
+        f"  lsmtune export {study} --format tikv-toml --base tikv.toml{way}",
+    ]
+
+
 def deployment_lines(knobs: Sequence[Knob], settings: Settings, status: str) -> list[str]:
     """How a change to the settings gets into a running TiKV, and what of it needs a restart.
 
@@ -36,7 +47,7 @@ def deployment_lines(knobs: Sequence[Knob], settings: Settings, status: str) -> 
     restart = [knob.name for knob in knobs if knob.apply == "restart"]
     lines = _online_lines(online, status) if online else []
     if restart:
-        lines.append("Need a restart with this file (and take no effect before it):")
+        lines.append("Need a restart with these in the file (and take no effect before it):")
         lines += [f"  {name}" for name in restart]
     return lines
 
