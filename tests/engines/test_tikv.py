@@ -339,6 +339,17 @@ def test_a_tikv_that_cannot_be_left_as_found_is_told(place: Site) -> None:
     assert place.config.read_text() == FILE  # the file is the user's again all the same
 
 
+def test_a_tikv_that_is_gone_ends_the_study_not_the_trial(place: Site) -> None:
+    found = rig(place, tikv={"config": None, "restart": [], "start_s": 0.2}, knobs="online")
+    metrics(found.run(found.base | ONLINE))
+    place.tikv.mode = Mode.DIES_LOADING
+    with pytest.raises(LsmtuneError, match="is gone, and lsmtune has no restart command"):
+        found.run()
+    place.tikv.mode = Mode.WORKS
+    place.tikv.start()
+    metrics(found.run())
+
+
 def test_a_tikv_that_is_not_there_is_told(place: Site) -> None:
     with pytest.raises(UserError, match=r"127\.0\.0\.1:1 does not answer"):
         rig(place, tikv={"status": "127.0.0.1:1"})

@@ -10,12 +10,12 @@ from lsmtune.engines.tikv.measure import version
 from lsmtune.engines.tikv.node import Node
 from lsmtune.engines.tikv.options import of_store, parse_file, read_settings
 from lsmtune.engines.tikv.trial import Trial
-from lsmtune.errors import ParseError, UserError
+from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.types import Settings
 from lsmtune.system.launch import from_here
 from lsmtune.tables import Cluster
-from lsmtune.trials import Base, TrialSpec
+from lsmtune.trials import Base, Status, TrialSpec
 
 __all__ = ["TiKV"]
 
@@ -99,10 +99,18 @@ class TiKV:
         ]
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Bring options into force, load, settle, probe; UserError where they cannot be brought."""
+        """Bring options into force, load, settle, probe; UserError where they cannot be brought.
+
+        LsmtuneError where TiKV has gone for good: no trial can be judged by that.
+        """
         self._node.hold()
         trial = Trial(self._program, self._cluster, self._node, self.catalogue, spec, base, places)
         result = attempted(lambda: trial.measure(watch))
+        if result.status is not Status.COMPLETE and self._node.is_lost():
+            raise LsmtuneError(
+                f"TiKV at {self._cluster.status} is gone, and lsmtune has no restart command: "
+                "start it, and the same command goes on"
+            )
         return Outcome(result, trial.evidence())
 
     def give_back(self) -> None:

@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -197,12 +197,24 @@ class Node:
         with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
             output = Path(folder) / "restart.txt"
             run_told(command, output, limit_s, Status.REFUSED)
-        limit = time.monotonic() + limit_s
-        while not self._is_up_since(began):
+        if not self._comes(lambda: self._is_up_since(began)):
+            reason = f"TiKV did not start within {limit_s:g} s of the restart"
+            raise TrialFailedError(Status.TIMED_OUT, reason)
+
+    def is_lost(self) -> bool:
+        """Whether nobody listens, and neither lsmtune nor anybody else starts it."""
+        if self._cluster.restart or not self.status.is_gone():
+            return False
+        return not self._comes(lambda: not self.status.is_gone())
+
+    def _comes(self, has_come: Callable[[], bool]) -> bool:
+        """Wait as long as TiKV may take to start."""
+        limit = time.monotonic() + self._cluster.start_s
+        while not has_come():
             if time.monotonic() > limit:
-                reason = f"TiKV did not start within {limit_s:g} s of the restart"
-                raise TrialFailedError(Status.TIMED_OUT, reason)
+                return False
             time.sleep(_POLL_S)
+        return True
 
     def _start_time(self) -> float | None:
         try:
