@@ -405,7 +405,38 @@ def test_the_other_output_style_is_read_as_well(place: Site) -> None:
     assert metrics(found.run())["get_p99_us"] > 0
 
 
+# --- debt
+
+
+def test_compactions_that_were_put_off_are_this_trials(place: Site) -> None:
+    idle = "rocksdb.defaultcf.disable-auto-compactions"
+    found = rig(place, "writeheavy")
+    there = metrics(found.run())
+    outcome = found.run(found.base | {idle: True})
+    told = metrics(outcome)
+    assert told["write_amp"] == pytest.approx(there["write_amp"])
+    assert place.tikv.owed == 0
+    assert place.tikv.value(idle) is True
+    assert outcome.result.measurement is not None
+    assert outcome.result.measurement.as_run[idle] == "true"
+    give_back(found)
+    assert place.tikv.value(idle) is False
+
+
 # --- records
+
+
+def test_raw_records_do_not_go_among_those_of_transactions(place: Site) -> None:
+    place.tikv.written_keys = 5_000
+    with pytest.raises(UserError, match=r"tikv\.api: TiKV holds records of transactions"):
+        rig(place).run()
+    assert loads(place) == 0
+
+
+def test_transactions_go_among_transactions(place: Site) -> None:
+    place.tikv.written_keys = 5_000
+    metrics(rig(place, tikv={"api": "txn"}).run())
+    assert loads(place) == 1
 
 
 def loads(place: Site) -> int:

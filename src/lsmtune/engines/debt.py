@@ -11,7 +11,8 @@ from lsmtune.knobs.families import option_name
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_jobs import Job
 
-_KNOB = "disable_auto_compactions"
+_KNOBS = ("disable_auto_compactions", "disable-auto-compactions")
+"""RocksDB's word, and TiKV's."""
 _MICROS = 1e6
 _BYTES = ("write_amp", "wal_inclusive_write_amp")
 
@@ -29,7 +30,7 @@ class Debt:
 
 def owing(settings: Settings) -> frozenset[str]:
     """The knobs by which a store leaves work undone; one a column family, where it has some."""
-    return frozenset(n for n, value in settings.items() if option_name(n) == _KNOB and value)
+    return frozenset(n for n, value in settings.items() if option_name(n) in _KNOBS and value)
 
 
 def paying(settings: Settings) -> Settings:

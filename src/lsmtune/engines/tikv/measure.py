@@ -82,6 +82,11 @@ def records(counted: Series) -> float | None:
     return sum(counts) if counts else None
 
 
+def transactional(counted: Series) -> float:
+    """About how many records of transactions the store holds; 0 where it does not tell."""
+    return counted.total("tikv_engine_estimate_num_keys", db="kv", cf="write") or 0.0
+
+
 def _flow(counted: Series, kind: str) -> float | None:
     return counted.total("tikv_engine_flow_bytes", db="kv", type=kind)
 

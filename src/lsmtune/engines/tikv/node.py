@@ -126,6 +126,12 @@ class Node:
             refused = self._change(changed)
         return self._read_back(wanted, refused)
 
+    def change(self, settings: Settings) -> None:
+        """Change options online, on top of those that were taken, and read them back."""
+        if settings:
+            self._remember()
+            self._read_back(settings, self._change(settings))
+
     def _remember(self) -> None:
         """Leave what TiKV was found with for who comes after, before anything is changed."""
         if self._found is not None and self._marker.read() is None:

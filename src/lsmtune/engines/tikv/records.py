@@ -38,6 +38,11 @@ class Records:
         self._place = folder / f"tikv-{self.table}"
         self._num = load.num
 
+    @property
+    def are_remembered(self) -> bool:
+        """Whether a load of ours was at least begun."""
+        return (self._place / _FACTS).exists()
+
     def are_there(self, shape: Mapping[str, Value] | None, counted: float | None) -> bool:
         """Whether they need not be loaded: they are there, under this shape if one is told.
 

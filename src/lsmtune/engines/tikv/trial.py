@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
+from lsmtune.engines.debt import owing
 from lsmtune.engines.tikv.loads import GoYcsb, loading, probing, running
 from lsmtune.engines.tikv.measure import (
     cpu_metrics,
@@ -12,12 +13,14 @@ from lsmtune.engines.tikv.measure import (
     read_metrics,
     records,
     stalls,
+    transactional,
     version,
     write_metrics,
 )
 from lsmtune.engines.tikv.node import Node, run_told
 from lsmtune.engines.tikv.records import Records, shape_of
 from lsmtune.engines.tikv.settling import settle
+from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.prometheus import Series
@@ -99,9 +102,11 @@ class Trial:
         """
         shape = shape_of(self.catalogue, self.spec.settings)
         wanted = None if self.cluster.prepare else shape
-        counted = records(self.node.status.metrics())
+        metrics = self.node.status.metrics()
+        counted = records(metrics)
         took_s: float | None = None
         if not stored.are_there(wanted, counted):
+            self._check_api(stored, metrics)
             watch.phase("build")
             stored.forget()
             told = loading(self.spec.workload, self.cluster, stored.table)
@@ -113,6 +118,14 @@ class Trial:
             run_told(self.cluster.prepare, output, limit_s, Status.CRASHED)
         return took_s
 
+    def _check_api(self, stored: Records, counted: Series) -> None:
+        """UserError where raw records would go among those of transactions, such as TiDB's."""
+        if self.cluster.api == "raw" and not stored.are_remembered and transactional(counted) > 0:
+            raise UserError(
+                'tikv.api: TiKV holds records of transactions (TiDB\'s, or of a load with "txn"), '
+                'and "raw" would write among them; allowed here is api = "txn"'
+            )
+
     def _probe(self, table: str, before: Series) -> dict[str, float]:
         """Gets and short scans of what the load has written."""
         found: dict[str, float] = {}
@@ -123,8 +136,16 @@ class Trial:
         return found | read_metrics(self._since(after, before))
 
     def _settle(self) -> tuple[Series, float]:
+        """Wait until TiKV has settled, with compactions on: what was put off is done and counted.
+
+        Else the next trial would find that work, and pay for it.
+        """
         limit_s = self.spec.protocol.wall_limit_s
-        return settle(self.node.status, self.cluster.refresh_s, limit_s)
+        owed = owing(self.spec.settings)
+        self.node.change(dict.fromkeys(owed, False))
+        settled = settle(self.node.status, self.cluster.refresh_s, limit_s)
+        self.node.change(dict.fromkeys(owed, True))
+        return settled
 
     def _go_ycsb(self) -> GoYcsb:
         folder, limit_s = self.places.workdir, self.spec.protocol.wall_limit_s
