@@ -99,30 +99,16 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 """A TiKV with 4 cores, as of 2026."""
 
-ONLINE_OF_A_FAMILY = {
-    "write-buffer-size", "max-write-buffer-number", "max-bytes-for-level-base",
-    "max-bytes-for-level-multiplier", "target-file-size-base", "level0-file-num-compaction-trigger",
-    "level0-slowdown-writes-trigger", "level0-stop-writes-trigger", "max-compaction-bytes",
-    "disable-auto-compactions", "disable-write-stall", "soft-pending-compaction-bytes-limit",
-    "hard-pending-compaction-bytes-limit",
-}  # fmt: skip
-ONLINE = {
-    "rocksdb.max-background-jobs", "rocksdb.max-background-flushes", "rocksdb.max-open-files",
-    "rocksdb.max-total-wal-size", "rocksdb.compaction-readahead-size", "rocksdb.rate-bytes-per-sec",
-    "rocksdb.rate-limiter-auto-tuned", "rocksdb.bytes-per-sync", "rocksdb.wal-bytes-per-sync",
-    "rocksdb.writable-file-max-buffer-size", "storage.block-cache.capacity",
-    "storage.scheduler-worker-pool-size", "storage.flow-control.enable",
-    "storage.flow-control.l0-files-threshold", "storage.flow-control.memtables-threshold",
-    "storage.flow-control.soft-pending-compaction-bytes-limit",
-    "storage.flow-control.hard-pending-compaction-bytes-limit",
-}  # fmt: skip
-"""What TiKV's source does not mark with online_config(skip)."""
+_MARKS = Path(__file__).parents[1] / "data" / "captured" / "tikv_online.json"
+_TABLES = json.loads(_MARKS.read_text())["tables"]
+"""What TiKV's source marks, and does not mark, with online_config(skip)."""
 
 
-def is_online(name: str) -> bool:
-    """Whether TiKV takes a change of the option while it runs."""
-    family, _, option = name.rpartition(".")
-    return name in ONLINE or (family.endswith("cf") and option in ONLINE_OF_A_FAMILY)
+def change_of(name: str) -> str | None:
+    """How TiKV takes a change of the option: "online" or "restart"; None of one unknown to it."""
+    table, _, option = name.rpartition(".")
+    marks = _TABLES.get("rocksdb.*cf" if table.endswith("cf") else table, {})
+    return next((how for how, options in marks.items() if option in options), None)
 
 
 class FakeTiKV:
@@ -162,7 +148,7 @@ class FakeTiKV:
     def change(self, changes: dict[str, Any]) -> None:
         """Set options as `/config` does."""
         for name, value in changes.items():
-            if not is_online(name):
+            if change_of(name) != "online":
                 raise ValueError(f"config {name} can not be changed")
             here = self.config
             *tables, key = name.split(".")
