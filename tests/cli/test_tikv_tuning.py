@@ -41,6 +41,7 @@ class Tuned:
 
 def ctrl_c_works() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="module")
@@ -223,8 +224,11 @@ def test_a_screening_runs_one_load_at_a_time(
     assert "--jobs 2: one TiKV runs one load at a time" in capsys.readouterr().err
 
 
-def test_a_study_that_is_interrupted_gives_tikv_back(place: Site, tmp_path: Path) -> None:
-    """Ctrl-C while go-ycsb runs under options that came by a restart."""
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP])
+def test_a_study_that_is_interrupted_gives_tikv_back(
+    place: Site, tmp_path: Path, how: signal.Signals
+) -> None:
+    """While go-ycsb runs under options that came by a restart."""
     path = study_file(place, ONE.replace('"random"', '"tpe"'))
     place.program.with_name("hold").touch()
     process = subprocess.Popen(
@@ -237,7 +241,7 @@ def test_a_study_that_is_interrupted_gives_tikv_back(place: Site, tmp_path: Path
         held = place.program.with_name("held")
         assert eventually(lambda: held.exists() or process.poll() is not None)
         assert place.config.read_text() != FILE
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         _, err = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()

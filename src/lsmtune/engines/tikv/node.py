@@ -157,9 +157,9 @@ class Node:
         """Bring it back to what it was found with, by a restart where that is needed."""
         self._under = None
         was_aside = self._file is not None and self._file.put_back()
-        now = self._settings_or_none()
+        now = None if was_aside else self._settings_or_none()
         changed = {n for n, v in found.items() if now is None or now.get(n) != v}
-        if self._file is not None and (was_aside or now is None or not self._are_online(changed)):
+        if self._file is not None and (now is None or not self._are_online(changed)):
             self._restart()
             now = self.settings()
         if now is not None and now != found:
