@@ -171,7 +171,3 @@ def test_all_studies_but_the_experiments_are_known_before() -> None:
     wanted = AutoTikv().studies(Asked())
     assert [spec.study for spec in wanted] == [spec.study for spec in specs(Asked())]
     assert len(wanted) == len(NAMES) + 1
-
-
-def test_dump(results: Results) -> None:
-    Path("/tmp/hD/p.html").write_text(render_autotikv(results))
