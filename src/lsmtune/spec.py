@@ -289,24 +289,24 @@ class StudySpec(BaseModel):
         """
         factor = float(scale or self.scale_value)
         catalogue = self._catalogue(ground)
-        given: Settings = catalogue.begun(self.knobs) if self.base is None else {}
-        if self.cache_bytes is not None:
-            given = {**given, "cache_size": self.cache_bytes}
+        cache: Settings = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
         settings = with_families(ground.base.settings, self.workload.column_families)
         selected = catalogue.select(self.knobs)
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
-        base = {
-            **catalogue.scaled({**settings, **given}, factor), **self.fixed, **load
-        }  # fmt: skip
+        given = {**settings, **self.begun(ground), **cache}
+        base = {**catalogue.scaled(given, factor), **self.fixed, **load}
         chosen = (k for k in selected if k.name not in self.fixed)
         knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        advice = tuple(
-            catalogue.scaled(start.settings, factor) for start in catalogue.advised(self.knobs)
-        )
+        advised = catalogue.advised(self.knobs)
+        advice = tuple(catalogue.scaled(start.settings, factor) for start in advised)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
         limit = MemoryLimit(memory)
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
+
+    def begun(self, ground: Ground) -> Settings:
+        """What the preset sets in the base beside or among the knobs; nothing in a user's own."""
+        return self._catalogue(ground).begun(self.knobs) if self.base is None else {}
 
     def load_at(self, config: Config, load: Workload | None = None) -> Workload:
         """The load of a config: the study's own or the given one, unless knobs vary it too.

@@ -1,5 +1,6 @@
 """The work behind `lsmtune export`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -88,11 +89,14 @@ class _Exporter:
         self._trials = home.trials(home.study(view.name))
         self._spec, self._ground = _ground(home, view.name)
         self._base = self._ground.base
+        self._begun = self._spec.begun(self._ground)
 
     def text(self, form: str, base: Path | None, *, back: bool, to_keep: bool = False) -> str:
         """The exported file. One to keep has nothing that a study may not keep."""
-        tuned = self._base_run().config
-        old, new = self._full_size(tuned), self._full_size(self._best_run().config)
+        config = self._base_run().config
+        tuned = (*config, *(name for name in self._begun if name not in config))
+        old = {**self._full_size(config), **self._own_of_begun()}
+        new = self._full_size(self._best_run().config)
         settings, other = (old, new) if back else (new, old)
         if form == "db_bench":
             flags = {name: settings[name] for name in tuned}
@@ -138,7 +142,7 @@ class _Exporter:
         return (text if self._spec.base is None else with_store(text, kept)), True
 
     def _tikv_toml(
-        self, tuned: Config, settings: Settings, other: Settings, text: str, *, whole: bool,
+        self, tuned: Sequence[str], settings: Settings, other: Settings, text: str, *, whole: bool,
         back: bool,
     ) -> str:  # fmt: skip
         knobs = [self._ground.catalogue.knob(name) for name in tuned]
@@ -156,6 +160,11 @@ class _Exporter:
     def _full_size(self, config: Config) -> Settings:
         return self._spec.settings_at(self._ground, config, Fraction(1))
 
+    def _own_of_begun(self) -> Settings:
+        """What the user had where the study's preset began with something else."""
+        own = with_families(self._base.settings, self._spec.workload.column_families)
+        return {name: own[name] for name in self._begun}
+
     def _base_run(self) -> StoredTrial:
         return complete_trials(self._trials, Role.BASE)[0]
 
@@ -167,6 +176,10 @@ class _Exporter:
         view = self._view
         note = "the base, to go back" if back else _claim(view)
         lines = [f"lsmtune, study {view.name}: {note}"]
+        if self._begun:
+            told = ", ".join(f"{name} = {value}" for name, value in self._begun.items())
+            now = "here they are as before" if back else "they hold here too, where not tuned"
+            lines.append(f"The study's base and its trials began with {told}: {now}.")
         if view.scale != "1":
             proof = "UNVERIFIED" if view.unverified_at_full_scale else "verified"
             lines.append(

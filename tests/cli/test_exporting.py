@@ -1,0 +1,69 @@
+"""What is exported is what was measured: the values that a preset begins with are part of it."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lsmtune.analysis.read_study import read_study
+from lsmtune.cli.exporting import deployment, exported
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.metrics.options_file import parse_options
+from lsmtune.spec import make_spec
+from lsmtune.store.home import Home
+from lsmtune.studies.study import open_study
+from lsmtune.trials import TrialResult, TrialSpec
+
+CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
+OPTIONS = (CAPTURED / "OPTIONS").read_text().replace("bloomfilter:10:false", "nullptr")
+"""As the scripted base is: without filters."""
+BEGUN = ("cache_index_and_filter_blocks", "pin_l0_filter_and_index_blocks_in_cache")
+
+
+def planted(trial: TrialSpec) -> TrialResult:
+    """Large blocks gain; every run has what the preset begins with."""
+    assert all(trial.settings[name] is True for name in BEGUN)
+    return measured(write_amp=65536 / float(trial.settings["block_size"]))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """A home with a study whose preset begins with values of its own."""
+    folder = tmp_path_factory.mktemp("begun")
+    given = {
+        "study": "s", "knobs": "autotikv-writes", "objective": "write_amp", "optimizer": "random",
+        "base_runs": 1, "trials": 8, "repeats": 0, "pairs": 0,
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as opened:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        engine = ScriptedEngine(planted, options=OPTIONS)
+        with open_study(opened, make_spec(given, "here"), engine, lambda _: None) as study:
+            study.tune()
+        yield opened
+
+
+def table(text: str) -> dict[str, str]:
+    sections = parse_options(text).sections
+    return next(dict(v) for k, v in sections.items() if k.startswith("TableOptions"))
+
+
+def test_what_a_preset_begins_with_is_deployed_and_taken_back(home: Home) -> None:
+    files = deployment(home, read_study(home, "s"))
+    deployed, before, own = table(files.options), table(files.back), table(OPTIONS)
+    for name in BEGUN:
+        assert deployed[name] == "true"
+        assert before[name] == own[name] == "false"
+    assert "bloomfilter:10" in deployed["filter_policy"]
+    assert before["filter_policy"] == own["filter_policy"] == "nullptr"
+    assert before["block_size"] == own["block_size"]
+    assert "began with" in files.options
+    assert "here they are as before" in files.back
+
+
+def test_flags_hold_it_too(home: Home) -> None:
+    view = read_study(home, "s")
+    lines = exported(home, view, "db_bench", None, back=False).splitlines()
+    assert {"--cache_index_and_filter_blocks=1", "--bloom_bits=10"} <= set(lines)
+    back = exported(home, view, "db_bench", None, back=True).splitlines()
+    assert {"--cache_index_and_filter_blocks=0", "--bloom_bits=-1"} <= set(back)
