@@ -1,10 +1,13 @@
 """sysbench's output, as it was captured, and whatever else may come."""
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from lsmtune.engines import myrocks
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.myrocks.loads import read_check, read_run, sysbench_argv
 from lsmtune.workloads import Workload
@@ -80,3 +83,31 @@ def test_lookups_are_counted_with_those_that_found_something() -> None:
         assert flag in argv
     with pytest.raises(TrialFailedError, match="1 of 2 threads of lookup"):
         read_run(load, lines[0])
+
+
+@pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed: make myrocks")
+def test_every_rank_has_a_key_of_its_own(tmp_path: Path) -> None:
+    """130000 shares 13 with db_bench's number, which stays where nothing is shared."""
+    drawing = Path(myrocks.__file__).with_name("drawing.lua")
+    script = tmp_path / "counted.lua"
+    script.write_text(f"""
+        local drawing = dofile("{drawing}")
+        function prepare()
+          for _, num in ipairs({{130000, 457 * 1303, 100000}}) do
+            local multiplier, seen, count = drawing.multiplier(num), {{}}, 0
+            for rank = 0, num - 1 do
+              local key = tonumber(rank * multiplier % (1ULL * num))
+              if not seen[key] then seen[key], count = true, count + 1 end
+            end
+            print(num, count, tonumber(multiplier))
+          end
+        end
+    """)
+    done = subprocess.run(
+        ["sysbench", str(script), "prepare"], capture_output=True, text=True, check=True
+    )
+    told = [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 2]
+    assert [(num, count) for num, count, _ in told] == [
+        (num, num) for num in ("130000", str(457 * 1303), "100000")
+    ]
+    assert told[2][2] == str(0x5BD1E995)

@@ -199,7 +199,7 @@ def test_random_writes_of_db_bench_run_as_sql(tmp_path: Path) -> None:
 
 
 def test_lookups_ask_the_keys_before_the_values(tmp_path: Path) -> None:
-    load = Workload(name="lookup", num=4000, operations=2000, value_size=500, skew=8)
+    load = Workload(name="lookup", num=3900, operations=2000, value_size=500, skew=8)
     own = Rig("mariadbd", tmp_path, StudySpec(workload=load, knobs="autotikv"))
     left = own.space.settings({**own.space.default(), "defaultcf.disable_auto_compactions": True})
     outcome = own.run(left, seed=3)

@@ -34,4 +34,18 @@ local function values(opt)
   return made
 end
 
-return {mixed = mixed, values = values}
+local function common_divisor(a, b)
+  while b > 0 do a, b = b, a % b end
+  return a
+end
+
+-- By what ranks below num are multiplied, modulo num, to be spread over the keys, each to one of its
+-- own. db_bench's number, or the next that shares no factor with num: its own, 13 * 199 * 457 * 1303,
+-- would leave keys out and meet others several times.
+local function multiplier(num)
+  local found = 0x5bd1e995
+  while common_divisor(found, num) > 1 do found = found + 1 end
+  return ffi.cast("uint64_t", found)
+end
+
+return {mixed = mixed, values = values, multiplier = multiplier}

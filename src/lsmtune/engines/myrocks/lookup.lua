@@ -22,14 +22,13 @@ sysbench.cmdline.options = {
 }
 
 local ROWS_A_STATEMENT = 250
-local PRIME = 0x5bd1e995ULL  -- spreads ranks over the keys, as db_bench does
 local STREAM = 2^40
 
-local opt, connection
+local opt, connection, multiplier
 local latency = {}
 
 local function spread(rank)
-  return tonumber(ffi.cast("uint64_t", rank) * PRIME % ffi.cast("uint64_t", opt.num))
+  return tonumber(ffi.cast("uint64_t", rank) * multiplier % ffi.cast("uint64_t", opt.num))
 end
 
 -- Even from 0 to below 1.
@@ -56,6 +55,7 @@ end
 
 local function connect()
   opt = sysbench.opt  -- not there yet when the script is read
+  multiplier = drawing.multiplier(opt.num)
   connection = sysbench.sql.driver():connect()
 end
 
