@@ -49,3 +49,17 @@ def test_a_store_owes_in_each_family_that_does_not_compact() -> None:
     assert owing(settings) == {"a.disable_auto_compactions"}
     assert paying(settings) == {**settings, "a.disable_auto_compactions": False}
     assert not owing({"disable_auto_compactions": False})
+
+
+def test_who_owes_nothing_is_charged_nothing() -> None:
+    """As most loads that only read, those whose building flushed nothing among them."""
+    unwritten = {**MEASURED, "write_amp": 0.0, "flush_write_bytes": 0.0}
+    for metrics in (MEASURED, unwritten, {"get_mean_us": 5.0}):
+        assert charged(metrics, debt_of([job("flush", 1, 2)]), to_build=True) == metrics
+
+
+def test_without_any_write_before_it_debt_is_charged_but_amplifies_nothing() -> None:
+    unwritten = {**MEASURED, "write_amp": 0.0, "flush_write_bytes": 0.0}
+    found = charged(unwritten, DEBT, to_build=False)
+    assert found["write_amp"] == 0.0
+    assert (found["compact_write_bytes"], found["settle_s"]) == (1500, 5.0)

@@ -55,12 +55,16 @@ def debt_of(jobs: Iterable[Job]) -> Debt:
 def charged(metrics: Mapping[str, float], debt: Debt, *, to_build: bool) -> dict[str, float]:
     """The metrics of a trial with its debt, which is the building's where the load only reads.
 
-    How fast the load itself was stays as it is.
+    How fast the load itself was stays as it is. Where nothing was written before the compactions,
+    no write amplification tells how much the user wrote, and it stays as it is too.
     """
     found = dict(metrics)
+    if not debt.jobs:
+        return found
     written = metrics["flush_write_bytes"] + metrics["compact_write_bytes"]
-    user_bytes = written / metrics["write_amp"]
-    found |= {name: metrics[name] + debt.write_bytes / user_bytes for name in _BYTES}
+    if written and metrics["write_amp"]:
+        user_bytes = written / metrics["write_amp"]
+        found |= {name: metrics[name] + debt.write_bytes / user_bytes for name in _BYTES}
     more = {
         "compact_write_bytes": debt.write_bytes,
         "compact_read_bytes": debt.read_bytes,
