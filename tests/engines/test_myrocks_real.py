@@ -219,6 +219,10 @@ def test_lookups_ask_the_keys_before_the_values(tmp_path: Path) -> None:
         [(values,)] = server.query("SELECT COUNT(*) FROM lsmtune.records")
     assert keys == values
     assert 1800 < int(str(keys)) < 2200
+    phases: list[str] = []
+    other = load.model_copy(update={"operations": 1000, "threads": 2})
+    assert own.run(left, other, Watch(phases.append)).result.status is Status.COMPLETE
+    assert phases == ["load", "settle"]  # on the database that is there
     assert servers_in(tmp_path) == []
 
 

@@ -139,14 +139,15 @@ class Trial:
 
     def _template_key(self) -> str:
         load = self._spec.workload
+        reads, warmed = load.kind == "read", load.preset.prepared and load.kind != "read"
         identity = {
             "program": self._program,
             "base": [self._base.options, self._base.given],
             "settings": self._build_settings(),
             "load": [load.name, load.warehouses, load.families, load.tables, load.num],
             "record": [load.key_size, load.value_size],
-            "present": [load.compression_ratio, load.present] if load.kind == "read" else [],
-            "warming": [load.threads, self._warming_operations()] if load.preset.prepared else [],
+            "present": [load.compression_ratio, load.present] if reads else [],
+            "warming": [load.threads, self._warming_operations()] if warmed else [],
         }
         return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:24]
 
