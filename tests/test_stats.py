@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind, ttest_rel
 
-from lsmtune.stats import Interval, geometric_mean, ratio_interval, unpaired_ratio_interval
+from lsmtune.stats import (
+    Interval,
+    geometric_mean,
+    of_several,
+    ratio_interval,
+    unpaired_ratio_interval,
+)
 
 POSITIVE = st.floats(min_value=1e-3, max_value=1e6)
 PAIRS = st.lists(st.tuples(POSITIVE, POSITIVE), min_size=2, max_size=20)
@@ -103,3 +109,14 @@ def test_without_pairs_it_is_welchs_interval_of_the_logs(
     found = unpaired_ratio_interval(list(trial), list(base), confidence)
     assert (found.low, found.high) == pytest.approx(tuple(expected))
     assert unpaired_ratio_interval([2.0, 2.0], [1.0, 1.0]) == Interval(2.0, 2.0, 2.0)
+
+
+def test_intervals_of_several_comparisons_hold_together() -> None:
+    assert of_several(1) == of_several(0) == pytest.approx(0.95)
+    assert of_several(4) == pytest.approx(0.9875)
+    rng = np.random.default_rng(5)
+    confidence, wrong = of_several(4), 0
+    for _ in range(2000):
+        logs = np.exp(rng.normal(size=(4, 3)))
+        wrong += any(excludes_one(ratio_interval(row, np.ones(3), confidence)) for row in logs)
+    assert 0.03 < wrong / 2000 < 0.065  # the truth is just below 0.05

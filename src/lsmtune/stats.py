@@ -39,6 +39,14 @@ def ratio_interval(
     return Interval(*(float(np.exp(x)) for x in (centre, centre - half, centre + half)))
 
 
+def of_several(comparisons: int, confidence: float = 0.95) -> float:
+    """The confidence of each of several intervals that all hold together with the stated one.
+
+    Bonferroni's: right however the comparisons hang together, and cautious where they do.
+    """
+    return 1 - (1 - confidence) / max(1, comparisons)
+
+
 def unpaired_ratio_interval(
     trial: Sequence[float], base: Sequence[float], confidence: float = 0.95
 ) -> Interval:

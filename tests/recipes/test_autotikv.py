@@ -2,11 +2,13 @@
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 
+from lsmtune.analysis.swept import SweptRun
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.measurement import Level
@@ -93,6 +95,46 @@ def test_a_published_value_that_is_decidedly_worse_disagrees(
     best = results.parts["shortscan"].recommended["block_size"]
     assert found.finding == "disagrees"
     assert f"4 KiB / {int(best) // 1024} KiB" in found.evidence
+
+
+def with_costs(results: Results, costs: dict[int, tuple[float, ...]]) -> Results:
+    """The point lookups' block sizes at these costs in the blocks, all others at 1."""
+    part = results.parts["pntlookup-a"]
+    cells = {cell: costs.get(int(v), ()) for v, cell in part.cells["block_size"].items()}
+    runs = [
+        SweptRun(block, cell, {part.metric: 30 * (told[block] if told else 1.0)})
+        for cell, told in cells.items()
+        for block in range(3)
+    ]
+    outcome = replace(part.experiment.outcome, runs=runs)
+    experiment = replace(part.experiment, outcome=outcome)
+    parts = {**results.parts, "pntlookup-a": replace(part, experiment=experiment)}
+    return replace(results, parts=parts)
+
+
+@pytest.mark.parametrize(
+    ("costs", "finding"),
+    [
+        # By itself the interval of the first is above 1, of so many comparisons it is not.
+        ({65536: (1.02, 1.03, 1.04)}, "makes no difference here"),
+        ({65536: (1.29, 1.3, 1.31)}, "agrees"),
+        ({8192: (0.79, 0.8, 0.81), 65536: (1.29, 1.3, 1.31)}, "disagrees"),
+        ({8192: (0.5, 0.8, 1.1)}, "not decided"),
+    ],
+)
+def test_many_comparisons_decide_together(
+    results: Results,
+    monkeypatch: pytest.MonkeyPatch,
+    costs: dict[int, tuple[float, ...]],
+    finding: str,
+) -> None:
+    claim = {"knob": "block_size", "values": [4096], "why": "because"}
+    monkeypatch.setitem(paper()["pntlookup-a"], "recommended", [claim])
+    told = with_costs(results, costs)
+    found = next(claim for claim in claims(told) if claim.name == "pntlookup-a")
+    assert found.finding == finding
+    if finding == "disagrees":
+        assert "4 KiB / 8 KiB: 1.25 \N{MULTIPLICATION SIGN} (" in found.evidence
 
 
 def test_the_reasons_are_what_was_measured(found: dict[tuple[str, str], Claim]) -> None:

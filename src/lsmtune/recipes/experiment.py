@@ -17,7 +17,7 @@ from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.base import Progress
 from lsmtune.report.facts import workload_text
 from lsmtune.spec import StudySpec
-from lsmtune.stats import Interval, ratio_interval
+from lsmtune.stats import Interval, of_several, ratio_interval
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.studies.study import Study, open_study
@@ -57,17 +57,24 @@ class Experiment:
         return {block: found for block, found in told if found is not None}
 
     def ratio(
-        self, cell: Cell, against: Cell, value: Value, of: "Experiment | None" = None
+        self,
+        cell: Cell,
+        against: Cell,
+        value: Value,
+        of: "Experiment | None" = None,
+        comparisons: int = 1,
     ) -> Interval | None:
         """What a cell has of another one's, block by block; None where that is no ratio.
 
         The other one may be `of` another experiment, whose blocks have the same workload seeds.
+        The intervals of so many comparisons hold together at 95 %.
         """
         found, other = self.by_block(cell, value), (of or self).by_block(against, value)
         pairs = [(found[block], other[block]) for block in sorted(found.keys() & other.keys())]
         if len(pairs) < _PAIRS or any(min(pair) <= 0 for pair in pairs):
             return None
-        return ratio_interval([a for a, _ in pairs], [b for _, b in pairs])
+        found_values, other_values = zip(*pairs, strict=True)
+        return ratio_interval(found_values, other_values, of_several(comparisons))
 
     def mean(self, cell: Cell, value: Value) -> float | None:
         """The mean of a cell; None where it was not measured."""

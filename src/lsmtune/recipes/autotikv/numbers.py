@@ -63,22 +63,28 @@ def knob_of(part: Part, name: str) -> Knob:
     return next(knob for knob in part.knobs if knob.name == name)
 
 
-def ratio_to(part: Part, cell: Cell, against: Cell) -> Interval | None:
-    """What a cell has of another one's in what was asked for, block by block."""
-    return part.experiment.ratio(cell, against, metric(part.metric))
+def ratio_to(part: Part, cell: Cell, against: Cell, comparisons: int = 1) -> Interval | None:
+    """What a cell has of another one's in what was asked for, block by block.
+
+    It is one of so many comparisons, whose intervals hold together at 95 %.
+    """
+    value = metric(part.metric)
+    return part.experiment.ratio(cell, against, value, comparisons=comparisons)
 
 
-def side(part: Part, cell: Cell, against: Cell) -> Side | None:
+def side(part: Part, cell: Cell, against: Cell, comparisons: int) -> Side | None:
     """Whether a cell is better than another one, or worse; None where too few runs tell."""
-    ratio = ratio_to(part, cell, against)
+    ratio = ratio_to(part, cell, against, comparisons)
     return None if ratio is None else Ratio.of(ratio).gain(part.metric).side
 
 
 def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
     knob, values = knob_of(part, theirs["knob"]), tuple(theirs["values"])
     indifferent = theirs.get("indifferent", False)
-    finding = _indifferent(part, knob) if indifferent else _judged(part, knob, values)
-    shown, against = _extremes(part, knob, None if indifferent else values)
+    others = len(part.cells[knob.name]) - len(values)
+    count = len(part.cells[knob.name]) - 1 if indifferent else len(values) * others
+    finding = _indifferent(part, knob, count) if indifferent else _judged(part, knob, values, count)
+    shown, against = _extremes(part, knob, None if indifferent else values, finding)
     words = " or ".join(told(knob, value) for value in values)
     return Claim(
         name=part.name,
@@ -87,60 +93,63 @@ def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
         + ("matters little" if indifferent else f"= {words}"),
         here=told(knob, part.recommended[knob.name]),
         finding=finding,
-        evidence=_evidence(part, knob, shown, against),
+        evidence=_evidence(part, knob, shown, against, count),
         why=_why(part, knob, shown, against),
         published_why=theirs["why"],
     )
 
 
-def _judged(part: Part, knob: Knob, values: tuple[Value, ...]) -> Finding:
-    """Whether the best that was found has one of the values, and whether others are worse."""
+def _judged(part: Part, knob: Knob, values: tuple[Value, ...], count: int) -> Finding:
+    """Whether another value is better than all of theirs, or else worse than all of them.
+
+    The intervals of all `count` comparisons hold together, so that none decides by luck.
+    """
     cells = part.cells[knob.name]
     theirs = [cells[value] for value in values]
     others = [cell for value, cell in cells.items() if value not in values]
-    against_ours = [side(part, cell, RECOMMENDED) for cell in theirs if cell != RECOMMENDED]
-    against_theirs = [side(part, other, cell) for other in others for cell in theirs]
-    if None in (*against_ours, *against_theirs):
+    sides = [{side(part, other, cell, count) for cell in theirs} for other in others]
+    if any(None in found for found in sides):
         return "not decided"
-    if RECOMMENDED not in theirs and all(found == "worse" for found in against_ours):
+    if {"better"} in sides:
         return "disagrees"
-    if "worse" in against_theirs:
+    if {"worse"} in sides:
         return "agrees"
-    ratios = _of_recommended(part, knob)
+    ratios = _of_recommended(part, knob, count)
     return "makes no difference here" if all(map(_is_little, ratios)) else "not decided"
 
 
-def _indifferent(part: Part, knob: Knob) -> Finding:
+def _indifferent(part: Part, knob: Knob, count: int) -> Finding:
     """Whether no value differs by much from the recommended one, or one certainly does."""
-    ratios = _of_recommended(part, knob)
+    ratios = _of_recommended(part, knob, count)
     if any(ratio and (ratio.low > LITTLE or ratio.high < 1 / LITTLE) for ratio in ratios):
         return "disagrees"
     return "agrees" if all(map(_is_little, ratios)) else "not decided"
 
 
-def _of_recommended(part: Part, knob: Knob) -> list[Interval | None]:
+def _of_recommended(part: Part, knob: Knob, count: int) -> list[Interval | None]:
     cells = [cell for cell in part.cells[knob.name].values() if cell != RECOMMENDED]
-    return [ratio_to(part, cell, RECOMMENDED) for cell in cells]
+    return [ratio_to(part, cell, RECOMMENDED, count) for cell in cells]
 
 
 def _is_little(ratio: Interval | None) -> bool:
     return ratio is not None and ratio.low > 1 / LITTLE and ratio.high < LITTLE
 
 
-def _extremes(part: Part, knob: Knob, values: tuple[Value, ...] | None) -> tuple[Value, Value]:
+def _extremes(
+    part: Part, knob: Knob, values: tuple[Value, ...] | None, finding: Finding
+) -> tuple[Value, Value]:
     """The two values that show what the knob does.
 
     The value that was found least good, and the recommended one; where that is not the published
-    one (`values`), the best of these instead of the least good.
+    one (`values`), the best of these instead of the least good. Where these are disagreed with,
+    their best and the best of all others.
     """
     ours = part.recommended[knob.name]
-    others = [value for value in part.cells[knob.name] if value != ours]
-    if values is not None and ours not in values:
-        others = list(values)
-    costs = {value: _cost(part, part.cells[knob.name][value]) for value in others}
-    best_of_theirs = values is not None and ours not in values
-    pick = min if best_of_theirs else max
-    return pick(others, key=lambda value: costs[value]), ours
+    costs = {value: _cost(part, cell) for value, cell in part.cells[knob.name].items()}
+    if values is None or (ours in values and finding != "disagrees"):
+        return max((value for value in costs if value != ours), key=costs.__getitem__), ours
+    best = min((value for value in costs if value not in values), key=costs.__getitem__)
+    return min(values, key=costs.__getitem__), best if finding == "disagrees" else ours
 
 
 def _cost(part: Part, cell: Cell) -> float:
@@ -150,9 +159,9 @@ def _cost(part: Part, cell: Cell) -> float:
     return -mean if METRICS[part.metric].better == "higher" else mean
 
 
-def _evidence(part: Part, knob: Knob, shown: Value, against: Value) -> str:
+def _evidence(part: Part, knob: Knob, shown: Value, against: Value, count: int) -> str:
     cells = part.cells[knob.name]
-    ratio = ratio_to(part, cells[shown], cells[against])
+    ratio = ratio_to(part, cells[shown], cells[against], count)
     what = f"{label(part.metric)}, {told(knob, shown)} / {told(knob, against)}"
     return f"{what}: {times(ratio)}" if ratio else f"{what}: too few runs"
 

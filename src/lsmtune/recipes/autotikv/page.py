@@ -99,9 +99,11 @@ def _claims(found: list[Claim]) -> Html:
     return section(
         "The published recommendations", "What is recommended here",
         table("Each recommended value of the post",
-              ("published", "recommended here", "the two", "evidence (95 %)"), rows),
-        element("p", "A published value disagrees where it is decidedly worse than what was found "
-                     "here. It agrees where it is not, and others are decidedly worse. A knob "
+              ("published", "recommended here", "the two", "evidence (95 %, corrected)"), rows),
+        element("p", "A published value, or all of several, disagrees where another one is "
+                     "decidedly better. It agrees where none is, and one is decidedly worse. As "
+                     "one comparison of many would decide by luck, the intervals of all that a "
+                     "recommendation is compared with hold together at 95 % (Bonferroni). A knob "
                      "makes no difference where the whole interval of each of its values lies "
                      f"within {100 * (LITTLE - 1):.0f} % of the recommended one; one that was "
                      "said to matter little agrees there too. Otherwise more runs are needed."),
@@ -174,7 +176,7 @@ def _config_text(part: Part, config: Config) -> str:
 
 def _around(part: Part, found: list[Claim]) -> Html:
     swept = part.experiment.swept
-    heads = ["value", label(part.metric), "of the recommended"]
+    heads = ["value", label(part.metric), "of the recommended (95 % each)"]
     heads += [label(drawn.metric) for drawn in swept.metrics[1:]]
     return section(
         f"{paper()[part.name]['title']}: one knob at a time",
@@ -189,8 +191,8 @@ def _what_matters(part: Part) -> str:
     names = [
         knob.name
         for knob in part.knobs
-        if {side(part, cell, RECOMMENDED) for cell in part.cells[knob.name].values()
-            if cell != RECOMMENDED} & {"better", "worse"}
+        if {side(part, cell, RECOMMENDED, len(part.cells[knob.name]) - 1)
+            for cell in part.cells[knob.name].values() if cell != RECOMMENDED} & {"better", "worse"}
     ]  # fmt: skip
     if not names:
         return f"No knob decidedly moves the {label(part.metric)}"
