@@ -18,6 +18,7 @@ from lsmtune.objective import (
     front,
     gain_ratio,
     jin2022_fitness,
+    limit_penalty,
     median_metrics,
     parse_limit,
     parse_objective,
@@ -307,3 +308,8 @@ def test_of_several_goals_none_has_a_default_limit() -> None:
     kept = parse_objective(["live_sst_bytes", "total_s"], ("live_sst_bytes <= 2 * base",))
     assert "live_sst_bytes <= 2 * base" in {str(limit) for limit in kept.limits}
     assert "live_sst_bytes" in {limit.metric for limit in parse_objective("total_s", ()).limits}
+
+
+def test_a_value_counts_as_worse_by_what_a_limit_is_exceeded() -> None:
+    assert limit_penalty(0.25) == 1.25
+    assert limit_penalty(-0.5) == limit_penalty(0.0) == limit_penalty(None) == 1.0

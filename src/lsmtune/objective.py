@@ -155,6 +155,14 @@ class Objective:
         return max((use - 1 for use in uses), default=-1.0)
 
 
+def limit_penalty(violation: float | None) -> float:
+    """The factor by which a value counts as worse whose worst limit is exceeded by so much.
+
+    1 within the limits, and where nobody knows.
+    """
+    return 1 + max(0.0, violation or 0.0)
+
+
 def jin2022_fitness(trial: Metrics, base: Metrics, write_amp: str = "write_amp") -> float:
     """The fitness by which Jin, Choi, Choi, Sung and Park (2022) tuned RocksDB.
 

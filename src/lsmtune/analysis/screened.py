@@ -3,7 +3,8 @@
 from lsmtune.batch import BatchLine, as_flags
 from lsmtune.spec import StudySpec, catalogue_of
 from lsmtune.store.home import Home
-from lsmtune.trials import Role, Status
+from lsmtune.store.ranking import undisturbed
+from lsmtune.trials import Role
 
 
 def screened_lines(home: Home, study: str) -> list[BatchLine]:
@@ -21,6 +22,5 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
             seed=trial.spec.seed,
             engine=spec.engine,
         )
-        for trial in home.trials(stored)
-        if trial.role in (Role.TRIAL, Role.REPEAT) and trial.result.status is not Status.DISTURBED
+        for trial in undisturbed(home.trials(stored), Role.TRIAL, Role.REPEAT)
     ]

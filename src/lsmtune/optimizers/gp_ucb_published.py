@@ -14,6 +14,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.learning.factors import Floats
 from lsmtune.learning.threads import one_thread
+from lsmtune.objective import limit_penalty
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import judged
 from lsmtune.optimizers.random_search import RandomSearch
@@ -52,7 +53,7 @@ class PublishedGpUcb:
             [[_number(knob, j.config[knob.name]) for knob in space.knobs] for j in told]
         )
         values = np.array([float(np.prod(j.values)) ** (1 / len(j.values)) for j in told])
-        values *= [1 + max(0.0, j.violation) for j in told]
+        values *= [limit_penalty(j.violation) for j in told]
         recommended = _recommended(rows, values, rng)
         config = space.legalise(
             {k.name: _value(k, number) for k, number in zip(space.knobs, recommended, strict=True)}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lsmtune.knobs.types import Config
+from lsmtune.objective import limit_penalty
 from lsmtune.optimizers.base import Observation
 
 _LEAST_PENALTY = 1.0
@@ -39,7 +40,8 @@ def incumbent(history: Sequence[Observation], rng: np.random.Generator) -> Confi
     eligible = within if within and len(within[0].values or ()) > 1 else measured
     if not eligible:
         return None
-    values = np.array([o.values for o in eligible]).T * [1 + _excess(o) for o in eligible]
+    penalties = [limit_penalty(o.violation) for o in eligible]
+    values = np.array([o.values for o in eligible]).T * penalties
     front = np.flatnonzero(~_dominated(values.T))
     return eligible[int(rng.choice(front))].config
 

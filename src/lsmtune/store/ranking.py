@@ -4,7 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lsmtune.knobs.types import Config
-from lsmtune.objective import Metrics, Objective, front, median_metrics, run_noise
+from lsmtune.objective import (
+    Metrics,
+    Objective,
+    front,
+    limit_penalty,
+    median_metrics,
+    run_noise,
+)
 from lsmtune.spec import MIN_PAIRS
 from lsmtune.store.records import (
     StoredTrial,
@@ -12,7 +19,7 @@ from lsmtune.store.records import (
     complete_pairs,
     complete_trials,
 )
-from lsmtune.trials import Role
+from lsmtune.trials import Role, Status
 from lsmtune.verdict import Verdict, judge
 from lsmtune.workloads import Workload
 
@@ -39,12 +46,12 @@ class Candidate:
     @property
     def promise(self) -> float:
         """The objective, made worse by as much as the worst limit is exceeded beyond noise."""
-        return self.value * (1 + max(0.0, self.excess))
+        return self.value * limit_penalty(self.excess)
 
     @property
     def penalised_value(self) -> float:
         """The objective, made worse by as much as the worst limit is exceeded."""
-        return self.value * (1 + max(0.0, self.over))
+        return self.value * limit_penalty(self.over)
 
 
 def base_metrics(trials: Iterable[StoredTrial]) -> Metrics:
@@ -61,6 +68,15 @@ def repeated_runs(trials: Sequence[StoredTrial]) -> list[Sequence[Metrics]]:
     """The runs of the base and of every config that ran again: what `run_noise` is told."""
     searched = searched_runs(trials).values()
     return [runs for runs in (base_runs(trials), *searched) if len(runs) > 1]
+
+
+def undisturbed(trials: Iterable[StoredTrial], *roles: Role) -> list[StoredTrial]:
+    """The trials of these roles, without those that ran again because others disturbed them."""
+    return [
+        trial
+        for trial in trials
+        if trial.role in roles and trial.result.status is not Status.DISTURBED
+    ]
 
 
 def searched_runs(trials: Sequence[StoredTrial]) -> dict[Config, list[Metrics]]:

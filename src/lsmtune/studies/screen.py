@@ -11,11 +11,12 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.design import design_configs
 from lsmtune.knobs.types import Config
 from lsmtune.stats import ratio_interval
+from lsmtune.store.ranking import undisturbed
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.studies.runner import Task
 from lsmtune.studies.study import Study
 from lsmtune.tables import Screen
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Role
 from lsmtune.units import format_duration
 from lsmtune.workloads import Workload
 
@@ -145,11 +146,7 @@ def usable_lines(path: Path, lines: Sequence[BatchLine]) -> list[BatchLine]:
 
 
 def _screened(study: Study) -> list[StoredTrial]:
-    return [
-        trial
-        for trial in study.trials()
-        if trial.role in (Role.TRIAL, Role.REPEAT) and trial.result.status is not Status.DISTURBED
-    ]
+    return undisturbed(study.trials(), Role.TRIAL, Role.REPEAT)
 
 
 def _point(trial: StoredTrial) -> Point:

@@ -30,6 +30,7 @@ from lsmtune.store.ranking import (
     repeated_runs,
     searched_runs,
     study_winner,
+    undisturbed,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.studies.earlier import check_earlier, earlier_studies
@@ -155,7 +156,7 @@ class Study:
             runs = self._values(searched.get(trial.config, []), base)
             return Observation(trial.config, values, violation, metrics=metrics, runs=runs)
 
-        return [first, *(observe(trial) for trial in _searched(trials))]
+        return [first, *(observe(trial) for trial in undisturbed(trials, Role.TRIAL))]
 
     def _values(self, runs: Sequence[Metrics], base: Metrics) -> tuple[tuple[float, ...], ...]:
         """What each of several runs of a config comes to; nothing of a single run."""
@@ -241,7 +242,7 @@ class Study:
     def _end(self) -> str | None:
         """Why the search has an end; None while it goes on."""
         trials, spec = self._as_searched(), self.spec
-        if len(_searched(trials)) >= spec.trials:
+        if len(undisturbed(trials, Role.TRIAL)) >= spec.trials:
             return f"all {spec.trials} trials have run"
         used_s = sum(t.duration_s for t in trials if t.role is Role.TRIAL)
         if spec.budget_s is not None and used_s >= spec.budget_s:
@@ -250,14 +251,6 @@ class Study:
             return None
         noise = value_noise(self.objective, base_metrics(trials), repeated_runs(trials))
         return why_to_stop(self.space, self._history(trials), noise, spec.until)
-
-
-def _searched(trials: Sequence[StoredTrial]) -> list[StoredTrial]:
-    return [
-        trial
-        for trial in trials
-        if trial.role is Role.TRIAL and trial.result.status is not Status.DISTURBED
-    ]
 
 
 @contextmanager

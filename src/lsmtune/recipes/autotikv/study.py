@@ -14,7 +14,7 @@ from lsmtune.recipes.published import published
 from lsmtune.report.words import knob_value, option_value
 from lsmtune.spec import PROGRAMS, StudySpec
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import base_metrics
+from lsmtune.store.ranking import base_metrics, undisturbed
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies.study import open_study
 from lsmtune.trials import Role, Status
@@ -273,13 +273,8 @@ def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) 
 
 def _rounds(trials: Iterable[StoredTrial], metric: str) -> tuple[Round, ...]:
     """The rounds that were measured."""
-    ran = [
-        trial
-        for trial in trials
-        if trial.role is Role.TRIAL and trial.result.status is not Status.DISTURBED
-    ]
     return tuple(
         Round(number, trial.config, trial.result.metrics[metric])
-        for number, trial in enumerate(ran, start=1)
+        for number, trial in enumerate(undisturbed(trials, Role.TRIAL), start=1)
         if trial.result.status is Status.COMPLETE
     )
