@@ -22,24 +22,26 @@ BEGUN = ("cache_index_and_filter_blocks", "pin_l0_filter_and_index_blocks_in_cac
 
 
 def planted(trial: TrialSpec) -> TrialResult:
-    """Large blocks gain; every run has what the preset begins with."""
-    assert all(trial.settings[name] is True for name in BEGUN)
+    """Large blocks gain."""
     return measured(write_amp=65536 / float(trial.settings["block_size"]))
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """A home with a study whose preset begins with values of its own."""
+    """A study whose preset begins with values of its own, and one that varies the load too."""
     folder = tmp_path_factory.mktemp("begun")
     given = {
-        "study": "s", "knobs": "autotikv-writes", "objective": "write_amp", "optimizer": "random",
+        "objective": "write_amp", "optimizer": "random",
         "base_runs": 1, "trials": 8, "repeats": 0, "pairs": 0,
     }  # fmt: skip
+    presets = {"s": "autotikv-writes", "varied": "jin2022-published"}
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as opened:
         patch.setattr(tempfile, "tempdir", str(folder))
         engine = ScriptedEngine(planted, options=OPTIONS)
-        with open_study(opened, make_spec(given, "here"), engine, lambda _: None) as study:
-            study.tune()
+        for name, knobs in presets.items():
+            spec = make_spec({**given, "study": name, "knobs": knobs}, "here")
+            with open_study(opened, spec, engine, lambda _: None) as study:
+                study.tune()
         yield opened
 
 
@@ -50,6 +52,8 @@ def table(text: str) -> dict[str, str]:
 
 def test_what_a_preset_begins_with_is_deployed_and_taken_back(home: Home) -> None:
     files = deployment(home, read_study(home, "s"))
+    ran = [trial.spec.settings for trial in home.trials(home.study("s"))]
+    assert all(settings[name] is True for settings in ran for name in BEGUN)
     deployed, before, own = table(files.options), table(files.back), table(OPTIONS)
     for name in BEGUN:
         assert deployed[name] == "true"
@@ -67,3 +71,14 @@ def test_flags_hold_it_too(home: Home) -> None:
     assert {"--cache_index_and_filter_blocks=1", "--bloom_bits=10"} <= set(lines)
     back = exported(home, view, "db_bench", None, back=True).splitlines()
     assert {"--cache_index_and_filter_blocks=0", "--bloom_bits=-1"} <= set(back)
+
+
+def test_what_is_the_loads_is_not_deployed(home: Home) -> None:
+    view = read_study(home, "varied")
+    [base, *_] = home.trials(home.study("varied"))
+    assert {"threads", "compression_ratio"} <= base.config.keys()
+    flags = exported(home, view, "db_bench", None, back=False)
+    assert "--write_buffer_size=" in flags
+    assert "--threads" not in flags
+    assert "--compression_ratio" not in flags
+    assert "write_buffer_size=" in deployment(home, view).options

@@ -20,7 +20,7 @@ from lsmtune.report.export import (
     export_toml,
 )
 from lsmtune.report.my_cnf import export_my_cnf
-from lsmtune.spec import Ground, StudySpec, catalogue_of
+from lsmtune.spec import Ground, StudySpec, catalogue_of, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.system.host import describe_host
@@ -94,7 +94,8 @@ class _Exporter:
     def text(self, form: str, base: Path | None, *, back: bool, to_keep: bool = False) -> str:
         """The exported file. One to keep has nothing that a study may not keep."""
         config = self._base_run().config
-        tuned = (*config, *(name for name in self._begun if name not in config))
+        of_store = without_load(dict(config))
+        tuned = (*of_store, *(name for name in self._begun if name not in of_store))
         old = {**self._full_size(config), **self._own_of_begun()}
         new = self._full_size(self._best_run().config)
         settings, other = (old, new) if back else (new, old)
