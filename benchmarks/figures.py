@@ -4,7 +4,7 @@
 
 A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, `recipe
-NAME`, `myrocks repeat`, `optimizers`, `warm start`, or a part of the parameter study (see
+NAME`, `myrocks repeat`, `optimizers`, `warm start`, `suggestions`, or a part of the parameter study (see
 benchmarks/parameter_study.py).
 """
 
@@ -24,6 +24,7 @@ LOADS = {
 }
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
+_LAST = 200
 _MARKS = (8, 16, 36, 50, 100)
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
@@ -51,6 +52,7 @@ def recorded() -> dict[str, Any]:
         "myrocks repeat": json.loads((folder / "myrocks_repeat.json").read_text()),
         "parameter study": json.loads(study.read_text()),
         "sst size": json.loads(sweep.read_text()),
+        "suggestions": json.loads((folder / "suggestion_cost.json").read_text()),
     }
 
 
@@ -73,7 +75,7 @@ def _figures(name: str, results: dict[str, Any]) -> str:
     if name not in results:
         return "Not measured yet.\n"
     kinds = {"sst size": _answers, "myrocks repeat": _repeats, "optimizers": _optimizers,
-             "warm start": _warm_starts}  # fmt: skip
+             "warm start": _warm_starts, "suggestions": _suggestions}  # fmt: skip
     told = _claims if name.startswith("recipe ") else kinds.get(name, _case)
     return told(results[name])
 
@@ -111,6 +113,19 @@ def _warm_starts(found: dict[str, Any]) -> str:
         f"Medians of {found['searches']} searches with `{found['optimizer']}` and their 95 % "
         f"intervals; {found['trials'] + 1} stands for never.\n\n" + "\n".join(lines) + "\n"
     )
+
+
+def _suggestions(rows: list[dict[str, Any]]) -> str:
+    """How long optimizers take to decide after 200 trials."""
+    found = {(row["optimizer"], row["knobs"]): row for row in rows if row["trials"] == _LAST}
+    counts = sorted({knobs for _, knobs in found})
+    heads = ["optimizer", *(f"{knobs} knobs" for knobs in counts)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for name in dict.fromkeys(name for name, _ in found):
+        own = (found[name, knobs] for knobs in counts)
+        cells = (f"{1000 * r['median_s']:.0f} ms ({1000 * r['longest_s']:.0f} ms)" for r in own)
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def _interval(told: dict[str, float]) -> str:
