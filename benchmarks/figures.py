@@ -4,8 +4,8 @@
 
 A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, `recipe
-NAME`, `myrocks repeat`, `optimizers`, `warm start`, `suggestions`, or a part of the parameter study (see
-benchmarks/parameter_study.py).
+NAME`, `myrocks repeat`, `optimizers`, `warm start`, `suggestions`, or a part of the parameter study
+(see benchmarks/parameter_study.py).
 """
 
 import json
