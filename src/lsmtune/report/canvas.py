@@ -34,6 +34,8 @@ LINES = (
     (Shape("star-open", "☆", "base"), "solid"),
     (Shape("hexagon-open", "⬡", "soft"), "dash"),
     (Shape("cross-thin", "+", "ink"), "dot"),
+    (Shape("triangle-down-open", "▽", "best"), "dashdot"),
+    (Shape("bowtie-open", "⋈", "base"), "longdash"),
 )
 """Marks and dashes of lines that share a picture, told apart without their colours."""
 
