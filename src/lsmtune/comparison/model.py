@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from functools import cached_property
+from math import log
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.models import Fitted, fitted_model
-from lsmtune.objective import Metrics, Objective, median_metrics
+from lsmtune.objective import Metrics, Objective, median_metrics, run_noise
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.points import Points
 
@@ -26,14 +27,19 @@ _SEED = 1
 class Modelled:
     """What the engine would measure of a config of the space, as learnt from screened runs.
 
-    `noise` is by how much the logarithm of each metric differs between runs of one config.
+    `_slack` is the factor by which each metric of a run may be off by chance (see `run_noise`).
     """
 
     space: KnobSpace
     objective: Objective
-    noise: Metrics
+    _slack: Metrics
     _points: Points
     _models: Mapping[str, Fitted]
+
+    @cached_property
+    def noise(self) -> Metrics:
+        """The standard deviation of the logarithm of each metric among runs of one config."""
+        return {name: log(self._slack.get(name, 1.0)) / 2 for name in self._models}
 
     def metrics(self, config: Config) -> dict[str, float]:
         """The expected metrics, without noise."""
@@ -51,8 +57,7 @@ class Modelled:
         return Observation(config, values, violation, metrics=run)
 
     def _violation(self, run: Metrics, base: Metrics) -> float:
-        slack = {name: exp(2 * deviation) for name, deviation in self.noise.items()}
-        return self.objective.violation(run, base, slack)
+        return self.objective.violation(run, base, self._slack)
 
     def first(self, rng: np.random.Generator, runs: int) -> tuple[Observation, Metrics]:
         """The base, measured so many times, and its medians."""
@@ -101,8 +106,7 @@ def modelled(
         for name in names
     }
     repeated = [[line.metrics for line in group] for group in groups.values() if len(group) > 1]
-    noise = {name: _spread([[run[name] for run in runs] for runs in repeated]) for name in names}
-    return Modelled(seen_space, asked, noise, points, models)
+    return Modelled(seen_space, asked, run_noise(repeated, of_runs=1), points, models)
 
 
 def _by_config(
@@ -127,9 +131,3 @@ def _as_screened(space: KnobSpace, configs: Sequence[Config]) -> KnobSpace:
         for knob in space.knobs
     )
     return replace(space, knobs=tuple(knobs))
-
-
-def _spread(groups: Sequence[Sequence[float]]) -> float:
-    """The standard deviation of the logarithm among runs of one config, over all configs."""
-    variances = [float(np.var(np.log(values), ddof=1)) for values in groups]
-    return float(np.sqrt(np.mean(variances))) if variances else 0.0

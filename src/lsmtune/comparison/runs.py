@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import lru_cache
 from importlib.resources import files
@@ -16,15 +15,13 @@ from lsmtune.engines.base import Engine
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import parse_objective
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.recipes.base import Progress
 from lsmtune.recipes.jin2022.study import Plan, shipped
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
-from lsmtune.studies.runner import Listener
 from lsmtune.studies.study import open_study
 from lsmtune.system.lock import study_lock
 from lsmtune.trials import Base
-
-Progress = Callable[[StudySpec], AbstractContextManager[Listener]]
 
 _MANY_FILES = 20_000
 """As the shipped screening's host allowed."""
