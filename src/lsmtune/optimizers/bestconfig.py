@@ -11,10 +11,11 @@ from scipy.stats import qmc
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
+from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import ranking
 from lsmtune.optimizers.opening import next_start
-from lsmtune.optimizers.points import Floats, Points
+from lsmtune.optimizers.points import Points
 from lsmtune.optimizers.random_search import RandomSearch
 
 _ROUND = 6

@@ -12,10 +12,11 @@ import numpy as np
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.actor_critic import Steps, train
+from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.judgement import judged
 from lsmtune.optimizers.opening import ENOUGH, nearby, opening
-from lsmtune.optimizers.points import Floats, Points
+from lsmtune.optimizers.points import Points
 
 _NOISE, _LEAST_NOISE = 0.5, 0.1
 """The standard deviation of what exploration adds to each place at first, and at least."""

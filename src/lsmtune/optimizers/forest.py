@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 from sklearn.tree import ExtraTreeRegressor
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
+from lsmtune.learning.improvement import expected_improvement
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.candidates import neighbours
 from lsmtune.optimizers.judgement import judged
@@ -32,7 +32,6 @@ _STEP = 0.2
 _LEGALISED = 6
 """So many candidates are looked at again as the legal configs that they become."""
 _MOST_EXCESS = 1e9
-_LEAST_SPREAD = 1e-9
 
 
 class Forest:
@@ -100,7 +99,6 @@ class _Promise:
     def __call__(self, rows: Floats) -> Floats:
         single = rows.astype(np.float32)  # as trees want them
         each = np.array([tree.predict(single)[:, :, 0] for tree in self._trees]) * self._scale
-        mean, spread = each.mean(axis=0), np.maximum(each[:, :, 0].std(axis=0), _LEAST_SPREAD)
-        gain = (self._least - mean[:, 0]) / spread
-        promise: Floats = spread * (gain * norm.cdf(gain) + norm.pdf(gain)) * mean[:, 1]
+        mean, spread = each.mean(axis=0), each[:, :, 0].std(axis=0)
+        promise: Floats = expected_improvement(self._least, mean[:, 0], spread) * mean[:, 1]
         return promise

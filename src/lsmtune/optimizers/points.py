@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lsmtune.knobs.space import SPECIAL_SHARE, place_of
 from lsmtune.knobs.types import Knob, Value
-
-Floats = NDArray[np.float64]
+from lsmtune.learning.factors import Floats
 
 _MIDDLE = 0.5
 _LAST = 1 - 1e-12

@@ -96,10 +96,11 @@ def _promise(
         deviations = np.append(deviations, deviations.mean())
     points = Points(space.knobs)
     places, tried = points.places(configs), seen(history)
+    rows = points.at(places)
 
     def gain(column: Floats) -> float:
-        process = fit_process(points.at(places), column, points.categorical)
-        best = float(process.predict(points.at(places))[0].min())
+        process = fit_process(rows, column, points.categorical)
+        best = float(process.predict(rows)[0].min())
 
         def loss(there: Floats) -> Floats:
             return -expected_improvement(best, *process.predict(points.at(there)))
