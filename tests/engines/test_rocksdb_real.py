@@ -165,15 +165,17 @@ EXPECTED = {
 
 
 def test_range_tombstones_delete_what_was_written(rig: Rig) -> None:
-    """Ten tombstones, each over a tenth of the keys, among the first half of the writes."""
-    some = {"tombstone_every": 1000, "tombstone_width": 2000, "tombstones": 10}
+    """Ten tombstones, each over a fifth of the keys, among the first half of the writes."""
+    # So many keys that what may wait in level 0 is little beside what is deleted.
+    num = 60_000
+    some = {"tombstone_every": num // 20, "tombstone_width": num // 5, "tombstones": 10}
     live, found = [], []
     for deleting in ({}, some):
-        writes = Workload(num=20_000, **deleting)
+        writes = Workload(num=num, **deleting)
         result = rig.run(workload=writes, probe_reads=300).result
         assert result.status is Status.COMPLETE, result.reason
         live.append(result.metrics["live_sst_bytes"])
-        reads = Workload(name="readrandom", operations=4000, present=0.63, num=20_000, **deleting)
+        reads = Workload(name="readrandom", operations=4000, present=0.63, num=num, **deleting)
         found.append(rig.run(workload=reads).result.metrics["get_found"])
     assert live[1] < 0.95 * live[0]
     assert found[0] == pytest.approx(0.63, abs=0.05)
