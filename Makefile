@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 
 .PHONY: setup tune test check clean
 
-setup: $(STAMP) db_bench
+setup: $(STAMP) db_bench simulator
 
 $(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
 	@scripts/make-venv.sh $(PYTHON)
@@ -15,6 +15,10 @@ $(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
 .PHONY: db_bench
 db_bench:
 	@scripts/ensure-db-bench.sh
+
+.PHONY: simulator
+simulator: $(STAMP)
+	@scripts/ensure-simulator.sh
 
 # What only tuning MyRocks needs: a MariaDB server with the RocksDB engine, and sysbench.
 .PHONY: myrocks
@@ -32,12 +36,14 @@ tune: setup
 	@$(BIN)/lsmtune tune --study make-tune --num 200000 --trials 16
 
 test: setup
+	@if command -v cargo >/dev/null; then cargo test --release --quiet --manifest-path native/Cargo.toml -p lsmsim; fi
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(STAMP)
 	@$(BIN)/ruff check src tests benchmarks
 	@$(BIN)/ruff format --check src tests benchmarks
 	@$(BIN)/mypy
+	@if cargo clippy --version >/dev/null 2>&1; then cargo fmt --all --check --manifest-path native/Cargo.toml && cargo clippy --quiet --manifest-path native/Cargo.toml -- -D warnings; fi
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv native/target .mypy_cache .ruff_cache .pytest_cache .hypothesis

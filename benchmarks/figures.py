@@ -4,8 +4,8 @@
 
 A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, `recipe
-NAME`, `myrocks repeat`, `optimizers`, `warm start`, `suggestions`, or a part of the parameter study
-(see benchmarks/parameter_study.py).
+NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two also with ` real`), `suggestions`,
+`simulator`, or a part of the parameter study (see benchmarks/parameter_study.py).
 """
 
 import json
@@ -24,8 +24,9 @@ LOADS = {
 }
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
+COMPARED = ("optimizers", "optimizers real", "warm start", "warm start real")
 _LAST = 200
-_MARKS = (8, 16, 36, 50, 100)
+_MARKS = (8, 16, 24, 36, 50, 100)
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
@@ -37,7 +38,7 @@ def recorded() -> dict[str, Any]:
     sweep = folder / "sst_size.json"
     compared = {
         name: json.loads(path.read_text())
-        for name in ("optimizers", "warm start")
+        for name in COMPARED
         if (path := folder / f"{name.replace(' ', '_')}.json").exists()
     }
     recipes = {
@@ -52,6 +53,7 @@ def recorded() -> dict[str, Any]:
         "myrocks repeat": json.loads((folder / "myrocks_repeat.json").read_text()),
         "parameter study": json.loads(study.read_text()),
         "sst size": json.loads(sweep.read_text()),
+        "simulator": json.loads((folder / "simulator.json").read_text()),
         "suggestions": json.loads((folder / "suggestion_cost.json").read_text()),
     }
 
@@ -75,8 +77,9 @@ def _figures(name: str, results: dict[str, Any]) -> str:
     if name not in results:
         return "Not measured yet.\n"
     kinds = {"sst size": _answers, "myrocks repeat": _repeats, "optimizers": _optimizers,
-             "warm start": _warm_starts, "suggestions": _suggestions}  # fmt: skip
-    told = _claims if name.startswith("recipe ") else kinds.get(name, _case)
+             "warm start": _warm_starts, "suggestions": _suggestions,
+             "simulator": _simulator}  # fmt: skip
+    told = _claims if name.startswith("recipe ") else kinds.get(name.removesuffix(" real"), _case)
     return told(results[name])
 
 
@@ -124,6 +127,21 @@ def _suggestions(rows: list[dict[str, Any]]) -> str:
     for name in dict.fromkeys(name for name, _ in found):
         own = (found[name, knobs] for knobs in counts)
         cells = (f"{1000 * r['median_s']:.0f} ms ({1000 * r['longest_s']:.0f} ms)" for r in own)
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _simulator(found: dict[str, Any]) -> str:
+    """How close predictions come to held-out runs."""
+    lines = [
+        f"{found['runs']} real runs that no constant was fitted to.",
+        "",
+        "| metric | median error | nine in ten within | Spearman |",
+        "|---|---|---|---|",
+    ]
+    for name, row in found["metrics"].items():
+        errors = (100 * row[key] for key in ("median_error", "error_of_nine_in_ten"))
+        cells = [*(f"{error:.1f} %" for error in errors), f"{row['spearman']:.2f}"]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -1,0 +1,76 @@
+"""How close the simulator comes to real runs that it was not fitted to.
+
+    .venv/bin/python benchmarks/simulator.py
+
+The real runs are the screening that ships: levelled compaction, 25 knobs, 200,000 records, with a
+build that has its assertions on. The simulator's constants come from the first 80 configs, which
+are left out. Writes results/simulator.json.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from lsmtune.batch import BatchLine
+from lsmtune.recipes.jin2022.study import shipped
+from lsmtune.simulator import Prediction, Run, predict
+
+RESULTS = Path(__file__).parent / "results" / "simulator.json"
+FITTED = 80
+METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_bytes",
+           "load_s", "settle_s", "total_s", "stall_s", "cpu_s")  # fmt: skip
+OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
+
+Pair = tuple[BatchLine, Prediction]
+"""A real run, and what was told of it."""
+
+
+def held_out() -> list[BatchLine]:
+    """The runs of configs that no constant was fitted to."""
+    lines = [line for line in shipped("honest") if line.metrics]
+    configs = [json.dumps(sorted(line.knobs.items())) for line in lines]
+    fitted = set(list(dict.fromkeys(configs))[:FITTED])
+    return [line for line, config in zip(lines, configs, strict=True) if config not in fitted]
+
+
+def agreement(pairs: Sequence[Pair], metric: str) -> dict[str, float]:
+    """How far predictions are off, and whether they rank the runs as they were."""
+    x = np.array([line.metrics[metric] for line, _ in pairs])
+    y = np.array([prediction.metrics[metric] for _, prediction in pairs])
+    off = np.abs(y[x > 0] / x[x > 0] - 1)
+    return {
+        "median_error": float(np.median(off)),
+        "error_of_nine_in_ten": float(np.quantile(off, 0.9)),
+        "spearman": float(spearmanr(x, y).statistic),
+    }
+
+
+def main() -> None:
+    lines = held_out()
+    begun = time.perf_counter()
+    told = predict([Run(line.workload, line.knobs, line.seed or 1) for line in lines])
+    took_s = time.perf_counter() - begun
+    pairs = list(zip(lines, told, strict=True))
+    codecs: dict[str, list[Pair]] = {}
+    for line, prediction in pairs:
+        codec = str(line.knobs.get("compression_type", "snappy"))
+        codecs.setdefault(codec, []).append((line, prediction))
+    found = {
+        "runs": len(lines),
+        "seconds_a_run": took_s / len(lines),
+        "metrics": {name: agreement(pairs, name) for name in METRICS},
+        "codecs": {
+            codec: {name: agreement(own, name)["median_error"] for name in OF_CODECS}
+            for codec, own in sorted(codecs.items())
+        },
+    }
+    RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+    print(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+//! Memtables: the one that is written, those that are full, those that are being flushed.
+
+use std::collections::VecDeque;
+
+use crate::load::Keys;
+use crate::tree::{merged, File, Record};
+
+/// A memtable that is full, or the rest of the load.
+struct Memtable {
+    sampled: Vec<Record>,
+    records: f64,
+}
+
+/// A flush that runs, or has run but waits for an older one.
+struct Flush {
+    number: u64,
+    memtables: usize,
+    records: f64,
+    file: Option<File>,
+}
+
+/// What a flush writes: of each key the newest record.
+pub struct Flushed {
+    pub number: u64,
+    /// How many are read, and how many are left of them.
+    pub records: f64,
+    pub kept: f64,
+    pub sampled: Vec<Record>,
+}
+
+pub struct Memtables {
+    keys: Keys,
+    /// Records that one takes.
+    pub capacity: f64,
+    /// Records of the load so far, and of them those in full memtables or files.
+    pub written: f64,
+    switched: f64,
+    /// Operations of the sample so far.
+    sampled: u64,
+    waiting: VecDeque<Memtable>,
+    flushes: VecDeque<Flush>,
+    next_flush: u64,
+}
+
+impl Memtables {
+    pub fn new(keys: Keys, capacity: f64) -> Self {
+        Self {
+            keys,
+            capacity,
+            written: 0.0,
+            switched: 0.0,
+            sampled: 0,
+            waiting: VecDeque::new(),
+            flushes: VecDeque::new(),
+            next_flush: 0,
+        }
+    }
+
+    /// How many more records the active one takes.
+    pub fn room(&self) -> f64 {
+        self.switched + self.capacity - self.written
+    }
+
+    /// Full ones that wait for a flush.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Full ones that are not in a file yet.
+    pub fn unflushed(&self) -> usize {
+        self.waiting.len() + self.flushes.iter().map(|flush| flush.memtables).sum::<usize>()
+    }
+
+    /// Records that are not in a file yet.
+    pub fn unflushed_records(&self) -> f64 {
+        let waiting: f64 = self.waiting.iter().map(|memtable| memtable.records).sum();
+        let flushing: f64 = self.flushes.iter().map(|flush| flush.records).sum();
+        waiting + flushing + self.written - self.switched
+    }
+
+    /// The active one waits to be flushed, a new one takes its place.
+    pub fn switch(&mut self) {
+        let upto = (self.written / self.keys.every as f64) as u64;
+        let operations = (upto - self.sampled).max(1) as usize;
+        self.sampled = upto;
+        let records = self.written - self.switched;
+        self.switched = self.written;
+        self.waiting.push_back(Memtable { sampled: self.keys.take(operations), records });
+    }
+
+    /// Begin to flush all that wait; there is one at least.
+    pub fn flush(&mut self) -> Flushed {
+        let memtables: Vec<Memtable> = self.waiting.drain(..).collect();
+        let records: f64 = memtables.iter().map(|memtable| memtable.records).sum();
+        let all: Vec<Record> = memtables.iter().flat_map(|m| m.sampled.iter().copied()).collect();
+        let before = all.len() as f64;
+        let sampled = merged(all);
+        self.next_flush += 1;
+        let number = self.next_flush;
+        let flush = Flush { number, memtables: memtables.len(), records, file: None };
+        self.flushes.push_back(flush);
+        Flushed { number, records, kept: records * sampled.len() as f64 / before, sampled }
+    }
+
+    /// A flush has made its file; those that may be installed now: older ones come first.
+    pub fn finish(&mut self, number: u64, file: File) -> Vec<File> {
+        if let Some(flush) = self.flushes.iter_mut().find(|flush| flush.number == number) {
+            flush.file = Some(file);
+        }
+        let mut ready = Vec::new();
+        while let Some(file) = self.flushes.front_mut().and_then(|flush| flush.file.take()) {
+            self.flushes.pop_front();
+            ready.push(file);
+        }
+        ready
+    }
+}

@@ -1,0 +1,64 @@
+"""The native core, which is a wheel of its own: `lsmsim`, from native/."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.types import Value
+from lsmtune.workloads import Workload
+
+_WHEEL = "lsmsim"
+_OF_LOAD = {"name", "num", "key_size", "value_size", "threads", "compression_ratio"}
+"""What the core knows of a load; everything else has to be left as it is by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What is to be predicted: values are those of db_bench's flags, others at its defaults."""
+
+    workload: Workload
+    knobs: Mapping[str, Value]
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The metrics that the run would have, by name; or why none can be told."""
+
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    error: str | None = None
+
+
+_NOT_SIMULATED = Prediction(
+    error=f"the load has parameters that are not simulated; known are {', '.join(sorted(_OF_LOAD))}"
+)
+
+
+def predict(runs: Sequence[Run]) -> list[Prediction]:
+    """What each run comes to, in their order, on all cores; a run that cannot be told has an error.
+
+    UserError where the native core is not installed.
+    """
+    if find_spec(_WHEEL) is None:
+        raise UserError(
+            "the simulator is not installed; with Rust's cargo at hand, `make setup` builds it"
+        )
+    lines = [_asked(run) for run in runs]
+    answers = iter(import_module(_WHEEL).simulate_lines([a for a in lines if a is not None], "{}"))
+    return [_NOT_SIMULATED if asked is None else _told(next(answers)) for asked in lines]
+
+
+def _asked(run: Run) -> str | None:
+    load = run.workload.model_dump(exclude_defaults=True)
+    if load.keys() - _OF_LOAD:
+        return None
+    told = run.workload.model_dump(include=_OF_LOAD)
+    return json.dumps({"workload": told, "knobs": dict(run.knobs), "seed": run.seed})
+
+
+def _told(answer: str) -> Prediction:
+    document = json.loads(answer)
+    return Prediction(metrics=document.get("metrics", {}), error=document.get("error"))

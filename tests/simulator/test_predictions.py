@@ -1,0 +1,43 @@
+"""Runs are predicted by the native core: what it says, what it refuses."""
+
+import pytest
+
+pytest.importorskip("lsmsim", reason="the native core is not built here")
+
+from lsmtune.simulator import Run, predict
+from lsmtune.workloads import Workload
+
+LOAD = Workload(num=100_000)
+SMALL = {"write_buffer_size": 1 << 20, "max_bytes_for_level_base": 4 << 20,
+         "target_file_size_base": 1 << 20}  # fmt: skip
+
+
+def test_the_same_run_is_predicted_alike_in_any_company() -> None:
+    run = Run(LOAD, SMALL, 3)
+    (alone,) = predict([run])
+    together = predict([Run(LOAD, SMALL, 2), run, Run(LOAD, {}, 3), run])
+    assert together[1] == together[3] == alone
+    assert together[0] != alone
+
+
+def test_compression_is_seen_in_what_lives_and_not_in_what_the_user_wrote() -> None:
+    plain, packed = predict(
+        [Run(LOAD, {**SMALL, "compression_type": codec}) for codec in ("none", "zstd")]
+    )
+    assert plain.metrics["live_sst_bytes"] > 1.8 * packed.metrics["live_sst_bytes"]
+    assert plain.metrics["wal_inclusive_write_amp"] == plain.metrics["write_amp"] + 1
+
+
+def test_a_run_that_cannot_be_told_has_an_error_and_stops_no_other() -> None:
+    asked = [
+        Run(Workload(name="readrandom"), {}),
+        Run(LOAD, {"compaction_style": 3}),
+        Run(Workload(num=100_000, operations=5_000), {}),
+        Run(LOAD, SMALL),
+    ]
+    *wrong, right = predict(asked)
+    assert "readrandom" in str(wrong[0].error) or "parameters" in str(wrong[0].error)
+    assert "compaction_style: 3 is not simulated" in str(wrong[1].error)
+    assert wrong[2].error is not None
+    assert right.error is None
+    assert right.metrics["write_amp"] > 1
