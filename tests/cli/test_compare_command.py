@@ -1,10 +1,16 @@
 """`lsmtune compare` from its flags to page and JSON, and what it refuses."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from fakes.patience import eventually
 from lsmtune.cli.main import run
 from lsmtune.comparison.race import Curve
 from lsmtune.engines.rocksdb import RocksDB
@@ -103,3 +109,24 @@ def test_as_published_is_the_papers_own(
     assert run(["tune", "--optimizer", name, *flags]) == 0
     assert found[0].optimizer == told
     assert run(["tune", *flags]) == 2
+
+
+def ctrl_c_works() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_ctrl_c_in_a_terminal_ends_all_searches_quietly(tmp_path: Path) -> None:
+    """There it reaches the whole group: the workers, too."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "from lsmtune.cli.main import main; main()", "compare", "gp-ucb",
+         "--trials", "500", "--repeats", "2", "--home", str(tmp_path / "home")],
+        stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=ctrl_c_works,  # noqa: PLW1509 - no threads here
+    ) as running:  # fmt: skip
+        parent = psutil.Process(running.pid)
+        assert eventually(lambda: any(c.cpu_times().user > 1 for c in parent.children()))
+        workers = parent.children()
+        os.killpg(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert err == "lsmtune: interrupted; the same command goes on where this one stopped\n"
+    assert not [worker for worker in workers if worker.is_running()]

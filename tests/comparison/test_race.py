@@ -45,6 +45,13 @@ def test_a_reference_or_a_value_sets_the_target() -> None:
     assert found.standings[0].trials_to_target == (None, None, None)
 
 
+def test_what_is_set_as_target_most_searches_of_the_reference_reach() -> None:
+    even = [falling("one", 1, 0.5), falling("one", 2, 0.7)]
+    found = outcome(even, 10, None, None)
+    assert found.target == 0.7
+    assert found.standings[0].trials_to_target[0] is not None
+
+
 def test_the_document_has_the_fields_that_scripts_rely_on() -> None:
     document = outcome_document(outcome(CURVES, 10, None, None))
     fast = document["optimizers"]["fast"]  # type: ignore[index]

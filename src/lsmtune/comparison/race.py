@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, inf
-from statistics import median
+from statistics import median, median_high
 
 import numpy as np
 
@@ -100,7 +100,7 @@ def outcome(curves: Sequence[Curve], trials: int, target: float | None, referenc
     of, aim = None, target
     if aim is None:
         of = reference or max(ends, key=lambda name: ends[name])
-        aim = ends[of]
+        aim = median_high(c.costs[-1] for c in own[of])  # more than half of them have reached it
     standings = [_standing(name, own[name], trials, aim) for name in names]
     ranked = sorted(standings, key=lambda s: ends[s.optimizer])
     return Outcome(aim, of, trials, tuple(ranked), tuple(curves))

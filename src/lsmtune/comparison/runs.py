@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict
 from functools import lru_cache
 from importlib.resources import files
@@ -21,6 +21,7 @@ from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.system.lock import study_lock
+from lsmtune.system.workers import worker_pool
 from lsmtune.trials import Base
 
 _MANY_FILES = 20_000
@@ -52,18 +53,14 @@ def on_model(
 def _run_all(
     spec: StudySpec, searches: Sequence[tuple[str, int]], kept: Path, jobs: int
 ) -> Iterator[Curve]:
-    with ProcessPoolExecutor(jobs) as pool, kept.open("a", encoding="utf-8") as file:
+    with worker_pool(jobs) as pool, kept.open("a", encoding="utf-8") as file:
         asked = spec.objective, spec.limits
         running = [pool.submit(_one, *asked, n, seed, spec.trials) for n, seed in searches]
-        try:
-            for future in as_completed(running):
-                curve = future.result()
-                file.write(json.dumps(asdict(curve)) + "\n")
-                file.flush()
-                yield curve
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for future in as_completed(running):
+            curve = future.result()
+            file.write(json.dumps(asdict(curve)) + "\n")
+            file.flush()
+            yield curve
 
 
 def _one(
