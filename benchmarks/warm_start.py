@@ -9,7 +9,7 @@ turned round: what is best there is worst here. Writes results/warm_start.json.
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -96,21 +96,26 @@ def main() -> None:
             curves[name].append(search(here, name, optimizer, seed, TRIALS))
         print(seed, {name: round(own[-1].costs[-1], 3) for name, own in curves.items()}, flush=True)
     found: dict[str, object] = {"trials": TRIALS, "searches": searches, "optimizer": OPTIMIZER}
-    for share in (0.5, 0.75, 1.0):
-        target = median(
-            at for curve in curves["cold"] for at in [curve.costs[round(TRIALS * share) - 1]]
-        )
-        found[f"to what a cold start has after {round(TRIALS * share)}"] = {
-            "target": target,
-            **{name: asdict(_taken(own, target)) for name, own in curves.items()},
-        }
+    found |= taken(curves, [round(TRIALS * share) for share in (0.5, 0.75, 1.0)], TRIALS)
     RESULTS.write_text(json.dumps(found, indent=2) + "\n")
     print(json.dumps(found, indent=2))
 
 
-def _taken(curves: Sequence[Curve], target: float):  # type: ignore[no-untyped-def]
-    counts = [trials_to(curve, target) or TRIALS + 1 for curve in curves]
-    return median_interval([float(count) for count in counts])
+def taken(
+    curves: Mapping[str, Sequence[Curve]], marks: Sequence[int], trials: int
+) -> dict[str, dict[str, object]]:
+    """How many trials each arm takes to what cold starts have in the median at each mark.
+
+    One more than there are stands for never.
+    """
+    found: dict[str, dict[str, object]] = {}
+    for mark in marks:
+        target = median(curve.costs[mark - 1] for curve in curves["cold"])
+        told = found[f"to what a cold start has after {mark}"] = {"target": target}
+        for arm, own in curves.items():
+            counts = [float(trials_to(curve, target) or trials + 1) for curve in own]
+            told[arm] = asdict(median_interval(counts))
+    return found
 
 
 if __name__ == "__main__":

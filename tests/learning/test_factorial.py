@@ -20,13 +20,13 @@ def outcome(seed: int, joint: float = 1.0, noise: float = 0.03) -> np.ndarray:
 
 
 def test_planted_ratios_lie_in_their_intervals() -> None:
-    found = [fit_factorial(CELLS, BLOCKS, outcome(seed)) for seed in range(40)]
+    found = [fit_factorial(CELLS, BLOCKS, outcome(seed)) for seed in range(24)]
     changes = [fit.factors[0].contrasts[1].change for fit in found]
-    assert sum(change.low <= 0.25 <= change.high for change in changes) >= 34
+    assert sum(change.low <= 0.25 <= change.high for change in changes) >= 21
     assert all(fit.relative for fit in found)
     assert all(fit.factors[0].p < 1e-6 for fit in found)
     assert all(fit.factors[2].p < 0.01 for fit in found)
-    assert sum(fit.factors[1].p < 0.05 for fit in found) <= 5
+    assert sum(fit.factors[1].p < 0.05 for fit in found) <= 3
 
 
 def test_shares_of_the_variance_follow_the_strength() -> None:

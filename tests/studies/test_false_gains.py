@@ -15,7 +15,7 @@ from lsmtune.studies.verify import verify_trial
 from lsmtune.trials import Role, TrialResult, TrialSpec
 
 NOISE = Path(__file__).parents[2] / "benchmarks" / "results" / "base_noise.json"
-REPLAYS = 100
+REPLAYS = 60
 PAIRS = [pair for group in json.loads(NOISE.read_text()) for pair in group]
 
 

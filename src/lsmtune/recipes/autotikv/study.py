@@ -52,9 +52,15 @@ _KNOBS: dict[Name, str] = {
     "shortscan": "autotikv",
 }  # fmt: skip
 _ENGINES: dict[Name, EngineName] = {"pntlookup-b": "myrocks"}
-_EVIDENCE = ("block_reads", "cache_hit_data", "cache_hit_index", "cache_hit_filter", "bloom_useful")
 _COSTS = ("write_amp", "live_sst_bytes")
 _OF_WRITES = ("block_reads", "bloom_useful", "sustained_ops_s", "settle_s")
+_OF_SCANS = ("block_reads", "cache_hit_data", "cache_hit_index")
+"""A scan asks no filter."""
+_OF_LOOKUPS = (*_OF_SCANS, "cache_hit_filter", "bloom_useful")
+_EVIDENCE: dict[Name, tuple[str, ...]] = {
+    "writeheavy": _OF_WRITES, "pntlookup-a": _OF_LOOKUPS, "pntlookup-b": _OF_LOOKUPS,
+    "shortscan": _OF_SCANS,
+}  # fmt: skip
 _CHANGE = "one knob"
 _COMPACTION, _KNOB = "compaction", "disable_auto_compactions"
 _SCALE = 64
@@ -160,7 +166,6 @@ def _around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ..
     labels = ["as recommended"]
     for change in changes[1:]:
         labels += [f"{k.name} = {told(k, change[k.name])}" for k in knobs if k.name in change]
-    more = _OF_WRITES if name == "writeheavy" else _EVIDENCE
     return _spec(
         f"autotikv-{name}-{recommended.hash[:6]}",
         _load(name, asked),
@@ -171,7 +176,7 @@ def _around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ..
             factors={_CHANGE: values},
             labels={_CHANGE: tuple(labels)},
             repeats=asked.repeats or _REPEATS,
-            metrics=(METRIC[name], *more, *_COSTS),
+            metrics=(METRIC[name], *_EVIDENCE[name], *_COSTS),
         ),
     )
 
