@@ -31,7 +31,7 @@ from lsmtune.trials import Base
 
 RESULTS = Path(__file__).parent / "results" / "warm_start.json"
 TRIALS, BEFORE, OPTIMIZER = 36, 36, "gp-ucb"
-SEARCHES = 20
+SEARCHES, DULL = 20, 0.1
 LIFTED = tuple(
     f"{name} <= none"
     for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
@@ -40,11 +40,14 @@ LIFTED = tuple(
 
 @dataclass(frozen=True)
 class Turned(Modelled):
-    """A load under which everything that is good here is as bad."""
+    """A load under which everything that is good here is as bad, or a share of it."""
+
+    share: float = 1.0
 
     def run(self, config: Config, rng: np.random.Generator) -> dict[str, float]:
         base = self.metrics(self.space.default())
-        return {name: base[name] ** 2 / value for name, value in super().run(config, rng).items()}
+        found = super().run(config, rng)
+        return {name: base[name] * (base[name] / found[name]) ** self.share for name in base}
 
 
 def models() -> tuple[Modelled, Modelled]:
@@ -86,11 +89,14 @@ def before(load: Modelled, seed: int) -> Earlier:
 def main() -> None:
     searches = int(sys.argv[1]) if len(sys.argv) > 1 else SEARCHES
     here, similar = models()
-    turned = Turned(**{name: getattr(similar, name) for name in similar.__dataclass_fields__})
-    curves: dict[str, list[Curve]] = {"cold": [], "similar": [], "misleading": []}
+    given = {name: getattr(similar, name) for name in similar.__dataclass_fields__}
+    turned, dull = Turned(**given), Turned(**given, share=DULL)
+    curves: dict[str, list[Curve]] = {
+        name: [] for name in ("cold", "similar", "misleading", "dull")
+    }
     for seed in range(1, searches + 1):
         arms = {"cold": (), "similar": (before(similar, seed),),
-                "misleading": (before(turned, seed),)}  # fmt: skip
+                "misleading": (before(turned, seed),), "dull": (before(dull, seed),)}  # fmt: skip
         for name, earlier in arms.items():
             optimizer = make_optimizer(OPTIMIZER, earlier)
             curves[name].append(search(here, name, optimizer, seed, TRIALS))

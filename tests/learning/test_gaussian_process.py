@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lsmtune.learning.gaussian_process import GaussianProcess, fit_process
+from lsmtune.learning.gaussian_process import GaussianProcess, Prior, fit_process
 
 COUNT, FACTORS, CATEGORY = 80, 6, 2
 CATEGORICAL = np.arange(FACTORS) == CATEGORY
@@ -63,7 +63,7 @@ def test_far_from_what_was_measured_it_is_unsure_and_expects_what_it_is_told_to(
     far = points[:1].copy()
     far[0, 0] = 1.0
     values = np.sin(20 * points[:, 0])
-    low, high = (fit_process(points, values, CATEGORICAL, mean) for mean in (-3.0, 3.0))
+    low, high = (fit_process(points, values, CATEGORICAL, Prior(mean)) for mean in (-3.0, 3.0))
     for process in (low, high):
         assert process.predict(far)[1][0] > 1.5 * process.predict(points[:1])[1][0]
     assert high.predict(far)[0][0] > low.predict(far)[0][0] + 1
@@ -88,14 +88,43 @@ def test_a_single_value_is_expected_everywhere(values: list[float]) -> None:
     assert np.all(deviation >= 0)
 
 
+def test_what_others_tell_of_is_more_probable_when_it_is_left_out() -> None:
+    points = drawn(40, seed=11)
+    smooth = np.sin(4 * points[:, 0])
+    shuffled = np.random.default_rng(12).permutation(smooth)
+    told, untold = (
+        fit_process(points, values, CATEGORICAL).left_out for values in (smooth, shuffled)
+    )
+    assert told.shape == (40,)
+    assert told.sum() > untold.sum() + 20
+
+
+def test_densities_are_in_the_unit_of_the_outcomes() -> None:
+    points = drawn(20, seed=13)
+    values = np.sin(4 * points[:, 0])
+    small, large = (fit_process(points, k * values, CATEGORICAL).left_out for k in (1.0, 10.0))
+    assert small - large == pytest.approx(np.full(20, np.log(10)), abs=1e-3)
+
+
+def test_the_first_few_alike_do_not_mean_that_all_are() -> None:
+    points = drawn(3, seed=14)
+    values = np.array([1.0, 1.001, 0.999])
+    _, sure = fit_process(points, values, CATEGORICAL).predict(drawn(5, seed=15))
+    _, careful = fit_process(points, values, CATEGORICAL, Prior(least_spread=0.1)).predict(
+        drawn(5, seed=15)
+    )
+    assert np.all(careful > 10 * sure)
+
+
 def test_categories_that_change_nothing_are_alike_and_others_are_not() -> None:
     """Two studies, told apart by a category: of the same load, and of one turned round."""
     points = drawn(60, seed=11)
     points[:, CATEGORY] = np.arange(60) % 2
     same = np.sin(4 * points[:, 0])
     turned = np.where(points[:, CATEGORY] == 0, same, -same)
+    prior = Prior(usual_scales={CATEGORY: 1.0})
     alike, unlike = (
-        fit_process(points, values, CATEGORICAL, usual_scales={CATEGORY: 1.0}).likeness(CATEGORY)
+        fit_process(points, values, CATEGORICAL, prior).likeness(CATEGORY)
         for values in (same, turned)
     )
     assert alike > 0.8

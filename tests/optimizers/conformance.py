@@ -100,6 +100,10 @@ def long_history(landscape: Landscape) -> tuple[KnobSpace, list[Observation]]:
 class OptimizerConformance:
     """The tests; a subclass gives the fixture `optimizer`."""
 
+    def fresh(self, optimizer: Optimizer) -> Optimizer:
+        """Another one like it."""
+        return make_optimizer(optimizer.name)
+
     def test_it_says_what_it_is(self, optimizer: Optimizer) -> None:
         assert optimizer.name
         assert optimizer.summary
@@ -144,7 +148,7 @@ class OptimizerConformance:
                 Observation(Config(dict(o.config)), o.values, o.violation, o.cut) for o in history
             ]
             optimizer.ask(space, random_history(space, 7, smooth(space), seed=9), 3)  # no memory
-            fresh = make_optimizer(optimizer.name)
+            fresh = self.fresh(optimizer)
             assert optimizer.ask(space, history, 7) == fresh.ask(make_space(), again, 7)
 
     def test_another_process_decides_alike(self, optimizer: Optimizer) -> None:

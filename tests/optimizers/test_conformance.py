@@ -23,7 +23,7 @@ from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
 
 SEEDS = (1, 2, 3)
 PUBLISHED = ("genetic-jin2022", "genetic-jin2022-small", "gp-ucb-autotikv")
-LEARNERS = [name for name in OPTIMIZERS if name not in ("random", "qmc", *PUBLISHED)]
+LEARNERS = [name for name in OPTIMIZERS if name not in ("random", "qmc", "guided", *PUBLISHED)]
 SHARES = {
     "tpe": 0.75,
     "gp-ucb": 0.75,
@@ -45,7 +45,11 @@ is made for one goal only has to keep up with two, what thinks longer has had fe
 THREE = "block_size,cache_size,bloom_bits"
 
 
-@pytest.mark.parametrize("optimizer", [make_optimizer(name) for name in OPTIMIZERS], ids=OPTIMIZERS)
+BLIND = [name for name in OPTIMIZERS if name != "guided"]
+"""The guided one has a suite of its own, with a simulator."""
+
+
+@pytest.mark.parametrize("optimizer", [make_optimizer(name) for name in BLIND], ids=BLIND)
 class TestConformance(OptimizerConformance):
     """The suite, for each optimizer that there is."""
 

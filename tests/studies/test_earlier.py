@@ -52,6 +52,12 @@ def large_blocks(spec: TrialSpec) -> TrialResult:
     return measured(write_amp=1e6 / size, read_amp=9.0, cache_hit_data=0.1, stall_s=size / 1e3)
 
 
+def nothing_matters(spec: TrialSpec) -> TrialResult:
+    """Whatever is set makes a percent, of no use to anybody."""
+    size = float(spec.settings["block_size"])
+    return measured(write_amp=1.0 + size % 7 / 700, read_amp=1.0, cache_hit_data=0.5, stall_s=0.0)
+
+
 def base_of(space: KnobSpace) -> list[Observation]:
     """The history of a study that has measured its base."""
     return [Observation(space.default(), (1.0,), -1.0)]
@@ -89,6 +95,13 @@ def test_a_study_that_misleads_costs_little(home: Home) -> None:
     misled = searched(home, make("misled", warm_start="earlier", trials=16), large_blocks)
     assert write_amps(misled)[0] > 2 * min(write_amps(cold))  # it does mislead
     assert min(write_amps(misled)) < 1.1 * min(write_amps(cold))
+
+
+def test_a_study_under_which_nothing_mattered_costs_little(home: Home) -> None:
+    searched(home, make("flat"), nothing_matters)
+    cold = searched(home, make("cold", trials=12), large_blocks)
+    warm = searched(home, make("warm", warm_start="flat", trials=14), large_blocks)
+    assert min(write_amps(warm)) < 1.1 * min(write_amps(cold))
 
 
 def test_what_the_earlier_study_could_set_and_this_one_cannot_is_brought_into_range(

@@ -51,8 +51,16 @@ fn answer(line: &str, machine: &Machine) -> String {
     serde_json::to_string(&answer).expect("an answer is numbers and texts")
 }
 
+/// The options that the simulator knows; it ignores all others.
+#[pyfunction]
+fn known_options() -> Vec<String> {
+    let all = serde_json::to_value(Options::default()).expect("options are numbers and names");
+    all.as_object().expect("options have names").keys().cloned().collect()
+}
+
 #[pymodule]
 #[pyo3(name = "lsmsim")]
 fn define(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(known_options, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_lines, module)?)
 }

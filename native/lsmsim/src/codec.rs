@@ -1,9 +1,9 @@
 //! Codecs: what they make of db_bench's values, and what they take for it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// `compression_type` of db_bench.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
 pub enum Codec {
     None,

@@ -1,11 +1,11 @@
 //! What the store is told: the options that the simulator knows, as db_bench spells them.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::codec::Codec;
 
 /// How files are merged (`compaction_style`).
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(try_from = "u8")]
 pub enum Style {
     Level,
@@ -29,7 +29,7 @@ impl TryFrom<u8> for Style {
 }
 
 /// Which file of a level goes down first (`compaction_pri`).
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(try_from = "u8")]
 pub enum Priority {
     Largest,
@@ -55,7 +55,7 @@ impl TryFrom<u8> for Priority {
 }
 
 /// The options, with the defaults of db_bench 7.8.3. Sizes are bytes. Others are ignored.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Options {
     pub write_buffer_size: u64,

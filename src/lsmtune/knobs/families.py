@@ -10,7 +10,7 @@ rules are about has RocksDB's plain name there too; all else keeps the name that
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 from lsmtune.knobs.types import Knob, Value
@@ -22,6 +22,8 @@ ANY_FAMILY = "*"
 FAMILY_SECTIONS = ("CFOptions", "TableOptions/BlockBasedTable")
 """The sections of an OPTIONS file that every column family has of its own."""
 _SEPARATOR = "."
+_MANY = 64
+"""The same few hundred names come by in the same order again and again."""
 
 
 _TIKV_FAMILY = re.compile(r"(rocksdb\.\w+cf)\.(.+)")
@@ -69,14 +71,25 @@ def knob_name(family: str, option: str) -> str:
 
 def families(names: Iterable[str]) -> tuple[str | None, ...]:
     """The families among the names; None alone where options have no families."""
-    found = (family_of(name) for name in names)
+    return _families(tuple(names))
+
+
+@lru_cache(maxsize=_MANY)
+def _families(names: tuple[str, ...]) -> tuple[str | None, ...]:
+    found = map(family_of, names)
     return tuple(dict.fromkeys(family for family in found if family)) or (None,)
 
 
 def view(values: Mapping[str, T], family: str | None) -> dict[str, T]:
     """One family's options by their plain names, beside those of the database."""
-    parts = ((_parts(name), value) for name, value in values.items())
-    return {option: value for (own, option), value in parts if own in (None, family)}
+    return {option: values[name] for name, option in _seen(tuple(values), family)}
+
+
+@lru_cache(maxsize=_MANY)
+def _seen(names: tuple[str, ...], family: str | None) -> tuple[tuple[str, str], ...]:
+    """What a family sees of the names, each with the plain name of its option."""
+    parts = ((name, *_parts(name)) for name in names)
+    return tuple((name, option) for name, own, option in parts if own in (None, family))
 
 
 def lifted(

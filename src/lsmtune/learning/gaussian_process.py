@@ -8,8 +8,8 @@ scikit-learn's has no priors, and its gradient takes ten times as long.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import log, sqrt
+from dataclasses import dataclass, field
+from math import log, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,28 +60,51 @@ class GaussianProcess:
         """How much points that differ in this category alone have in common, from 0 to 1."""
         return float(_matern(np.array([self.length_scales[column] ** -2.0]))[0])
 
+    @property
+    def left_out(self) -> Floats:
+        """For each outcome the logarithm of its density, foretold from all others: (n,).
+
+        Rasmussen, Williams: Gaussian Processes for Machine Learning (2006), 5.4.2.
+        """
+        inverse = cho_solve((self._lower, True), np.eye(len(self._weights)))
+        precision = np.diag(inverse)
+        squares = self._weights**2 / precision
+        return np.asarray((np.log(precision / (2 * pi)) - squares) / 2 - log(self._spread))
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What is thought of a function before it is seen.
+
+    `mean` is expected far from all points (None: the mean of the outcomes). Outcomes are thought
+    to vary by `least_spread` at least, however alike the first few are. `usual_scales` are the
+    length scales that are expected of some columns, instead of the usual ones.
+    """
+
+    mean: float | None = None
+    least_spread: float = 0.0
+    usual_scales: Mapping[int, float] = field(default_factory=dict)
+
 
 def fit_process(
     points: Floats,
     outcomes: Floats,
     categorical: NDArray[np.bool_],
-    prior_mean: float | None = None,
-    usual_scales: Mapping[int, float] | None = None,
+    prior: Prior | None = None,
 ) -> GaussianProcess:
     """The process that most probably gave the outcomes.
 
     points (n, d): numbers in [0, 1], categories as their codes; outcomes (n,). A config that ran
-    several times has as many rows. `prior_mean` is expected far from all points (None: the mean).
-    `usual_scales` are the length scales that are expected of some columns, instead of the priors'
-    own.
+    several times has as many rows.
     """
-    offset = float(np.mean(outcomes)) if prior_mean is None else prior_mean
-    spread = float(np.std(outcomes)) or 1.0
+    prior = prior or Prior()
+    offset = float(np.mean(outcomes)) if prior.mean is None else prior.mean
+    spread = max(float(np.std(outcomes)), prior.least_spread) or 1.0
     told = (outcomes - offset) / spread
     distances = _distances(points, categorical)
     count = points.shape[1]
     middle = np.array([*[sqrt(2) + log(count) / 2] * count, 0.0, log(_NOISE_MEDIAN)])
-    for column, scale in (usual_scales or {}).items():
+    for column, scale in prior.usual_scales.items():
         middle[column] = log(scale)
     widths = np.array([*[_SCALE_SPREAD] * count, 1.0, _NOISE_SPREAD])
     with one_thread():

@@ -17,7 +17,7 @@ from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.candidates import CandidateSearch
 from lsmtune.optimizers.earlier import Earlier
-from lsmtune.optimizers.expectation import Expectation, expectation
+from lsmtune.optimizers.expectation import Expectation, expectation, joined
 from lsmtune.optimizers.opening import ENOUGH, opening
 from lsmtune.optimizers.outcomes import chebyshev
 from lsmtune.optimizers.random_search import RandomSearch
@@ -72,8 +72,8 @@ class GpUcb:
         self, space: KnobSpace, history: Sequence[Observation], seed: int, earlier: Earlier
     ) -> Config:
         """As `ask`, with an earlier study's runs beside the history's while it is like this one."""
-        expected = expectation(space, history, earlier)
-        if expected is None or not expected.is_alike:
+        expected = joined(space, history, earlier)
+        if expected is None or not expected.is_known_before:
             return self.ask(space, history, seed)
         return self._lowest(space, history, seed, expected)
 

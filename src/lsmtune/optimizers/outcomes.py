@@ -23,6 +23,12 @@ def outcomes(history: Sequence[Observation]) -> tuple[list[Config], Floats]:
     limits is made worse by how much. How bad the bad ones are is of no use, and bends a model
     where it matters: they are drawn in.
     """
+    configs, values = measured(history)
+    return configs, drawn_in(values, values)
+
+
+def measured(history: Sequence[Observation]) -> tuple[list[Config], Floats]:
+    """As `outcomes`, the bad ones as bad as they are."""
     told = judged(history)
     rows = [
         (j.config, values, max(0.0, j.violation))
@@ -33,8 +39,23 @@ def outcomes(history: Sequence[Observation]) -> tuple[list[Config], Floats]:
         return [], np.empty((0, 1))
     logs = np.log(np.array([values for _, values, _ in rows]))
     over = np.array([over for _, _, over in rows])
-    drawn = [_drawn_in(column + _OVER * np.log1p(over)) for column in logs.T]
-    return [config for config, _, _ in rows], np.column_stack(drawn)
+    return [config for config, _, _ in rows], worsened(logs, over)
+
+
+def worsened(logs: Floats, over: Floats) -> Floats:
+    """Logarithms of values (n, goals), worse by how much limits are exceeded (n,)."""
+    return logs + _OVER * np.log1p(np.maximum(over, 0.0))[:, None]
+
+
+def drawn_in(values: Floats, like: Floats) -> Floats:
+    """The values (m, goals), those far above the median of others (n, goals) pulled towards it."""
+    if not len(like):
+        return values
+    middle = np.median(like, axis=0)
+    reach = _FARTHEST * (middle - like.min(axis=0))
+    reach = np.where(reach > 0, reach, 1.0)
+    beyond = np.maximum(values - middle - reach, 0.0)
+    return np.asarray(np.minimum(values, middle + reach) + reach * np.log1p(beyond / reach))
 
 
 def chebyshev(values: Floats, measured: Floats, weights: Floats) -> Floats:
@@ -49,11 +70,3 @@ def chebyshev(values: Floats, measured: Floats, weights: Floats) -> Floats:
     reach = np.median(measured, axis=0) - best
     weighed = (values - best) / np.where(reach > 0, reach, 1.0) * weights
     return np.asarray(weighed.max(axis=1) + _AUGMENTED * weighed.sum(axis=1))
-
-
-def _drawn_in(values: Floats) -> Floats:
-    """The values, those far above the median pulled towards it."""
-    middle = float(np.median(values))
-    reach = _FARTHEST * (middle - float(values.min())) or 1.0
-    beyond = np.maximum(values - middle - reach, 0.0)
-    return np.minimum(values, middle + reach) + reach * np.log1p(beyond / reach)

@@ -11,6 +11,7 @@ from lsmtune.optimizers.base import Optimizer
 
 if TYPE_CHECKING:
     from lsmtune.optimizers.earlier import Earlier
+    from lsmtune.optimizers.guided import Foretell
 
 
 def _module(name: str) -> Any:
@@ -31,6 +32,7 @@ def _of(module: str, maker: str) -> Callable[[], Optimizer]:
 OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
     "tpe": _of("tpe", "tpe"),
     "gp-ucb": _of("gp_ucb", "GpUcb"),
+    "guided": _of("guided", "Guided"),
     "forest": _of("forest", "Forest"),
     "cmaes": _of("cma_es", "CmaEs"),
     "nsga2": _of("nsga2", "nsga2"),
@@ -44,7 +46,7 @@ OPTIMIZERS: dict[str, Callable[[], Optimizer]] = {
     "genetic-jin2022-small": _of("genetic", "described"),
 }
 
-_WITH_OPTIONS = "gp-ucb"
+_WITH_OPTIONS, _GUIDED = "gp-ucb", "guided"
 
 _PUBLISHED = {"gp-ucb": "gp-ucb-autotikv", "genetic": "genetic-jin2022"}
 """What a paper has under the name of an optimizer that is made right here."""
@@ -59,15 +61,23 @@ def published_name(name: str) -> str:
     return _PUBLISHED[name]
 
 
-def make_optimizer(text: str, earlier: Sequence["Earlier"] = ()) -> Optimizer:
+def make_optimizer(
+    text: str,
+    earlier: Sequence["Earlier"] = (),
+    foretelling: Callable[[], "Foretell | None"] = lambda: None,
+) -> Optimizer:
     """The optimizer that a text names, such as `tpe` or `gp-ucb:ucb=3,schedule=growing`.
 
-    With earlier studies it begins with what they found. UserError naming what there is.
+    With earlier studies it begins with what they found. `foretelling` gives what may guide one that
+    is guided. UserError naming what there is.
     """
     name, _, given = text.partition(":")
     if name not in OPTIMIZERS:
         raise UserError(f"optimizer: no {name!r}; known are {', '.join(OPTIMIZERS)}")
-    optimizer = _with_options(name, given) if given else OPTIMIZERS[name]()
+    if name == _GUIDED and not given:
+        optimizer: Optimizer = _module("guided").Guided(foretelling())
+    else:
+        optimizer = _with_options(name, given) if given else OPTIMIZERS[name]()
     if not earlier:
         return optimizer
     warm: Optimizer = _module("warm_start").WarmStart(optimizer, earlier)

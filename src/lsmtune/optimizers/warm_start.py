@@ -1,6 +1,6 @@
 """A search that begins with what an earlier study of a similar load has found."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.learning.mapping import Measured, distances
 from lsmtune.optimizers.base import Observation, Optimizer, seen
 from lsmtune.optimizers.earlier import Earlier
-from lsmtune.optimizers.expectation import expectation
+from lsmtune.optimizers.expectation import joined
 from lsmtune.optimizers.gp_ucb import GpUcb
 from lsmtune.optimizers.points import Points
 
@@ -36,8 +36,7 @@ class WarmStart:
         """A config of the earlier study while it is like this one, then the search's own."""
         study = _nearest(space, self._studies, history)
         if len(history) <= _STARTS:
-            tried = seen(history)
-            start = next((c for c in _best(space, study, history) if c not in tried), None)
+            start = _best(space, study, history)
             if start is not None:
                 return start
         if isinstance(self._search, GpUcb):
@@ -45,19 +44,21 @@ class WarmStart:
         return self._search.ask(space, history, seed)
 
 
-def _best(space: KnobSpace, study: Earlier, history: Sequence[Observation]) -> Iterator[Config]:
-    """The earlier study's configs within its limits, made legal, those first that promise most.
+def _best(space: KnobSpace, study: Earlier, history: Sequence[Observation]) -> Config | None:
+    """The config of the earlier study, within its limits and made legal, that promises most.
 
-    None once it proves unlike this one.
+    None where it is unlike this one, or none promises more than the best so far.
     """
     within = [o for o in study.observations if o.is_measured and (o.violation or 0.0) <= 0]
-    configs = list(dict.fromkeys(o.config for o in within))
-    expected = expectation(space, history, study)
-    if expected is None or not configs or not expected.is_alike:
-        return
+    legal = dict.fromkeys(space.adopted(o.config) for o in within)
+    configs = [config for config in legal if config not in seen(history)]
+    expected = joined(space, history, study)
+    if expected is None or not configs or not expected.is_known_before:
+        return None
     mean, _ = expected.predict(Points(space.knobs).places(configs))
-    for at in np.argsort(mean.mean(axis=1), kind="stable"):
-        yield space.adopted(configs[at])
+    promised = mean.mean(axis=1)
+    best = int(np.argmin(promised))
+    return configs[best] if promised[best] < expected.values.mean(axis=1).min() else None
 
 
 def _nearest(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Value
@@ -28,7 +29,7 @@ class Run:
 class Prediction:
     """The metrics that the run would have, by name; or why none can be told."""
 
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
     error: str | None = None
 
 
@@ -37,18 +38,36 @@ _NOT_SIMULATED = Prediction(
 )
 
 
+def is_installed() -> bool:
+    """Whether the native core is there."""
+    return find_spec(_WHEEL) is not None
+
+
+def known_knobs() -> frozenset[str]:
+    """The knobs that a prediction hangs on; all others are taken to change nothing.
+
+    UserError where the native core is not installed.
+    """
+    return frozenset(_core().known_options())
+
+
 def predict(runs: Sequence[Run]) -> list[Prediction]:
     """What each run comes to, in their order, on all cores; a run that cannot be told has an error.
 
     UserError where the native core is not installed.
     """
-    if find_spec(_WHEEL) is None:
+    core = _core()
+    lines = [_asked(run) for run in runs]
+    answers = iter(core.simulate_lines([a for a in lines if a is not None], "{}"))
+    return [_NOT_SIMULATED if asked is None else _told(next(answers)) for asked in lines]
+
+
+def _core() -> Any:
+    if not is_installed():
         raise UserError(
             "the simulator is not installed; with Rust's cargo at hand, `make setup` builds it"
         )
-    lines = [_asked(run) for run in runs]
-    answers = iter(import_module(_WHEEL).simulate_lines([a for a in lines if a is not None], "{}"))
-    return [_NOT_SIMULATED if asked is None else _told(next(answers)) for asked in lines]
+    return import_module(_WHEEL)
 
 
 def _asked(run: Run) -> str | None:

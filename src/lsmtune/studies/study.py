@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from lsmtune.engines.base import (
@@ -35,6 +36,7 @@ from lsmtune.store.ranking import (
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless, value_noise
+from lsmtune.studies.foretelling import foretelling
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.stopping import why_to_stop
 from lsmtune.system.host import describe_host, describe_storage
@@ -82,7 +84,8 @@ class Study:
     def _search(self) -> str:
         """Run what the optimizer asks for; why the search has ended."""
         earlier = earlier_studies(self.home, self.stored, self.spec, self.space)
-        optimizer, trials = make_optimizer(self.spec.optimizer, earlier), self.spec.trials
+        guide = partial(foretelling, self.spec, self.space)
+        optimizer, trials = make_optimizer(self.spec.optimizer, earlier, guide), self.spec.trials
         of_all = "" if trials == MANY_TRIALS else f" of {trials}"
         while (ended := self._end()) is None:
             history = self.history()

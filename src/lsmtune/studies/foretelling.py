@@ -1,0 +1,67 @@
+"""What the simulator foretells of a study's configs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import log
+
+import numpy as np
+
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config
+from lsmtune.learning.factors import Floats
+from lsmtune.optimizers.outcomes import worsened
+from lsmtune.simulator import Run, is_installed, known_knobs, predict
+from lsmtune.spec import StudySpec, without_load
+
+_STUCK = log(10)
+"""What a run that never ends counts for."""
+
+
+class Simulated:
+    """`lsmtune.optimizers.guided.Foretell`, by the simulator; what was told once is kept.
+
+    Limits on metrics that the simulator does not tell are left to the real runs.
+    """
+
+    def __init__(self, spec: StudySpec, space: KnobSpace) -> None:
+        self.knobs = known_knobs()
+        self._spec = spec
+        self._space = space
+        self._told: dict[Config, tuple[list[float], float]] = {}
+        (self._base,) = predict([self._run(space.default())])
+        asked, known = spec.parsed_objective, self._base.metrics
+        limits = tuple(limit for limit in asked.limits if limit.metric in known)
+        self._objective = replace(asked, limits=limits)
+
+    @property
+    def tells_enough(self) -> bool:
+        """Whether it tells of all that the study asks for."""
+        return all(name in self._base.metrics for name in self._objective.metrics)
+
+    def __call__(self, configs: Sequence[Config]) -> Floats:
+        """The logarithms of their values against the base's (n, goals), broken limits counted."""
+        new = [config for config in dict.fromkeys(configs) if config not in self._told]
+        for config, told in zip(new, predict([self._run(c) for c in new]), strict=True):
+            self._told[config] = self._judged(told.metrics)
+        logs, over = zip(*(self._told[config] for config in configs), strict=True)
+        return worsened(np.array(logs), np.array(over))
+
+    def _judged(self, metrics: dict[str, float]) -> tuple[list[float], float]:
+        if not metrics:
+            return [_STUCK] * len(self._objective.goals), 0.0
+        values = self._objective.values(metrics, self._base.metrics)
+        return [log(value) for value in values], self._objective.violation(
+            metrics, self._base.metrics
+        )
+
+    def _run(self, config: Config) -> Run:
+        settings = without_load(self._space.settings(config))
+        return Run(self._spec.load_at(config), settings)
+
+
+def foretelling(spec: StudySpec, space: KnobSpace) -> Simulated | None:
+    """None where the simulator is not there, or does not know what the study asks for."""
+    if spec.engine != "rocksdb" or not is_installed():
+        return None
+    simulated = Simulated(spec, space)
+    return simulated if simulated.tells_enough else None
