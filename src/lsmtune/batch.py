@@ -101,7 +101,7 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
         allowed = " and ".join(workload.preset.engines)
         raise UserError(f"engine {engine!r}: the load {workload.name} runs on {allowed}")
     catalogue = catalogue_of(engine, workload)
-    checked = {knob: _value(catalogue, knob, value) for knob, value in knobs.items()}
+    checked = {knob: knob_value(catalogue, knob, value) for knob, value in knobs.items()}
     for metric, value in metrics.items():
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise UserError(f"metrics {metric} = {value!r} is no number")
@@ -109,7 +109,8 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     return BatchLine(name, workload, checked, metrics, error_text, seed, engine)
 
 
-def _value(catalogue: Catalogue, name: str, value: Any) -> Value:
+def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:
+    """The value as the knob has it; UserError where it is not among those allowed."""
     knob = catalogue.knob(name)
     if knob.kind == "bool" and value in (0, 1):
         value = bool(value)

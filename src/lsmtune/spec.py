@@ -41,7 +41,8 @@ SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
 
 PROGRAMS: dict[EngineName, str] = {
-    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores", "tikv": "go-ycsb"
+    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores", "tikv": "go-ycsb",
+    "simulated": "lsmsim",
 }  # fmt: skip
 """What is run where the user names no other."""
 
@@ -242,7 +243,7 @@ class StudySpec(BaseModel):
     @property
     def parsed_objective(self) -> Objective:
         """The objective with its limits."""
-        untold = self.workload.preset.untold
+        untold = self.workload.preset.untold(self.engine)
         limits = tuple(ln for ln in LIMITS[self.workload.kind] if ln.metric not in untold)
         return parse_objective(self.objective, self.limits, limits)
 

@@ -1,7 +1,9 @@
 """`lsmtune simulate`: JSON lines in, predictions out, in the same order."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,3 +46,61 @@ def test_runs_of_another_engine_are_refused(
     batch.write_text(json.dumps({"id": "a", "workload": LOAD, "engine": "myrocks"}))
     assert run(["simulate", "--batch", str(batch)]) == 2
     assert "has runs of myrocks; the simulator stands for rocksdb" in capsys.readouterr().err
+
+
+def test_without_a_file_it_is_the_defaults_and_what_is_changed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flags = ["--num", "50000", "--set", "compression_type=none", "--set", "cache_size=1048576"]
+    assert run(["simulate", *flags]) == 0
+    told = capsys.readouterr()
+    plain, changed = map(json.loads, told.out.splitlines())
+    assert plain["id"] == "defaults"
+    assert changed["id"] == "compression_type = none, cache_size = 1048576"
+    assert changed["metrics"]["live_sst_bytes"] > 1.5 * plain["metrics"]["live_sst_bytes"]
+    assert "taken to have no effect: cache_size" in told.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--set", "compression_type"], "write KNOB=VALUE"),
+        (["--set", "no_such=1"], "no knob 'no_such'"),
+        (["--set", "write_buffer_size=-1"], "simulate: write_buffer_size = -1: invalid value"),
+        (["--batch", "x.jsonl", "--set", "num_levels=3"], "exclude each other"),
+        (["nobody", "--batch", "x.jsonl"], "exclude each other"),
+        (["--scale", "3"], "scale"),
+    ],
+)
+def test_wrong_use_is_told_in_a_sentence(
+    flags: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["simulate", *flags]) == 2
+    assert told in capsys.readouterr().err
+
+
+def films_in(page: str) -> list[Any]:
+    found = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    return [json.loads(text) for text in found]
+
+
+def test_a_page_plays_two_runs_to_what_they_come_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "film.html"
+    flags = ["--num", "50000", "--set", "compaction_style=1", "--page", str(page)]
+    assert run(["simulate", *flags]) == 0
+    answers = [json.loads(line)["metrics"] for line in capsys.readouterr().out.splitlines()]
+    text = page.read_text()
+    assert "http" not in text.replace("http-equiv", "")
+    assert "compaction_style = 1" in text
+    for film, metrics in zip(films_in(text), answers, strict=True):
+        frames, places = film["frames"], dict[str, int]()
+        assert len(frames) > 100
+        assert [f["at_s"] for f in frames] == sorted(f["at_s"] for f in frames)
+        assert frames[-1]["at_s"] == pytest.approx(metrics["total_s"])
+        assert frames[-1]["compacted_bytes"] == pytest.approx(metrics["compact_write_bytes"])
+        for frame in frames:
+            places |= frame["moved"]
+        live = sum(film["files"][name]["bytes"] for name, at in places.items() if at >= 0)
+        assert live == metrics["live_sst_bytes"]

@@ -1,6 +1,6 @@
 //! The simulator for Python: lines of JSON in, lines of JSON out, on all cores.
 
-use lsmsim::{simulate, Load, Machine, Measurement, Options};
+use lsmsim::{record, simulate, Load, Machine, Measurement, Options};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -20,13 +20,13 @@ fn first() -> u64 {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(untagged)]
 enum Answer {
-    Metrics(Measurement),
-    Error(String),
+    Told { metrics: Measurement },
+    Refused { error: String, hangs: bool },
 }
 
-/// For each line what the run comes to: `{"metrics": {…}}`, or `{"error": "…"}`.
+/// For each line what the run comes to: `{"metrics": {…}}`, or `{"error": "…", "hangs": false}`.
 ///
 /// A line is `{"workload": {…}, "knobs": {…}, "seed": 1}`, `machine` the constants of the machine
 /// as JSON. A wrong line never stops the others. ValueError for a machine that cannot be read.
@@ -39,16 +39,29 @@ fn simulate_lines(py: Python<'_>, lines: Vec<String>, machine: &str) -> PyResult
 }
 
 fn answer(line: &str, machine: &Machine) -> String {
-    let found =
-        serde_json::from_str::<Asked>(line).map_err(|error| error.to_string()).and_then(|asked| {
-            simulate(&asked.workload, &asked.knobs, machine, asked.seed)
-                .map_err(|error| error.to_string())
-        });
-    let answer = match found {
-        Ok(metrics) => Answer::Metrics(metrics),
-        Err(reason) => Answer::Error(reason),
+    let refused = |error: String, hangs| Answer::Refused { error, hangs };
+    let answer = match serde_json::from_str::<Asked>(line) {
+        Err(error) => refused(error.to_string(), false),
+        Ok(asked) => match simulate(&asked.workload, &asked.knobs, machine, asked.seed) {
+            Err(stuck) => refused(stuck.to_string(), true),
+            Ok(metrics) => Answer::Told { metrics },
+        },
     };
     serde_json::to_string(&answer).expect("an answer is numbers and texts")
+}
+
+/// The run of a line as a film of so many frames at most: JSON of a `Recording`.
+///
+/// ValueError for a machine or a line that cannot be read, and for a run that would never end.
+#[pyfunction]
+fn record_line(py: Python<'_>, line: &str, machine: &str, frames: usize) -> PyResult<String> {
+    let wrong = |error: String| PyValueError::new_err(error);
+    let machine: Machine = serde_json::from_str(machine).map_err(|e| wrong(e.to_string()))?;
+    let asked: Asked = serde_json::from_str(line).map_err(|e| wrong(e.to_string()))?;
+    let film = py
+        .detach(|| record(&asked.workload, &asked.knobs, &machine, asked.seed, frames))
+        .map_err(|stuck| wrong(stuck.to_string()))?;
+    Ok(serde_json::to_string(&film).expect("a film is numbers and names"))
 }
 
 /// The options that the simulator knows; it ignores all others.
@@ -62,5 +75,6 @@ fn known_options() -> Vec<String> {
 #[pyo3(name = "lsmsim")]
 fn define(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(known_options, module)?)?;
+    module.add_function(wrap_pyfunction!(record_line, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_lines, module)?)
 }

@@ -21,6 +21,7 @@ pub enum Task {
 /// A job: how much work it is, and how much of it is left.
 #[derive(Clone, Debug)]
 pub struct Job {
+    pub number: u64,
     pub task: Task,
     pub cost: Cost,
     /// So many cores it can use.
@@ -33,8 +34,8 @@ pub struct Job {
 const SHORTEST_S: f64 = 1e-9;
 
 impl Job {
-    pub fn new(task: Task, cost: Cost, width: f64) -> Self {
-        Self { task, cost, width, left: 1.0 }
+    pub fn new(number: u64, task: Task, cost: Cost, width: f64) -> Self {
+        Self { number, task, cost, width, left: 1.0 }
     }
 
     pub fn is_flush(&self) -> bool {

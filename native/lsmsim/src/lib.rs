@@ -19,6 +19,7 @@ mod options;
 mod pick;
 #[cfg(test)]
 mod properties;
+mod recording;
 mod run;
 mod shape;
 mod share;
@@ -30,4 +31,5 @@ pub use load::{Load, Name};
 pub use machine::{CodecSpeed, Machine};
 pub use measurement::Measurement;
 pub use options::{Options, Priority, Style};
+pub use recording::{record, FileTold, Frame, JobTold, Recording};
 pub use run::{observe, simulate, Moment, Stuck};

@@ -46,6 +46,16 @@ impl Load {
     pub fn operations(&self) -> f64 {
         (self.num * self.threads.max(1)) as f64
     }
+
+    /// One in so many keys is followed.
+    pub fn every(&self) -> u64 {
+        self.num.div_ceil(MOST_FOLLOWED).max(1)
+    }
+
+    /// How many keys are followed.
+    pub fn sampled_keys(&self) -> u32 {
+        (self.num / self.every()).max(1) as u32
+    }
 }
 
 /// So many keys are followed at most.
@@ -64,14 +74,13 @@ pub struct Keys {
 
 impl Keys {
     pub fn new(load: &Load, seed: u64) -> Self {
-        let every = load.num.div_ceil(MOST_FOLLOWED).max(1);
         Self {
             rng: fastrand::Rng::with_seed(seed),
             in_order: load.name == Name::Fillseq,
-            count: (load.num / every).max(1) as u32,
+            count: load.sampled_keys(),
             next: 0,
             sequence: 0,
-            every,
+            every: load.every(),
         }
     }
 

@@ -39,6 +39,8 @@ pub struct Moment<'a> {
     pub writes: Writes,
     /// Full memtables that are not in a file yet.
     pub memtables: usize,
+    pub written_records: f64,
+    pub totals: &'a Totals,
     pub jobs: &'a [Job],
 }
 
@@ -79,6 +81,7 @@ struct Run<'a> {
     running: Running,
     controller: Controller,
     jobs: Vec<Job>,
+    started_jobs: u64,
     now_s: f64,
     totals: Totals,
 }
@@ -106,6 +109,7 @@ impl<'a> Run<'a> {
             running: Running::default(),
             controller: Controller::new(options),
             jobs: Vec::new(),
+            started_jobs: 0,
             now_s: 0.0,
             totals: Totals::default(),
         }
@@ -141,6 +145,8 @@ impl<'a> Run<'a> {
             tree: &self.tree,
             writes: self.controller.writes,
             memtables: self.memtables.unflushed(),
+            written_records: self.memtables.written,
+            totals: &self.totals,
             jobs: &self.jobs,
         }
     }
@@ -354,7 +360,8 @@ impl<'a> Run<'a> {
     }
 
     fn start(&mut self, task: Task, cost: Cost, width: f64) {
-        self.jobs.push(Job::new(task, cost, width));
+        self.started_jobs += 1;
+        self.jobs.push(Job::new(self.started_jobs, task, cost, width));
     }
 
     /// Whether files of a level have a filter: the deepest needs none where most gets hit.

@@ -125,6 +125,11 @@ class StudyView:
         return "1" not in (self.scale, *(found.scale for found in self.verifications))
 
     @property
+    def is_simulated(self) -> bool:
+        """Whether nothing ran: what it says is foretold, not measured."""
+        return self.engine == "simulated"
+
+    @property
     def searched(self) -> tuple[TrialView, ...]:
         """The trials that the optimizer chose."""
         return tuple(trial for trial in self.measured if trial.role is Role.TRIAL)

@@ -34,10 +34,12 @@ FORMATS = {
     "myrocks": ("my.cnf",),
     "embedded": ("toml",),
     "tikv": ("tikv-toml",),
+    "simulated": ("db_bench", "options"),
 }
 """The forms that each engine has; the first is the one to deploy."""
 _FILES = {
-    "options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml", "tikv-toml": "tikv.toml"
+    "options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml", "tikv-toml": "tikv.toml",
+    "db_bench": "flags",
 }  # fmt: skip
 
 
@@ -87,7 +89,7 @@ class _Exporter:
     def __init__(self, home: Home, view: StudyView) -> None:
         self._view = view
         self._trials = home.trials(home.study(view.name))
-        self._spec, self._ground = _ground(home, view.name)
+        self._spec, self._ground = ground_of(home, view.name)
         self._base = self._ground.base
         self._begun = self._spec.begun(self._ground)
 
@@ -110,6 +112,11 @@ class _Exporter:
         if form == "my.cnf":
             return self._my_cnf({name: settings[name] for name in tuned}, base, back=back)
         text = (self._base.given or self._base.options) if base is None else _read(base)
+        if not text:
+            raise UserError(
+                "--format options: the simulator has no OPTIONS file of its own; name yours by "
+                "--base, or allowed: db_bench"
+            )
         file = OptionsBase(text, self._spec.family)
         knobs = [self._ground.catalogue.knob(name) for name in tuned]
         try:
@@ -181,6 +188,8 @@ class _Exporter:
             told = ", ".join(f"{name} = {value}" for name, value in self._begun.items())
             now = "here they are as before" if back else "they hold here too, where not tuned"
             lines.append(f"The study's base and its trials began with {told}: {now}.")
+        if view.is_simulated:
+            lines.append("Simulated, not measured: UNVERIFIED on RocksDB.")
         if view.scale != "1":
             proof = "UNVERIFIED" if view.unverified_at_full_scale else "verified"
             lines.append(
@@ -190,7 +199,7 @@ class _Exporter:
         return "\n".join(lines)
 
 
-def _ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
+def ground_of(home: Home, name: str) -> tuple[StudySpec, Ground]:
     """The settings of a stored study, and what it stands on."""
     stored = home.study(name)
     if stored.base is None:
@@ -205,7 +214,7 @@ def _ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
 
 def online_file(home: Home, name: str, kept: Config) -> str:
     """The my.cnf of what online tuning has kept; values are those for a full-size tree."""
-    spec, ground = _ground(home, name)
+    spec, ground = ground_of(home, name)
     full_size = spec.settings_at(ground, kept, Fraction(1))
     tuned = {knob: full_size[knob] for knob in kept}
     note = f"lsmtune, study {name}: what was kept on the running server"

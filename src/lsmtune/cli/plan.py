@@ -16,14 +16,16 @@ _TEMPLATES = 6
 """So many built databases of a read load may be kept at a time."""
 _SLOWEST_BYTES_S, _FASTEST_BYTES_S = 5e6, 50e6
 """How fast stores have been seen to take in records, load and settling together."""
+_FASTEST_SIMULATED_S, _SLOWEST_SIMULATED_S = 0.01, 1.0
+"""How long the simulator and what is around it have been seen to take for a run."""
 _SLOWEST_OPS_S, _FASTEST_OPS_S = 5e3, 1e5
 """How fast stores have been seen to answer reads that miss the caches."""
 
 
 def disk_bytes(spec: StudySpec) -> int:
     """The most that trials take of the disk at a time."""
-    if spec.engine == "tikv":
-        return 0  # its data is elsewhere
+    if spec.engine in ("tikv", "simulated"):
+        return 0  # its data is elsewhere, or nowhere
     kept = _TEMPLATES if spec.workload.preset.prepared else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 
@@ -49,6 +51,9 @@ def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
     None where nobody knows how many trials there will be.
     """
     load = spec.workload
+    if spec.engine == "simulated":
+        fewest, most = runs(spec, knobs)
+        return fewest * _FASTEST_SIMULATED_S, None if most is None else most * _SLOWEST_SIMULATED_S
     reads = 0 if load.kind == "write" else (load.client_operations or 0) * load.threads
     fewest, most = runs(spec, knobs)
     given_s = load.duration_s or 0

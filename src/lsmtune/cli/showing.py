@@ -91,6 +91,8 @@ def summary_lines(view: StudyView) -> list[str]:
     lines.append(f"options that changed (trial {view.best_trial.number}):")
     lines += [f"  {c.knob.name} = {c.best}  (base {c.base})" for c in view.changes]
     lines += _front_lines(view)
+    if view.is_simulated:
+        lines.append("simulated, not measured: UNVERIFIED on RocksDB")
     if view.unverified_at_full_scale:
         lines.append(f"found at scale {view.scale}: UNVERIFIED at scale 1")
     if view.assertions_enabled:

@@ -5,31 +5,48 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import note, say
+from lsmtune.cli.common import DEFAULT_HOME, Home, note, say
 
 
 def simulate(
+    study: Annotated[
+        str | None, typer.Argument(metavar="STUDY", help="a study: its base and its best config")
+    ] = None,
     batch: Annotated[
-        Path, typer.Option(help="the runs: JSON lines as `lsmtune screen` writes and reads them")
-    ],
+        Path | None, typer.Option(help="runs as JSON lines, as `lsmtune screen` writes and reads")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KNOB=VALUE", help="compare the defaults with this changed"),
+    ] = None,
+    num: Annotated[int, typer.Option(help="records, without STUDY and --batch")] = 1_000_000,
+    scale: Annotated[str, typer.Option(help="size of the tree there, e.g. 1/64 or 1")] = "1/64",
+    page: Annotated[
+        Path | None, typer.Option(help="write a page there that plays the first two runs")
+    ] = None,
+    home: Home = DEFAULT_HOME,
 ) -> None:
     """Predict runs of the rocksdb engine by the simulator of its tree, one JSON line for each."""
     import json
 
-    from lsmtune.batch import read_batch
+    from lsmtune.cli.simulating import asked_lines, defaults, foretold, of_study, write_page
     from lsmtune.errors import UserError
-    from lsmtune.simulator import Run, predict
 
-    lines = read_batch(batch)
-    if others := sorted({line.engine for line in lines} - {"rocksdb"}):
-        raise UserError(f"batch {batch}: has runs of {others[0]}; the simulator stands for rocksdb")
-    runs = [Run(line.workload, line.knobs, line.seed or 1) for line in lines if line.error is None]
-    predicted = iter(predict(runs))
+    given = [name for name, told in (("STUDY", study), ("--batch", batch)) if told is not None]
+    if len(given) > 1 or (given and set_):
+        raise UserError(f"simulate: {' and '.join([*given, *(['--set'] if set_ else [])])} exclude "
+                        "each other")  # fmt: skip
+    if batch is not None:
+        lines = asked_lines(batch)
+    elif study is not None:
+        lines = of_study(study, home)
+    else:
+        lines = defaults(num, scale, set_ or ())
     note("lsmtune: times are those of a machine of two cores as it is guessed, not of this one")
-    for line in lines:
-        if line.error is not None:
-            say(json.dumps({"id": line.id, "error": line.error}))
-            continue
-        told = next(predicted)
-        answer = {"error": told.error} if told.error else {"metrics": dict(told.metrics)}
-        say(json.dumps({"id": line.id, **answer}))
+    for line in foretold(lines, note):
+        if batch is None and "error" in line:
+            raise UserError(f"simulate: {line['id']}: {line['error']}")
+        say(json.dumps(line))
+    if page is not None:
+        write_page(page, lines)
+        note(f"page: {page}")

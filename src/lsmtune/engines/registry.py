@@ -6,6 +6,7 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.embedded import Embedded
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.simulated import Simulated
 from lsmtune.engines.tikv import TiKV
 from lsmtune.errors import UserError
 from lsmtune.tables import Cluster
@@ -15,6 +16,7 @@ ENGINES: dict[str, Callable[[str, Cluster], Engine]] = {
     "myrocks": lambda program, _: MyRocks(program),
     "embedded": lambda program, _: Embedded(program),
     "tikv": TiKV,
+    "simulated": lambda _, __: Simulated(),
 }
 
 

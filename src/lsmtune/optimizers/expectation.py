@@ -21,7 +21,7 @@ about 0."""
 
 _LEAST_SPREAD = 0.1
 """Values are thought to differ by so much, in logarithms, until there are enough to tell."""
-_MISLED, _ENOUGH = log(3), 4
+_MISLED, _ENOUGH = log(3), 3
 """What was known before is left aside once the runs of so many configs are so much more probable
 without it."""
 _HERE, _EARLIER = 0.0, 1.0

@@ -13,7 +13,7 @@ from lsmtune.optimizers.expectation import joined
 from lsmtune.optimizers.gp_ucb import GpUcb
 from lsmtune.optimizers.points import Points
 
-_STARTS = 4
+_STARTS = 2
 """So many of the earlier study's configs are tried here, while it is like this one."""
 _ALL_RUNS = 30
 """So many runs of the study that goes on are enough to tell its load."""

@@ -158,6 +158,8 @@ def _fitness_text(objective: Objective, interval: Interval) -> str:
 
 
 def _warnings(view: StudyView) -> Iterator[str]:
+    if view.is_simulated:
+        yield "Simulated, not measured: UNVERIFIED on RocksDB."
     if view.best is not None and view.unverified_at_full_scale:
         yield f"Found at scale {view.scale}: UNVERIFIED at scale 1."
     for other in view.verifications[1:]:

@@ -1,6 +1,6 @@
 """The report page: one HTML file that holds its pictures, its script and its looks."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from string import Template
 
@@ -32,18 +32,22 @@ def render_page(view: StudyView) -> str:
     return assembled(f"{view.name}: {head.claim}", [header(view, head), *_sections(view)])
 
 
-def assembled(title: str, parts: Iterable[Html]) -> str:
-    """A whole page with that title, made of its header and its sections."""
-    return Template(_asset("page.html")).substitute(
+def assembled(title: str, parts: Iterable[Html], scripts: Sequence[str] | None = None) -> str:
+    """A whole page with that title, made of its header and its sections.
+
+    By default its scripts are those that draw the pictures of plotly.
+    """
+    used = (get_plotlyjs(), asset("page.js")) if scripts is None else scripts
+    return Template(asset("page.html")).substitute(
         title=element("title", title),
-        style=_asset("page.css"),
+        style=asset("page.css"),
         body="\n".join(parts),
-        plotly=get_plotlyjs(),
-        script=_asset("page.js"),
+        scripts="\n".join(f"<script>\n{script}\n</script>" for script in used),
     )
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file that pages are made of."""
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 

@@ -12,6 +12,8 @@ from lsmtune.knobs.types import Value
 from lsmtune.workloads import Workload
 
 _WHEEL = "lsmsim"
+MODELLED_VERSION = "7.8.3"
+"""The RocksDB whose sources the core follows."""
 _OF_LOAD = {"name", "num", "key_size", "value_size", "threads", "compression_ratio"}
 """What the core knows of a load; everything else has to be left as it is by default."""
 
@@ -27,10 +29,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The metrics that the run would have, by name; or why none can be told."""
+    """The metrics that the run would have, by name; or why none can be told.
+
+    A run that `hangs` would never end: writes are stopped, and nothing is left to compact.
+    """
 
     metrics: dict[str, float] = field(default_factory=dict)
     error: str | None = None
+    hangs: bool = False
 
 
 _NOT_SIMULATED = Prediction(
@@ -62,6 +68,21 @@ def predict(runs: Sequence[Run]) -> list[Prediction]:
     return [_NOT_SIMULATED if asked is None else _told(next(answers)) for asked in lines]
 
 
+def recorded(run: Run, frames: int = 600) -> dict[str, Any]:
+    """The run as a film of so many frames at most: the document of the core's `Recording`.
+
+    UserError for a run that cannot be told.
+    """
+    core, line = _core(), _asked(run)
+    if line is None:
+        raise UserError(str(_NOT_SIMULATED.error))
+    try:
+        film: dict[str, Any] = json.loads(core.record_line(line, "{}", frames))
+    except ValueError as error:
+        raise UserError(f"the run cannot be simulated: {error}") from None
+    return film
+
+
 def _core() -> Any:
     if not is_installed():
         raise UserError(
@@ -80,4 +101,4 @@ def _asked(run: Run) -> str | None:
 
 def _told(answer: str) -> Prediction:
     document = json.loads(answer)
-    return Prediction(metrics=document.get("metrics", {}), error=document.get("error"))
+    return Prediction(**document)

@@ -238,6 +238,8 @@ class Workload(BaseModel):
             return None
         if self.tombstone_every is not None:
             return f"tombstone_every: the engine {engine} writes no range tombstones"
+        if engine == "simulated":
+            return None
         digits = len(str(self.num - 1))
         if not digits <= self.key_size <= _MOST_KEY_BYTES:
             return (

@@ -22,6 +22,8 @@ from lsmtune.knobs.types import Knob, Settings, Value
 
 _PRESETS = "presets.toml"
 """The file of an engine that has everything but knobs."""
+_STANDS_FOR = {"simulated": "rocksdb"}
+"""Engines with the knobs of another."""
 
 
 LOAD_AREA = "load"
@@ -222,9 +224,11 @@ def _spoken(knob: Knob, names: tuple[str, ...]) -> str | None:
 @cache
 def load(engine: str) -> Catalogue:
     """The catalogue of an engine; UserError when there is none."""
+    if engine in _STANDS_FOR:
+        return replace(load(_STANDS_FOR[engine]), engine=engine)
     folders = {folder.name: folder for folder in files(__name__).iterdir() if folder.is_dir()}
     engines = sorted(
-        name for name, folder in folders.items() if folder.joinpath(_PRESETS).is_file()
+        [n for n, folder in folders.items() if folder.joinpath(_PRESETS).is_file()] + [*_STANDS_FOR]
     )
     if engine not in engines:
         raise UserError(

@@ -1,0 +1,93 @@
+"""The engine on the simulator: every command works on it, and says that nothing was measured."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lsmsim", reason="the native core is not built here")
+
+from fakes.rig import Rig
+from lsmtune.cli.main import run
+from lsmtune.engines.simulated import Simulated
+from lsmtune.errors import UserError
+from lsmtune.simulator import known_knobs
+from lsmtune.spec import make_spec
+from lsmtune.trials import Status
+
+FLAGS = ["--engine", "simulated", "--num", "50000"]
+OPTIONS = """\
+[Version]
+  rocksdb_version=7.8.3
+  options_file_version=1.1
+[DBOptions]
+  max_background_jobs=6
+[CFOptions "default"]
+  write_buffer_size=1048576
+[CFOptions "mine"]
+  write_buffer_size=33554432
+  compaction_style=kCompactionStyleUniversal
+[TableOptions/BlockBasedTable "mine"]
+  block_size=16384
+"""
+
+
+def test_a_study_tunes_verifies_and_writes_its_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = ["--home", str(tmp_path / "home")]
+    assert run(["tune", *FLAGS, "--trials", "12", "--study", "s", *home]) == 0
+    assert "simulated, not measured: UNVERIFIED on RocksDB" in capsys.readouterr().err
+    results = tmp_path / "home" / "results" / "s"
+    assert "Simulated, not measured: UNVERIFIED on RocksDB." in (results / "flags").read_text()
+    assert "Simulated, not measured" in (results / "report.html").read_text()
+    assert run(["show", "s", "--json", *home]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["engine"] == "simulated"
+    assert shown["trials"]["complete"] == 12
+    assert run(["export", "s", "--format", "options", *home]) == 2
+    assert "name yours by --base" in capsys.readouterr().err
+    assert run(["simulate", "s", *home]) == 0
+    base, best = map(json.loads, capsys.readouterr().out.splitlines())
+    assert base["id"] == "base"
+    assert best["metrics"]["write_amp"] > 0
+
+
+def test_it_has_only_the_knobs_that_it_knows(tmp_path: Path) -> None:
+    engine = Simulated()
+    facts = engine.describe(tmp_path)
+    base = engine.base(facts, None, tmp_path)
+    assert base.settings.keys() <= known_knobs()
+    assert "write_buffer_size" in base.settings
+
+
+def test_the_users_own_family_is_what_it_begins_with(tmp_path: Path) -> None:
+    own = tmp_path / "OPTIONS"
+    own.write_text(OPTIONS)
+    base = make_spec({"engine": "simulated", "base": str(own), "family": "mine"}, "")
+    rig = Rig("lsmsim", tmp_path / "rig", base)
+    assert rig.ground.base.settings["write_buffer_size"] == 32 << 20
+    assert rig.ground.base.settings["compaction_style"] == 1
+    assert rig.ground.base.settings["block_size"] == 16384
+    assert rig.ground.base.settings["max_background_jobs"] == 6
+    none = make_spec({"engine": "simulated", "base": str(own), "family": "none"}, "")
+    with pytest.raises(UserError, match="no column family 'none'"):
+        Rig("lsmsim", tmp_path / "none", none)
+
+
+def test_what_the_simulator_does_not_know_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "--engine", "simulated", "--workload", "readrandom", "--dry-run"]) == 2
+    assert "readrandom runs on" in capsys.readouterr().err
+
+
+def test_a_run_that_would_never_end_is_a_trial_that_timed_out(tmp_path: Path) -> None:
+    spec = make_spec({"engine": "simulated", "workload": {"name": "fillrandom", "num": 50_000}}, "")
+    rig = Rig("lsmsim", tmp_path, spec)
+    stopped = {
+        "compaction_style": 1, "universal_min_merge_width": 50, "level0_stop_writes_trigger": 4,
+        "level0_slowdown_writes_trigger": 4, "level0_file_num_compaction_trigger": 4,
+        "universal_max_size_amplification_percent": 10**9,
+    }  # fmt: skip
+    result = rig.run({**rig.base, **stopped}).result
+    assert result.status is Status.TIMED_OUT
+    assert "for ever" in (result.reason or "")

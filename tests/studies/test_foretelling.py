@@ -1,0 +1,62 @@
+"""What the simulator foretells of a study's configs, as a search is led by it."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("lsmsim", reason="the native core is not built here")
+
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.simulator import Run, predict
+from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec, without_load
+from lsmtune.studies.foretelling import foretelling
+from lsmtune.trials import Base
+
+
+def told(**given: object) -> tuple[StudySpec, KnobSpace]:
+    spec = make_spec({"workload": {"name": "fillrandom", "num": 50_000}, **given}, "here")
+    catalogue = catalogue_of(spec.engine, spec.workload)
+    base = Base(options="", settings=catalogue.defaults(1))
+    return spec, spec.space(Ground(catalogue, base, 20_000))
+
+
+def test_the_base_is_one_and_a_config_what_it_gains() -> None:
+    spec, space = told(objective="write_amp")
+    foretell = foretelling(spec, space)
+    assert foretell is not None
+    config = space.sample(np.random.default_rng(3))
+    base, found = foretell([space.default(), config, config]).ravel()[:2]
+    assert base == 0
+    runs = [Run(spec.workload, without_load(space.settings(c))) for c in (space.default(), config)]
+    plain, changed = (p.metrics["write_amp"] for p in predict(runs))
+    assert found == pytest.approx(np.log(changed / plain))
+
+
+def test_a_limit_that_is_foretold_to_break_counts() -> None:
+    config = told()[1].starts()[0]
+    free, bound = (
+        foretelling(*told(objective="write_amp", limits=(f"live_sst_bytes <= {limit}",)))
+        for limit in ("none", "0.5 * base")
+    )
+    assert free is not None
+    assert bound is not None
+    assert bound([config])[0] > free([config])[0]
+
+
+def test_each_goal_has_a_number() -> None:
+    spec, space = told(objective=("write_amp", "total_s"))
+    foretell = foretelling(spec, space)
+    assert foretell is not None
+    assert foretell([space.default()]).shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"objective": "get_p99_us"},
+        {"workload": {"name": "overwrite", "num": 50_000}},
+        {"engine": "embedded"},
+    ],
+    ids=["reads", "another load", "another engine"],
+)
+def test_nothing_is_foretold_of_what_is_not_simulated(given: dict[str, object]) -> None:
+    assert foretelling(*told(**given)) is None
