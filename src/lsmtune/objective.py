@@ -1,7 +1,7 @@
 """What is asked for and what must hold: from measurements to values and limits."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from statistics import fmean, median
@@ -70,12 +70,19 @@ DEFAULT_LIMITS = tuple(
 _READ_LIMITS = tuple(Limit(name, "<=", 1.1, True) for name in ("live_sst_bytes", "write_amp"))
 """Reads are not to be won by writing everything more often, or by filling the disk."""
 
-LIMITS: dict[Kind, tuple[Limit, ...]] = {
+_LIMITS: dict[Kind, tuple[Limit, ...]] = {
     "write": DEFAULT_LIMITS,
     "read": _READ_LIMITS,
     "mixed": _READ_LIMITS,
 }
-"""What always holds besides the user's limits, by the kind of load."""
+
+
+def limits_of(kind: Kind, untold: Collection[str] = ()) -> tuple[Limit, ...]:
+    """What always holds under a load of that kind besides the user's limits.
+
+    Without limits on metrics that nobody tells.
+    """
+    return tuple(limit for limit in _LIMITS[kind] if limit.metric not in untold)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
-from lsmtune.objective import LIMITS, Objective, parse_objective
+from lsmtune.objective import Objective, limits_of, parse_objective
 from lsmtune.tables import Cluster, Online, Screen, suited_knobs
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
@@ -243,8 +243,7 @@ class StudySpec(BaseModel):
     @property
     def parsed_objective(self) -> Objective:
         """The objective with its limits."""
-        untold = self.workload.preset.untold(self.engine)
-        limits = tuple(ln for ln in LIMITS[self.workload.kind] if ln.metric not in untold)
+        limits = limits_of(self.workload.kind, self.workload.preset.untold(self.engine))
         return parse_objective(self.objective, self.limits, limits)
 
     @property
