@@ -5,7 +5,8 @@
 A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, `recipe
 NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two also with ` real`), `suggestions`,
-`simulator`, or a part of the parameter study (see benchmarks/parameter_study.py).
+`simulator`, `simulated study`, or a part of the parameter study (see
+benchmarks/parameter_study.py).
 """
 
 import json
@@ -26,6 +27,7 @@ RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
 COMPARED = ("optimizers", "optimizers real", "warm start", "warm start real")
 _LAST = 200
+_MOST_SHOWN = 5
 _MARKS = (8, 16, 24, 36, 50, 100)
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
@@ -54,6 +56,7 @@ def recorded() -> dict[str, Any]:
         "parameter study": json.loads(study.read_text()),
         "sst size": json.loads(sweep.read_text()),
         "simulator": json.loads((folder / "simulator.json").read_text()),
+        "simulated study": json.loads((folder / "simulated_study.json").read_text()),
         "suggestions": json.loads((folder / "suggestion_cost.json").read_text()),
     }
 
@@ -78,7 +81,7 @@ def _figures(name: str, results: dict[str, Any]) -> str:
         return "Not measured yet.\n"
     kinds = {"sst size": _answers, "myrocks repeat": _repeats, "optimizers": _optimizers,
              "warm start": _warm_starts, "suggestions": _suggestions,
-             "simulator": _simulator}  # fmt: skip
+             "simulator": _simulator, "simulated study": _simulated_study}  # fmt: skip
     told = _claims if name.startswith("recipe ") else kinds.get(name.removesuffix(" real"), _case)
     return told(results[name])
 
@@ -143,6 +146,29 @@ def _simulator(found: dict[str, Any]) -> str:
         errors = (100 * row[key] for key in ("median_error", "error_of_nine_in_ten"))
         cells = [*(f"{error:.1f} %" for error in errors), f"{row['spearman']:.2f}"]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    lines += ["", "| metric | the simulator | on the same rows the best model of 400 runs |",
+              "|---|---|---|"]  # fmt: skip
+    for name, row in found.get("beside models", {}).items():
+        model = f"{100 * row['model_error']:.1f} %, {row['model']}"
+        lines.append(f"| `{name}` | {100 * row['simulator_error']:.1f} % | {model} |")
+    return "\n".join(lines) + "\n"
+
+
+def _simulated_study(found: dict[str, Any]) -> str:
+    """By how much held-out R² falls without a knob: in real runs and in simulated ones."""
+    lines = [
+        f"{found['configs']:,} configs at {found['num']:,} records on the simulator, in "
+        f"{found['seconds']:.0f} s; {found['real_configs']} real ones at 200,000.",
+        "",
+        "| metric | the most important knobs, real / simulated | rank correlation of all |",
+        "|---|---|---|",
+    ]
+    for name, row in found["metrics"].items():
+        told = (
+            f"{knob} {real:.2f} / {'-' if simulated is None else f'{simulated:.2f}'}"
+            for knob, (real, simulated) in list(row["knobs"].items())[:_MOST_SHOWN]
+        )
+        lines.append(f"| `{name}` | {', '.join(told)} | {row['spearman']:.2f} |")
     return "\n".join(lines) + "\n"
 
 

@@ -54,12 +54,12 @@ class Position:
         return np.array([[int(config.hash, 16) % 1000 / 1000 - 0.5] for config in configs])
 
 
-@pytest.mark.parametrize("optimizer", [Guided(Position())], ids=["guided"])
+@pytest.mark.parametrize("optimizer", [Guided(Position(), configs=200)], ids=["guided"])
 class TestConformance(OptimizerConformance):
     """The suite, with a simulator at hand."""
 
     def fresh(self, optimizer: Optimizer) -> Optimizer:
-        return Guided(Position())
+        return Guided(Position(), configs=200)
 
 
 def test_a_simulator_that_is_right_is_believed_at_once() -> None:

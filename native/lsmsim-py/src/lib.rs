@@ -64,6 +64,12 @@ fn record_line(py: Python<'_>, line: &str, machine: &str, frames: usize) -> PyRe
     Ok(serde_json::to_string(&film).expect("a film is numbers and names"))
 }
 
+/// The constants of the machine that is taken where none is given, as JSON.
+#[pyfunction]
+fn default_machine() -> String {
+    serde_json::to_string(&Machine::default()).expect("a machine is numbers and names")
+}
+
 /// The options that the simulator knows; it ignores all others.
 #[pyfunction]
 fn known_options() -> Vec<String> {
@@ -74,6 +80,7 @@ fn known_options() -> Vec<String> {
 #[pymodule]
 #[pyo3(name = "lsmsim")]
 fn define(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(default_machine, module)?)?;
     module.add_function(wrap_pyfunction!(known_options, module)?)?;
     module.add_function(wrap_pyfunction!(record_line, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_lines, module)?)

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::codec::Codec;
 
 /// Seconds of one core that a byte takes.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct CodecSpeed {
     pub compress_s_per_byte: f64,
     pub decompress_s_per_byte: f64,
 }
 
 /// Constants of a machine; times are seconds of one core.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Machine {
     pub cores: f64,

@@ -9,10 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lsmtune.cli.common import write_file
 from lsmtune.engines.registry import make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.errors import LsmtuneError
 from lsmtune.spec import PROGRAMS
+from lsmtune.store.home import MACHINE, Home
+from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes
 from lsmtune.system.workdir import workdir
@@ -50,6 +53,17 @@ def run_checks(program: str, home: Path) -> list[Check]:
         _quiet,
     ]
     return [check() for check in checks]
+
+
+def calibration_check(program: str, home_path: Path, tell: Callable[[str], None]) -> Check:
+    """Calibrate the simulator by a few short runs, and keep what they tell in the home."""
+    try:
+        with Home(home_path, create=True) as home:
+            machine = calibrated(RocksDB(program), home.work, tell)
+            write_file(home.machine_path, machine.model_dump_json(indent=2) + "\n", "machine")
+    except LsmtuneError as error:
+        return Check("calibration", False, str(error), "mend what is wrong above, then again")
+    return Check("calibration", True, f"kept in {home_path / MACHINE}")
 
 
 def _db_bench(program: str) -> Check:

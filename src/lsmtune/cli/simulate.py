@@ -29,7 +29,14 @@ def simulate(
     """Predict runs of the rocksdb engine by the simulator of its tree, one JSON line for each."""
     import json
 
-    from lsmtune.cli.simulating import asked_lines, defaults, foretold, of_study, write_page
+    from lsmtune.cli.simulating import (
+        asked_lines,
+        defaults,
+        foretold,
+        machine_of,
+        of_study,
+        write_page,
+    )
     from lsmtune.errors import UserError
 
     given = [name for name, told in (("STUDY", study), ("--batch", batch)) if told is not None]
@@ -42,11 +49,14 @@ def simulate(
         lines = of_study(study, home)
     else:
         lines = defaults(num, scale, set_ or ())
-    note("lsmtune: times are those of a machine of two cores as it is guessed, not of this one")
-    for line in foretold(lines, note):
+    machine = machine_of(home)
+    told = "this machine" if machine else "a machine of two cores as it is guessed, not of this one"
+    note(f"lsmtune: times are those of {told}")
+    constants = machine and machine.constants
+    for line in foretold(lines, constants, note):
         if batch is None and "error" in line:
             raise UserError(f"simulate: {line['id']}: {line['error']}")
         say(json.dumps(line))
     if page is not None:
-        write_page(page, lines)
+        write_page(page, lines, constants)
         note(f"page: {page}")

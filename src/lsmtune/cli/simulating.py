@@ -13,9 +13,17 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.report.simulation_page import Film, render_films
-from lsmtune.simulator import Run, known_knobs, predict, recorded
+from lsmtune.simulator import (
+    Constants,
+    Machine,
+    Run,
+    known_knobs,
+    load_machine,
+    predict,
+    recorded,
+)
 from lsmtune.spec import Ground, make_spec, without_load
-from lsmtune.store.home import Home
+from lsmtune.store.home import MACHINE, Home
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Base
 
@@ -78,10 +86,17 @@ def _change(text: str) -> tuple[str, Any]:
     return name, knob_value(load("rocksdb"), name, told)
 
 
-def foretold(lines: Sequence[BatchLine], tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def machine_of(home: Path) -> Machine | None:
+    """This machine as `lsmtune doctor --calibrate` has found it; None where it has not."""
+    return load_machine(home / MACHINE, describe_host())
+
+
+def foretold(
+    lines: Sequence[BatchLine], constants: Constants | None, tell: Callable[[str], None]
+) -> Iterator[dict[str, Any]]:
     """The answer to each line, in their order; which differences are not simulated is told."""
     good = [line for line in lines if line.error is None]
-    predictions = iter(predict(list(map(run_of, good))))
+    predictions = iter(predict(list(map(run_of, good)), constants))
     if ignored := sorted(_differing(good) - known_knobs()):
         tell(f"lsmtune: not simulated, and taken to have no effect: {', '.join(ignored)}")
     for line in lines:
@@ -106,11 +121,12 @@ def run_of(line: BatchLine) -> Run:
     return Run(line.workload, line.knobs, line.seed or 1)
 
 
-def write_page(path: Path, lines: Sequence[BatchLine]) -> None:
+def write_page(path: Path, lines: Sequence[BatchLine], constants: Constants | None) -> None:
     """Write the page that plays the first two runs; UserError where one cannot be told."""
     if wrong := next((line for line in lines[:_SHOWN] if line.error is not None), None):
         raise UserError(f"--page: line {wrong.id}: {wrong.error}")
     if not lines:
         raise UserError("--page: there is no run to play")
-    films = [Film(line.id, run_of(line), recorded(run_of(line))) for line in lines[:_SHOWN]]
-    write_file(path, render_films(films), "page")
+    runs = [(line.id, run_of(line)) for line in lines[:_SHOWN]]
+    films = [Film(name, run, recorded(run, constants)) for name, run in runs]
+    write_file(path, render_films(films, is_calibrated=constants is not None), "page")

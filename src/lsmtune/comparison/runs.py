@@ -19,6 +19,7 @@ from lsmtune.recipes.base import Progress
 from lsmtune.recipes.jin2022.study import Plan, shipped
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
+from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.study import open_study
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workers import worker_pool
@@ -66,8 +67,15 @@ def _run_all(
 def _one(
     objective: tuple[str, ...], limits: tuple[str, ...], name: str, seed: int, trials: int
 ) -> Curve:
+    def guide() -> Simulated | None:
+        """The simulator under the screened load; limits that no run there tells are left out."""
+        load = shipped("honest")[0].workload
+        asked = {"workload": load, "objective": objective, "limits": limits}
+        return foretelling(Plan().screening("honest").model_copy(update=asked), model.space)
+
     with one_thread():
-        return search(shipped_model(objective, limits), name, make_optimizer(name), seed, trials)
+        model = shipped_model(objective, limits)
+        return search(model, name, make_optimizer(name, foretelling=guide), seed, trials)
 
 
 def _read(path: Path) -> dict[tuple[str, int], Curve]:
@@ -86,7 +94,7 @@ def _read(path: Path) -> dict[tuple[str, int], Curve]:
 def code_digest() -> str:
     """A name for all that a search on the model hangs on: another version searches otherwise."""
     package, digest = files("lsmtune"), hashlib.sha256()
-    for room in ("knobs", "learning", "optimizers", "comparison", "data"):
+    for room in ("knobs", "learning", "simulator", "optimizers", "comparison", "data"):
         for path in sorted(Path(str(package / room)).rglob("*")):
             if path.suffix in (".py", ".toml", ".jsonl"):
                 digest.update(path.read_bytes())

@@ -21,9 +21,11 @@ from lsmtune.optimizers.opening import ENOUGH
 from lsmtune.optimizers.outcomes import chebyshev
 from lsmtune.optimizers.points import Points
 
-_ANYWHERE = 384
-"""So many configs from anywhere begin the search on the simulator."""
-_GENERATIONS, _CHILDREN, _PARENTS = 8, 128, 24
+_CONFIGS = 1408
+"""So many configs are searched on the simulator before the first trial."""
+_ANYWHERE = 3 / 11
+"""The share of them that is drawn from anywhere; the rest is bred."""
+_CHILDREN, _PARENTS = 128, 24
 _STEPS = (0.2, 0.1, 0.05)
 _NEAR, _ROUNDS = 64, 2
 """Before each trial so many neighbours of the best are foretold, round by round."""
@@ -50,8 +52,9 @@ class Guided:
     name = "guided"
     summary = "searches a simulator of the engine and corrects it by real runs; else gp-ucb"
 
-    def __init__(self, foretell: Foretell | None = None) -> None:
+    def __init__(self, foretell: Foretell | None = None, configs: int = _CONFIGS) -> None:
         self._foretell = foretell
+        self._configs = configs
         self._alone = GpUcb()
         self._pools: dict[tuple[str, ...], _Pool] = {}
 
@@ -83,20 +86,23 @@ class Guided:
         """Found once for a space and a seed: it hangs on nothing else."""
         key = str(seed), space.default().hash, *(knob.model_dump_json() for knob in space.knobs)
         if key not in self._pools:
-            self._pools[key] = _Pool(space, foretell, np.random.default_rng(seed))
+            rng = np.random.default_rng(seed)
+            self._pools[key] = _Pool(space, foretell, self._configs, rng)
         return self._pools[key]
 
 
 class _Pool:
     """All configs that an evolution on the simulator has met, and what it foretells of them."""
 
-    def __init__(self, space: KnobSpace, foretell: Foretell, rng: np.random.Generator) -> None:
+    def __init__(
+        self, space: KnobSpace, foretell: Foretell, count: int, rng: np.random.Generator
+    ) -> None:
         self._space = space
         self._points = Points(space.knobs)
         self._foretell = foretell
         self._configs = list(dict.fromkeys([space.default(), *space.starts()]))
         self._foretold = foretell(self._configs)
-        self._evolve(rng)
+        self._evolve(count, rng)
 
     def ranked(
         self,
@@ -121,20 +127,22 @@ class _Pool:
                 found |= dict(zip(new, bounds(new, self._foretell(new)), strict=True))
         return sorted(found, key=lambda config: found[config])
 
-    def _evolve(self, rng: np.random.Generator) -> None:
+    def _evolve(self, count: int, rng: np.random.Generator) -> None:
         def add(places: Floats) -> None:
             new = self._legal(self._held(places), self._configs)
             if new:
                 self._configs += new
                 self._foretold = np.vstack([self._foretold, self._foretell(new)])
 
-        add(rng.random((_ANYWHERE, len(self._space.knobs))))
-        for generation in range(_GENERATIONS):
+        anywhere = round(_ANYWHERE * count)
+        generations = (count - anywhere) // _CHILDREN
+        add(rng.random((anywhere, len(self._space.knobs))))
+        for generation in range(generations):
             foretold = self._foretold
             weights = rng.dirichlet(np.ones(foretold.shape[1]))
             best = np.argsort(chebyshev(foretold, foretold, weights), kind="stable")[:_PARENTS]
             parents = self._points.places([self._configs[at] for at in best])
-            step = _STEPS[generation * len(_STEPS) // _GENERATIONS]
+            step = _STEPS[generation * len(_STEPS) // generations]
             add(neighbours(parents, _CHILDREN, step, rng))
 
     def _held(self, places: Floats) -> Floats:

@@ -1,7 +1,9 @@
 """The simulator of the tree: a run of the rocksdb engine, predicted instead of measured."""
 
+from lsmtune.simulator.machine import Machine, Measured, fitted_constants, load_machine
 from lsmtune.simulator.native import (
     MODELLED_VERSION,
+    Constants,
     Prediction,
     Run,
     is_installed,
@@ -12,10 +14,15 @@ from lsmtune.simulator.native import (
 
 __all__ = [
     "MODELLED_VERSION",
+    "Constants",
+    "Machine",
+    "Measured",
     "Prediction",
     "Run",
+    "fitted_constants",
     "is_installed",
     "known_knobs",
+    "load_machine",
     "predict",
     "recorded",
 ]

@@ -18,6 +18,10 @@ _OF_LOAD = {"name", "num", "key_size", "value_size", "threads", "compression_rat
 """What the core knows of a load; everything else has to be left as it is by default."""
 
 
+Constants = dict[str, Any]
+"""Those of a machine: seconds, bytes a second, and for each codec its own (see machine.rs)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """What is to be predicted: values are those of db_bench's flags, others at its defaults."""
@@ -57,18 +61,29 @@ def known_knobs() -> frozenset[str]:
     return frozenset(_core().known_options())
 
 
-def predict(runs: Sequence[Run]) -> list[Prediction]:
+def default_constants() -> Constants:
+    """The constants of the machine that the core has by default, by name.
+
+    UserError where the native core is not installed.
+    """
+    constants: Constants = json.loads(_core().default_machine())
+    return constants
+
+
+def predict(runs: Sequence[Run], constants: Constants | None = None) -> list[Prediction]:
     """What each run comes to, in their order, on all cores; a run that cannot be told has an error.
+
+    `constants` are those of the machine, None the core's own.
 
     UserError where the native core is not installed.
     """
     core = _core()
     lines = [_asked(run) for run in runs]
-    answers = iter(core.simulate_lines([a for a in lines if a is not None], "{}"))
+    answers = iter(core.simulate_lines([a for a in lines if a is not None], _machine(constants)))
     return [_NOT_SIMULATED if asked is None else _told(next(answers)) for asked in lines]
 
 
-def recorded(run: Run, frames: int = 600) -> dict[str, Any]:
+def recorded(run: Run, constants: Constants | None = None, frames: int = 600) -> dict[str, Any]:
     """The run as a film of so many frames at most: the document of the core's `Recording`.
 
     UserError for a run that cannot be told.
@@ -77,10 +92,14 @@ def recorded(run: Run, frames: int = 600) -> dict[str, Any]:
     if line is None:
         raise UserError(str(_NOT_SIMULATED.error))
     try:
-        film: dict[str, Any] = json.loads(core.record_line(line, "{}", frames))
+        film: dict[str, Any] = json.loads(core.record_line(line, _machine(constants), frames))
     except ValueError as error:
         raise UserError(f"the run cannot be simulated: {error}") from None
     return film
+
+
+def _machine(constants: Constants | None) -> str:
+    return json.dumps(constants or {})
 
 
 def _core() -> Any:

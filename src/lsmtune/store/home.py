@@ -22,6 +22,7 @@ from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
 _DATABASE = "lsmtune.sqlite3"
+MACHINE = "machine.json"
 _BUSY_S = 30.0
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 _ZIPPED_LEVEL = 1
@@ -65,6 +66,11 @@ class Home:
     def evidence(self) -> Path:
         """Where the files of each trial are kept."""
         return self.path / "evidence"
+
+    @property
+    def machine_path(self) -> Path:
+        """What `lsmtune doctor --calibrate` has found of this machine."""
+        return self.path / MACHINE
 
     def lock_path(self, study: str) -> Path:
         """The lock file of a study."""

@@ -10,7 +10,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.outcomes import worsened
-from lsmtune.simulator import Run, is_installed, known_knobs, predict
+from lsmtune.simulator import Machine, Prediction, Run, is_installed, known_knobs, predict
 from lsmtune.spec import StudySpec, without_load
 
 _STUCK = log(10)
@@ -23,12 +23,13 @@ class Simulated:
     Limits on metrics that the simulator does not tell are left to the real runs.
     """
 
-    def __init__(self, spec: StudySpec, space: KnobSpace) -> None:
+    def __init__(self, spec: StudySpec, space: KnobSpace, machine: Machine | None) -> None:
+        self._constants = None if machine is None else machine.constants
         self.knobs = known_knobs()
         self._spec = spec
         self._space = space
         self._told: dict[Config, tuple[list[float], float]] = {}
-        (self._base,) = predict([self._run(space.default())])
+        (self._base,) = self._predict([space.default()])
         asked, known = spec.parsed_objective, self._base.metrics
         limits = tuple(limit for limit in asked.limits if limit.metric in known)
         self._objective = replace(asked, limits=limits)
@@ -41,7 +42,7 @@ class Simulated:
     def __call__(self, configs: Sequence[Config]) -> Floats:
         """The logarithms of their values against the base's (n, goals), broken limits counted."""
         new = [config for config in dict.fromkeys(configs) if config not in self._told]
-        for config, told in zip(new, predict([self._run(c) for c in new]), strict=True):
+        for config, told in zip(new, self._predict(new), strict=True):
             self._told[config] = self._judged(told.metrics)
         logs, over = zip(*(self._told[config] for config in configs), strict=True)
         return worsened(np.array(logs), np.array(over))
@@ -54,14 +55,18 @@ class Simulated:
             metrics, self._base.metrics
         )
 
-    def _run(self, config: Config) -> Run:
-        settings = without_load(self._space.settings(config))
-        return Run(self._spec.load_at(config), settings)
+    def _predict(self, configs: Sequence[Config]) -> list[Prediction]:
+        runs = [Run(self._spec.load_at(c), without_load(self._space.settings(c))) for c in configs]
+        return predict(runs, self._constants)
 
 
-def foretelling(spec: StudySpec, space: KnobSpace) -> Simulated | None:
-    """None where the simulator is not there, or does not know what the study asks for."""
+def foretelling(
+    spec: StudySpec, space: KnobSpace, machine: Machine | None = None
+) -> Simulated | None:
+    """What the simulator foretells on that machine (None: on one as it is guessed).
+
+    None where the simulator is not there, or does not know what the study asks for."""
     if spec.engine != "rocksdb" or not is_installed():
         return None
-    simulated = Simulated(spec, space)
+    simulated = Simulated(spec, space, machine)
     return simulated if simulated.tells_enough else None

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 from lsmtune.engines.base import (
@@ -20,6 +19,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.simulator import load_machine
 from lsmtune.spec import MANY_TRIALS, Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
@@ -36,7 +36,7 @@ from lsmtune.store.ranking import (
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless, value_noise
-from lsmtune.studies.foretelling import foretelling
+from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.stopping import why_to_stop
 from lsmtune.system.host import describe_host, describe_storage
@@ -84,8 +84,8 @@ class Study:
     def _search(self) -> str:
         """Run what the optimizer asks for; why the search has ended."""
         earlier = earlier_studies(self.home, self.stored, self.spec, self.space)
-        guide = partial(foretelling, self.spec, self.space)
-        optimizer, trials = make_optimizer(self.spec.optimizer, earlier, guide), self.spec.trials
+        optimizer = make_optimizer(self.spec.optimizer, earlier, self._foretelling)
+        trials = self.spec.trials
         of_all = "" if trials == MANY_TRIALS else f" of {trials}"
         while (ended := self._end()) is None:
             history = self.history()
@@ -95,6 +95,10 @@ class Study:
             title = f"trial {len(history)}{of_all}"
             self.run(Task(title, Role.TRIAL, config, self.trial_spec(config), self._hopeless()))
         return ended
+
+    def _foretelling(self) -> Simulated | None:
+        machine = load_machine(self.home.machine_path, describe_host())
+        return foretelling(self.spec, self.space, machine)
 
     def measure_base(self) -> None:
         """Measure the base as often as the spec says; LsmtuneError when it cannot be."""

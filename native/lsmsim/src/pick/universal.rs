@@ -16,7 +16,9 @@ struct SortedRun {
 pub fn pick(tree: &Tree, options: &Options) -> Option<Compaction> {
     let runs = sorted_runs(tree);
     let trigger = options.level0_file_num_compaction_trigger;
-    if runs.len() < trigger {
+    // The score (`ComputeCompactionScore` in db/version_set.cc) leaves out what is being merged.
+    let idle = runs.iter().filter(|run| !run.being_compacted).count();
+    if idle < trigger {
         return None;
     }
     if let Some(start) = too_large(&runs, options) {
@@ -24,7 +26,6 @@ pub fn pick(tree: &Tree, options: &Options) -> Option<Compaction> {
     }
     let ratio = Some(options.universal_size_ratio);
     let found = alike(&runs, options, ratio, usize::MAX).or_else(|| {
-        let idle = runs.iter().filter(|run| !run.being_compacted).count();
         let count = (idle + 1).checked_sub(trigger).filter(|_| idle > trigger)?;
         alike(&runs, options, None, count)
     });

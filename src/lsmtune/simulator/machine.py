@@ -1,0 +1,102 @@
+"""The constants of a machine: what records, bytes, blocks and files take on it.
+
+Those that the core has by default are of the machine that the shipped screening ran on. Another
+one is told from a few short runs: its writer, its background jobs and each codec are faster or
+slower by a factor of their own, and the proportions within each stay.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+from scipy.optimize import least_squares
+
+from lsmtune.errors import UserError
+from lsmtune.learning.factors import Floats
+from lsmtune.simulator.native import Constants, Run, default_constants, predict
+from lsmtune.system.host import HostFacts
+
+_WRITER = ("put_s", "memtable_s_per_doubling", "wal_s_per_byte")
+_BACKGROUND = ("flush_s", "flush_s_per_record", "compaction_s", "compaction_s_per_record", "file_s",
+               "read_s_per_byte", "write_s_per_byte", "mmap_write_s_per_byte",
+               "block_s")  # fmt: skip
+_TOLD_BY = ("load_s", "total_s", "cpu_s")
+_USUAL_SPREAD = 0.7
+"""Machines differ by a factor of two or so; what the runs do not tell of stays as it is."""
+_RUN_SPREAD = 0.1
+_STEP, _MOST_STEPS = 0.05, 12
+
+
+class Machine(BaseModel):
+    """The constants of a machine as calibrated, and which machine it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    cpu_model: str | None
+    logical_cpus: int
+    calibrated_at: str
+    constants: dict[str, Any]
+
+    def is_of(self, host: HostFacts) -> bool:
+        """Whether it was calibrated on this host, or on one like it."""
+        return (self.cpu_model, self.logical_cpus) == (host.cpu_model, host.logical_cpus)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A run that was really made, and its metrics."""
+
+    run: Run
+    metrics: Mapping[str, float]
+
+
+def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
+    """The constants under which the runs would most nearly have come to what they did."""
+    codecs = sorted({str(m.run.knobs.get("compression_type", "snappy")) for m in measured})
+    usual = {**default_constants(), "cores": float(cores)}
+    real = np.array([[log(m.metrics[name]) for name in _TOLD_BY] for m in measured])
+    runs = [m.run for m in measured]
+
+    def off(logs: Floats) -> Floats:
+        told = predict(runs, _scaled(usual, codecs, logs))
+        foretold = np.array([[log(p.metrics[name]) for name in _TOLD_BY] for p in told])
+        apart = (foretold - real).ravel() / _RUN_SPREAD
+        return np.concatenate([apart, logs / _USUAL_SPREAD])
+
+    start = np.zeros(2 + len(codecs))
+    found = least_squares(off, start, diff_step=_STEP, x_scale=0.3, max_nfev=_MOST_STEPS)
+    return _scaled(usual, codecs, found.x)
+
+
+def _scaled(usual: Constants, codecs: Sequence[str], logs: Floats) -> Constants:
+    """The constants, those of each group times their factor."""
+    writer, background, *of_codecs = np.exp(logs).tolist()
+    factors = dict.fromkeys(_WRITER, writer) | dict.fromkeys(_BACKGROUND, background)
+    scaled = {name: value * factors.get(name, 1.0) for name, value in usual.items()
+              if name != "codecs"}  # fmt: skip
+    scaled["codecs"] = {
+        codec: {what: s * factor for what, s in speed.items()}
+        for codec, speed in usual["codecs"].items()
+        for factor in [dict(zip(codecs, of_codecs, strict=True)).get(codec, background)]
+    }
+    return scaled
+
+
+def load_machine(path: Path, host: HostFacts) -> Machine | None:
+    """The machine that the file keeps; None where there is none, or it is of another host.
+
+    UserError when the file cannot be read.
+    """
+    if not path.is_file():
+        return None
+    try:
+        machine = Machine.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, ValidationError) as error:
+        raise UserError(
+            f"machine {path}: cannot be read ({error}); `lsmtune doctor --calibrate` writes it anew"
+        ) from None
+    return machine if machine.is_of(host) else None

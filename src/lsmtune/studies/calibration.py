@@ -1,0 +1,59 @@
+"""A few short runs that tell the simulator how fast this machine is."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lsmtune.engines.base import Engine, Places, Watch
+from lsmtune.errors import LsmtuneError
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Settings
+from lsmtune.simulator import Machine, Measured, Run, fitted_constants
+from lsmtune.spec import StudySpec, without_load
+from lsmtune.studies.study import describe
+from lsmtune.system.host import describe_host
+from lsmtune.system.lock import host_lock
+from lsmtune.system.workdir import workdir
+from lsmtune.trials import Protocol, TrialSpec
+from lsmtune.workloads import Workload
+
+_RECORDS = 100_000
+_CODECS = ("none", "snappy", "lz4", "zlib", "zstd")
+_PROTOCOL = Protocol(probe_reads=100, wall_limit_s=120)
+
+
+def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Machine:
+    """This machine, as its runs tell; each codec that the engine has runs once.
+
+    LsmtuneError when a run fails, UserError when the engine cannot be used.
+    """
+    spec = StudySpec(workload=Workload(num=_RECORDS), knobs="compression_type")
+    _, ground = describe(spec, engine, folder)
+    measured = []
+    for settings in _probes(spec.space(ground)):
+        tell(f"calibrating: a short run with compression_type = {settings['compression_type']}")
+        trial = TrialSpec(
+            settings=settings, workload=spec.workload, protocol=_PROTOCOL, seed=spec.seed
+        )
+        with host_lock(tell), workdir(folder, "calibrate") as directory:
+            places = Places(directory, folder)
+            result = engine.run(trial, ground.base, places, Watch(lambda phase: None)).result
+        if not result.metrics:
+            raise LsmtuneError(f"calibrating: a run failed ({result.status.meaning}): "
+                               f"{result.reason}")  # fmt: skip
+        measured.append(Measured(Run(spec.workload, settings, spec.seed), result.metrics))
+    host = describe_host()
+    return Machine(
+        cpu_model=host.cpu_model,
+        logical_cpus=host.logical_cpus,
+        calibrated_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        constants=fitted_constants(measured, host.logical_cpus),
+    )
+
+
+def _probes(space: KnobSpace) -> Iterator[Settings]:
+    (knob,) = space.knobs
+    for codec in _CODECS:
+        if knob.allows(codec):
+            config = space.canonical({knob.name: codec})
+            yield without_load(space.settings(config))

@@ -1,0 +1,81 @@
+"""What a few runs tell of a machine, and where that is kept."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("lsmsim", reason="the native core is not built here")
+
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.simulator import Machine, Run, load_machine, predict
+from lsmtune.simulator.native import default_constants
+from lsmtune.studies.calibration import calibrated
+from lsmtune.system.host import describe_host
+from lsmtune.trials import Status, TrialResult, TrialSpec
+from lsmtune.workloads import Workload
+
+
+def planted(writer: float, background: float, zlib: float) -> dict[str, Any]:
+    """A machine that differs from the usual one by these factors."""
+    usual = default_constants()
+    slow = {name: value * background for name, value in usual.items()
+            if isinstance(value, float) and name != "device_bytes_per_s"}  # fmt: skip
+    slow |= {n: usual[n] * writer for n in ("put_s", "memtable_s_per_doubling", "wal_s_per_byte")}
+    codecs = {c: {k: v * background for k, v in s.items()} for c, s in usual["codecs"].items()}
+    codecs["zlib"] = {k: v * zlib for k, v in usual["codecs"]["zlib"].items()}
+    cores = float(describe_host().logical_cpus)
+    return {**usual, **slow, "codecs": codecs, "cores": cores}
+
+
+def on(constants: dict[str, Any]) -> ScriptedEngine:
+    def script(spec: TrialSpec) -> TrialResult:
+        (told,) = predict([Run(spec.workload, spec.settings, spec.seed)], constants)
+        return measured(**told.metrics)
+
+    return ScriptedEngine(script)
+
+
+def test_short_runs_tell_how_fast_the_machine_is(tmp_path: Path) -> None:
+    real = planted(writer=1.6, background=0.6, zlib=1.5)
+    machine = calibrated(on(real), tmp_path, lambda _: None)
+    knobs = {"write_buffer_size": 1 << 20, "max_bytes_for_level_base": 4 << 20}
+    run = Run(Workload(num=200_000, value_size=1024), {**knobs, "compression_type": "zlib"})
+    (truth,), (told,), (blind,) = (
+        predict([run], constants) for constants in (real, machine.constants, None)
+    )
+    assert told.metrics["total_s"] == pytest.approx(truth.metrics["total_s"], rel=0.1)
+    assert told.metrics["cpu_s"] == pytest.approx(truth.metrics["cpu_s"], rel=0.1)
+    assert blind.metrics["cpu_s"] != pytest.approx(truth.metrics["cpu_s"], rel=0.2)
+
+
+def test_a_run_that_fails_is_told(tmp_path: Path) -> None:
+    failing = ScriptedEngine(lambda _: TrialResult(status=Status.CRASHED, reason="it fell"))
+    with pytest.raises(LsmtuneError, match="it fell"):
+        calibrated(failing, tmp_path, lambda _: None)
+
+
+def kept(path: Path, **changes: object) -> Path:
+    host = describe_host()
+    machine = Machine(
+        cpu_model=host.cpu_model, logical_cpus=host.logical_cpus, calibrated_at="2026-01-01",
+        constants=default_constants(),
+    )  # fmt: skip
+    path.write_text(json.dumps(machine.model_dump() | changes))
+    return path
+
+
+def test_what_was_calibrated_counts_on_that_machine_alone(tmp_path: Path) -> None:
+    file, host = tmp_path / "machine.json", describe_host()
+    assert load_machine(file, host) is None
+    assert load_machine(kept(file), host) is not None
+    assert load_machine(kept(file, logical_cpus=999), host) is None
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "machine.json"
+    file.write_text("{ no json")
+    with pytest.raises(UserError, match=r"machine\.json: cannot be read.*--calibrate"):
+        load_machine(file, describe_host())
