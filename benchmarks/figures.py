@@ -28,6 +28,10 @@ RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 COMPARED = ("optimizers", "optimizers real", "warm start", "warm start real")
 _LAST = 200
 _MOST_SHOWN = 5
+_ARMS = {
+    "cold": "cold", "similar": "from a similar load", "misleading": "from a misleading one",
+    "dull": "from one under which little matters",
+}  # fmt: skip
 _MARKS = (8, 16, 24, 36, 50, 100)
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
@@ -109,12 +113,13 @@ def _optimizers(compared: dict[str, Any]) -> str:
 
 def _warm_starts(found: dict[str, Any]) -> str:
     """How many trials cold and warm starts take to what a cold start has after so many."""
-    lines = ["| trials to what a cold start has after | cold | from a similar load | from a "
-             "misleading one |", "|---|---|---|---|"]  # fmt: skip
-    for name, row in found.items():
-        if name.startswith("to what"):
-            cells = [_count(row[arm]) for arm in ("cold", "similar", "misleading")]
-            lines.append(f"| {name.split()[-1]} trials | {' | '.join(cells)} |")
+    marks = {name: row for name, row in found.items() if name.startswith("to what")}
+    arms = [arm for arm in _ARMS if all(arm in row for row in marks.values())]
+    heads = ["trials to what a cold start has after", *(_ARMS[arm] for arm in arms)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for name, row in marks.items():
+        cells = [_count(row[arm]) for arm in arms]
+        lines.append(f"| {name.split()[-1]} trials | {' | '.join(cells)} |")
     return (
         f"Medians of {found['searches']} searches with `{found['optimizer']}` and their 95 % "
         f"intervals; {found['trials'] + 1} stands for never.\n\n" + "\n".join(lines) + "\n"

@@ -4,7 +4,8 @@
 
 On models of the screening that ships: one of every other config stands for the load that is tuned,
 one of the rest for a similar load that was tuned before. The misleading load is the similar one
-turned round: what is best there is worst here. Writes results/warm_start.json.
+turned round: what is best there is worst here; under the dull one so little of that matters that
+its runs look alike. Writes results/warm_start.json.
 """
 
 import json

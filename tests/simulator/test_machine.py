@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
+from lsmtune.cli import checks
+from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.simulator import Machine, Run, load_machine, predict
@@ -79,3 +81,23 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     file.write_text("{ no json")
     with pytest.raises(UserError, match=r"machine\.json: cannot be read.*--calibrate"):
         load_machine(file, describe_host())
+
+
+def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def simulated_cpu_s() -> tuple[float, str]:
+        assert run(["simulate", "--num", "50000", "--home", str(tmp_path)]) == 0
+        told = capsys.readouterr()
+        return json.loads(told.out)["metrics"]["cpu_s"], told.err
+
+    guessed_s, said = simulated_cpu_s()
+    assert "as it is guessed" in said
+    slow = planted(writer=2.0, background=2.0, zlib=2.0)
+    monkeypatch.setattr(checks, "RocksDB", lambda program: on(slow))
+    assert run(["doctor", "--calibrate", "--json", "--home", str(tmp_path)]) in (0, 1)
+    told = json.loads(capsys.readouterr().out)
+    assert [c["ok"] for c in told["checks"] if c["name"] == "calibration"] == [True]
+    calibrated_s, said = simulated_cpu_s()
+    assert "times are those of this machine" in said
+    assert calibrated_s == pytest.approx(2 * guessed_s, rel=0.15)

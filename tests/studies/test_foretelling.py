@@ -42,6 +42,15 @@ def test_a_limit_that_is_foretold_to_break_counts() -> None:
     assert bound([config])[0] > free([config])[0]
 
 
+def test_knobs_of_reads_are_left_alone_where_reads_have_limits() -> None:
+    limited = foretelling(*told(objective="write_amp"))
+    lifted = [f"{name} <= none" for name in ("get_p99_us", "get_missing_p99_us", "scan_p99_us")]
+    free = foretelling(*told(objective="write_amp", limits=lifted))
+    assert limited is not None
+    assert free is not None
+    assert free.knobs - limited.knobs == {"block_size", "bloom_bits", "optimize_filters_for_hits"}
+
+
 def test_each_goal_has_a_number() -> None:
     spec, space = told(objective=("write_amp", "total_s"))
     foretell = foretelling(spec, space)

@@ -19,11 +19,18 @@ from lsmtune.workloads import Workload
 
 _RECORDS = 100_000
 _CODECS = ("none", "snappy", "lz4", "zlib", "zstd")
+_NO_COMPACTIONS = {
+    "level0_file_num_compaction_trigger": 1000,
+    "level0_slowdown_writes_trigger": 1000,
+    "level0_stop_writes_trigger": 1000,
+}
+"""What the writer takes is plain to see only where nothing holds it up."""
 _PROTOCOL = Protocol(probe_reads=100, wall_limit_s=120)
 
 
 def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Machine:
-    """This machine, as its runs tell; each codec that the engine has runs once.
+    """This machine, as its runs tell: one with each codec that the engine has, and the first
+    once more without compactions.
 
     LsmtuneError when a run fails, UserError when the engine cannot be used.
     """
@@ -31,7 +38,7 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
     _, ground = describe(spec, engine, folder)
     measured = []
     for settings in _probes(spec.space(ground)):
-        tell(f"calibrating: a short run with compression_type = {settings['compression_type']}")
+        tell(f"calibrating: short run {len(measured) + 1}")
         trial = TrialSpec(
             settings=settings, workload=spec.workload, protocol=_PROTOCOL, seed=spec.seed
         )
@@ -53,7 +60,8 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
 
 def _probes(space: KnobSpace) -> Iterator[Settings]:
     (knob,) = space.knobs
-    for codec in _CODECS:
-        if knob.allows(codec):
-            config = space.canonical({knob.name: codec})
-            yield without_load(space.settings(config))
+    codecs = [codec for codec in _CODECS if knob.allows(codec)]
+    for codec in codecs:
+        yield without_load(space.settings(space.canonical({knob.name: codec})))
+    first = without_load(space.settings(space.canonical({knob.name: codecs[0]})))
+    yield {**first, **_NO_COMPACTIONS}

@@ -13,6 +13,9 @@ from lsmtune.optimizers.outcomes import worsened
 from lsmtune.simulator import Machine, Prediction, Run, is_installed, known_knobs, predict
 from lsmtune.spec import StudySpec, without_load
 
+_OF_READS = frozenset({"block_size", "bloom_bits", "optimize_filters_for_hits"})
+"""Knobs that matter to reads, which are not simulated: where reads have limits, what they are good
+for in writes alone would only lead over these."""
 _STUCK = log(10)
 """What a run that never ends counts for."""
 
@@ -25,7 +28,6 @@ class Simulated:
 
     def __init__(self, spec: StudySpec, space: KnobSpace, machine: Machine | None) -> None:
         self._constants = None if machine is None else machine.constants
-        self.knobs = known_knobs()
         self._spec = spec
         self._space = space
         self._told: dict[Config, tuple[list[float], float]] = {}
@@ -33,6 +35,7 @@ class Simulated:
         asked, known = spec.parsed_objective, self._base.metrics
         limits = tuple(limit for limit in asked.limits if limit.metric in known)
         self._objective = replace(asked, limits=limits)
+        self.knobs = known_knobs() - (_OF_READS if limits != asked.limits else frozenset())
 
     @property
     def tells_enough(self) -> bool:
@@ -50,10 +53,9 @@ class Simulated:
     def _judged(self, metrics: dict[str, float]) -> tuple[list[float], float]:
         if not metrics:
             return [_STUCK] * len(self._objective.goals), 0.0
-        values = self._objective.values(metrics, self._base.metrics)
-        return [log(value) for value in values], self._objective.violation(
-            metrics, self._base.metrics
-        )
+        base = self._base.metrics
+        values = self._objective.values(metrics, base)
+        return [log(value) for value in values], self._objective.violation(metrics, base)
 
     def _predict(self, configs: Sequence[Config]) -> list[Prediction]:
         runs = [Run(self._spec.load_at(c), without_load(self._space.settings(c))) for c in configs]
@@ -65,7 +67,8 @@ def foretelling(
 ) -> Simulated | None:
     """What the simulator foretells on that machine (None: on one as it is guessed).
 
-    None where the simulator is not there, or does not know what the study asks for."""
+    None where the simulator is not there, or does not know what the study asks for.
+    """
     if spec.engine != "rocksdb" or not is_installed():
         return None
     simulated = Simulated(spec, space, machine)
