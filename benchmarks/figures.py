@@ -25,7 +25,9 @@ LOADS = {
 }
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
-COMPARED = ("optimizers", "optimizers real", "warm start", "warm start real")
+COMPARED = (
+    "optimizers", "optimizers real", "warm start", "warm start real", "simulated study"
+)  # fmt: skip
 _LAST = 200
 _MOST_SHOWN = 5
 _ARMS = {
@@ -60,7 +62,6 @@ def recorded() -> dict[str, Any]:
         "parameter study": json.loads(study.read_text()),
         "sst size": json.loads(sweep.read_text()),
         "simulator": json.loads((folder / "simulator.json").read_text()),
-        "simulated study": json.loads((folder / "simulated_study.json").read_text()),
         "suggestions": json.loads((folder / "suggestion_cost.json").read_text()),
     }
 
@@ -151,6 +152,13 @@ def _simulator(found: dict[str, Any]) -> str:
         errors = (100 * row[key] for key in ("median_error", "error_of_nine_in_ten"))
         cells = [*(f"{error:.1f} %" for error in errors), f"{row['spearman']:.2f}"]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    lines += ["", "| on another machine | runs | `write_amp` | `live_sst_bytes` | `total_s` | "
+              "`stall_s`, Spearman |", "|---|---|---|---|---|---|"]  # fmt: skip
+    for style, row in found.get("styles", {}).items():
+        names = ("write_amp", "live_sst_bytes", "total_s")
+        errors = [f"{100 * row[name]['median_error']:.1f} %" for name in names]
+        cells = [style, str(row["runs"]), *errors, f"{row['stall_s']['spearman']:.2f}"]
+        lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "| metric | the simulator | on the same rows the best model of 400 runs |",
               "|---|---|---|"]  # fmt: skip
     for name, row in found.get("beside models", {}).items():

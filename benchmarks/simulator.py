@@ -4,7 +4,9 @@
 
 The real runs are the screening that ships: levelled compaction, 25 knobs, 200,000 records, with a
 build that has its assertions on. The simulator's constants come from the first 80 configs, which
-are left out. Writes results/simulator.json.
+are left out. Another machine's runs, of random configs of both styles with all knobs of compaction,
+are in results/styles.jsonl, and what `lsmtune doctor --calibrate` told of it in
+results/styles_machine.json: nothing was fitted to them. Writes results/simulator.json.
 """
 
 import json
@@ -16,17 +18,19 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from lsmtune.analysis.importance import runs_of
-from lsmtune.batch import BatchLine
+from lsmtune.batch import BatchLine, read_batch
 from lsmtune.learning.models import FOREST, MODELS, fitted_model
 from lsmtune.recipes.jin2022.study import shipped
 from lsmtune.simulator import Prediction, Run, predict
 from lsmtune.spec import catalogue_of
 from lsmtune.workloads import Workload
 
-RESULTS = Path(__file__).parent / "results" / "simulator.json"
+FOLDER = Path(__file__).parent / "results"
+RESULTS = FOLDER / "simulator.json"
 FITTED, TRAINED = 80, 400
 METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_bytes",
            "load_s", "settle_s", "total_s", "stall_s", "cpu_s")  # fmt: skip
+OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
 
 Pair = tuple[BatchLine, Prediction]
@@ -79,6 +83,23 @@ def beside_models(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
     return found
 
 
+def styles() -> dict[str, dict[str, object]]:
+    """The other machine's runs: by style, and levelled with and without dynamic levels."""
+    lines = [line for line in read_batch(FOLDER / "styles.jsonl") if line.metrics]
+    constants = json.loads((FOLDER / "styles_machine.json").read_text())["constants"]
+    told = predict([Run(line.workload, line.knobs, line.seed or 1) for line in lines], constants)
+    groups: dict[str, list[Pair]] = {}
+    for line, prediction in zip(lines, told, strict=True):
+        dynamic = line.knobs.get("level_compaction_dynamic_level_bytes", False)
+        level = "level, dynamic" if dynamic else "level, static"
+        style = "universal" if line.knobs.get("compaction_style") == 1 else level
+        groups.setdefault(style, []).append((line, prediction))
+    return {
+        style: {"runs": len(own), **{name: agreement(own, name) for name in OF_STYLES}}
+        for style, own in sorted(groups.items())
+    }
+
+
 def main() -> None:
     lines = held_out()
     begun = time.perf_counter()
@@ -93,6 +114,7 @@ def main() -> None:
         "runs": len(lines),
         "seconds_a_run": took_s / len(lines),
         "metrics": {name: agreement(pairs, name) for name in METRICS},
+        "styles": styles(),
         "beside models": beside_models(pairs),
         "codecs": {
             codec: {name: agreement(own, name)["median_error"] for name in OF_CODECS}

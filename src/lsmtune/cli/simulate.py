@@ -52,7 +52,7 @@ def simulate(
     machine = machine_of(home)
     told = "this machine" if machine else "a machine of two cores as it is guessed, not of this one"
     note(f"lsmtune: times are those of {told}")
-    constants = machine and machine.constants
+    constants = machine.constants if machine else None
     for line in foretold(lines, constants, note):
         if batch is None and "error" in line:
             raise UserError(f"simulate: {line['id']}: {line['error']}")

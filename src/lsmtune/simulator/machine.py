@@ -68,7 +68,9 @@ def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
         return np.concatenate([apart, logs / _USUAL_SPREAD])
 
     start = np.zeros(2 + len(codecs))
-    found = least_squares(off, start, diff_step=_STEP, x_scale=0.3, max_nfev=_MOST_STEPS)
+    found = least_squares(
+        off, start, diff_step=[_STEP] * len(start), x_scale=0.3, max_nfev=_MOST_STEPS
+    )
     return _scaled(usual, codecs, found.x)
 
 

@@ -36,7 +36,7 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
     """
     spec = StudySpec(workload=Workload(num=_RECORDS), knobs="compression_type")
     _, ground = describe(spec, engine, folder)
-    measured = []
+    measured: list[Measured] = []
     for settings in _probes(spec.space(ground)):
         tell(f"calibrating: short run {len(measured) + 1}")
         trial = TrialSpec(
