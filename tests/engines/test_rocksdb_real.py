@@ -240,7 +240,8 @@ def test_reads_meet_the_files_that_were_left(rig: Rig) -> None:
         files = sum(level.files for level in measurement.levels if level.level == "L0")
         found[name] = (files, m["compact_write_bytes"])
         assert m["total_s"] == pytest.approx(m["load_s"])
-        assert m["get_mean_us"] == pytest.approx(1e6 / m["throughput_ops_s"], rel=0.1)
+        # What db_bench does between two gets is in the one and not in the other.
+        assert m["get_mean_us"] == pytest.approx(1e6 / m["throughput_ops_s"], rel=0.3)
     assert found["left"][0] > 5 > found["compacted"][0]
     assert found["left"][1] > 0  # what was left is settled behind the reads, and the building's
 

@@ -48,6 +48,7 @@ class Expectation:
     _measured: Floats
     _points: Points
     _processes: tuple[GaussianProcess, ...]
+    _is_joined: bool = False
 
     def predict(self, places: Floats, before: Floats | None = None) -> tuple[Floats, Floats]:
         """Mean and standard deviation at each of the places: (n, goals).
@@ -55,7 +56,7 @@ class Expectation:
         `before` (n, goals) is what was expected there before, where that is corrected.
         """
         rows = self._points.at(places)
-        if self._processes[0].points.shape[1] > rows.shape[1]:
+        if self._is_joined:
             rows = _of_study(rows, _HERE)
         told = [process.predict(rows) for process in self._processes]
         mean, deviation = (np.column_stack(columns) for columns in zip(*told, strict=True))
@@ -133,7 +134,8 @@ def joined(
     )
     if any(process.likeness(-1) < _ALIKE for process in processes):
         return alone
-    return _more_probable(alone, replace(alone, is_known_before=True, _processes=processes))
+    known = replace(alone, is_known_before=True, _processes=processes, _is_joined=True)
+    return _more_probable(alone, known)
 
 
 def _more_probable(alone: Expectation, known: Expectation) -> Expectation:

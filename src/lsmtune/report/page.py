@@ -42,7 +42,7 @@ def assembled(title: str, parts: Iterable[Html], scripts: Sequence[str] | None =
         title=element("title", title),
         style=asset("page.css"),
         body="\n".join(parts),
-        scripts="\n".join(f"<script>\n{script}\n</script>" for script in used),
+        scripts="\n".join(f"<script>{script}</script>" for script in used),
     )
 
 
