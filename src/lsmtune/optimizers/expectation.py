@@ -134,8 +134,8 @@ def joined(
     )
     if any(process.likeness(-1) < _ALIKE for process in processes):
         return alone
-    known = replace(alone, is_known_before=True, _processes=processes, _is_joined=True)
-    return _more_probable(alone, known)
+    together = replace(alone, is_known_before=True, _processes=processes, _is_joined=True)
+    return _more_probable(alone, together)
 
 
 def _more_probable(alone: Expectation, known: Expectation) -> Expectation:
