@@ -5,10 +5,10 @@ from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
+from lsmtune.engines.rocksdb.options import settings_in
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
-from lsmtune.knobs.option_text import read_value
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.options_file import parse_options
@@ -61,8 +61,7 @@ class Simulated:
                 sections[f'{name} "{DEFAULT_FAMILY}"'] = given
         if f'CFOptions "{own.family}"' not in sections:
             raise UserError(f"base: it has no column family {own.family!r}")
-        found = ((k.name, read_value(k, sections)) for k in self.catalogue.knobs if k.option)
-        return {name: value for name, value in found if value is not None}
+        return settings_in(self.catalogue, sections)
 
 
 def _measured(spec: TrialSpec) -> Measurement:

@@ -66,7 +66,8 @@ class GaussianProcess:
 
         Rasmussen, Williams: Gaussian Processes for Machine Learning (2006), 5.4.2.
         """
-        inverse = cho_solve((self._lower, True), np.eye(len(self._weights)))
+        with one_thread():
+            inverse = cho_solve((self._lower, True), np.eye(len(self._weights)))
         precision = np.diag(inverse)
         squares = self._weights**2 / precision
         return np.asarray((np.log(precision / (2 * pi)) - squares) / 2 - log(self._spread))

@@ -38,10 +38,11 @@ _MOST_EARLIER = 100
 class Expectation:
     """A process a goal, of the logarithm of its value, anywhere in the unit cube.
 
-    `places` (n, knobs) and `values` (n, goals) are what was measured here. Whether something
-    `is_known_before` says if the processes lean on more than that.
+    `configs`, their `places` (n, knobs) and `values` (n, goals) are what was measured here. Whether
+    something `is_known_before` says if the processes lean on more than that.
     """
 
+    configs: Sequence[Config]
     places: Floats
     values: Floats
     is_known_before: bool
@@ -87,7 +88,7 @@ def expectation(space: KnobSpace, history: Sequence[Observation]) -> Expectation
         fit_process(rows, column, points.categorical, Prior(float(column.max()), _LEAST_SPREAD))
         for column in values.T
     )
-    return Expectation(places, values, False, as_measured, points, processes)
+    return Expectation(configs, places, values, False, as_measured, points, processes)
 
 
 def corrected(
@@ -101,8 +102,7 @@ def corrected(
     alone = expectation(space, history)
     if alone is None:
         return None
-    configs, as_measured = measured(history)
-    beyond = alone.values - drawn_in(before(configs), as_measured)
+    beyond = alone.values - drawn_in(before(alone.configs), alone._measured)
     rows, points = alone._points.at(alone.places), alone._points
     processes = tuple(
         fit_process(rows, column, points.categorical, Prior(None, _LEAST_SPREAD))

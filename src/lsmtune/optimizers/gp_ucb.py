@@ -74,8 +74,19 @@ class GpUcb:
         """As `ask`, with an earlier study's runs beside the history's while it is like this one."""
         expected = joined(space, history, earlier)
         if expected is None or not expected.is_known_before:
-            return self.ask(space, history, seed)
+            return self.ask_alone(space, history, seed, expected)
         return self._lowest(space, history, seed, expected)
+
+    def ask_alone(
+        self,
+        space: KnobSpace,
+        history: Sequence[Observation],
+        seed: int,
+        expected: Expectation | None,
+    ) -> Config:
+        """As `ask`, with what the history alone leads to expect at hand."""
+        first = self._start(space, history, seed)
+        return first or self._lowest(space, history, seed, expected)
 
     def _lowest(
         self,

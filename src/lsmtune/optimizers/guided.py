@@ -65,7 +65,7 @@ class Guided:
             return self._alone.ask(space, history, seed)
         expected = corrected(space, history, foretell)
         if expected is None or not expected.is_known_before:
-            return self._alone.ask(space, history, seed)
+            return self._alone.ask_alone(space, history, seed, expected)
         rng = np.random.default_rng([seed, len(history)])
         weights = rng.dirichlet(np.ones(expected.values.shape[1]))
         points = Points(space.knobs)

@@ -80,7 +80,10 @@ def predict(runs: Sequence[Run], constants: Constants | None = None) -> list[Pre
     core = _core()
     lines = [_asked(run) for run in runs]
     answers = iter(core.simulate_lines([a for a in lines if a is not None], _machine(constants)))
-    return [_NOT_SIMULATED if asked is None else _told(next(answers)) for asked in lines]
+    return [
+        _NOT_SIMULATED if asked is None else Prediction(**json.loads(next(answers)))
+        for asked in lines
+    ]
 
 
 def recorded(run: Run, constants: Constants | None = None, frames: int = 600) -> dict[str, Any]:
@@ -116,8 +119,3 @@ def _asked(run: Run) -> str | None:
         return None
     told = run.workload.model_dump(include=_OF_LOAD)
     return json.dumps({"workload": told, "knobs": dict(run.knobs), "seed": run.seed})
-
-
-def _told(answer: str) -> Prediction:
-    document = json.loads(answer)
-    return Prediction(**document)

@@ -8,6 +8,7 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
+    Sections,
     derived_arena_block_size,
     derived_max_compaction_bytes,
     read_value,
@@ -146,7 +147,11 @@ def _int(text: str | None) -> int:
 
 def read_settings(catalogue: Catalogue, options: str) -> Settings:
     """The value of every knob that the OPTIONS text has, flags at db_bench's defaults."""
-    sections = parse_options(options).sections
+    return settings_in(catalogue, parse_options(options).sections)
+
+
+def settings_in(catalogue: Catalogue, sections: Sections) -> Settings:
+    """As `read_settings`, of a text that is parsed."""
     found: Settings = {}
     for knob in catalogue.knobs:
         value = knob.default if knob.option is None else read_value(knob, sections)
