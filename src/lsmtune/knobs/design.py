@@ -4,7 +4,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
@@ -29,6 +28,8 @@ def _points(dimensions: int, name: DesignName, count: int, seed: int) -> NDArray
     rng = np.random.default_rng(seed)
     if name == "random":
         return rng.random((count, dimensions))
+    from scipy.stats import qmc  # noqa: PLC0415 - every command would wait a second for it
+
     if name == "latin":
         return qmc.LatinHypercube(dimensions, rng=rng).random(count)
     # Sobol points keep their balance in powers of two; drawn so, fewer are a beginning of more.
