@@ -8,6 +8,7 @@ lack options: then the rules about them are skipped.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lsmtune.knobs.families import families, lifted, view
 from lsmtune.knobs.rules.base import Context, Normalisation, Refusal, applies, number
@@ -23,6 +24,8 @@ __all__ = ["NORMALISATIONS", "Context", "MemoryLimit", "memory_bytes", "normalis
 NORMALISATIONS: tuple[Normalisation, ...] = (*SILENT, *SANITISED, *TIKV)
 """In the order in which they are applied: later ones see what earlier ones changed."""
 
+_MANY = 64
+"""The same few hundred names come by in the same order again and again."""
 _MOST_ROUNDS = 5
 """One rule may give another something to do; no settings were seen that take more than three."""
 
@@ -38,7 +41,7 @@ def normalise(settings: Settings, context: Context) -> Settings:
 
 def _normalised(settings: Settings, context: Context) -> Settings:
     normal = dict(settings)
-    rules = [rule for rule in NORMALISATIONS if applies(rule, normal)]
+    rules = _normalisations_of(tuple(normal))
     for _ in range(_MOST_ROUNDS):
         before = dict(normal)
         normal |= unmet_conditions(normal, context)
@@ -49,13 +52,23 @@ def _normalised(settings: Settings, context: Context) -> Settings:
     return normal
 
 
+@lru_cache(maxsize=_MANY)
+def _normalisations_of(names: tuple[str, ...]) -> tuple[Normalisation, ...]:
+    return tuple(rule for rule in NORMALISATIONS if applies(rule, names))
+
+
+@lru_cache(maxsize=_MANY)
+def _refusals_of(names: tuple[str, ...]) -> tuple[Refusal, ...]:
+    return tuple(rule for rule in REFUSALS if applies(rule, names))
+
+
 def broken_rules(settings: Settings, context: Context) -> list[Refusal]:
     """The rules by which RocksDB would refuse the settings."""
     found: dict[tuple[str, ...], Refusal] = {}
     for family in families(settings):
         own, of_family = view(settings, family), context.within(family)
-        for rule in REFUSALS:
-            if applies(rule, own) and rule.broken(own, of_family):
+        for rule in _refusals_of(tuple(own)):
+            if rule.broken(own, of_family):
                 here = rule.within(family, settings)
                 found.setdefault((rule.reason, *here.needs), here)  # the database's come once
     return list(found.values())

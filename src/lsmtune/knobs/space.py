@@ -160,8 +160,9 @@ class KnobSpace:
         """
         settings = self._mended(values)
         for knob in self._of(_SHRINK_ORDER):
-            if self.memory.violation(settings) is not None:
-                settings = self._mended({**settings, knob.name: self._shrunk(knob, settings)})
+            if self.memory.violation(settings) is None:
+                break
+            settings = self._mended({**settings, knob.name: self._shrunk(knob, settings)})
         config = self._config(settings)
         if not self.violations(config):
             return config

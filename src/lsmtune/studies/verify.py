@@ -102,10 +102,11 @@ def _run_pair(study: Study, best: Config, verification: StoredVerification) -> N
     roles = [Role.VERIFY_BEST, Role.VERIFY_BASE]
     np.random.default_rng([study.spec.seed, verification.id, pair]).shuffle(roles)
     configs = {Role.VERIFY_BEST: best, Role.VERIFY_BASE: study.space.default()}
+    settings = {role: study.settings_at(config, scale) for role, config in configs.items()}
     for role in roles:
         spec = TrialSpec(
-            settings=study.settings_at(configs[role], scale),
-            base_settings=study.settings_at(study.space.default(), scale),
+            settings=settings[role],
+            base_settings=settings[Role.VERIFY_BASE],
             workload=study.spec.load_at(configs[role], verification.workload),
             protocol=study.protocol,
             seed=_FIRST_SEED * verification.id + pair,

@@ -1,6 +1,6 @@
 """What a rule is: a normalisation or a refusal, and what it looks at."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 from lsmtune.knobs.families import lifted, lifted_name, view, viewed
@@ -89,9 +89,9 @@ def _lifted_way(
     return lambda found: lifted(way(view(found, family)), family, known)
 
 
-def applies(rule: Normalisation | Refusal, settings: Mapping[str, Value]) -> bool:
-    """Whether the settings have all that the rule is about."""
-    return all(name in settings for name in rule.needs)
+def applies(rule: Normalisation | Refusal, names: Container[str]) -> bool:
+    """Whether settings of these names have all that the rule is about."""
+    return all(name in names for name in rule.needs)
 
 
 def number(settings: Mapping[str, Value], name: str) -> int | float:
