@@ -19,7 +19,7 @@ def quick_models() -> Iterator[None]:
     """Fewer and smaller models, for tests of what is made of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "MODELS", {"extra trees": ("extra trees",)})
-        patch.setattr(models, "_TREES", 30)
+        patch.setattr(models, "_TREES", 20)
         yield
 
 

@@ -86,6 +86,7 @@ def two_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough to choose between, and quick."""
     kept = ("extra trees", "Gaussian process")
     monkeypatch.setattr(models, "MODELS", {name: MODELS[name] for name in kept})
+    monkeypatch.setattr(models, "_TREES", 60)
 
 
 def test_nested_cross_validation_comes_close_to_what_noise_allows(two_models: None) -> None:
