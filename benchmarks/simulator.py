@@ -21,7 +21,7 @@ from lsmtune.analysis.importance import runs_of
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.learning.models import FOREST, MODELS, fitted_model
 from lsmtune.recipes.jin2022.study import shipped
-from lsmtune.simulator import Prediction, Run, predict
+from lsmtune.simulator import Prediction, Probe, Run, predict
 from lsmtune.spec import catalogue_of
 from lsmtune.workloads import Workload
 
@@ -29,7 +29,9 @@ FOLDER = Path(__file__).parent / "results"
 RESULTS = FOLDER / "simulator.json"
 FITTED, TRAINED = 80, 400
 METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_bytes",
-           "load_s", "settle_s", "total_s", "stall_s", "cpu_s")  # fmt: skip
+           "load_s", "settle_s", "total_s", "stall_s", "cpu_s", "get_p50_us", "get_p99_us",
+           "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us", "scan_p99_us",
+           "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
 
@@ -43,6 +45,11 @@ def held_out() -> list[BatchLine]:
     configs = [json.dumps(sorted(line.knobs.items())) for line in lines]
     fitted = set(list(dict.fromkeys(configs))[:FITTED])
     return [line for line, config in zip(lines, configs, strict=True) if config not in fitted]
+
+
+def asked(line: BatchLine) -> Run:
+    """The line as the simulator takes it, with the reads behind it."""
+    return Run(line.workload, line.knobs, line.seed or 1, Probe(10_000, 10))
 
 
 def agreement(pairs: Sequence[Pair], metric: str) -> dict[str, float]:
@@ -87,7 +94,7 @@ def styles() -> dict[str, dict[str, object]]:
     """The other machine's runs: by style, and levelled with and without dynamic levels."""
     lines = [line for line in read_batch(FOLDER / "styles.jsonl") if line.metrics]
     constants = json.loads((FOLDER / "styles_machine.json").read_text())["constants"]
-    told = predict([Run(line.workload, line.knobs, line.seed or 1) for line in lines], constants)
+    told = predict([asked(line) for line in lines], constants)
     groups: dict[str, list[Pair]] = {}
     for line, prediction in zip(lines, told, strict=True):
         dynamic = line.knobs.get("level_compaction_dynamic_level_bytes", False)
@@ -103,7 +110,7 @@ def styles() -> dict[str, dict[str, object]]:
 def main() -> None:
     lines = held_out()
     begun = time.perf_counter()
-    told = predict([Run(line.workload, line.knobs, line.seed or 1) for line in lines])
+    told = predict([asked(line) for line in lines])
     took_s = time.perf_counter() - begun
     pairs = list(zip(lines, told, strict=True))
     codecs: dict[str, list[Pair]] = {}

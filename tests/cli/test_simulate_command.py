@@ -51,14 +51,15 @@ def test_runs_of_another_engine_are_refused(
 def test_without_a_file_it_is_the_defaults_and_what_is_changed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    flags = ["--num", "50000", "--set", "compression_type=none", "--set", "cache_size=1048576"]
+    flags = ["--num", "50000", "--set", "compression_type=none", "--set", "bytes_per_sync=1048576"]
     assert run(["simulate", *flags]) == 0
     told = capsys.readouterr()
     plain, changed = map(json.loads, told.out.splitlines())
     assert plain["id"] == "defaults"
-    assert changed["id"] == "compression_type = none, cache_size = 1048576"
+    assert changed["id"] == "compression_type = none, bytes_per_sync = 1048576"
     assert changed["metrics"]["live_sst_bytes"] > 1.5 * plain["metrics"]["live_sst_bytes"]
-    assert "taken to have no effect: cache_size" in told.err
+    assert "taken to have no effect: bytes_per_sync" in told.err
+    assert changed["metrics"]["get_p50_us"] > 0
 
 
 @pytest.mark.parametrize(

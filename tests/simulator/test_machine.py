@@ -12,19 +12,21 @@ from lsmtune.cli import checks
 from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.simulator import Machine, Run, load_machine, predict
+from lsmtune.simulator import Machine, Probe, Run, load_machine, predict
 from lsmtune.simulator.native import default_constants
 from lsmtune.studies.calibration import calibrated
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Status, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
+_NO_TIMES = {"cores", "device_bytes_per_s", "read_jitter", "pauses_per_s"}
+
 
 def planted(writer: float, background: float, zlib: float) -> dict[str, Any]:
     """A machine that differs from the usual one by these factors."""
     usual = default_constants()
     slow = {name: value * background for name, value in usual.items()
-            if isinstance(value, float) and name != "device_bytes_per_s"}  # fmt: skip
+            if isinstance(value, float) and name not in _NO_TIMES}  # fmt: skip
     slow |= {n: usual[n] * writer for n in ("put_s", "memtable_s_per_doubling", "wal_s_per_byte")}
     codecs = {c: {k: v * background for k, v in s.items()} for c, s in usual["codecs"].items()}
     codecs["zlib"] = {k: v * zlib for k, v in usual["codecs"]["zlib"].items()}
@@ -34,7 +36,8 @@ def planted(writer: float, background: float, zlib: float) -> dict[str, Any]:
 
 def on(constants: dict[str, Any]) -> ScriptedEngine:
     def script(spec: TrialSpec) -> TrialResult:
-        (told,) = predict([Run(spec.workload, spec.settings, spec.seed)], constants)
+        probe = Probe(spec.protocol.probe_reads, spec.protocol.scan_length)
+        (told,) = predict([Run(spec.workload, spec.settings, spec.seed, probe)], constants)
         return measured(**told.metrics)
 
     return ScriptedEngine(script)

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
-from lsmtune.simulator import Run, predict
+from lsmtune.simulator import Probe, Run, predict
 from lsmtune.workloads import Workload
 
 LOAD = Workload(num=100_000)
@@ -32,7 +32,7 @@ def test_a_run_that_cannot_be_told_has_an_error_and_stops_no_other() -> None:
     asked = [
         Run(Workload(name="readrandom"), {}),
         Run(LOAD, {"compaction_style": 3}),
-        Run(Workload(num=100_000, operations=5_000), {}),
+        Run(Workload(num=100_000, tombstone_every=100, tombstone_width=10), {}),
         Run(LOAD, SMALL),
     ]
     *wrong, right = predict(asked)
@@ -41,3 +41,31 @@ def test_a_run_that_cannot_be_told_has_an_error_and_stops_no_other() -> None:
     assert wrong[2].error is not None
     assert right.error is None
     assert right.metrics["write_amp"] > 1
+
+
+def test_reads_are_told_where_they_are_asked_for() -> None:
+    (blind,) = predict([Run(LOAD, SMALL)])
+    assert not any(name.startswith(("get", "scan", "cache")) for name in blind.metrics)
+    plain, filtered, packed = (
+        told.metrics
+        for told in predict(
+            [
+                Run(LOAD, {**SMALL, **knobs}, probe=Probe(5000, 10))
+                for knobs in ({}, {"bloom_bits": 10}, {"compression_type": "zlib"})
+            ]
+        )
+    )
+    assert filtered["get_missing_p50_us"] < 0.5 * plain["get_missing_p50_us"]
+    assert filtered["bloom_useful"] > 0 == plain["bloom_useful"]
+    assert packed["get_p50_us"] > 1.5 * plain["get_p50_us"]
+    assert plain["scan_p50_us"] > plain["get_p50_us"]
+
+
+def test_overwrites_find_a_store_that_was_built() -> None:
+    (filled,), (overwritten,) = (
+        predict([Run(Workload(name=name, num=100_000), SMALL)])
+        for name in ("fillrandom", "overwrite")
+    )
+    # All keys live, where random fills leave one in e out.
+    assert overwritten.metrics["live_sst_bytes"] > 1.4 * filled.metrics["live_sst_bytes"]
+    assert overwritten.metrics["write_amp"] > filled.metrics["write_amp"]

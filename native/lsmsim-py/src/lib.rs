@@ -1,6 +1,6 @@
 //! The simulator for Python: lines of JSON in, lines of JSON out, on all cores.
 
-use lsmsim::{record, simulate, Load, Machine, Measurement, Options};
+use lsmsim::{record, simulate, Load, Machine, Measurement, Options, Probe, Trial};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -13,6 +13,14 @@ struct Asked {
     knobs: Options,
     #[serde(default = "first")]
     seed: u64,
+    probe: Option<Probe>,
+}
+
+impl Asked {
+    fn on<'a>(&'a self, machine: &'a Machine) -> Trial<'a> {
+        let Self { workload: load, knobs: options, seed, probe } = self;
+        Trial { load, options, machine, seed: *seed, probe: *probe }
+    }
 }
 
 fn first() -> u64 {
@@ -28,8 +36,9 @@ enum Answer {
 
 /// For each line what the run comes to: `{"metrics": {…}}`, or `{"error": "…", "hangs": false}`.
 ///
-/// A line is `{"workload": {…}, "knobs": {…}, "seed": 1}`, `machine` the constants of the machine
-/// as JSON. A wrong line never stops the others. ValueError for a machine that cannot be read.
+/// A line is `{"workload": {…}, "knobs": {…}, "seed": 1}`, with `"probe": {"reads": 10000,
+/// "scan_length": 10}` where the reads behind it are asked for; `machine` the constants of the
+/// machine as JSON. A wrong line never stops the others. ValueError for a machine that cannot be read.
 #[pyfunction]
 fn simulate_lines(py: Python<'_>, lines: Vec<String>, machine: &str) -> PyResult<Vec<String>> {
     let machine: Machine =
@@ -42,7 +51,7 @@ fn answer(line: &str, machine: &Machine) -> String {
     let refused = |error: String, hangs| Answer::Refused { error, hangs };
     let answer = match serde_json::from_str::<Asked>(line) {
         Err(error) => refused(error.to_string(), false),
-        Ok(asked) => match simulate(&asked.workload, &asked.knobs, machine, asked.seed) {
+        Ok(asked) => match simulate(asked.on(machine)) {
             Err(stuck) => refused(stuck.to_string(), true),
             Ok(metrics) => Answer::Told { metrics },
         },
@@ -59,7 +68,7 @@ fn record_line(py: Python<'_>, line: &str, machine: &str, frames: usize) -> PyRe
     let machine: Machine = serde_json::from_str(machine).map_err(|e| wrong(e.to_string()))?;
     let asked: Asked = serde_json::from_str(line).map_err(|e| wrong(e.to_string()))?;
     let film = py
-        .detach(|| record(&asked.workload, &asked.knobs, &machine, asked.seed, frames))
+        .detach(|| record(asked.on(&machine), frames))
         .map_err(|stuck| wrong(stuck.to_string()))?;
     Ok(serde_json::to_string(&film).expect("a film is numbers and names"))
 }

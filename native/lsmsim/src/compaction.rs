@@ -61,7 +61,7 @@ pub fn merge(
             let own = records[start..end].to_vec();
             start = end;
             let bytes = bytes_of(own.len());
-            File::new(own, bytes, compaction.codec)
+            File::new(own, bytes, compaction.codec, filtered)
         })
         .collect()
 }

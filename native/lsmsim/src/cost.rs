@@ -22,6 +22,11 @@ pub struct Costs {
 }
 
 impl Costs {
+    /// How many records a file has.
+    pub fn records(&self, file: &File) -> f64 {
+        file.records.len() as f64 * self.every
+    }
+
     /// Seconds of one put into memtables of so many records; `logged` where it is in the WAL.
     pub fn put_s(&self, memtable_records: f64, logged: bool) -> f64 {
         let wal = if logged { self.sizes.batch * self.machine.wal_s_per_byte } else { 0.0 };
@@ -48,7 +53,7 @@ impl Costs {
 
     fn read(&self, file: &File) -> Cost {
         let (machine, bytes) = (&self.machine, file.bytes as f64);
-        let records = file.records.len() as f64 * self.every;
+        let records = self.records(file);
         let cpu_s = machine.compaction_s_per_record * records
             + machine.decompress_s(file.codec, self.sizes.plain(records))
             + machine.block_s * self.sizes.blocks(records)
@@ -58,7 +63,7 @@ impl Costs {
 
     fn written(&self, file: &File) -> Cost {
         let (machine, bytes) = (&self.machine, file.bytes as f64);
-        let records = file.records.len() as f64 * self.every;
+        let records = self.records(file);
         let cpu_s = machine.compress_s(file.codec, self.sizes.plain(records))
             + machine.block_s * self.sizes.blocks(records)
             + machine.write_s(bytes, self.mapped);

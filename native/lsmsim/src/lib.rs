@@ -6,10 +6,12 @@
 //! and device the writer, flushes and compactions share, so that queues of level 0 and stalls come
 //! out of it, and with them the write amplification, which hangs on both.
 
+mod cache;
 mod codec;
 mod compaction;
 mod controller;
 mod cost;
+mod histogram;
 mod jobs;
 mod load;
 mod machine;
@@ -19,6 +21,7 @@ mod options;
 mod pick;
 #[cfg(test)]
 mod properties;
+mod reads;
 mod recording;
 mod run;
 mod shape;
@@ -31,5 +34,6 @@ pub use load::{Load, Name};
 pub use machine::{CodecSpeed, Machine};
 pub use measurement::Measurement;
 pub use options::{Options, Priority, Style};
+pub use reads::Probe;
 pub use recording::{record, FileTold, Frame, JobTold, Recording};
-pub use run::{observe, simulate, Moment, Stuck};
+pub use run::{observe, simulate, Moment, Stuck, Trial};

@@ -13,6 +13,8 @@ use crate::tree::Record;
 pub struct Load {
     pub name: Name,
     pub num: u64,
+    /// Of each client; None: `num`.
+    pub operations: Option<u64>,
     pub key_size: u64,
     pub value_size: u64,
     pub threads: u64,
@@ -26,6 +28,8 @@ pub enum Name {
     Fillrandom,
     /// Keys in their order.
     Fillseq,
+    /// Random ones of a settled store that has each.
+    Overwrite,
 }
 
 impl Default for Load {
@@ -33,6 +37,7 @@ impl Default for Load {
         Self {
             name: Name::Fillrandom,
             num: 1_000_000,
+            operations: None,
             key_size: 16,
             value_size: 100,
             threads: 1,
@@ -42,9 +47,14 @@ impl Default for Load {
 }
 
 impl Load {
-    /// How many records are written: each client writes `num`.
+    /// How many records are written by all clients.
     pub fn operations(&self) -> f64 {
-        (self.num * self.threads.max(1)) as f64
+        (self.operations.unwrap_or(self.num) * self.threads.max(1)) as f64
+    }
+
+    /// Whether it finds a store that has each record.
+    pub fn is_prepared(&self) -> bool {
+        self.name == Name::Overwrite
     }
 
     /// One in so many keys is followed.
@@ -63,25 +73,39 @@ const MOST_FOLLOWED: u64 = 1 << 18;
 
 /// The keys of a load's operations, one after the other.
 pub struct Keys {
-    rng: fastrand::Rng,
-    in_order: bool,
+    drawn: Drawn,
     count: u32,
-    next: u32,
     sequence: u32,
     /// One in so many operations writes a key of the sample.
     pub every: u64,
 }
 
+enum Drawn {
+    Anew(fastrand::Rng),
+    /// One of these after the other.
+    From(Box<dyn Iterator<Item = u32>>),
+}
+
 impl Keys {
+    /// The keys that the load writes.
     pub fn new(load: &Load, seed: u64) -> Self {
-        Self {
-            rng: fastrand::Rng::with_seed(seed),
-            in_order: load.name == Name::Fillseq,
-            count: load.sampled_keys(),
-            next: 0,
-            sequence: 0,
-            every: load.every(),
-        }
+        let count = load.sampled_keys();
+        let drawn = match load.name {
+            Name::Fillrandom | Name::Overwrite => Drawn::Anew(fastrand::Rng::with_seed(seed)),
+            Name::Fillseq => Drawn::From(Box::new((0..count).cycle())),
+        };
+        // Behind those that the store was built from.
+        let sequence = if load.is_prepared() { count } else { 0 };
+        Self { drawn, count, sequence, every: load.every() }
+    }
+
+    /// Each key once, as a store is built that the load finds.
+    pub fn each_once(load: &Load, seed: u64) -> Self {
+        let count = load.sampled_keys();
+        let mut keys: Vec<u32> = (0..count).collect();
+        fastrand::Rng::with_seed(seed).shuffle(&mut keys);
+        let drawn = Drawn::From(Box::new(keys.into_iter().cycle()));
+        Self { drawn, count, sequence: 0, every: load.every() }
     }
 
     /// What the next so many operations of the sample write, in their order.
@@ -91,16 +115,10 @@ impl Keys {
 
     fn write(&mut self) -> Record {
         self.sequence += 1;
-        Record::new(self.draw(), self.sequence)
-    }
-
-    fn draw(&mut self) -> u32 {
-        if self.in_order {
-            let key = self.next;
-            self.next = (key + 1) % self.count;
-            key
-        } else {
-            self.rng.u32(0..self.count)
-        }
+        let key = match &mut self.drawn {
+            Drawn::Anew(rng) => rng.u32(0..self.count),
+            Drawn::From(keys) => keys.next().expect("keys begin anew"),
+        };
+        Record::new(key, self.sequence)
     }
 }

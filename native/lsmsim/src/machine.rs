@@ -37,6 +37,30 @@ pub struct Machine {
     pub mmap_write_s_per_byte: f64,
     /// Beginning and ending a block, when it is read and when it is written.
     pub block_s: f64,
+    /// A get and a scan, beside what follows; each record that a scan reads on.
+    pub get_s: f64,
+    pub scan_s: f64,
+    pub next_s: f64,
+    /// Looking at one more file for a key, at its filter, at its index.
+    pub table_s: f64,
+    pub filter_s: f64,
+    pub index_s: f64,
+    /// Seeking in one more sorted run.
+    pub run_s: f64,
+    /// A block from the block cache, from the page cache, and from a mapped file (`mmap_read`).
+    pub cached_s: f64,
+    pub fetch_s: f64,
+    pub map_s: f64,
+    pub fetch_s_per_byte: f64,
+    /// Memory that the block cache has not used before.
+    pub fresh_s_per_byte: f64,
+    /// Opening a file that is read for the first time, beside its index and filter.
+    pub open_s: f64,
+    /// How widely reads of the same blocks vary, in logarithms.
+    pub read_jitter: f64,
+    /// Others' work that comes between, and how long it takes.
+    pub pauses_per_s: f64,
+    pub pause_s: f64,
     pub codecs: BTreeMap<Codec, CodecSpeed>,
     /// What the device moves, both ways together.
     pub device_bytes_per_s: f64,
@@ -64,12 +88,28 @@ impl Default for Machine {
             write_s_per_byte: 0.538e-9,
             mmap_write_s_per_byte: 2.14e-9,
             block_s: 0.366e-6,
+            get_s: 0.892e-6,
+            scan_s: 1.35e-6,
+            next_s: 0.836e-6,
+            table_s: 0.0109e-6,
+            filter_s: 0.0311e-6,
+            index_s: 1.66e-6,
+            run_s: 0.297e-6,
+            cached_s: 0.103e-6,
+            fetch_s: 2.43e-6,
+            map_s: 0.254e-6,
+            fetch_s_per_byte: 0.139e-9,
+            fresh_s_per_byte: 0.351e-9,
+            open_s: 36.6e-6,
+            read_jitter: 0.30,
+            pauses_per_s: 1565.0,
+            pause_s: 16.1e-6,
             codecs: BTreeMap::from([
                 (Codec::Snappy, speed(0.79e-9, 0.32e-9)),
                 (Codec::Lz4, speed(0.92e-9, 0.28e-9)),
                 (Codec::Lz4hc, speed(1.2e-8, 0.28e-9)),
                 (Codec::Zstd, speed(3.5e-9, 1.2e-9)),
-                (Codec::Zlib, speed(14.6e-9, 2.65e-9)),
+                (Codec::Zlib, speed(13.8e-9, 3.7e-9)),
             ]),
             device_bytes_per_s: 1.2e9,
         }

@@ -1,5 +1,7 @@
 //! What came out of a run, under the names that lsmtune gives to metrics.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::load::Load;
@@ -25,6 +27,9 @@ pub struct Measurement {
     pub rate_mb_s: f64,
     pub compaction_cpu_s: f64,
     pub cpu_s: f64,
+    /// Latencies and caches, where reads were asked for.
+    #[serde(flatten)]
+    pub reads: BTreeMap<String, f64>,
 }
 
 /// What is summed up in a run.
@@ -67,6 +72,7 @@ impl Totals {
             rate_mb_s: data / MB / self.load_s,
             compaction_cpu_s: self.compaction_cpu_s,
             cpu_s: self.cpu_s,
+            reads: BTreeMap::new(),
         }
     }
 }

@@ -103,6 +103,12 @@ pub struct Options {
     pub mmap_write: bool,
     pub bloom_bits: f64,
     pub optimize_filters_for_hits: bool,
+
+    pub cache_size: u64,
+    pub cache_numshardbits: i64,
+    pub cache_index_and_filter_blocks: bool,
+    pub mmap_read: bool,
+    pub open_files: i64,
 }
 
 impl Default for Options {
@@ -148,6 +154,11 @@ impl Default for Options {
             mmap_write: false,
             bloom_bits: -1.0,
             optimize_filters_for_hits: false,
+            cache_size: 8 * MIB,
+            cache_numshardbits: -1,
+            cache_index_and_filter_blocks: false,
+            mmap_read: false,
+            open_files: -1,
         }
     }
 }

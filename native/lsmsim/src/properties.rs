@@ -6,9 +6,13 @@ use proptest::prelude::*;
 
 use crate::load::{Keys, Load, Name};
 use crate::machine::Machine;
+use crate::measurement::Measurement;
 use crate::options::{Options, Priority, Style};
-use crate::run::{observe, simulate};
+use crate::reads::Probe;
+use crate::run::{observe, simulate, Trial};
 use crate::tree::Tree;
+
+const PROBE: Option<Probe> = Some(Probe { reads: 1000, scan_length: 10 });
 
 fn options() -> impl Strategy<Value = Options> {
     let memtables = (64_u64 << 10..2 << 20, 2_usize..6, 1_usize..3);
@@ -69,7 +73,9 @@ proptest! {
     fn levels_are_sorted_keys_are_kept_and_time_goes_on(options in options(), seed in 0_u64..100) {
         let load = load(Name::Fillrandom, 20_000);
         let (mut now_s, mut last) = (0.0, BTreeSet::new());
-        let found = observe(&load, &options, &Machine::default(), seed, |moment| {
+        let machine = Machine::default();
+        let trial = Trial { load: &load, options: &options, machine: &machine, seed, probe: PROBE };
+        let found = observe(trial, |moment| {
             assert!(moment.now_s >= now_s);
             now_s = moment.now_s;
             check_sorted(moment.tree);
@@ -88,16 +94,20 @@ proptest! {
     #[test]
     fn the_same_seed_gives_the_same_run(options in options(), seed in 0_u64..100) {
         let load = load(Name::Fillrandom, 20_000);
-        let run = || simulate(&load, &options, &Machine::default(), seed).unwrap();
-        prop_assert_eq!(run(), run());
+        let machine = Machine::default();
+        let trial = Trial { load: &load, options: &options, machine: &machine, seed, probe: PROBE };
+        prop_assert_eq!(simulate(trial), simulate(trial));
     }
+}
+
+fn run(load: &Load, options: &Options, machine: &Machine) -> Measurement {
+    simulate(Trial { load, options, machine, seed: 1, probe: PROBE }).unwrap()
 }
 
 #[test]
 fn keys_in_order_are_written_once() {
-    let found =
-        simulate(&load(Name::Fillseq, 100_000), &Options::default(), &Machine::default(), 1)
-            .unwrap();
+    let load = load(Name::Fillseq, 100_000);
+    let found = run(&load, &Options::default(), &Machine::default());
     assert_eq!(found.compact_write_bytes, 0.0);
 }
 
@@ -107,6 +117,41 @@ fn a_faster_machine_is_no_slower() {
     let slow = Machine::default();
     let fast = Machine { cores: 8.0, ..Machine::default() };
     let load = load(Name::Fillrandom, 100_000);
-    let total = |machine| simulate(&load, &options, machine, 1).unwrap().total_s;
-    assert!(total(&fast) <= total(&slow));
+    assert!(run(&load, &options, &fast).total_s <= run(&load, &options, &slow).total_s);
+}
+
+#[test]
+fn filters_spare_blocks_of_gets_that_miss_and_a_larger_cache_those_that_were_read() {
+    let load = load(Name::Fillrandom, 100_000);
+    let told = |options: &Options| run(&load, options, &Machine::default()).reads;
+    let plain = Options { write_buffer_size: 1 << 20, cache_size: 1 << 20, ..Options::default() };
+    let filtered = Options { bloom_bits: 10.0, ..plain.clone() };
+    let cached = Options { cache_size: 64 << 20, ..plain.clone() };
+    let (plain, filtered, cached) = (told(&plain), told(&filtered), told(&cached));
+    assert!(filtered["get_missing_mean_us"] < 0.5 * plain["get_missing_mean_us"]);
+    assert!(cached["read_amp"] < 0.9 * plain["read_amp"]);
+    assert!(cached["cache_hit_data"] > plain["cache_hit_data"]);
+}
+
+#[test]
+fn overwrites_leave_as_many_keys_and_cost_more_than_what_they_find_was_built_for() {
+    let overwrite = load(Name::Overwrite, 100_000);
+    let small = Options {
+        write_buffer_size: 1 << 20,
+        max_bytes_for_level_base: 4 << 20,
+        target_file_size_base: 1 << 20,
+        ..Options::default()
+    };
+    let machine = Machine::default();
+    let trial =
+        Trial { load: &overwrite, options: &small, machine: &machine, seed: 1, probe: None };
+    let (mut first, mut last) = (None, BTreeSet::new());
+    let found = observe(trial, |moment| {
+        first.get_or_insert_with(|| keys_of(moment.tree));
+        last = keys_of(moment.tree);
+    })
+    .unwrap();
+    assert_eq!(first, Some((0..100_000).collect()));
+    assert_eq!(first, Some(last));
+    assert!(found.write_amp > run(&load(Name::Fillrandom, 100_000), &small, &machine).write_amp);
 }

@@ -5,11 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::jobs::{Job, Task};
-use crate::load::Load;
-use crate::machine::Machine;
 use crate::measurement::Measurement;
-use crate::options::Options;
-use crate::run::{observe, Moment, Stuck};
+use crate::run::{observe, Moment, Stuck, Trial};
 use crate::tree::{FileId, Tree};
 
 /// The film of a run. Files and jobs are told once, by their numbers.
@@ -57,15 +54,9 @@ pub struct Frame {
 }
 
 /// Run the load, and keep so many frames of it at most.
-pub fn record(
-    load: &Load,
-    options: &Options,
-    machine: &Machine,
-    seed: u64,
-    frames: usize,
-) -> Result<Recording, Stuck> {
-    let mut recorder = Recorder::new(load.sampled_keys());
-    let metrics = observe(load, options, machine, seed, |moment| recorder.watch(moment))?;
+pub fn record(trial: Trial, frames: usize) -> Result<Recording, Stuck> {
+    let mut recorder = Recorder::new(trial.load.sampled_keys());
+    let metrics = observe(trial, |moment| recorder.watch(moment))?;
     let Recorder { files, jobs, frames: all, levels, .. } = recorder;
     Ok(Recording { levels, files, jobs, frames: thinned(all, frames), metrics })
 }

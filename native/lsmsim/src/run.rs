@@ -15,6 +15,7 @@ use crate::measurement::{Measurement, Totals};
 use crate::memtables::Memtables;
 use crate::options::{Options, Style};
 use crate::pick::{pick, Cursors, Running};
+use crate::reads::{probed, Probe};
 use crate::shape::Shape;
 use crate::share::fair_shares;
 use crate::table::Sizes;
@@ -44,28 +45,42 @@ pub struct Moment<'a> {
     pub jobs: &'a [Job],
 }
 
-/// Run the load on the store; the same seed gives the same run.
-pub fn simulate(
-    load: &Load,
-    options: &Options,
-    machine: &Machine,
-    seed: u64,
-) -> Result<Measurement, Stuck> {
-    observe(load, options, machine, seed, |_| {})
+/// What is run: a load on a store on a machine, and the reads behind it if there are any.
+///
+/// The same seed gives the same run.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    pub load: &'a Load,
+    pub options: &'a Options,
+    pub machine: &'a Machine,
+    pub seed: u64,
+    pub probe: Option<Probe>,
+}
+
+/// Run the load on the store.
+pub fn simulate(trial: Trial) -> Result<Measurement, Stuck> {
+    observe(trial, |_| {})
 }
 
 /// Run the load, and let somebody watch.
-pub fn observe(
-    load: &Load,
-    options: &Options,
-    machine: &Machine,
-    seed: u64,
-    mut watch: impl FnMut(&Moment),
-) -> Result<Measurement, Stuck> {
-    let options = options.clone().sanitised();
-    let mut run = Run::new(load, &options, machine, seed);
+pub fn observe(trial: Trial, mut watch: impl FnMut(&Moment)) -> Result<Measurement, Stuck> {
+    let Trial { load, machine, seed, probe, .. } = trial;
+    let options = trial.options.clone().sanitised();
+    let keys = Keys::new(load, seed);
+    let mut run = if load.is_prepared() {
+        let built = Keys::each_once(load, seed);
+        let mut build = Run::new(load, &options, machine, built, load.num as f64);
+        build.go(&mut |_| {})?;
+        build.followed_by(keys, load.operations())
+    } else {
+        Run::new(load, &options, machine, keys, load.operations())
+    };
     run.go(&mut watch)?;
-    Ok(run.totals.measurement(load, &options, &run.costs.sizes))
+    let mut measured = run.totals.measurement(load, &options, &run.costs.sizes);
+    if let Some(probe) = probe {
+        measured.reads = probed(probe, load, &run.tree, &options, &run.costs, seed);
+    }
+    Ok(measured)
 }
 
 struct Run<'a> {
@@ -87,21 +102,20 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(load: &Load, options: &'a Options, machine: &Machine, seed: u64) -> Self {
+    fn new(load: &Load, options: &'a Options, machine: &Machine, keys: Keys, records: f64) -> Self {
         let tree = Tree::new(options.num_levels);
-        let (keys, sizes) = (Keys::new(load, seed), Sizes::new(load, options));
         let costs = Costs {
             machine: machine.clone(),
             mapped: options.mmap_write,
-            every: keys.every as f64,
-            sizes,
+            every: load.every() as f64,
+            sizes: Sizes::new(load, options),
         };
         let capacity = costs.sizes.records_per_memtable(options.write_buffer_size);
         Self {
             options,
             put_s: costs.put_s(capacity, !options.disable_wal),
             costs,
-            records: load.operations(),
+            records,
             memtables: Memtables::new(keys, capacity),
             shape: Shape::of(&tree, options),
             tree,
@@ -113,6 +127,20 @@ impl<'a> Run<'a> {
             now_s: 0.0,
             totals: Totals::default(),
         }
+    }
+
+    /// A run on the settled tree of this one.
+    fn followed_by(self, keys: Keys, records: f64) -> Self {
+        let mut next = Self {
+            records,
+            memtables: Memtables::new(keys, self.memtables.capacity),
+            controller: Controller::new(self.options),
+            now_s: 0.0,
+            totals: Totals::default(),
+            ..self
+        };
+        next.files_changed();
+        next
     }
 
     fn go(&mut self, watch: &mut impl FnMut(&Moment)) -> Result<(), Stuck> {
@@ -337,8 +365,9 @@ impl<'a> Run<'a> {
     fn start_flush(&mut self) {
         let flushed = self.memtables.flush();
         let codec = self.options.flush_codec();
-        let bytes = self.costs.sizes.file(flushed.kept, codec, self.is_filtered(0));
-        let file = File::new(flushed.sampled, bytes as u64, codec);
+        let filtered = self.is_filtered(0);
+        let bytes = self.costs.sizes.file(flushed.kept, codec, filtered);
+        let file = File::new(flushed.sampled, bytes as u64, codec, filtered);
         let cost = self.costs.flush(flushed.records, &file);
         self.start(Task::Flush { number: flushed.number, file }, cost, 1.0);
     }

@@ -57,17 +57,34 @@ impl Sizes {
 
     /// How many blocks so many records fill: one is closed by the record that reaches its size.
     pub fn blocks(&self, records: f64) -> f64 {
-        let per_block = (self.block_size / self.in_block).ceil().max(1.0);
-        (records / per_block).ceil()
+        (records / self.records_per_block()).ceil()
+    }
+
+    pub fn records_per_block(&self) -> f64 {
+        (self.block_size / self.in_block).ceil().max(1.0)
+    }
+
+    /// What a codec makes of so many plain bytes.
+    pub fn stored(&self, plain: f64, codec: Codec) -> f64 {
+        plain * codec.ratio(self.compression_ratio)
+    }
+
+    /// The bytes of the index of so many records.
+    pub fn index(&self, records: f64) -> f64 {
+        self.blocks(records) * (self.key + HANDLE)
+    }
+
+    /// The bytes of the filter of so many records.
+    pub fn filter(&self, records: f64) -> f64 {
+        records * self.filter
     }
 
     /// The bytes of a file of so many records; `filtered` where it has a filter.
     pub fn file(&self, records: f64, codec: Codec, filtered: bool) -> f64 {
-        let plain = self.plain(records);
-        let blocks = self.blocks(records);
-        plain * codec.ratio(self.compression_ratio)
-            + blocks * (BLOCK + self.key + HANDLE)
-            + if filtered { records * self.filter } else { 0.0 }
+        self.stored(self.plain(records), codec)
+            + self.blocks(records) * BLOCK
+            + self.index(records)
+            + if filtered { self.filter(records) } else { 0.0 }
             + FILE
     }
 

@@ -30,6 +30,7 @@ pub struct File {
     pub records: Vec<Record>,
     pub bytes: u64,
     pub codec: Codec,
+    pub is_filtered: bool,
     /// Sequence numbers of its oldest and its newest record.
     pub oldest: u32,
     pub newest: u32,
@@ -38,10 +39,10 @@ pub struct File {
 
 impl File {
     /// A file of these records, of which there is one at least.
-    pub fn new(records: Vec<Record>, bytes: u64, codec: Codec) -> Self {
+    pub fn new(records: Vec<Record>, bytes: u64, codec: Codec, is_filtered: bool) -> Self {
         let sequences = || records.iter().map(|record| record.sequence());
         let (oldest, newest) = (sequences().min().unwrap_or(0), sequences().max().unwrap_or(0));
-        Self { records, bytes, codec, oldest, newest, being_compacted: false }
+        Self { records, bytes, codec, is_filtered, oldest, newest, being_compacted: false }
     }
 
     pub fn smallest(&self) -> u32 {
@@ -132,6 +133,11 @@ impl Tree {
         for &id in ids {
             self.files[id].being_compacted = true;
         }
+    }
+
+    /// How many files there have been.
+    pub fn files(&self) -> usize {
+        self.files.len()
     }
 
     pub fn bytes_of(&self, ids: &[FileId]) -> u64 {

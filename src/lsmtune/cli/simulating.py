@@ -16,6 +16,7 @@ from lsmtune.report.simulation_page import Film, render_films
 from lsmtune.simulator import (
     Constants,
     Machine,
+    Probe,
     Run,
     known_knobs,
     load_machine,
@@ -25,10 +26,13 @@ from lsmtune.simulator import (
 from lsmtune.spec import Ground, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.system.host import describe_host
-from lsmtune.trials import Base
+from lsmtune.trials import Base, Protocol
 
 _ENGINES = {"rocksdb", "simulated"}
 _SHOWN = 2
+_PROTOCOL = Protocol()
+_PROBE = Probe(_PROTOCOL.probe_reads, _PROTOCOL.scan_length)
+"""The reads behind a load, as a trial makes them."""
 
 
 def asked_lines(batch: Path) -> list[BatchLine]:
@@ -118,7 +122,7 @@ def _differing(lines: Sequence[BatchLine]) -> set[str]:
 
 def run_of(line: BatchLine) -> Run:
     """The line as the simulator takes it."""
-    return Run(line.workload, line.knobs, line.seed or 1)
+    return Run(line.workload, line.knobs, line.seed or 1, _PROBE)
 
 
 def write_page(path: Path, lines: Sequence[BatchLine], constants: Constants | None) -> None:

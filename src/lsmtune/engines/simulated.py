@@ -12,7 +12,7 @@ from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.metrics.options_file import parse_options
-from lsmtune.simulator import MODELLED_VERSION, Run, known_knobs, predict
+from lsmtune.simulator import MODELLED_VERSION, Probe, Run, known_knobs, predict
 from lsmtune.trials import Base, Status, TrialSpec
 
 _CODECS = ("kNoCompression", "kSnappyCompression", "kZlibCompression", "kLZ4Compression",
@@ -65,7 +65,8 @@ class Simulated:
 
 
 def _measured(spec: TrialSpec) -> Measurement:
-    (told,) = predict([Run(spec.workload, spec.settings, spec.seed)])
+    probe = Probe(spec.protocol.probe_reads, spec.protocol.scan_length)
+    (told,) = predict([Run(spec.workload, spec.settings, spec.seed, probe)])
     if told.error is not None:
         status = Status.TIMED_OUT if told.hangs else Status.REFUSED
         raise TrialFailedError(status, told.error)

@@ -1,8 +1,8 @@
 """The constants of a machine: what records, bytes, blocks and files take on it.
 
 Those that the core has by default are of the machine that the shipped screening ran on. Another
-one is told from a few short runs: its writer, its background jobs and each codec are faster or
-slower by a factor of their own, and the proportions within each stay.
+one is told from a few short runs: its writer, its background jobs, its reads and each codec are
+faster or slower by a factor of their own, and the proportions within each stay.
 """
 
 import json
@@ -25,10 +25,14 @@ _WRITER = ("put_s", "memtable_s_per_doubling", "wal_s_per_byte")
 _BACKGROUND = ("flush_s", "flush_s_per_record", "compaction_s", "compaction_s_per_record", "file_s",
                "read_s_per_byte", "write_s_per_byte", "mmap_write_s_per_byte",
                "block_s")  # fmt: skip
-_TOLD_BY = ("load_s", "total_s", "cpu_s")
+_READS = ("get_s", "scan_s", "next_s", "table_s", "filter_s", "index_s", "run_s", "cached_s",
+          "fetch_s", "map_s", "fetch_s_per_byte", "fresh_s_per_byte", "open_s",
+          "pause_s")  # fmt: skip
+_TOLD_BY = ("load_s", "total_s", "cpu_s", "get_p75_us", "scan_p50_us", "scan_p75_us")
 _USUAL_SPREAD = 0.7
 """Machines differ by a factor of two or so; what the runs do not tell of stays as it is."""
 _RUN_SPREAD = 0.1
+_MOST_FACTOR = 20.0
 _STEP, _MOST_STEPS = 0.05, 12
 
 
@@ -61,23 +65,24 @@ def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
     real = np.array([[log(m.metrics[name]) for name in _TOLD_BY] for m in measured])
     runs = [m.run for m in measured]
 
-    def off(logs: Floats) -> Floats:
-        told = predict(runs, _scaled(usual, codecs, logs))
+    def off(factors: Floats) -> Floats:
+        told = predict(runs, _scaled(usual, codecs, factors))
         foretold = np.array([[log(p.metrics[name]) for name in _TOLD_BY] for p in told])
         apart = (foretold - real).ravel() / _RUN_SPREAD
-        return np.concatenate([apart, logs / _USUAL_SPREAD])
+        return np.concatenate([apart, np.log(factors) / _USUAL_SPREAD])
 
-    start = np.zeros(2 + len(codecs))
     found = least_squares(
-        off, start, diff_step=[_STEP] * len(start), x_scale=0.3, max_nfev=_MOST_STEPS
-    )
+        off, np.ones(3 + len(codecs)), bounds=(1 / _MOST_FACTOR, _MOST_FACTOR),
+        diff_step=[_STEP] * (3 + len(codecs)), x_scale=0.3, max_nfev=_MOST_STEPS,
+    )  # fmt: skip
     return _scaled(usual, codecs, found.x)
 
 
-def _scaled(usual: Constants, codecs: Sequence[str], logs: Floats) -> Constants:
+def _scaled(usual: Constants, codecs: Sequence[str], scales: Floats) -> Constants:
     """The constants, those of each group times their factor."""
-    writer, background, *of_codecs = np.exp(logs).tolist()
+    writer, background, reads, *of_codecs = scales.tolist()
     factors = dict.fromkeys(_WRITER, writer) | dict.fromkeys(_BACKGROUND, background)
+    factors |= dict.fromkeys(_READS, reads)
     scaled = {name: value * factors.get(name, 1.0) for name, value in usual.items()
               if name != "codecs"}  # fmt: skip
     scaled["codecs"] = {

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -14,7 +14,8 @@ from lsmtune.workloads import Workload
 _WHEEL = "lsmsim"
 MODELLED_VERSION = "7.8.3"
 """The RocksDB whose sources the core follows."""
-_OF_LOAD = {"name", "num", "key_size", "value_size", "threads", "compression_ratio"}
+_OF_LOAD = {"name", "num", "operations", "key_size", "value_size", "threads",
+            "compression_ratio"}  # fmt: skip
 """What the core knows of a load; everything else has to be left as it is by default."""
 
 
@@ -23,12 +24,24 @@ Constants = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """The reads behind a load: so many gets that hit, gets that miss, and scans of some records."""
+
+    reads: int
+    scan_length: int
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """What is to be predicted: values are those of db_bench's flags, others at its defaults."""
+    """What is to be predicted: values are those of db_bench's flags, others at its defaults.
+
+    Without a `probe` no latencies of reads are told.
+    """
 
     workload: Workload
     knobs: Mapping[str, Value]
     seed: int = 1
+    probe: Probe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +131,8 @@ def _asked(run: Run) -> str | None:
     if load.keys() - _OF_LOAD:
         return None
     told = run.workload.model_dump(include=_OF_LOAD)
-    return json.dumps({"workload": told, "knobs": dict(run.knobs), "seed": run.seed})
+    line = {"workload": told, "knobs": dict(run.knobs), "seed": run.seed}
+    if run.probe is not None:
+        most = run.workload.client_operations or run.probe.reads
+        line["probe"] = {**asdict(run.probe), "reads": min(run.probe.reads, most)}
+    return json.dumps(line)

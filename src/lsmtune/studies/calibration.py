@@ -8,7 +8,7 @@ from lsmtune.engines.base import Engine, Places, Watch
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
-from lsmtune.simulator import Machine, Measured, Run, fitted_constants
+from lsmtune.simulator import Machine, Measured, Probe, Run, fitted_constants
 from lsmtune.spec import StudySpec, without_load
 from lsmtune.studies.study import describe
 from lsmtune.system.host import describe_host
@@ -25,7 +25,8 @@ _NO_COMPACTIONS = {
     "level0_stop_writes_trigger": 1000,
 }
 """What the writer takes is plain to see only where nothing holds it up."""
-_PROTOCOL = Protocol(probe_reads=100, wall_limit_s=120)
+_PROTOCOL = Protocol(probe_reads=5000, wall_limit_s=120)
+_PROBE = Probe(_PROTOCOL.probe_reads, _PROTOCOL.scan_length)
 
 
 def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Machine:
@@ -48,7 +49,8 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
         if not result.metrics:
             raise LsmtuneError(f"calibrating: a run failed ({result.status.meaning}): "
                                f"{result.reason}")  # fmt: skip
-        measured.append(Measured(Run(spec.workload, settings, spec.seed), result.metrics))
+        run = Run(spec.workload, settings, spec.seed, _PROBE)
+        measured.append(Measured(run, result.metrics))
     host = describe_host()
     return Machine(
         cpu_model=host.cpu_model,

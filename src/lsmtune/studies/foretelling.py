@@ -10,12 +10,17 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.outcomes import worsened
-from lsmtune.simulator import Machine, Prediction, Run, is_installed, known_knobs, predict
+from lsmtune.simulator import (
+    Machine,
+    Prediction,
+    Probe,
+    Run,
+    is_installed,
+    known_knobs,
+    predict,
+)
 from lsmtune.spec import StudySpec, without_load
 
-_OF_READS = frozenset({"block_size", "bloom_bits", "optimize_filters_for_hits"})
-"""Knobs that matter to reads, which are not simulated: where reads have limits, what they are good
-for in writes alone would only lead over these."""
 _STUCK = log(10)
 """What a run that never ends counts for."""
 
@@ -31,11 +36,16 @@ class Simulated:
         self._spec = spec
         self._space = space
         self._told: dict[Config, tuple[list[float], float]] = {}
+        self._probe: Probe | None = None
         (self._base,) = self._predict([space.default()])
-        asked, known = spec.parsed_objective, self._base.metrics
+        asked = spec.parsed_objective
+        if asked.missing(self._base.metrics):
+            self._probe = Probe(spec.protocol.probe_reads, spec.protocol.scan_length)
+            (self._base,) = self._predict([space.default()])
+        known = self._base.metrics
         limits = tuple(limit for limit in asked.limits if limit.metric in known)
         self._objective = replace(asked, limits=limits)
-        self.knobs = known_knobs() - (_OF_READS if limits != asked.limits else frozenset())
+        self.knobs = known_knobs()
 
     @property
     def tells_enough(self) -> bool:
@@ -58,7 +68,11 @@ class Simulated:
         return [log(value) for value in values], self._objective.violation(metrics, base)
 
     def _predict(self, configs: Sequence[Config]) -> list[Prediction]:
-        runs = [Run(self._spec.load_at(c), without_load(self._space.settings(c))) for c in configs]
+        spec, space = self._spec, self._space
+        runs = [
+            Run(spec.load_at(config), without_load(space.settings(config)), probe=self._probe)
+            for config in configs
+        ]
         return predict(runs, self._constants)
 
 

@@ -49,8 +49,6 @@ class Preset:
 
     def untold(self, engine: EngineName) -> tuple[str, ...]:
         """The metrics with a limit of their own that the engine does not tell under the load."""
-        if engine == "simulated":
-            return ("get_p99_us", "get_missing_p99_us", "scan_p99_us")
         return ("get_missing_p99_us", "write_amp") if self.engine == "tikv" else ()
 
     def has(self, parameter: str) -> bool:
@@ -108,7 +106,11 @@ PRESETS: dict[str, Preset] = {
         also_on=("embedded", "simulated"),
     ),
     "overwrite": Preset(
-        "random overwrites of the records of a settled store", "write", True, _OPERATIONS
+        "random overwrites of the records of a settled store",
+        "write",
+        True,
+        _OPERATIONS,
+        also_on=("simulated",),
     ),
     "updaterandom": Preset(
         "read-modify-write of random records of a settled store", "mixed", True, _STORED

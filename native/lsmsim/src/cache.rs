@@ -1,0 +1,98 @@
+//! The block cache: least recently used blocks go first (cache/lru_cache.cc).
+
+use lru::LruCache;
+
+use crate::tree::FileId;
+
+/// A block of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Block {
+    Data(FileId, u64),
+    Index(FileId),
+    Filter(FileId),
+}
+
+/// A shard has so many bytes at least, and a cache 64 shards at most (`GetDefaultCacheShardBits`).
+const LEAST_SHARD_BYTES: u64 = 512 << 10;
+const MOST_SHARD_BITS: u32 = 6;
+/// The handle of an entry, and what the allocator rounds up.
+const ENTRY_BYTES: u64 = 150;
+
+pub struct BlockCache {
+    shards: Vec<Shard>,
+    shard_bytes: u64,
+}
+
+struct Shard {
+    blocks: LruCache<Block, u64>,
+    bytes: u64,
+}
+
+impl BlockCache {
+    /// A cache of so many bytes; `shard_bits` below 0 leave the number of shards to its size.
+    pub fn new(bytes: u64, shard_bits: i64) -> Self {
+        let own = (bytes / LEAST_SHARD_BYTES).checked_ilog2().unwrap_or(0).min(MOST_SHARD_BITS);
+        let shards = 1 << u32::try_from(shard_bits).unwrap_or(own);
+        Self {
+            shards: (0..shards)
+                .map(|_| Shard { blocks: LruCache::unbounded(), bytes: 0 })
+                .collect(),
+            shard_bytes: bytes / shards,
+        }
+    }
+
+    /// Whether a block is there; it has been used now.
+    pub fn has(&mut self, block: Block) -> bool {
+        self.shard(block).blocks.get(&block).is_some()
+    }
+
+    /// Keep a block of so many bytes; whether others had to go for it. One that is larger than its
+    /// shard is gone at once.
+    pub fn insert(&mut self, block: Block, bytes: u64) -> bool {
+        let most = self.shard_bytes;
+        let shard = self.shard(block);
+        let charge = bytes + ENTRY_BYTES;
+        shard.bytes += charge - shard.blocks.put(block, charge).unwrap_or(0);
+        let is_full = shard.bytes > most;
+        while shard.bytes > most {
+            let Some((_, freed)) = shard.blocks.pop_lru() else { break };
+            shard.bytes -= freed;
+        }
+        is_full
+    }
+
+    fn shard(&mut self, block: Block) -> &mut Shard {
+        let (file, number) = match block {
+            Block::Data(file, number) => (file, number + 2),
+            Block::Index(file) => (file, 0),
+            Block::Filter(file) => (file, 1),
+        };
+        let mixed = (file as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ number.wrapping_mul(0xd1b5_4a32_d192_ed03);
+        let place = (mixed >> 40) as usize % self.shards.len();
+        &mut self.shards[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, BlockCache};
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let mut cache = BlockCache::new(10_000, 0);
+        for number in 0..3 {
+            cache.insert(Block::Data(1, number), 3_000);
+        }
+        assert!(cache.has(Block::Data(1, 0)));
+        cache.insert(Block::Data(1, 3), 3_000);
+        assert!(cache.has(Block::Data(1, 0)) && !cache.has(Block::Data(1, 1)));
+    }
+
+    #[test]
+    fn a_block_larger_than_its_shard_does_not_stay() {
+        let mut cache = BlockCache::new(10_000, 0);
+        cache.insert(Block::Index(1), 20_000);
+        assert!(!cache.has(Block::Index(1)));
+    }
+}
