@@ -12,6 +12,7 @@ benchmarks/parameter_study.py).
 import json
 import re
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import parameter_study
@@ -26,7 +27,8 @@ LOADS = {
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
 COMPARED = (
-    "optimizers", "optimizers real", "warm start", "warm start real", "simulated study"
+    "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
+    "guided real",
 )  # fmt: skip
 _LAST = 200
 _MOST_SHOWN = 5
@@ -86,8 +88,10 @@ def _figures(name: str, results: dict[str, Any]) -> str:
         return "Not measured yet.\n"
     kinds = {"sst size": _answers, "myrocks repeat": _repeats, "optimizers": _optimizers,
              "warm start": _warm_starts, "suggestions": _suggestions,
-             "simulator": _simulator, "simulated study": _simulated_study}  # fmt: skip
-    told = _claims if name.startswith("recipe ") else kinds.get(name.removesuffix(" real"), _case)
+             "simulator": _simulator, "simulated study": _simulated_study,
+             "guided real": _guided}  # fmt: skip
+    kind = kinds.get(name) or kinds.get(name.removesuffix(" real"), _case)
+    told = _claims if name.startswith("recipe ") else kind
     return told(results[name])
 
 
@@ -125,6 +129,25 @@ def _warm_starts(found: dict[str, Any]) -> str:
         f"Medians of {found['searches']} searches with `{found['optimizer']}` and their 95 % "
         f"intervals; {found['trials'] + 1} stands for never.\n\n" + "\n".join(lines) + "\n"
     )
+
+
+def _guided(found: dict[str, Any]) -> str:
+    """What each search has after so many trials: the middle, least and most of its seeds."""
+    marks = (1, 3, 8, 36)
+    heads = ["load", "optimizer", "searches", *(f"after {mark}" for mark in marks)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for load, searches in found["loads"].items():
+        for name, curves in searches.items():
+            cells = [_spread([c[mark - 1] for c in curves.values() if len(c) >= mark])
+                     for mark in marks]  # fmt: skip
+            lines.append(f"| {load} | `{name}` | {len(curves)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _spread(values: list[float]) -> str:
+    if not values:
+        return "-"
+    return f"{median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
 
 
 def _suggestions(rows: list[dict[str, Any]]) -> str:

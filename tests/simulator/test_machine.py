@@ -29,7 +29,7 @@ def planted(writer: float, background: float, zlib: float) -> dict[str, Any]:
             if isinstance(value, float) and name not in _NO_TIMES}  # fmt: skip
     slow |= {n: usual[n] * writer for n in ("put_s", "memtable_s_per_doubling", "wal_s_per_byte")}
     codecs = {c: {k: v * background for k, v in s.items()} for c, s in usual["codecs"].items()}
-    codecs["zlib"] = {k: v * zlib for k, v in usual["codecs"]["zlib"].items()}
+    codecs["zlib"]["compress_s_per_byte"] = usual["codecs"]["zlib"]["compress_s_per_byte"] * zlib
     cores = float(describe_host().logical_cpus)
     return {**usual, **slow, "codecs": codecs, "cores": cores}
 

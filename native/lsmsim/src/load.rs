@@ -69,7 +69,7 @@ impl Load {
 }
 
 /// So many keys are followed at most.
-const MOST_FOLLOWED: u64 = 1 << 18;
+const MOST_FOLLOWED: u64 = 1 << 16;
 
 /// The keys of a load's operations, one after the other.
 pub struct Keys {

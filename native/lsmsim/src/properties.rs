@@ -135,7 +135,7 @@ fn filters_spare_blocks_of_gets_that_miss_and_a_larger_cache_those_that_were_rea
 
 #[test]
 fn overwrites_leave_as_many_keys_and_cost_more_than_what_they_find_was_built_for() {
-    let overwrite = load(Name::Overwrite, 100_000);
+    let overwrite = load(Name::Overwrite, 50_000);
     let small = Options {
         write_buffer_size: 1 << 20,
         max_bytes_for_level_base: 4 << 20,
@@ -151,7 +151,7 @@ fn overwrites_leave_as_many_keys_and_cost_more_than_what_they_find_was_built_for
         last = keys_of(moment.tree);
     })
     .unwrap();
-    assert_eq!(first, Some((0..100_000).collect()));
+    assert_eq!(first, Some((0..50_000).collect()));
     assert_eq!(first, Some(last));
-    assert!(found.write_amp > run(&load(Name::Fillrandom, 100_000), &small, &machine).write_amp);
+    assert!(found.write_amp > run(&load(Name::Fillrandom, 50_000), &small, &machine).write_amp);
 }

@@ -1,8 +1,8 @@
 """The constants of a machine: what records, bytes, blocks and files take on it.
 
 Those that the core has by default are of the machine that the shipped screening ran on. Another
-one is told from a few short runs: its writer, its background jobs, its reads and each codec are
-faster or slower by a factor of their own, and the proportions within each stay.
+one is told from a few short runs: its writer, its background jobs, its reads and how each codec
+compresses are faster or slower by a factor of their own, and the proportions within each stay.
 """
 
 import json
@@ -33,7 +33,7 @@ _USUAL_SPREAD = 0.7
 """Machines differ by a factor of two or so; what the runs do not tell of stays as it is."""
 _RUN_SPREAD = 0.1
 _MOST_FACTOR = 20.0
-_STEP, _MOST_STEPS = 0.05, 12
+_STEP, _MOST_STEPS = 0.05, 8
 
 
 class Machine(BaseModel):
@@ -71,9 +71,10 @@ def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
         apart = (foretold - real).ravel() / _RUN_SPREAD
         return np.concatenate([apart, np.log(factors) / _USUAL_SPREAD])
 
+    start = np.ones(3 + len(codecs))
     found = least_squares(
-        off, np.ones(3 + len(codecs)), bounds=(1 / _MOST_FACTOR, _MOST_FACTOR),
-        diff_step=[_STEP] * (3 + len(codecs)), x_scale=0.3, max_nfev=_MOST_STEPS,
+        off, start, bounds=(1 / _MOST_FACTOR, _MOST_FACTOR), diff_step=[_STEP] * len(start),
+        x_scale=0.3, max_nfev=_MOST_STEPS,
     )  # fmt: skip
     return _scaled(usual, codecs, found.x)
 
@@ -85,10 +86,15 @@ def _scaled(usual: Constants, codecs: Sequence[str], scales: Floats) -> Constant
     factors |= dict.fromkeys(_READS, reads)
     scaled = {name: value * factors.get(name, 1.0) for name, value in usual.items()
               if name != "codecs"}  # fmt: skip
+    compressing = dict(zip(codecs, of_codecs, strict=True))
     scaled["codecs"] = {
-        codec: {what: s * factor for what, s in speed.items()}
+        codec: {
+            "compress_s_per_byte": speed["compress_s_per_byte"]
+            * compressing.get(codec, background),
+            # Reads have little else to wait for, and tell it best.
+            "decompress_s_per_byte": speed["decompress_s_per_byte"] * reads,
+        }
         for codec, speed in usual["codecs"].items()
-        for factor in [dict(zip(codecs, of_codecs, strict=True)).get(codec, background)]
     }
     return scaled
 
