@@ -30,6 +30,15 @@ impl Compaction {
     pub fn files(&self) -> impl Iterator<Item = FileId> + '_ {
         self.inputs.iter().flat_map(|(_, ids)| ids.iter().copied())
     }
+
+    /// Whether nothing older than its outputs can lie below them (`IsBottommostLevel`).
+    fn is_bottommost(&self, tree: &Tree) -> bool {
+        let oldest = tree.levels[0].last();
+        let takes_oldest = oldest.is_none_or(|&oldest| self.files().any(|id| id == oldest));
+        let mut below = self.output_level + 1..tree.levels.len();
+        (self.output_level > 0 || takes_oldest)
+            && below.all(|level| tree.overlapping(level, &self.range).is_empty())
+    }
 }
 
 /// The files that come out of merging those that go in: of each key the newest record alone.
@@ -49,8 +58,9 @@ pub fn merge(
         all.extend_from_slice(&file.records);
     }
     let records = merged(all);
+    let zeroed = compaction.is_bottommost(tree);
     let bytes_of = |count: usize| {
-        sizes.file(count as f64 * records_per_key, compaction.codec, filtered) as u64
+        sizes.file(count as f64 * records_per_key, compaction.codec, filtered, zeroed) as u64
     };
     let per_key = bytes_of(1024).saturating_sub(bytes_of(0)) as f64 / 1024.0;
     let mut start = 0;

@@ -366,7 +366,7 @@ impl<'a> Run<'a> {
         let flushed = self.memtables.flush();
         let codec = self.options.flush_codec();
         let filtered = self.is_filtered(0);
-        let bytes = self.costs.sizes.file(flushed.kept, codec, filtered);
+        let bytes = self.costs.sizes.file(flushed.kept, codec, filtered, false);
         let file = File::new(flushed.sampled, bytes as u64, codec, filtered);
         let cost = self.costs.flush(flushed.records, &file);
         self.start(Task::Flush { number: flushed.number, file }, cost, 1.0);

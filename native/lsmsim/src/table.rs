@@ -8,20 +8,20 @@ use crate::options::Options;
 const TRAILER: f64 = 8.0;
 /// Shared, own and value length of a record in a block (table/block_based/block_builder.cc).
 const LENGTHS: f64 = 4.0;
-/// Bytes at the front of a key that records of a block share but for restarts: db_bench's keys are
-/// big-endian numbers, and neighbours differ in the last two or three of eight bytes.
-const SHARED: f64 = 4.0;
-/// Type and checksum behind each block, and the restart points in it.
-const BLOCK: f64 = 5.0 + 8.0;
+/// Bytes of a key that records of a block share but for restarts: db_bench's keys are big-endian
+/// numbers of eight bytes, and neighbours differ in the last two or three.
+const SHARED: f64 = 7.0;
 /// Beside the key an entry of the index has the place of its block.
-const HANDLE: f64 = 4.0;
+const HANDLE: f64 = 3.0;
 /// Properties, metaindex and footer of a file.
 const FILE: f64 = 1300.0;
 /// Header, type and lengths around the one put of a batch (db/write_batch.cc).
 const BATCH: f64 = 12.0 + 1.0 + 3.0;
-/// A node of the skip list beside its record: the tower of pointers, lengths, and what is left at
-/// the ends of arena blocks (memtable/inlineskiplist.h).
-const NODE: f64 = 55.0;
+/// A node of the skip list beside its record: the tower of pointers, lengths and alignment
+/// (memtable/inlineskiplist.h).
+const NODE: f64 = 23.0;
+/// Blocks of the arena are whole pages (`OptimizeBlockSize` in memory/arena.cc).
+const PAGE: f64 = 4096.0;
 
 /// The bytes of one load's records.
 #[derive(Clone, Debug)]
@@ -79,10 +79,11 @@ impl Sizes {
         records * self.filter
     }
 
-    /// The bytes of a file of so many records; `filtered` where it has a filter.
-    pub fn file(&self, records: f64, codec: Codec, filtered: bool) -> f64 {
-        self.stored(self.plain(records), codec)
-            + self.blocks(records) * BLOCK
+    /// The bytes of a file of so many records; `filtered` where it has a filter, `zeroed` where
+    /// nothing older can lie below.
+    pub fn file(&self, records: f64, codec: Codec, filtered: bool, zeroed: bool) -> f64 {
+        self.stored(self.plain(records), codec) + self.blocks(records) * codec.block_bytes()
+            - if zeroed { records * codec.zeroed_bytes() } else { 0.0 }
             + self.index(records)
             + if filtered { self.filter(records) } else { 0.0 }
             + FILE
@@ -91,11 +92,12 @@ impl Sizes {
     /// How many records a memtable takes until it is full (`ShouldFlushNow` in db/memtable.cc).
     ///
     /// The arena grows by blocks of an eighth of the buffer, 1 MiB at most; the last one is filled
-    /// to three quarters.
+    /// to three quarters. What is too little for another record at the end of a block is lost.
     pub fn records_per_memtable(&self, write_buffer_size: u64) -> f64 {
         let buffer = write_buffer_size as f64;
-        let block = (buffer / 8.0).min((1 << 20) as f64);
+        let block = ((buffer / 8.0).min((1 << 20) as f64) / PAGE).ceil() * PAGE;
         let blocks = ((buffer + 0.6 * block) / block).floor();
-        ((blocks - 0.25) * block / self.memtable).floor().max(1.0)
+        let filled = (block - self.memtable / 2.0).max(0.0);
+        ((blocks - 0.25) * filled / self.memtable).floor().max(1.0)
     }
 }
