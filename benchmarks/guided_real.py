@@ -3,10 +3,10 @@
     .venv/bin/lsmtune doctor --calibrate --home HOME
     .venv/bin/python benchmarks/guided_real.py HOME
 
-Three loads and three seeds, chosen beforehand, under the default objective and limits, cold. Seeds
-come first, so that an early end leaves whole comparisons. Nothing else should run. The same call
-goes on after an interruption. Writes to results/guided_real.json, after each search, the best value
-so far after each trial.
+Three loads and three seeds, chosen beforehand, under the default objective and limits, cold. Those
+of a seed are together, so that an early end leaves whole comparisons. Nothing else should run. The
+same call goes on after an interruption. Writes to results/guided_real.json, after each search, the
+best value so far after each trial.
 """
 
 import json
@@ -32,19 +32,20 @@ SEEDS = (1, 2, 3)
 
 
 def searches() -> list[tuple[str, StudySpec]]:
-    """Each search with its load, those of a seed together."""
+    """Each search with its load: those of guided, then of the others those of a seed together."""
     return [
         (
             load,
             StudySpec(
                 study=f"{load}-{optimizer}-{seed}".replace(" ", "-"), workload=workload,
-                optimizer=optimizer, seed=seed, trials=GUIDED if optimizer == "guided" else MOST,
+                optimizer=optimizer, seed=seed, trials=trials,
                 early_stop=False, repeats=0, pairs=0,
             ),
         )
+        for optimizers, trials in ((("guided",), GUIDED), (OTHERS, MOST))
         for seed in SEEDS
         for load, workload in LOADS.items()
-        for optimizer in ("guided", *OTHERS)
+        for optimizer in optimizers
     ]  # fmt: skip
 
 

@@ -105,7 +105,7 @@ def test_without_a_simulator_it_is_gp_ucb() -> None:
     assert proposals("guided", SPACE) == proposals("gp-ucb", SPACE)
 
 
-def test_thousands_of_configs_are_foretold_once_and_few_for_each_trial() -> None:
+def test_many_configs_are_foretold_once_and_few_for_each_trial() -> None:
     foretell = Planted(lambda v: v)
     guided = Guided(foretell)
     history = base_first(SPACE)

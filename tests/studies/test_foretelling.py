@@ -24,11 +24,12 @@ def test_the_base_is_one_and_a_config_what_it_gains() -> None:
     foretell = foretelling(spec, space)
     assert foretell is not None
     config = space.sample(np.random.default_rng(3))
-    base, found = foretell([space.default(), config, config]).ravel()[:2]
+    base, found, again = foretell([space.default(), config, config]).ravel()
     assert base == 0
     runs = [Run(spec.workload, without_load(space.settings(c))) for c in (space.default(), config)]
     plain, changed = (p.metrics["write_amp"] for p in predict(runs))
-    assert found == pytest.approx(np.log(changed / plain))
+    # Of loads a little shorter and longer, too.
+    assert found == again == pytest.approx(np.log(changed / plain), abs=0.15)
 
 
 def test_a_limit_that_is_foretold_to_break_counts() -> None:

@@ -1,4 +1,4 @@
-"""A search that is led by a simulator: thousands of configs there, a few on the real engine.
+"""A search that is led by a simulator: hundreds of configs there, a few on the real engine.
 
 What is modelled is by how much runs differ from what was foretold (Kennedy, O'Hagan: Predicting the
 output from a complex computer code when fast approximations are available, 2000), so that a wrong
@@ -21,7 +21,7 @@ from lsmtune.optimizers.opening import ENOUGH
 from lsmtune.optimizers.outcomes import chebyshev
 from lsmtune.optimizers.points import Points
 
-_CONFIGS = 1408
+_CONFIGS = 704
 """So many configs are searched on the simulator before the first trial."""
 _ANYWHERE = 3 / 11
 """The share of them that is drawn from anywhere; the rest is bred."""
