@@ -29,10 +29,12 @@ struct Shard {
 }
 
 impl BlockCache {
-    /// A cache of so many bytes; `shard_bits` below 0 leave the number of shards to its size.
-    pub fn new(bytes: u64, shard_bits: i64) -> Self {
+    /// A part of a cache of so many bytes; `shard_bits` below 0 leave the number of shards to its
+    /// size.
+    pub fn new(bytes: u64, shard_bits: i64, part: f64) -> Self {
         let own = (bytes / LEAST_SHARD_BYTES).checked_ilog2().unwrap_or(0).min(MOST_SHARD_BITS);
-        let shards = 1 << u32::try_from(shard_bits).unwrap_or(own);
+        let shards = 1_u64 << u32::try_from(shard_bits).unwrap_or(own);
+        let (shards, bytes) = ((shards as f64 * part).ceil() as u64, (bytes as f64 * part) as u64);
         Self {
             shards: (0..shards)
                 .map(|_| Shard { blocks: LruCache::unbounded(), bytes: 0 })
@@ -80,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_was_used_longest_ago_goes_first() {
-        let mut cache = BlockCache::new(10_000, 0);
+        let mut cache = BlockCache::new(10_000, 0, 1.0);
         for number in 0..3 {
             cache.insert(Block::Data(1, number), 3_000);
         }
@@ -91,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_block_larger_than_its_shard_does_not_stay() {
-        let mut cache = BlockCache::new(10_000, 0);
+        let mut cache = BlockCache::new(10_000, 0, 1.0);
         cache.insert(Block::Index(1), 20_000);
         assert!(!cache.has(Block::Index(1)));
     }

@@ -25,8 +25,11 @@ pub struct Probe {
     pub scan_length: u64,
 }
 
+/// So many reads of a kind are followed at most: those of a part of the keys, with as large a part
+/// of the cache, so that as many blocks are found in it.
+const MOST_FOLLOWED: u64 = 3000;
 /// So many files are opened with the store where not all are (`LoadTableHandlers`).
-const OPENED_FIRST: usize = 16;
+const OPENED_FIRST: f64 = 16.0;
 /// How much fewer keys each bit of a filter lets through that are not there.
 const BLOOM_BASE: f64 = 0.6185;
 const MICROS: f64 = 1e6;
@@ -41,14 +44,22 @@ pub fn probed(
     seed: u64,
 ) -> BTreeMap<String, f64> {
     let runs = Runs::of(tree);
-    let mut reader = Reader::new(&runs, options, costs, seed);
+    let reads = probe.reads.min(MOST_FOLLOWED);
+    let part = reads as f64 / probe.reads.max(1) as f64;
+    let mut reader = Reader::new(&runs, options, costs, part, seed);
     // The same seed draws the keys that the load has written first.
     let mut keys = Rng::with_seed(seed);
-    let mut key = || keys.u32(0..load.sampled_keys());
+    let last = (part * f64::from(load.sampled_keys())).ceil() as u32;
+    let mut key = || loop {
+        let drawn = keys.u32(0..load.sampled_keys());
+        if drawn < last {
+            return drawn;
+        }
+    };
     let mut told = BTreeMap::new();
     let mut tell = |name: &str, mut read: Box<dyn FnMut() -> u64 + '_>| {
         let mut latencies = Histogram::new();
-        (0..probe.reads).for_each(|_| latencies.add(read()));
+        (0..reads).for_each(|_| latencies.add(read()));
         told.insert(format!("{name}_mean_us"), latencies.mean());
         for (what, share) in [("p50", 0.5), ("p75", 0.75), ("p99", 0.99)] {
             told.insert(format!("{name}_{what}_us"), latencies.percentile(share));
@@ -57,7 +68,7 @@ pub fn probed(
     tell("get", Box::new(|| reader.timed(|reader| reader.get(key(), true))));
     tell("get_missing", Box::new(|| reader.timed(|reader| reader.get(key(), false))));
     tell("scan", Box::new(|| reader.timed(|reader| reader.scan(key(), probe.scan_length as f64))));
-    told.extend(reader.blocks.told(3 * probe.reads));
+    told.extend(reader.blocks.told(3 * reads));
     told
 }
 
@@ -126,18 +137,19 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(runs: &'a Runs, options: &'a Options, costs: &'a Costs, seed: u64) -> Self {
+    fn new(runs: &'a Runs, options: &'a Options, costs: &'a Costs, part: f64, seed: u64) -> Self {
         let mut reader = Self {
             runs,
             options,
             costs,
-            cache: BlockCache::new(options.cache_size, options.cache_numshardbits),
+            cache: BlockCache::new(options.cache_size, options.cache_numshardbits, part),
             is_open: vec![false; runs.tree.files()],
             rng: Rng::with_seed(!seed),
             blocks: Counts::default(),
             let_through: BLOOM_BASE.powf(options.bloom_bits),
         };
-        let first = if options.open_files < 0 { usize::MAX } else { OPENED_FIRST };
+        let some = (OPENED_FIRST * part) as usize;
+        let first = if options.open_files < 0 { usize::MAX } else { some };
         for id in runs.tree.levels.iter().flatten().take(first) {
             reader.open(*id);
         }
