@@ -21,6 +21,9 @@ use crate::share::fair_shares;
 use crate::table::Sizes;
 use crate::tree::{File, Tree};
 
+/// How widely alike jobs vary in the time that they take, in logarithms.
+const JITTER: f64 = 0.1;
+
 /// A run that never ends: writes are stopped, and nothing runs that would let them go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck;
@@ -69,11 +72,11 @@ pub fn observe(trial: Trial, mut watch: impl FnMut(&Moment)) -> Result<Measureme
     let keys = Keys::new(load, seed);
     let mut run = if load.is_prepared() {
         let built = Keys::each_once(load, seed);
-        let mut build = Run::new(load, &options, machine, built, load.num as f64);
+        let mut build = Run::new(load, &options, machine, built, load.num as f64, seed);
         build.go(&mut |_| {})?;
         build.followed_by(keys, load.operations())
     } else {
-        Run::new(load, &options, machine, keys, load.operations())
+        Run::new(load, &options, machine, keys, load.operations(), seed)
     };
     run.go(&mut watch)?;
     let mut measured = run.totals.measurement(load, &options, &run.costs.sizes);
@@ -97,12 +100,20 @@ struct Run<'a> {
     controller: Controller,
     jobs: Vec<Job>,
     started_jobs: u64,
+    rng: fastrand::Rng,
     now_s: f64,
     totals: Totals,
 }
 
 impl<'a> Run<'a> {
-    fn new(load: &Load, options: &'a Options, machine: &Machine, keys: Keys, records: f64) -> Self {
+    fn new(
+        load: &Load,
+        options: &'a Options,
+        machine: &Machine,
+        keys: Keys,
+        records: f64,
+        seed: u64,
+    ) -> Self {
         let tree = Tree::new(options.num_levels);
         let costs = Costs {
             machine: machine.clone(),
@@ -124,6 +135,7 @@ impl<'a> Run<'a> {
             controller: Controller::new(options),
             jobs: Vec::new(),
             started_jobs: 0,
+            rng: fastrand::Rng::with_seed(seed),
             now_s: 0.0,
             totals: Totals::default(),
         }
@@ -390,7 +402,10 @@ impl<'a> Run<'a> {
 
     fn start(&mut self, task: Task, cost: Cost, width: f64) {
         self.started_jobs += 1;
-        self.jobs.push(Job::new(self.started_jobs, task, cost, width));
+        // If alike jobs took exactly as long, compactions could keep step with flushes for ever.
+        let normal = 2.0 * (0..3).map(|_| self.rng.f64() - 0.5).sum::<f64>();
+        let cpu_s = cost.cpu_s * (JITTER * normal).exp();
+        self.jobs.push(Job::new(self.started_jobs, task, Cost { cpu_s, ..cost }, width));
     }
 
     /// Whether files of a level have a filter: the deepest needs none where most gets hit.

@@ -76,9 +76,9 @@ class Simulated:
         """Of each config the metrics at each length of the load, none of one that never ends."""
         spec, space = self._spec, self._space
         runs = [
-            Run(load, without_load(space.settings(config)), probe=self._probe)
+            Run(load, without_load(space.settings(config)), seed, self._probe)
             for config in configs
-            for load in _of_lengths(spec.load_at(config))
+            for seed, load in enumerate(_of_lengths(spec.load_at(config)), start=1)
         ]
         told: list[Metrics] = [p.metrics for p in predict(runs, self._constants)]
         each = len(_LENGTHS)
