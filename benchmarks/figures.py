@@ -131,16 +131,18 @@ def _warm_starts(found: dict[str, Any]) -> str:
     )
 
 
-def _guided(found: dict[str, Any]) -> str:
+def _guided(rows: list[dict[str, Any]]) -> str:
     """What each search has after so many trials: the middle, least and most of its seeds."""
     marks = (1, 3, 8, 36)
-    heads = ["load", "optimizer", "searches", *(f"after {mark}" for mark in marks)]
+    heads = ["load", "optimizer", "searches", *(f"after {mark}" for mark in marks),
+             "its winner again"]  # fmt: skip
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for load, searches in found["loads"].items():
-        for name, curves in searches.items():
-            cells = [_spread([c[mark - 1] for c in curves.values() if len(c) >= mark])
-                     for mark in marks]  # fmt: skip
-            lines.append(f"| {load} | `{name}` | {len(curves)} | {' | '.join(cells)} |")
+    for load, name in dict.fromkeys((row["load"], row["optimizer"]) for row in rows):
+        own = [row for row in rows if (row["load"], row["optimizer"]) == (load, name)]
+        cells = [_spread([row["costs"][mark - 1] for row in own if len(row["costs"]) >= mark])
+                 for mark in marks]  # fmt: skip
+        again = _spread([row["again"][0] for row in own if "again" in row])
+        lines.append(f"| {load} | `{name}` | {len(own)} | {' | '.join(cells)} | {again} |")
     return "\n".join(lines) + "\n"
 
 

@@ -3,21 +3,27 @@
     .venv/bin/lsmtune doctor --calibrate --home HOME
     .venv/bin/python benchmarks/guided_real.py HOME
 
-Three loads and three seeds, chosen beforehand, under the default objective and limits, cold. Those
-of a seed are together, so that an early end leaves whole comparisons. Nothing else should run. The
-same call goes on after an interruption. Writes to results/guided_real.json, after each search, the
-best value so far after each trial.
+Three loads and three seeds, chosen beforehand, under the default objective and limits, cold.
+After the searches of a seed their winners are measured again, in six pairs of runs with the base.
+Nothing else should run. The same call goes on after an interruption. Writes to
+results/guided_real.json, as it goes, the best value so far after each trial, and what the winner
+came to.
 """
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from lsmtune.cli.progress import progress
 from lsmtune.comparison.runs import on_engine
+from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
-from lsmtune.spec import StudySpec
+from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.home import Home
+from lsmtune.studies.study import open_study
+from lsmtune.studies.verify import verify
 from lsmtune.workloads import Workload
 
 RESULTS = Path(__file__).parent / "results" / "guided_real.json"
@@ -31,32 +37,43 @@ GUIDED, MOST = 8, 36
 SEEDS = (1, 2, 3)
 
 
-def searches() -> list[tuple[str, StudySpec]]:
-    """Each search with its load: those of guided, then of the others those of a seed together."""
-    return [
-        (
-            load,
-            StudySpec(
-                study=f"{load}-{optimizer}-{seed}".replace(" ", "-"), workload=workload,
-                optimizer=optimizer, seed=seed, trials=trials,
-                early_stop=False, repeats=0, pairs=0,
-            ),
-        )
-        for optimizers, trials in ((("guided",), GUIDED), (OTHERS, MOST))
-        for seed in SEEDS
-        for load, workload in LOADS.items()
-        for optimizer in optimizers
-    ]  # fmt: skip
+def search(load: str, optimizer: str, seed: int) -> StudySpec:
+    """The search by that optimizer under that load."""
+    return StudySpec(
+        study=f"{load}-{optimizer}-{seed}".replace(" ", "-"), workload=LOADS[load],
+        optimizer=optimizer, seed=seed, trials=GUIDED if optimizer == "guided" else MOST,
+        early_stop=False, repeats=0, pairs=MIN_PAIRS, max_pairs=MIN_PAIRS,
+    )  # fmt: skip
+
+
+def searched(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
+    """The best value so far after each trial, as measured; 1 is the base's."""
+    (curve,) = on_engine([spec], engine, home, progress)
+    return {"costs": list(curve.costs)}
+
+
+def confirmed(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
+    """What the winner came to beside the base, with its interval; 1 where nothing beat that."""
+    with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+        if study.best() is None:
+            return {"again": [1.0, 1.0, 1.0]}
+        found = verify(study, spec.scale, spec.workload).objective
+        return {"again": [found.median, found.low, found.high]}
 
 
 def main() -> None:
     engine = make_engine("rocksdb", "db_bench", None)
-    found: dict[str, dict[str, dict[str, list[float]]]] = {load: {} for load in LOADS}
+    steps = [(searched, *one) for one in product(SEEDS, LOADS, ("guided",))]
+    for seed in SEEDS:
+        steps += [(searched, *one) for one in product((seed,), LOADS, OTHERS)]
+        steps += [(confirmed, *one) for one in product((seed,), LOADS, ("guided", *OTHERS))]
+    rows: dict[str, dict[str, Any]] = {}
     with Home(Path(sys.argv[1]), create=True) as home:
-        for load, spec in searches():
-            (curve,) = on_engine([spec], engine, home, progress)
-            found[load].setdefault(spec.optimizer, {})[str(spec.seed)] = list(curve.costs)
-            RESULTS.write_text(json.dumps({"loads": found}, indent=2) + "\n")
+        for step, seed, load, optimizer in steps:
+            spec = search(load, optimizer, seed)
+            row = rows.setdefault(spec.name, {"load": load, "optimizer": optimizer, "seed": seed})
+            row |= step(spec, engine, home)
+            RESULTS.write_text(json.dumps([*rows.values()], indent=2) + "\n")
 
 
 if __name__ == "__main__":
