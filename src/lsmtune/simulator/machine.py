@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
-from scipy.optimize import least_squares
 
 from lsmtune.errors import UserError
 from lsmtune.learning.factors import Floats
@@ -60,6 +59,8 @@ class Measured:
 
 def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
     """The constants under which the runs would most nearly have come to what they did."""
+    from scipy.optimize import least_squares  # noqa: PLC0415 - every command would wait for it
+
     codecs = sorted({str(m.run.knobs.get("compression_type", "snappy")) for m in measured})
     usual = {**default_constants(), "cores": float(cores)}
     real = np.array([[log(m.metrics[name]) for name in _TOLD_BY] for m in measured])
