@@ -1,0 +1,40 @@
+"""What searches where the user names no optimizer."""
+
+from pathlib import Path
+
+from lsmtune.simulator import is_installed, load_machine
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.system.host import describe_host
+
+_LED = "guided"
+
+
+def with_usual_optimizer(spec: StudySpec, home_path: Path) -> StudySpec:
+    """The spec with `guided` where the home is calibrated for this host and its load simulated.
+
+    A study that has begun with another optimizer keeps to what it would have without.
+    """
+    if not _is_simulated(spec) or not home_path.is_dir() or not any(home_path.iterdir()):
+        return spec
+    with Home(home_path, create=False) as home:
+        kept = home.find_study(spec.name)
+        machine = load_machine(home.machine_path, describe_host())
+    if machine is None or (kept is not None and kept.spec["optimizer"] != _LED):
+        return spec
+    return spec.model_copy(update={"optimizer": _LED})
+
+
+def _is_simulated(spec: StudySpec) -> bool:
+    """Whether the simulator knows the store and the load; what it is asked for shows later."""
+    load = spec.workload
+    return (
+        spec.engine == "rocksdb"
+        and is_installed()
+        and "simulated" in load.preset.engines
+        and load.cannot_run_on("simulated") is None
+        and load.duration_s is None
+        and not load.families
+        and spec.online is None
+        and spec.warm_start is None
+    )
