@@ -36,7 +36,8 @@ def test_a_study_tunes_verifies_and_writes_its_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = ["--home", str(tmp_path / "home")]
-    assert run(["tune", *FLAGS, "--trials", "12", "--study", "s", *home]) == 0
+    space = ["--limit", "live_sst_bytes <= 1.2 * base"]
+    assert run(["tune", *FLAGS, *space, "--trials", "12", "--study", "s", *home]) == 0
     assert "simulated, not measured: UNVERIFIED on RocksDB" in capsys.readouterr().err
     results = tmp_path / "home" / "results" / "s"
     assert "Simulated, not measured: UNVERIFIED on RocksDB." in (results / "flags").read_text()

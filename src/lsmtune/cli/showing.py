@@ -84,6 +84,7 @@ def summary_lines(view: StudyView) -> list[str]:
     """The study in words: claim, gains, changed options, the front, failed trials."""
     lines = [f"study {view.name}: {_count(view)}"]
     lines += [] if view.ended is None else [f"search ended: {view.ended}"]
+    lines += ["simulated, not measured: UNVERIFIED on RocksDB"] if view.is_simulated else []
     if view.best_trial is None:
         told = view.no_search or "no trial beat the base within the limits: the base stays"
         return [*lines, told, *_front_lines(view)]
@@ -91,8 +92,6 @@ def summary_lines(view: StudyView) -> list[str]:
     lines.append(f"options that changed (trial {view.best_trial.number}):")
     lines += [f"  {c.knob.name} = {c.best}  (base {c.base})" for c in view.changes]
     lines += _front_lines(view)
-    if view.is_simulated:
-        lines.append("simulated, not measured: UNVERIFIED on RocksDB")
     if view.unverified_at_full_scale:
         lines.append(f"found at scale {view.scale}: UNVERIFIED at scale 1")
     if view.assertions_enabled:

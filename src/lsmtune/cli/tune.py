@@ -38,7 +38,9 @@ Until = Annotated[
 ]
 Pairs = Annotated[int | None, typer.Option(help="fewest pairs of runs to verify with, 0: none [6]")]
 
-Optimizer = Annotated[str | None, typer.Option(help="see `lsmtune optimizers` [tpe]")]
+Optimizer = Annotated[
+    str | None, typer.Option(help="see `lsmtune optimizers` [tpe; guided once calibrated]")
+]
 AsPublished = Annotated[
     bool, typer.Option("--as-published", help="the optimizer as its paper has it")
 ]
@@ -81,6 +83,7 @@ def tune(
 ) -> None:
     """Tune an engine for a load, verify the winner, write page and options."""
     from lsmtune.cli import tuning
+    from lsmtune.cli.usual_optimizer import with_usual_optimizer
     from lsmtune.optimizers.registry import published_name
     from lsmtune.spec import MANY_TRIALS, make_spec, read_study_file
 
@@ -104,6 +107,8 @@ def tune(
     if budget is not None and trials is None:
         given["trials"] = MANY_TRIALS
     spec = make_spec(given, str(study_file or "command line"))
+    if "optimizer" not in given:
+        spec = with_usual_optimizer(spec, home)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json)
         return

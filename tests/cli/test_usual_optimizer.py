@@ -1,0 +1,85 @@
+"""What searches where the user names no optimizer: the simulator leads where it is calibrated."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("lsmsim", reason="the native core is not built here")
+
+from lsmtune.cli.main import run
+from lsmtune.cli.usual_optimizer import with_usual_optimizer
+from lsmtune.simulator import Machine
+from lsmtune.simulator.native import default_constants
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.system.host import describe_host
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home that was calibrated on this host."""
+    with Home(tmp_path / "home", create=True) as opened:
+        calibrate(opened)
+    return tmp_path / "home"
+
+
+def calibrate(home: Home, **changes: object) -> None:
+    host = describe_host()
+    machine = Machine(
+        cpu_model=host.cpu_model, logical_cpus=host.logical_cpus, calibrated_at="2026-01-01",
+        constants=default_constants(),
+    )  # fmt: skip
+    home.machine_path.write_text(json.dumps(machine.model_dump() | changes))
+
+
+def usual(home: Path, **given: Any) -> str:
+    return with_usual_optimizer(StudySpec(**given), home).optimizer
+
+
+def test_a_calibrated_simulator_leads(home: Path) -> None:
+    assert usual(home) == "guided"
+    assert usual(home, workload="overwrite") == "guided"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"workload": "readrandom"},
+        {"workload": {"name": "fillrandom", "duration_s": 60}},
+        {"engine": "simulated"},
+        {"warm_start": "all"},
+    ],
+)
+def test_what_it_does_not_know_is_searched_as_ever(home: Path, given: Mapping[str, Any]) -> None:
+    assert usual(home, **given) == StudySpec().optimizer != "guided"
+
+
+def test_so_is_where_nothing_was_calibrated_on_this_host(tmp_path: Path) -> None:
+    assert usual(tmp_path / "none") == "tpe"
+    with Home(tmp_path / "home", create=True) as home:
+        assert usual(home.path) == "tpe"
+        calibrate(home, logical_cpus=999)
+        assert usual(home.path) == "tpe"
+
+
+def test_a_study_goes_on_by_what_it_began_with(home: Path) -> None:
+    with Home(home, create=True) as opened:
+        for name in ("tpe", "guided"):
+            spec = StudySpec(study=name, optimizer=name)
+            opened.add_study(name, spec.model_dump(mode="json"), {}, {})
+    assert usual(home, study="tpe") == "tpe"
+    assert usual(home, study="guided") == "guided"
+
+
+@pytest.mark.db_bench
+def test_tune_takes_it_unless_one_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def planned(*flags: str) -> Any:
+        asked = ["tune", "--num", "5000", "--home", str(home), "--dry-run", "--json", *flags]
+        assert run(asked) == 0
+        return json.loads(capsys.readouterr().out)["optimizer"]
+
+    assert planned() == "guided"
+    assert planned("--optimizer", "tpe") == "tpe"
