@@ -48,7 +48,8 @@ def test_a_calibrated_simulator_leads(home: Path) -> None:
     "given",
     [
         {"workload": "readrandom"},
-        {"workload": {"name": "fillrandom", "duration_s": 60}},
+        {"workload": {"name": "overwrite", "duration_s": 60}},
+        {"workload": {"name": "fillrandom", "tombstone_every": 1000}},
         {"engine": "simulated"},
         {"warm_start": "all"},
     ],

@@ -17,25 +17,32 @@ pub enum Codec {
 /// Printable characters of db_bench's random strings: a coder of entropies packs them this far.
 const ENTROPY: f64 = 0.821;
 
+/// A random piece is repeated until it fills so many bytes (`RandomGenerator` in
+/// tools/db_bench_tool.cc).
+const FILLED: f64 = 100.0;
+
+/// So many bytes of a key, its trailer and its lengths are as in the record before.
+const ALIKE: f64 = 5.7;
+
 /// RocksDB keeps a block plain unless it shrinks by an eighth (`GoodCompressionRatio`).
 const LEAST_GAIN: f64 = 1.0 / 8.0;
 
 impl Codec {
-    /// Compressed over plain bytes of records whose values db_bench made with `compression_ratio`,
-    /// beside what each block takes.
+    /// Compressed over plain bytes of a record in a block, beside what each block takes.
     ///
-    /// db_bench repeats a random piece of each 100 bytes until they are full. What a codec makes
-    /// of the piece, and what a repetition costs, was measured at a ratio of 0.5, on files of
-    /// values of 1,024 bytes.
-    pub fn ratio(self, compression_ratio: f64) -> f64 {
-        let (piece, repeated) = match self {
+    /// db_bench fills each 100 bytes with repetitions of a random piece, and a value is so many
+    /// bytes from there on: its first piece repeats nothing. What a codec makes of a piece and of
+    /// what is repeated was measured at a ratio of 0.5, on values of 1,024 and of 128 bytes.
+    pub fn ratio(self, record: f64, value: f64, compression_ratio: f64) -> f64 {
+        let (piece, repetition) = match self {
             Self::None => return 1.0,
-            Self::Snappy => (1.0, 0.149),
-            Self::Lz4 | Self::Lz4hc => (1.0, 0.146),
-            Self::Zstd => (ENTROPY, 0.073),
-            Self::Zlib => (ENTROPY, 0.093),
+            Self::Snappy => (1.0, 0.099),
+            Self::Lz4 | Self::Lz4hc => (1.0, 0.096),
+            Self::Zstd => (ENTROPY, 0.028),
+            Self::Zlib => (ENTROPY, 0.050),
         };
-        let ratio = piece * compression_ratio + repeated * (1.0 - compression_ratio);
+        let repeated = (1.0 - compression_ratio) * (value - compression_ratio * FILLED).max(0.0);
+        let ratio = (piece * (record - repeated - ALIKE) + repetition * repeated) / record;
         if ratio > 1.0 - LEAST_GAIN {
             1.0
         } else {

@@ -31,6 +31,7 @@ pub struct Sizes {
     pub memtable: f64,
     in_block: f64,
     key: f64,
+    value: f64,
     block_size: f64,
     filter: f64,
     compression_ratio: f64,
@@ -44,6 +45,7 @@ impl Sizes {
             memtable: key + TRAILER + value + NODE,
             in_block: key + TRAILER + value + LENGTHS - SHARED.min(key),
             key,
+            value,
             block_size: options.block_size as f64,
             filter: if options.bloom_bits > 0.0 { options.bloom_bits / 8.0 } else { 0.0 },
             compression_ratio: load.compression_ratio,
@@ -66,7 +68,7 @@ impl Sizes {
 
     /// What a codec makes of so many plain bytes.
     pub fn stored(&self, plain: f64, codec: Codec) -> f64 {
-        plain * codec.ratio(self.compression_ratio)
+        plain * codec.ratio(self.in_block, self.value, self.compression_ratio)
     }
 
     /// The bytes of the index of so many records.
