@@ -133,15 +133,16 @@ def _warm_starts(found: dict[str, Any]) -> str:
 
 def _guided(rows: list[dict[str, Any]]) -> str:
     """What each search has after so many trials: the middle, least and most of its seeds."""
-    marks = (1, 3, 8, 36)
+    marks = (1, 2, 8, 36)
     heads = ["load", "optimizer", "searches", *(f"after {mark}" for mark in marks),
-             "its winner again"]  # fmt: skip
+             "winners again"]  # fmt: skip
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for load, name in dict.fromkeys((row["load"], row["optimizer"]) for row in rows):
         own = [row for row in rows if (row["load"], row["optimizer"]) == (load, name)]
         cells = [_spread([row["costs"][mark - 1] for row in own if len(row["costs"]) >= mark])
                  for mark in marks]  # fmt: skip
-        again = _spread([row["again"][0] for row in own if "again" in row])
+        again = ", ".join("{:.3f} ({:.3f} to {:.3f})".format(*row["again"])
+                          for row in own if "again" in row) or "-"  # fmt: skip
         lines.append(f"| {load} | `{name}` | {len(own)} | {' | '.join(cells)} | {again} |")
     return "\n".join(lines) + "\n"
 

@@ -48,8 +48,7 @@ def test_a_calibrated_simulator_leads(home: Path) -> None:
     "given",
     [
         {"workload": "readrandom"},
-        {"workload": {"name": "overwrite", "duration_s": 60}},
-        {"workload": {"name": "fillrandom", "tombstone_every": 1000}},
+        {"workload": {"name": "fillrandom", "tombstone_every": 1000, "tombstone_width": 10}},
         {"engine": "simulated"},
         {"warm_start": "all"},
     ],

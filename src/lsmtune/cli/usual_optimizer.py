@@ -33,8 +33,5 @@ def _is_simulated(spec: StudySpec) -> bool:
         and is_installed()
         and "simulated" in load.preset.engines
         and load.cannot_run_on("simulated") is None
-        and load.duration_s is None
-        and not load.families
-        and spec.online is None
         and spec.warm_start is None
     )
