@@ -5,8 +5,9 @@
 The real runs are the screening that ships: levelled compaction, 25 knobs, 200,000 records, with a
 build that has its assertions on. The simulator's constants come from the first 80 configs, which
 are left out. Another machine's runs, of random configs of both styles with all knobs of compaction,
-are in results/styles.jsonl, and what `lsmtune doctor --calibrate` told of it in
-results/styles_machine.json: nothing was fitted to them. Writes results/simulator.json.
+are in results/styles.jsonl and styles_again.jsonl, those of 1,000,000 records in million.jsonl, and
+what `lsmtune doctor --calibrate` told of it before in NAME_machine.json: nothing was fitted to
+them. Writes results/simulator.json.
 """
 
 import json
@@ -33,6 +34,7 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us", "scan_p99_us",
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
+ELSEWHERE = ("styles", "styles_again", "million")
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
 
 Pair = tuple[BatchLine, Prediction]
@@ -91,20 +93,25 @@ def beside_models(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
 
 
 def styles() -> dict[str, dict[str, object]]:
-    """The other machine's runs: by style, and levelled with and without dynamic levels."""
-    lines = [line for line in read_batch(FOLDER / "styles.jsonl") if line.metrics]
-    constants = json.loads((FOLDER / "styles_machine.json").read_text())["constants"]
-    told = predict([asked(line) for line in lines], constants)
+    """The other machine's runs: by style, with and without dynamic levels, and by size."""
     groups: dict[str, list[Pair]] = {}
-    for line, prediction in zip(lines, told, strict=True):
-        dynamic = line.knobs.get("level_compaction_dynamic_level_bytes", False)
-        level = "level, dynamic" if dynamic else "level, static"
-        style = "universal" if line.knobs.get("compaction_style") == 1 else level
-        groups.setdefault(style, []).append((line, prediction))
+    for name in ELSEWHERE:
+        lines = [line for line in read_batch(FOLDER / f"{name}.jsonl") if line.metrics]
+        constants = json.loads((FOLDER / f"{name}_machine.json").read_text())["constants"]
+        told = predict([asked(line) for line in lines], constants)
+        for line, prediction in zip(lines, told, strict=True):
+            groups.setdefault(_shape(line), []).append((line, prediction))
     return {
-        style: {"runs": len(own), **{name: agreement(own, name) for name in OF_STYLES}}
-        for style, own in sorted(groups.items())
+        shape: {"runs": len(own), **{name: agreement(own, name) for name in OF_STYLES}}
+        for shape, own in sorted(groups.items())
     }
+
+
+def _shape(line: BatchLine) -> str:
+    dynamic = line.knobs.get("level_compaction_dynamic_level_bytes", False)
+    level = "level, dynamic" if dynamic else "level, static"
+    style = "universal" if line.knobs.get("compaction_style") == 1 else level
+    return f"{style}, {line.workload.num:,} records"
 
 
 def main() -> None:
