@@ -185,6 +185,12 @@ def _simulator(found: dict[str, Any]) -> str:
         errors = [f"{100 * row[name]['median_error']:.1f} %" for name in names]
         cells = [style, str(row["runs"]), *errors, f"{row['stall_s']['spearman']:.2f}"]
         lines.append(f"| {' | '.join(cells)} |")
+    still = found["stuck"]
+    lines += [
+        "",
+        f"{still['real']} more runs there stood still and were ended; the simulator foretold that "
+        f"of {still['both']} of them, and of {still['foretold'] - still['both']} that ran.",
+    ]
     lines += ["", "| metric | the simulator | on the same rows the best model of 400 runs |",
               "|---|---|---|"]  # fmt: skip
     for name, row in found.get("beside models", {}).items():

@@ -5,14 +5,14 @@
 The real runs are the screening that ships: levelled compaction, 25 knobs, 200,000 records, with a
 build that has its assertions on. The simulator's constants come from the first 80 configs, which
 are left out. Another machine's runs, of random configs of both styles with all knobs of compaction,
-are in results/styles.jsonl and styles_again.jsonl, those of 1,000,000 records in million.jsonl, and
+are in results/styles.jsonl, those of 1,000,000 records in million.jsonl, and
 what `lsmtune doctor --calibrate` told of it before in NAME_machine.json: nothing was fitted to
 them. Writes results/simulator.json.
 """
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +34,8 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us", "scan_p99_us",
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
-ELSEWHERE = ("styles", "styles_again", "million")
+ELSEWHERE = ("styles", "million")
+FEWER = 200_000
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
 
 Pair = tuple[BatchLine, Prediction]
@@ -92,14 +93,29 @@ def beside_models(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
     return found
 
 
+def elsewhere() -> Iterator[Pair]:
+    """The other machine's runs."""
+    for name in ELSEWHERE:
+        lines = list(read_batch(FOLDER / f"{name}.jsonl"))
+        constants = json.loads((FOLDER / f"{name}_machine.json").read_text())["constants"]
+        yield from zip(lines, predict([asked(line) for line in lines], constants), strict=True)
+
+
+def stuck() -> dict[str, int]:
+    """Runs that stood still until they were ended, as they really did and as was foretold."""
+    pairs = [(not line.metrics, not prediction.metrics) for line, prediction in elsewhere()]
+    return {
+        "real": sum(real for real, _ in pairs),
+        "foretold": sum(foretold for _, foretold in pairs),
+        "both": sum(real and foretold for real, foretold in pairs),
+    }
+
+
 def styles() -> dict[str, dict[str, object]]:
     """The other machine's runs: by style, with and without dynamic levels, and by size."""
     groups: dict[str, list[Pair]] = {}
-    for name in ELSEWHERE:
-        lines = [line for line in read_batch(FOLDER / f"{name}.jsonl") if line.metrics]
-        constants = json.loads((FOLDER / f"{name}_machine.json").read_text())["constants"]
-        told = predict([asked(line) for line in lines], constants)
-        for line, prediction in zip(lines, told, strict=True):
+    for line, prediction in elsewhere():
+        if line.metrics and prediction.metrics:
             groups.setdefault(_shape(line), []).append((line, prediction))
     return {
         shape: {"runs": len(own), **{name: agreement(own, name) for name in OF_STYLES}}
@@ -108,10 +124,13 @@ def styles() -> dict[str, dict[str, object]]:
 
 
 def _shape(line: BatchLine) -> str:
+    style = "universal" if line.knobs.get("compaction_style") == 1 else "level"
+    if line.workload.num > FEWER:
+        return f"{style}, {line.workload.num:,} records"
+    if style == "universal":
+        return style
     dynamic = line.knobs.get("level_compaction_dynamic_level_bytes", False)
-    level = "level, dynamic" if dynamic else "level, static"
-    style = "universal" if line.knobs.get("compaction_style") == 1 else level
-    return f"{style}, {line.workload.num:,} records"
+    return "level, dynamic" if dynamic else "level, static"
 
 
 def main() -> None:
@@ -129,6 +148,7 @@ def main() -> None:
         "seconds_a_run": took_s / len(lines),
         "metrics": {name: agreement(pairs, name) for name in METRICS},
         "styles": styles(),
+        "stuck": stuck(),
         "beside models": beside_models(pairs),
         "codecs": {
             codec: {name: agreement(own, name)["median_error"] for name in OF_CODECS}
