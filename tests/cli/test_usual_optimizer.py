@@ -83,3 +83,10 @@ def test_tune_takes_it_unless_one_is_named(home: Path, capsys: pytest.CaptureFix
 
     assert planned() == "guided"
     assert planned("--optimizer", "tpe") == "tpe"
+
+
+def test_a_home_with_nothing_but_the_calibration_can_be_used(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (home / "machine.json").rename(tmp_path / "other" / "machine.json")
+    assert usual(tmp_path / "other") == "guided"
+    assert usual(home) == "tpe"

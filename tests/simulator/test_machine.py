@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -47,13 +48,16 @@ def test_short_runs_tell_how_fast_the_machine_is(tmp_path: Path) -> None:
     real = planted(writer=1.6, background=0.6, zlib=1.5)
     machine = calibrated(on(real), tmp_path, lambda _: None)
     knobs = {"write_buffer_size": 1 << 20, "max_bytes_for_level_base": 4 << 20}
-    run = Run(Workload(num=200_000, value_size=1024), {**knobs, "compression_type": "zlib"})
-    (truth,), (told,), (blind,) = (
-        predict([run], constants) for constants in (real, machine.constants, None)
-    )
-    assert told.metrics["total_s"] == pytest.approx(truth.metrics["total_s"], rel=0.1)
-    assert told.metrics["cpu_s"] == pytest.approx(truth.metrics["cpu_s"], rel=0.1)
-    assert blind.metrics["cpu_s"] != pytest.approx(truth.metrics["cpu_s"], rel=0.2)
+    load, knobs = Workload(num=200_000, value_size=1024), {**knobs, "compression_type": "zlib"}
+    runs = [Run(load, knobs, seed) for seed in range(1, 10)]
+
+    def typical(metric: str, constants: dict[str, Any] | None) -> float:
+        return median(told.metrics[metric] for told in predict(runs, constants))
+
+    for metric in ("total_s", "cpu_s"):
+        truth = typical(metric, real)
+        assert typical(metric, machine.constants) == pytest.approx(truth, rel=0.1)
+    assert typical("cpu_s", None) != pytest.approx(truth, rel=0.2)
 
 
 def test_a_run_that_fails_is_told(tmp_path: Path) -> None:

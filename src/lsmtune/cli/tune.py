@@ -89,10 +89,9 @@ def tune(
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
-        "objective": objective or None,
-        "limits": limit or None, "memory": memory, "optimizer": optimizer, "trials": trials,
-        "warm_start": warm_start or None, "budget": budget, "until": until, "pairs": pairs,
-        "study": study, "seed": seed,
+        "objective": objective or None, "limits": limit or None, "memory": memory,
+        "optimizer": optimizer, "trials": trials, "warm_start": warm_start or None,
+        "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip
     given = read_study_file(study_file) if study_file else {}
     given |= {key: value for key, value in flags.items() if value is not None}
@@ -107,8 +106,7 @@ def tune(
     if budget is not None and trials is None:
         given["trials"] = MANY_TRIALS
     spec = make_spec(given, str(study_file or "command line"))
-    if "optimizer" not in given:
-        spec = with_usual_optimizer(spec, home)
+    spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json)
         return

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsmtune.simulator import is_installed, load_machine
 from lsmtune.spec import StudySpec
-from lsmtune.store.home import Home
+from lsmtune.store.home import MACHINE, Home
 from lsmtune.system.host import describe_host
 
 _LED = "guided"
@@ -15,12 +15,11 @@ def with_usual_optimizer(spec: StudySpec, home_path: Path) -> StudySpec:
 
     A study that has begun with another optimizer keeps to what it would have without.
     """
-    if not _is_simulated(spec) or not home_path.is_dir() or not any(home_path.iterdir()):
+    if not _is_simulated(spec) or load_machine(home_path / MACHINE, describe_host()) is None:
         return spec
-    with Home(home_path, create=False) as home:
+    with Home(home_path, create=True) as home:
         kept = home.find_study(spec.name)
-        machine = load_machine(home.machine_path, describe_host())
-    if machine is None or (kept is not None and kept.spec["optimizer"] != _LED):
+    if kept is not None and kept.spec["optimizer"] != _LED:
         return spec
     return spec.model_copy(update={"optimizer": _LED})
 

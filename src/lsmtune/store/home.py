@@ -91,7 +91,7 @@ class Home:
 
     def _check_is_ours(self, database: Path) -> None:
         """Refuse to spread files over a folder that somebody else filled."""
-        found = list(self.path.iterdir())
+        found = {path for path in self.path.iterdir() if path != self.machine_path}
         if found and database not in found:
             raise UserError(
                 f"--home {self.path}: the folder is not empty and holds no lsmtune study; "
