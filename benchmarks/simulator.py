@@ -5,15 +5,16 @@
 The real runs are the screening that ships: levelled compaction, 25 knobs, 200,000 records, with a
 build that has its assertions on. The simulator's constants come from the first 80 configs, which
 are left out. Another machine's runs, of random configs of both styles with all knobs of compaction,
-are in results/styles.jsonl, those of 1,000,000 records in million.jsonl, and
-what `lsmtune doctor --calibrate` told of it before in NAME_machine.json: nothing was fitted to
-them. Writes results/simulator.json.
+are in results/styles.jsonl, those of 1,000,000 records in million.jsonl, universal configs that ran
+three times in repeats.jsonl, and what `lsmtune doctor --calibrate` told of it before in
+NAME_machine.json: nothing was fitted to them. Writes results/simulator.json.
 """
 
 import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -35,7 +36,7 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 ELSEWHERE = ("styles", "million")
-FEWER = 200_000
+FEWER, WIDENED = 200_000, 0.05
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
 
 Pair = tuple[BatchLine, Prediction]
@@ -111,6 +112,25 @@ def stuck() -> dict[str, int]:
     }
 
 
+def repeated() -> dict[str, int]:
+    """Universal configs that ran three times: whose live space is foretold inside their range.
+
+    The range is widened by a twentieth, for three runs do not show all of it.
+    """
+    lines = [line for line in read_batch(FOLDER / "repeats.jsonl") if line.metrics]
+    constants = json.loads((FOLDER / "million_machine.json").read_text())["constants"]
+    told = predict([asked(line) for line in lines], constants)
+    configs: dict[str, list[Pair]] = {}
+    for line, prediction in zip(lines, told, strict=True):
+        configs.setdefault(json.dumps(sorted(line.knobs.items())), []).append((line, prediction))
+    inside = 0
+    for own in configs.values():
+        real = [line.metrics["live_sst_bytes"] for line, _ in own]
+        foretold = median(prediction.metrics["live_sst_bytes"] for _, prediction in own)
+        inside += min(real) * (1 - WIDENED) <= foretold <= max(real) * (1 + WIDENED)
+    return {"configs": len(configs), "inside": inside}
+
+
 def styles() -> dict[str, dict[str, object]]:
     """The other machine's runs: by style, with and without dynamic levels, and by size."""
     groups: dict[str, list[Pair]] = {}
@@ -149,6 +169,7 @@ def main() -> None:
         "metrics": {name: agreement(pairs, name) for name in METRICS},
         "styles": styles(),
         "stuck": stuck(),
+        "repeated": repeated(),
         "beside models": beside_models(pairs),
         "codecs": {
             codec: {name: agreement(own, name)["median_error"] for name in OF_CODECS}
