@@ -141,8 +141,7 @@ def _guided(rows: list[dict[str, Any]]) -> str:
         own = [row for row in rows if (row["load"], row["optimizer"]) == (load, name)]
         cells = [_spread([row["costs"][mark - 1] for row in own if len(row["costs"]) >= mark])
                  for mark in marks]  # fmt: skip
-        again = ", ".join("{:.3f} ({:.3f} to {:.3f})".format(*row["again"])
-                          for row in own if "again" in row) or "-"  # fmt: skip
+        again = ", ".join(_interval(row["again"]) for row in own if "again" in row) or "-"
         lines.append(f"| {load} | `{name}` | {len(own)} | {' | '.join(cells)} | {again} |")
     return "\n".join(lines) + "\n"
 
@@ -150,7 +149,7 @@ def _guided(rows: list[dict[str, Any]]) -> str:
 def _spread(values: list[float]) -> str:
     if not values:
         return "-"
-    return f"{median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
+    return _interval({"median": median(values), "low": min(values), "high": max(values)})
 
 
 def _suggestions(rows: list[dict[str, Any]]) -> str:

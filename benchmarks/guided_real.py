@@ -12,6 +12,7 @@ came to.
 
 import json
 import sys
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from lsmtune.comparison.runs import on_engine
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.spec import MIN_PAIRS, StudySpec
+from lsmtune.stats import Interval
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.studies.verify import verify
@@ -58,9 +60,8 @@ def confirmed(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
     """What the winner came to beside the base, with its interval; 1 where nothing beat that."""
     with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
         if study.best() is None:
-            return {"again": [1.0, 1.0, 1.0]}
-        found = verify(study, spec.scale, spec.workload).objective
-        return {"again": [found.median, found.low, found.high]}
+            return {"again": asdict(Interval(1.0, 1.0, 1.0))}
+        return {"again": asdict(verify(study, spec.scale, spec.workload).objective)}
 
 
 def main() -> None:

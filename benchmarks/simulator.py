@@ -12,7 +12,7 @@ NAME_machine.json: nothing was fitted to them. Writes results/simulator.json.
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -21,9 +21,10 @@ from scipy.stats import spearmanr
 
 from lsmtune.analysis.importance import runs_of
 from lsmtune.batch import BatchLine, read_batch
+from lsmtune.cli.simulating import run_of
 from lsmtune.learning.models import FOREST, MODELS, fitted_model
 from lsmtune.recipes.jin2022.study import shipped
-from lsmtune.simulator import Prediction, Probe, Run, predict
+from lsmtune.simulator import Prediction, predict
 from lsmtune.spec import catalogue_of
 from lsmtune.workloads import Workload
 
@@ -46,14 +47,14 @@ Pair = tuple[BatchLine, Prediction]
 def held_out() -> list[BatchLine]:
     """The runs of configs that no constant was fitted to."""
     lines = [line for line in shipped("honest") if line.metrics]
-    configs = [json.dumps(sorted(line.knobs.items())) for line in lines]
+    configs = list(map(config_of, lines))
     fitted = set(list(dict.fromkeys(configs))[:FITTED])
     return [line for line, config in zip(lines, configs, strict=True) if config not in fitted]
 
 
-def asked(line: BatchLine) -> Run:
-    """The line as the simulator takes it, with the reads behind it."""
-    return Run(line.workload, line.knobs, line.seed or 1, Probe(10_000, 10))
+def config_of(line: BatchLine) -> str:
+    """A name for its knobs."""
+    return json.dumps(sorted(line.knobs.items()))
 
 
 def agreement(pairs: Sequence[Pair], metric: str) -> dict[str, float]:
@@ -94,53 +95,52 @@ def beside_models(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
     return found
 
 
-def elsewhere() -> Iterator[Pair]:
-    """The other machine's runs."""
-    for name in ELSEWHERE:
-        lines = list(read_batch(FOLDER / f"{name}.jsonl"))
-        constants = json.loads((FOLDER / f"{name}_machine.json").read_text())["constants"]
-        yield from zip(lines, predict([asked(line) for line in lines], constants), strict=True)
+def elsewhere(name: str, machine: str) -> list[Pair]:
+    """Runs on another machine, and what is told of them where it was calibrated."""
+    lines = list(read_batch(FOLDER / f"{name}.jsonl"))
+    constants = json.loads((FOLDER / f"{machine}_machine.json").read_text())["constants"]
+    return list(zip(lines, predict(list(map(run_of, lines)), constants), strict=True))
 
 
-def stuck() -> dict[str, int]:
+def stuck(pairs: Sequence[Pair]) -> dict[str, int]:
     """Runs that stood still until they were ended, as they really did and as was foretold."""
-    pairs = [(not line.metrics, not prediction.metrics) for line, prediction in elsewhere()]
+    still = [(not line.metrics, not prediction.metrics) for line, prediction in pairs]
     return {
-        "real": sum(real for real, _ in pairs),
-        "foretold": sum(foretold for _, foretold in pairs),
-        "both": sum(real and foretold for real, foretold in pairs),
+        "real": sum(real for real, _ in still),
+        "foretold": sum(foretold for _, foretold in still),
+        "both": sum(real and foretold for real, foretold in still),
     }
 
 
-def repeated() -> dict[str, int]:
-    """Universal configs that ran three times: whose live space is foretold inside their range.
+def repeated(pairs: Sequence[Pair]) -> dict[str, int]:
+    """Configs that ran three times: whose live space is foretold inside their range.
 
     The range is widened by a twentieth, for three runs do not show all of it.
     """
-    lines = [line for line in read_batch(FOLDER / "repeats.jsonl") if line.metrics]
-    constants = json.loads((FOLDER / "million_machine.json").read_text())["constants"]
-    told = predict([asked(line) for line in lines], constants)
-    configs: dict[str, list[Pair]] = {}
-    for line, prediction in zip(lines, told, strict=True):
-        configs.setdefault(json.dumps(sorted(line.knobs.items())), []).append((line, prediction))
     inside = 0
-    for own in configs.values():
+    groups = grouped(pairs, config_of)
+    for own in groups.values():
         real = [line.metrics["live_sst_bytes"] for line, _ in own]
         foretold = median(prediction.metrics["live_sst_bytes"] for _, prediction in own)
         inside += min(real) * (1 - WIDENED) <= foretold <= max(real) * (1 + WIDENED)
-    return {"configs": len(configs), "inside": inside}
+    return {"configs": len(groups), "inside": inside}
 
 
-def styles() -> dict[str, dict[str, object]]:
-    """The other machine's runs: by style, with and without dynamic levels, and by size."""
-    groups: dict[str, list[Pair]] = {}
-    for line, prediction in elsewhere():
-        if line.metrics and prediction.metrics:
-            groups.setdefault(_shape(line), []).append((line, prediction))
+def styles(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
+    """The runs by style, with and without dynamic levels, and by size."""
+    told = [(line, prediction) for line, prediction in pairs if line.metrics and prediction.metrics]
     return {
         shape: {"runs": len(own), **{name: agreement(own, name) for name in OF_STYLES}}
-        for shape, own in sorted(groups.items())
+        for shape, own in sorted(grouped(told, _shape).items())
     }
+
+
+def grouped(pairs: Sequence[Pair], by: Callable[[BatchLine], str]) -> dict[str, list[Pair]]:
+    """The pairs by what their lines have in common."""
+    groups: dict[str, list[Pair]] = {}
+    for line, prediction in pairs:
+        groups.setdefault(by(line), []).append((line, prediction))
+    return groups
 
 
 def _shape(line: BatchLine) -> str:
@@ -156,20 +156,18 @@ def _shape(line: BatchLine) -> str:
 def main() -> None:
     lines = held_out()
     begun = time.perf_counter()
-    told = predict([asked(line) for line in lines])
+    told = predict(list(map(run_of, lines)))
     took_s = time.perf_counter() - begun
     pairs = list(zip(lines, told, strict=True))
-    codecs: dict[str, list[Pair]] = {}
-    for line, prediction in pairs:
-        codec = str(line.knobs.get("compression_type", "snappy"))
-        codecs.setdefault(codec, []).append((line, prediction))
+    codecs = grouped(pairs, lambda line: str(line.knobs.get("compression_type", "snappy")))
+    others = [pair for name in ELSEWHERE for pair in elsewhere(name, name)]
     found = {
         "runs": len(lines),
         "seconds_a_run": took_s / len(lines),
         "metrics": {name: agreement(pairs, name) for name in METRICS},
-        "styles": styles(),
-        "stuck": stuck(),
-        "repeated": repeated(),
+        "styles": styles(others),
+        "stuck": stuck(others),
+        "repeated": repeated(elsewhere("repeats", "million")),
         "beside models": beside_models(pairs),
         "codecs": {
             codec: {name: agreement(own, name)["median_error"] for name in OF_CODECS}

@@ -9,30 +9,19 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
+from fakes.machines import keep_machine
 from lsmtune.cli.main import run
 from lsmtune.cli.usual_optimizer import with_usual_optimizer
-from lsmtune.simulator import Machine
-from lsmtune.simulator.native import default_constants
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
-from lsmtune.system.host import describe_host
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home that was calibrated on this host."""
     with Home(tmp_path / "home", create=True) as opened:
-        calibrate(opened)
+        keep_machine(opened.machine_path)
     return tmp_path / "home"
-
-
-def calibrate(home: Home, **changes: object) -> None:
-    host = describe_host()
-    machine = Machine(
-        cpu_model=host.cpu_model, logical_cpus=host.logical_cpus, calibrated_at="2026-01-01",
-        constants=default_constants(),
-    )  # fmt: skip
-    home.machine_path.write_text(json.dumps(machine.model_dump() | changes))
 
 
 def usual(home: Path, **given: Any) -> str:
@@ -61,7 +50,7 @@ def test_so_is_where_nothing_was_calibrated_on_this_host(tmp_path: Path) -> None
     assert usual(tmp_path / "none") == "tpe"
     with Home(tmp_path / "home", create=True) as home:
         assert usual(home.path) == "tpe"
-        calibrate(home, logical_cpus=999)
+        keep_machine(home.machine_path, logical_cpus=999)
         assert usual(home.path) == "tpe"
 
 

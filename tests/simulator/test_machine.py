@@ -9,11 +9,12 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
+from fakes.machines import keep_machine
 from lsmtune.cli import checks
 from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.simulator import Machine, Probe, Run, load_machine, predict
+from lsmtune.simulator import Probe, Run, load_machine, predict
 from lsmtune.simulator.native import default_constants
 from lsmtune.studies.calibration import calibrated
 from lsmtune.system.host import describe_host
@@ -66,21 +67,11 @@ def test_a_run_that_fails_is_told(tmp_path: Path) -> None:
         calibrated(failing, tmp_path, lambda _: None)
 
 
-def kept(path: Path, **changes: object) -> Path:
-    host = describe_host()
-    machine = Machine(
-        cpu_model=host.cpu_model, logical_cpus=host.logical_cpus, calibrated_at="2026-01-01",
-        constants=default_constants(),
-    )  # fmt: skip
-    path.write_text(json.dumps(machine.model_dump() | changes))
-    return path
-
-
 def test_what_was_calibrated_counts_on_that_machine_alone(tmp_path: Path) -> None:
     file, host = tmp_path / "machine.json", describe_host()
     assert load_machine(file, host) is None
-    assert load_machine(kept(file), host) is not None
-    assert load_machine(kept(file, logical_cpus=999), host) is None
+    assert load_machine(keep_machine(file), host) is not None
+    assert load_machine(keep_machine(file, logical_cpus=999), host) is None
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ mod compaction;
 mod controller;
 mod cost;
 mod histogram;
+mod jitter;
 mod jobs;
 mod load;
 mod machine;

@@ -14,6 +14,7 @@ use crate::cache::{Block, BlockCache};
 use crate::codec::Codec;
 use crate::cost::Costs;
 use crate::histogram::Histogram;
+use crate::jitter::jitter;
 use crate::load::Load;
 use crate::options::Options;
 use crate::tree::{File, FileId, Tree};
@@ -160,8 +161,7 @@ impl<'a> Reader<'a> {
     fn timed(&mut self, read: impl FnOnce(&mut Self) -> f64) -> u64 {
         let exact_s = read(self);
         let machine = &self.costs.machine;
-        let normal = 2.0 * (0..3).map(|_| self.rng.f64() - 0.5).sum::<f64>();
-        let mut took_s = exact_s * (machine.read_jitter * normal).exp();
+        let mut took_s = exact_s * jitter(&mut self.rng, machine.read_jitter);
         if self.rng.f64() < machine.pauses_per_s * took_s {
             took_s += machine.pause_s;
         }
@@ -247,9 +247,10 @@ impl<'a> Reader<'a> {
 
     fn opened(&mut self, block: Block) -> f64 {
         if self.options.cache_index_and_filter_blocks {
-            return self.metadata(block);
+            self.looked_up(block)
+        } else {
+            self.fetched_s(block)
         }
-        self.fetched_s(block)
     }
 
     /// Seconds to have an index or a filter at hand, of a file that is open.

@@ -8,6 +8,7 @@ use std::fmt;
 use crate::compaction::{merge, Compaction};
 use crate::controller::{Backlog, Controller, Writes};
 use crate::cost::{Cost, Costs};
+use crate::jitter::jitter;
 use crate::jobs::{Job, Task};
 use crate::load::{Keys, Load};
 use crate::machine::Machine;
@@ -403,8 +404,7 @@ impl<'a> Run<'a> {
     fn start(&mut self, task: Task, cost: Cost, width: f64) {
         self.started_jobs += 1;
         // If alike jobs took exactly as long, compactions could keep step with flushes for ever.
-        let normal = 2.0 * (0..3).map(|_| self.rng.f64() - 0.5).sum::<f64>();
-        let cpu_s = cost.cpu_s * (JITTER * normal).exp();
+        let cpu_s = cost.cpu_s * jitter(&mut self.rng, JITTER);
         self.jobs.push(Job::new(self.started_jobs, task, Cost { cpu_s, ..cost }, width));
     }
 

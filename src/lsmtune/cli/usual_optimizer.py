@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from lsmtune.simulator import is_installed, load_machine
+from lsmtune.cli.simulating import machine_of
+from lsmtune.simulator import is_installed
 from lsmtune.spec import StudySpec
-from lsmtune.store.home import MACHINE, Home
-from lsmtune.system.host import describe_host
+from lsmtune.store.home import Home
 
 _LED = "guided"
 
@@ -15,7 +15,7 @@ def with_usual_optimizer(spec: StudySpec, home_path: Path) -> StudySpec:
 
     A study that has begun with another optimizer keeps to what it would have without.
     """
-    if not _is_simulated(spec) or load_machine(home_path / MACHINE, describe_host()) is None:
+    if not _is_simulated(spec) or machine_of(home_path) is None:
         return spec
     with Home(home_path, create=True) as home:
         kept = home.find_study(spec.name)
