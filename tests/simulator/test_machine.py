@@ -21,7 +21,7 @@ from lsmtune.system.host import describe_host
 from lsmtune.trials import Status, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
-_NO_TIMES = {"cores", "device_bytes_per_s", "read_jitter", "pauses_per_s"}
+_NO_TIMES = {"cores", "device_bytes_per_s", "read_jitter", "pauses_per_s", "cpu_share"}
 
 
 def planted(writer: float, background: float, zlib: float) -> dict[str, Any]:

@@ -43,8 +43,8 @@ impl Job {
     }
 
     /// Of all of it, how much is done in a second with these shares.
-    pub fn speed(&self, cores: f64, device_bytes_per_s: f64) -> f64 {
-        let computing_s = self.cost.cpu_s / cores;
+    pub fn speed(&self, cpus: f64, device_bytes_per_s: f64) -> f64 {
+        let computing_s = self.cost.cpu_s / cpus;
         let moving_s = self.cost.device_bytes / device_bytes_per_s;
         1.0 / computing_s.max(moving_s).max(SHORTEST_S)
     }

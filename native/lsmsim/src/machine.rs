@@ -13,11 +13,15 @@ pub struct CodecSpeed {
     pub decompress_s_per_byte: f64,
 }
 
-/// Constants of a machine; times are seconds of one core.
+/// Constants of a machine; times are seconds of CPU.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Machine {
     pub cores: f64,
+    /// Seconds of CPU that a core gives in a second: in the rest, pages are waited for, or other
+    /// machines have their turn on it. Constants that do not tell it count all time as work.
+    #[serde(default = "all")]
+    pub cpu_share: f64,
     /// A put into a memtable of 1,000 records, without its bytes in the WAL.
     pub put_s: f64,
     /// What a put takes more, and a flush for each record, when memtables are twice as large.
@@ -66,6 +70,10 @@ pub struct Machine {
     pub device_bytes_per_s: f64,
 }
 
+fn all() -> f64 {
+    1.0
+}
+
 impl Default for Machine {
     /// A virtual machine of two cores, as 80 runs of the screening that ships with lsmtune tell:
     /// a guess of any other until that is calibrated.
@@ -76,6 +84,7 @@ impl Default for Machine {
         };
         Self {
             cores: 2.0,
+            cpu_share: 0.85,
             put_s: 3.68e-6,
             memtable_s_per_doubling: 0.065e-6,
             wal_s_per_byte: 0.9e-9,

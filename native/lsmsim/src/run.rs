@@ -197,11 +197,12 @@ impl<'a> Run<'a> {
         let mut wanted = vec![self.wanted_by_writer()];
         wanted.extend(self.jobs.iter().map(|job| job.width));
         let cores = fair_shares(self.costs.machine.cores, &wanted);
+        let cpus: Vec<f64> = cores.iter().map(|own| own * self.costs.machine.cpu_share).collect();
         let device = self.device_share();
         let speeds: Vec<f64> =
-            self.jobs.iter().zip(&cores[1..]).map(|(job, &own)| job.speed(own, device)).collect();
+            self.jobs.iter().zip(&cpus[1..]).map(|(job, &own)| job.speed(own, device)).collect();
         let room = self.memtables.room().min(self.records - self.memtables.written);
-        let records_per_s = cores[0] / self.put_s;
+        let records_per_s = cpus[0] / self.put_s;
         let until_full = if records_per_s > 0.0 { room / records_per_s } else { f64::INFINITY };
         let until_done = self.jobs.iter().zip(&speeds).map(|(job, speed)| job.left / speed);
         let step_s = until_done.fold(until_full, f64::min);
@@ -211,7 +212,7 @@ impl<'a> Run<'a> {
         self.now_s += step_s;
         if !self.is_written() {
             self.totals.stall_s += step_s * self.stalled_share(cores[0]);
-            self.totals.cpu_s += step_s * cores[0];
+            self.totals.cpu_s += step_s * cpus[0];
             // Whole numbers, when a memtable or the load ends: rounding must not hold time up.
             let all = step_s >= until_full;
             self.memtables.written += if all { room } else { records_per_s * step_s };
@@ -232,7 +233,8 @@ impl<'a> Run<'a> {
             _ if self.is_written() => 0.0,
             Writes::Stopped => 0.0,
             Writes::Delayed => {
-                (self.controller.rate / self.costs.sizes.batch * self.put_s).min(1.0)
+                let cpus = self.controller.rate / self.costs.sizes.batch * self.put_s;
+                (cpus / self.costs.machine.cpu_share).min(1.0)
             }
             Writes::Free => 1.0,
         }

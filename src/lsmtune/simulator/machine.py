@@ -1,8 +1,9 @@
 """The constants of a machine: what records, bytes, blocks and files take on it.
 
 Those that the core has by default are of the machine that the shipped screening ran on. Another
-one is told from a few short runs: its writer, its background jobs, its reads and how each codec
-compresses are faster or slower by a factor of their own, and the proportions within each stay.
+one is told from a few short runs: what of a second its cores give, its writer, its background
+jobs, its reads and how each codec compresses are more or less by a factor of their own, and the
+proportions within each stay.
 """
 
 import json
@@ -77,7 +78,7 @@ def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
 
     # What a speed does to queues and stalls is no smooth curve: from afar the fit ends anywhere.
     rest = np.ones(2 + len(codecs))
-    starts = (np.array([w, *(other * rest)]) for w, other in product(_SPEEDS, repeat=2))
+    starts = (np.array([1.0, w, *(other * rest)]) for w, other in product(_SPEEDS, repeat=2))
     start = min(starts, key=lambda factors: float(np.sum(off(factors) ** 2)))
     found = least_squares(
         off, start, bounds=(1 / _MOST_FACTOR, _MOST_FACTOR), diff_step=[_STEP] * len(start),
@@ -88,9 +89,9 @@ def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
 
 def _scaled(usual: Constants, codecs: Sequence[str], scales: Floats) -> Constants:
     """The constants, those of each group times their factor."""
-    writer, background, reads, *of_codecs = scales.tolist()
+    share, writer, background, reads, *of_codecs = scales.tolist()
     factors = dict.fromkeys(_WRITER, writer) | dict.fromkeys(_BACKGROUND, background)
-    factors |= dict.fromkeys(_READS, reads)
+    factors |= dict.fromkeys(_READS, reads) | {"cpu_share": share}
     scaled = {name: value * factors.get(name, 1.0) for name, value in usual.items()
               if name != "codecs"}  # fmt: skip
     compressing = dict(zip(codecs, of_codecs, strict=True))

@@ -115,7 +115,7 @@ def recorded(run: Run, constants: Constants | None = None, frames: int = 600) ->
 
 
 def _machine(constants: Constants | None) -> str:
-    return json.dumps(constants or {})
+    return json.dumps(default_constants() if constants is None else constants)
 
 
 def _core() -> Any:
