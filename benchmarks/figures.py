@@ -137,7 +137,9 @@ def _guided(rows: list[dict[str, Any]]) -> str:
     heads = ["load", "optimizer", "searches", *(f"after {mark}" for mark in marks),
              "winners again"]  # fmt: skip
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for load, name in dict.fromkeys((row["load"], row["optimizer"]) for row in rows):
+    loads = [*dict.fromkeys(row["load"] for row in rows)]
+    searches = dict.fromkeys((row["load"], row["optimizer"]) for row in rows)
+    for load, name in sorted(searches, key=lambda search: loads.index(search[0])):
         own = [row for row in rows if (row["load"], row["optimizer"]) == (load, name)]
         cells = [_spread([row["costs"][mark - 1] for row in own if len(row["costs"]) >= mark])
                  for mark in marks]  # fmt: skip

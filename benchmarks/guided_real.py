@@ -59,9 +59,12 @@ def searched(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
 def confirmed(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
     """What the winner came to beside the base, with its interval; 1 where nothing beat that."""
     with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
-        if study.best() is None:
+        # Measured again it may lose its place, but it stays the one that the search chose.
+        begun = home.verifications(study.stored)
+        if not begun and study.best() is None:
             return {"again": asdict(Interval(1.0, 1.0, 1.0))}
-        return {"again": asdict(verify(study, spec.scale, spec.workload).objective)}
+        chosen = begun[0].best_trial if begun else None
+        return {"again": asdict(verify(study, spec.scale, spec.workload, chosen).objective)}
 
 
 def main() -> None:
