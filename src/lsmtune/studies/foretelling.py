@@ -9,8 +9,7 @@ import numpy as np
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
-from lsmtune.objective import Metrics
-from lsmtune.optimizers.outcomes import worsened
+from lsmtune.objective import Metrics, limit_penalty
 from lsmtune.simulator import (
     Machine,
     Probe,
@@ -62,15 +61,18 @@ class Simulated:
         new = [config for config in dict.fromkeys(configs) if config not in self._told]
         for config, runs in zip(new, self._predict(new), strict=True):
             judged = [self._judged(run, base) for run, base in zip(runs, self._base, strict=True)]
-            logs, over = zip(*judged, strict=True)
-            self._told[config] = worsened(np.array(logs), np.array(over)).mean(axis=0)
+            self._told[config] = np.mean(judged, axis=0)
         return np.array([self._told[config] for config in configs])
 
-    def _judged(self, run: Metrics, base: Metrics) -> tuple[list[float], float]:
+    def _judged(self, run: Metrics, base: Metrics) -> Floats:
+        """What exceeds a limit counts for less here than in a real run.
+
+        How long the slowest reads take differs by a quarter from run to run of one config.
+        """
         if not run:
-            return [_STUCK] * len(self._objective.goals), 0.0
+            return np.full(len(self._objective.goals), _STUCK)
         values = self._objective.values(run, base)
-        return [log(value) for value in values], self._objective.violation(run, base)
+        return np.log(values) + log(limit_penalty(self._objective.violation(run, base)))
 
     def _predict(self, configs: Sequence[Config]) -> list[list[Metrics]]:
         """Of each config the metrics at each length of the load, none of one that never ends."""
