@@ -135,7 +135,7 @@ def _guided(rows: list[dict[str, Any]]) -> str:
     """What each search has after so many trials: the middle, least and most of its seeds."""
     marks = (1, 2, 8, 36)
     heads = ["load", "optimizer", "searches", *(f"after {mark}" for mark in marks),
-             "winners again"]  # fmt: skip
+             "winners again", "each of them"]  # fmt: skip
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     loads = [*dict.fromkeys(row["load"] for row in rows)]
     searches = dict.fromkeys((row["load"], row["optimizer"]) for row in rows)
@@ -143,8 +143,10 @@ def _guided(rows: list[dict[str, Any]]) -> str:
         own = [row for row in rows if (row["load"], row["optimizer"]) == (load, name)]
         cells = [_spread([row["costs"][mark - 1] for row in own if len(row["costs"]) >= mark])
                  for mark in marks]  # fmt: skip
-        again = ", ".join(_interval(row["again"]) for row in own if "again" in row) or "-"
-        lines.append(f"| {load} | `{name}` | {len(own)} | {' | '.join(cells)} | {again} |")
+        again = [row["again"] for row in own if "again" in row]
+        cells.append(f"{median(winner['median'] for winner in again):.3f}" if again else "-")
+        cells.append(", ".join(map(_interval, again)) or "-")
+        lines.append(f"| {load} | `{name}` | {len(own)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
