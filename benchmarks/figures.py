@@ -181,20 +181,22 @@ def _simulator(found: dict[str, Any]) -> str:
         errors = (100 * row[key] for key in ("median_error", "error_of_nine_in_ten"))
         cells = [*(f"{error:.1f} %" for error in errors), f"{row['spearman']:.2f}"]
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    metrics = ("write_amp", "live_sst_bytes", "total_s")
     lines += ["", "| on another machine | runs | `write_amp` | `live_sst_bytes` | `total_s` | "
               "`stall_s`, Spearman |", "|---|---|---|---|---|---|"]  # fmt: skip
-    for style, row in found.get("styles", {}).items():
-        names = ("write_amp", "live_sst_bytes", "total_s")
-        errors = [f"{100 * row[name]['median_error']:.1f} %" for name in names]
-        cells = [style, str(row["runs"]), *errors, f"{row['stall_s']['spearman']:.2f}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    still = found["stuck"]
+    for kind in ("styles elsewhere", "codecs elsewhere"):
+        for name, row in found[kind].items():
+            errors = [f"{100 * row[metric]['median_error']:.1f} %" for metric in metrics]
+            cells = [name, str(row["runs"]), *errors, f"{row['stall_s']['spearman']:.2f}"]
+            lines.append(f"| {' | '.join(cells)} |")
+    nothing, repeated = found["failed elsewhere"], found["repeated elsewhere"]
     lines += [
         "",
-        f"{still['real']} more runs there stood still and were ended; the simulator foretold that "
-        f"of {still['both']} of them, and of {still['foretold'] - still['both']} that ran. Of "
-        f"{found['repeated']['configs']} universal configs that ran three times, live space is "
-        f"foretold inside their range, widened by 5 %, in {found['repeated']['inside']}.",
+        f"{nothing['real']} more runs there came to nothing: writes stood still for ever, or FIFO "
+        f"compaction dropped what was to be read. The simulator foretold that of "
+        f"{nothing['both']} of them, and of {nothing['foretold'] - nothing['both']} that ran. Of "
+        f"{repeated['configs']} universal configs that ran three times, live space is foretold "
+        f"inside their range, widened by 5 %, in {repeated['inside']}.",
     ]
     lines += ["", "| metric | the simulator | on the same rows the best model of 400 runs |",
               "|---|---|---|"]  # fmt: skip

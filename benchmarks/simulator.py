@@ -4,10 +4,11 @@
 
 The real runs are the screening that ships: levelled compaction, 25 knobs, 200,000 records, with a
 build that has its assertions on. The simulator's constants come from the first 80 configs, which
-are left out. Another machine's runs, of random configs of both styles with all knobs of compaction,
-are in results/styles.jsonl, those of 1,000,000 records in million.jsonl, universal configs that ran
-three times in repeats.jsonl, and what `lsmtune doctor --calibrate` told of it before in
-NAME_machine.json: nothing was fitted to them. Writes results/simulator.json.
+are left out. Runs of random configs with all knobs of compaction on another machine are in
+styles.jsonl, more universal ones in universal.jsonl, those of 1,000,000 records in million.jsonl,
+universal configs that ran three times in repeats.jsonl, FIFO in fifo.jsonl, and what one
+`lsmtune doctor --calibrate` told of that machine in elsewhere_machine.json: nothing was fitted to
+them. Writes results/simulator.json.
 """
 
 import json
@@ -36,7 +37,9 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us", "scan_p99_us",
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
-ELSEWHERE = ("styles", "million")
+ELSEWHERE = ("styles", "universal", "million", "fifo")
+STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
+STYLES = ("level", "universal", "FIFO")
 FEWER, WIDENED = 200_000, 0.05
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
 
@@ -95,20 +98,20 @@ def beside_models(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
     return found
 
 
-def elsewhere(name: str, machine: str) -> list[Pair]:
+def elsewhere(*names: str) -> list[Pair]:
     """Runs on another machine, and what is told of them where it was calibrated."""
-    lines = list(read_batch(FOLDER / f"{name}.jsonl"))
-    constants = json.loads((FOLDER / f"{machine}_machine.json").read_text())["constants"]
+    lines = [line for name in names for line in read_batch(FOLDER / f"{name}.jsonl")]
+    constants = json.loads((FOLDER / "elsewhere_machine.json").read_text())["constants"]
     return list(zip(lines, predict(list(map(run_of, lines)), constants), strict=True))
 
 
-def stuck(pairs: Sequence[Pair]) -> dict[str, int]:
-    """Runs that stood still until they were ended, as they really did and as was foretold."""
-    still = [(not line.metrics, not prediction.metrics) for line, prediction in pairs]
+def failed(pairs: Sequence[Pair]) -> dict[str, int]:
+    """Runs that came to nothing, as they really did and as was foretold."""
+    nothing = [(not line.metrics, not prediction.metrics) for line, prediction in pairs]
     return {
-        "real": sum(real for real, _ in still),
-        "foretold": sum(foretold for _, foretold in still),
-        "both": sum(real and foretold for real, foretold in still),
+        "real": sum(real for real, _ in nothing),
+        "foretold": sum(foretold for _, foretold in nothing),
+        "both": sum(real and foretold for real, foretold in nothing),
     }
 
 
@@ -126,12 +129,12 @@ def repeated(pairs: Sequence[Pair]) -> dict[str, int]:
     return {"configs": len(groups), "inside": inside}
 
 
-def styles(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
-    """The runs by style, with and without dynamic levels, and by size."""
+def apart(pairs: Sequence[Pair], by: Callable[[BatchLine], str]) -> dict[str, dict[str, object]]:
+    """How far predictions are off for the runs that have something in common."""
     told = [(line, prediction) for line, prediction in pairs if line.metrics and prediction.metrics]
     return {
-        shape: {"runs": len(own), **{name: agreement(own, name) for name in OF_STYLES}}
-        for shape, own in sorted(grouped(told, _shape).items())
+        common: {"runs": len(own), **{name: agreement(own, name) for name in OF_STYLES}}
+        for common, own in sorted(grouped(told, by).items())
     }
 
 
@@ -143,11 +146,17 @@ def grouped(pairs: Sequence[Pair], by: Callable[[BatchLine], str]) -> dict[str, 
     return groups
 
 
-def _shape(line: BatchLine) -> str:
-    style = "universal" if line.knobs.get("compaction_style") == 1 else "level"
+def codec_of(line: BatchLine) -> str:
+    """What its files are compressed with."""
+    return str(line.knobs.get("compression_type", "snappy"))
+
+
+def shape_of(line: BatchLine) -> str:
+    """Its style, with or without dynamic levels, and its size."""
+    style = STYLES[int(str(line.knobs.get("compaction_style", 0)))]
     if line.workload.num > FEWER:
         return f"{style}, {line.workload.num:,} records"
-    if style == "universal":
+    if style != "level":
         return style
     dynamic = line.knobs.get("level_compaction_dynamic_level_bytes", False)
     return "level, dynamic" if dynamic else "level, static"
@@ -159,19 +168,19 @@ def main() -> None:
     told = predict(list(map(run_of, lines)))
     took_s = time.perf_counter() - begun
     pairs = list(zip(lines, told, strict=True))
-    codecs = grouped(pairs, lambda line: str(line.knobs.get("compression_type", "snappy")))
-    others = [pair for name in ELSEWHERE for pair in elsewhere(name, name)]
+    others = elsewhere(*ELSEWHERE)
     found = {
         "runs": len(lines),
         "seconds_a_run": took_s / len(lines),
         "metrics": {name: agreement(pairs, name) for name in METRICS},
-        "styles": styles(others),
-        "stuck": stuck(others),
-        "repeated": repeated(elsewhere("repeats", "million")),
+        "styles elsewhere": apart(others, shape_of),
+        "codecs elsewhere": apart(others, codec_of),
+        "failed elsewhere": failed(others),
+        "repeated elsewhere": repeated(elsewhere("repeats")),
         "beside models": beside_models(pairs),
         "codecs": {
             codec: {name: agreement(own, name)["median_error"] for name in OF_CODECS}
-            for codec, own in sorted(codecs.items())
+            for codec, own in sorted(grouped(pairs, codec_of).items())
         },
     }
     RESULTS.write_text(json.dumps(found, indent=2) + "\n")

@@ -11,6 +11,7 @@ from fakes.rig import Rig
 from lsmtune.cli.main import run
 from lsmtune.engines.simulated import Simulated
 from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.simulator import known_knobs
 from lsmtune.spec import make_spec
 from lsmtune.trials import Status
@@ -60,6 +61,11 @@ def test_it_has_only_the_knobs_that_it_knows(tmp_path: Path) -> None:
     base = engine.base(facts, None, tmp_path)
     assert base.settings.keys() <= known_knobs()
     assert "write_buffer_size" in base.settings
+
+
+def test_what_it_knows_is_spelt_as_knobs_are() -> None:
+    knobs = {knob.name for knob in load_catalogue("rocksdb").knobs}
+    assert known_knobs() - knobs == {"disable_wal"}  # durability is the user's own choice, no knob
 
 
 def test_the_users_own_family_is_what_it_begins_with(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 //! The simulator for Python: lines of JSON in, lines of JSON out, on all cores.
 
-use lsmsim::{record, simulate, Load, Machine, Measurement, Options, Probe, Trial};
+use lsmsim::{record, simulate, Failure, Load, Machine, Measurement, Options, Probe, Trial};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -52,7 +52,7 @@ fn answer(line: &str, machine: &Machine) -> String {
     let answer = match serde_json::from_str::<Asked>(line) {
         Err(error) => refused(error.to_string(), false),
         Ok(asked) => match simulate(asked.on(machine)) {
-            Err(stuck) => refused(stuck.to_string(), true),
+            Err(failure) => refused(failure.to_string(), failure == Failure::Stuck),
             Ok(metrics) => Answer::Told { metrics },
         },
     };
@@ -69,7 +69,7 @@ fn record_line(py: Python<'_>, line: &str, machine: &str, frames: usize) -> PyRe
     let asked: Asked = serde_json::from_str(line).map_err(|e| wrong(e.to_string()))?;
     let film = py
         .detach(|| record(asked.on(&machine), frames))
-        .map_err(|stuck| wrong(stuck.to_string()))?;
+        .map_err(|failure| wrong(failure.to_string()))?;
     Ok(serde_json::to_string(&film).expect("a film is numbers and names"))
 }
 

@@ -88,7 +88,8 @@ pub struct Options {
     pub universal_max_size_amplification_percent: u64,
     pub universal_compression_size_percent: i64,
 
-    pub fifo_compaction_max_table_files_size_mb: u64,
+    /// 0: nothing is kept.
+    pub fifo_max_table_files_size: u64,
     pub fifo_compaction_allow_compaction: bool,
 
     pub max_background_jobs: i64,
@@ -141,7 +142,7 @@ impl Default for Options {
             universal_max_merge_width: 0,
             universal_max_size_amplification_percent: 0,
             universal_compression_size_percent: -1,
-            fifo_compaction_max_table_files_size_mb: 0,
+            fifo_max_table_files_size: 0,
             fifo_compaction_allow_compaction: true,
             max_background_jobs: 2,
             max_background_compactions: -1,

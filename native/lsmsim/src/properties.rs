@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
+use crate::failure::Failure;
 use crate::load::{Keys, Load, Name};
 use crate::machine::Machine;
 use crate::measurement::Measurement;
@@ -18,7 +19,7 @@ fn options() -> impl Strategy<Value = Options> {
     let memtables = (64_u64 << 10..2 << 20, 2_usize..6, 1_usize..3);
     let level0 = (1_usize..8, 1_usize..24, 1_usize..40);
     let levels = (1_u64 << 20..16 << 20, 2.0..12.0, 2_usize..8, any::<bool>());
-    let files = (128_u64 << 10..4 << 20, 1_u64..3, 0_u8..5, 0_u8..2);
+    let files = (128_u64 << 10..4 << 20, 1_u64..3, 0_u8..5, 0_u8..3);
     let jobs = (-1_i64..8, -1_i64..4, 1_usize..4, -1_i64..5);
     (memtables, level0, levels, files, jobs).prop_map(|(memtables, level0, levels, files, jobs)| {
         Options {
@@ -37,6 +38,7 @@ fn options() -> impl Strategy<Value = Options> {
             target_file_size_multiplier: files.1,
             compaction_pri: Priority::try_from(files.2).unwrap(),
             compaction_style: Style::try_from(files.3).unwrap(),
+            fifo_max_table_files_size: 1 << 30,
             max_background_compactions: jobs.0,
             max_background_flushes: jobs.1,
             subcompactions: jobs.2,
@@ -154,4 +156,28 @@ fn overwrites_leave_as_many_keys_and_cost_more_than_what_they_find_was_built_for
     assert_eq!(first, Some((0..50_000).collect()));
     assert_eq!(first, Some(last));
     assert!(found.write_amp > run(&load(Name::Fillrandom, 50_000), &small, &machine).write_amp);
+}
+
+#[test]
+fn fifo_keeps_so_many_bytes_at_most_and_tells_that_keys_were_lost_where_they_are_read() {
+    let load = load(Name::Fillrandom, 50_000);
+    let machine = Machine::default();
+    let kept = Options {
+        compaction_style: Style::Fifo,
+        write_buffer_size: 1 << 20,
+        fifo_max_table_files_size: 1 << 30,
+        ..Options::default()
+    };
+    let most = 8 << 20;
+    let dropping = Options { fifo_max_table_files_size: most, ..kept.clone() };
+    let unread = |options: &Options| {
+        simulate(Trial { load: &load, options, machine: &machine, seed: 1, probe: None }).unwrap()
+    };
+    let live = unread(&dropping).live_sst_bytes;
+    assert!(live <= most as f64 && live > most as f64 / 2.0);
+    let read = Trial { load: &load, options: &dropping, machine: &machine, seed: 1, probe: PROBE };
+    assert!(matches!(simulate(read), Err(Failure::Lost { keys: 10_000..50_000 })));
+    let plain = Options { fifo_compaction_allow_compaction: false, ..kept.clone() };
+    assert_eq!(run(&load, &plain, &machine).compact_write_bytes, 0.0);
+    assert!(run(&load, &kept, &machine).compact_write_bytes > 0.0);
 }

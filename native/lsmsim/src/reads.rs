@@ -315,7 +315,7 @@ impl<'a> Reader<'a> {
 }
 
 impl File {
-    fn has(&self, key: u32) -> bool {
+    pub fn has(&self, key: u32) -> bool {
         self.records.get(self.place_of(key)).is_some_and(|found| found.key() == key)
     }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::failure::Failure;
 use crate::jobs::{Job, Task};
 use crate::measurement::Measurement;
-use crate::run::{observe, Moment, Stuck, Trial};
+use crate::run::{observe, Moment, Trial};
 use crate::tree::{FileId, Tree};
 
 /// The film of a run. Files and jobs are told once, by their numbers.
@@ -54,7 +55,7 @@ pub struct Frame {
 }
 
 /// Run the load, and keep so many frames of it at most.
-pub fn record(trial: Trial, frames: usize) -> Result<Recording, Stuck> {
+pub fn record(trial: Trial, frames: usize) -> Result<Recording, Failure> {
     let mut recorder = Recorder::new(trial.load.sampled_keys());
     let metrics = observe(trial, |moment| recorder.watch(moment))?;
     let Recorder { files, jobs, frames: all, levels, .. } = recorder;

@@ -3,11 +3,12 @@
 //! Between two events every rate is constant: how fast records are written, and how far each job
 //! comes. An event is a full memtable, a job's end, or the load's.
 
-use std::fmt;
+use std::collections::BTreeSet;
 
 use crate::compaction::{merge, Compaction};
 use crate::controller::{Backlog, Controller, Writes};
 use crate::cost::{Cost, Costs};
+use crate::failure::Failure;
 use crate::jitter::jitter;
 use crate::jobs::{Job, Task};
 use crate::load::{Keys, Load};
@@ -24,18 +25,6 @@ use crate::tree::{File, Tree};
 
 /// How widely alike jobs vary in the time that they take, in logarithms.
 const JITTER: f64 = 0.1;
-
-/// A run that never ends: writes are stopped, and nothing runs that would let them go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stuck;
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "writes are stopped for ever: nothing is left that could be compacted")
-    }
-}
-
-impl std::error::Error for Stuck {}
 
 /// What a run looks like between two events.
 pub struct Moment<'a> {
@@ -62,12 +51,12 @@ pub struct Trial<'a> {
 }
 
 /// Run the load on the store.
-pub fn simulate(trial: Trial) -> Result<Measurement, Stuck> {
+pub fn simulate(trial: Trial) -> Result<Measurement, Failure> {
     observe(trial, |_| {})
 }
 
 /// Run the load, and let somebody watch.
-pub fn observe(trial: Trial, mut watch: impl FnMut(&Moment)) -> Result<Measurement, Stuck> {
+pub fn observe(trial: Trial, mut watch: impl FnMut(&Moment)) -> Result<Measurement, Failure> {
     let Trial { load, machine, seed, probe, .. } = trial;
     let options = trial.options.clone().sanitised();
     let keys = Keys::new(load, seed);
@@ -82,6 +71,7 @@ pub fn observe(trial: Trial, mut watch: impl FnMut(&Moment)) -> Result<Measureme
     run.go(&mut watch)?;
     let mut measured = run.totals.measurement(load, &options, &run.costs.sizes);
     if let Some(probe) = probe {
+        run.check_kept()?;
         measured.reads = probed(probe, load, &run.tree, &options, &run.costs, seed);
     }
     Ok(measured)
@@ -101,6 +91,8 @@ struct Run<'a> {
     controller: Controller,
     jobs: Vec<Job>,
     started_jobs: u64,
+    /// Keys of the sample in files that were dropped.
+    dropped: BTreeSet<u32>,
     rng: fastrand::Rng,
     now_s: f64,
     totals: Totals,
@@ -136,6 +128,7 @@ impl<'a> Run<'a> {
             controller: Controller::new(options),
             jobs: Vec::new(),
             started_jobs: 0,
+            dropped: BTreeSet::new(),
             rng: fastrand::Rng::with_seed(seed),
             now_s: 0.0,
             totals: Totals::default(),
@@ -156,7 +149,7 @@ impl<'a> Run<'a> {
         next
     }
 
-    fn go(&mut self, watch: &mut impl FnMut(&Moment)) -> Result<(), Stuck> {
+    fn go(&mut self, watch: &mut impl FnMut(&Moment)) -> Result<(), Failure> {
         loop {
             self.schedule();
             watch(&self.moment());
@@ -173,6 +166,15 @@ impl<'a> Run<'a> {
             if !was_written && (self.is_written() || self.memtables.room() <= 0.0) {
                 self.switch_memtable();
             }
+        }
+    }
+
+    /// A failure where keys were dropped that no other file has.
+    fn check_kept(&self) -> Result<(), Failure> {
+        let lost = self.dropped.iter().filter(|&&key| !self.tree.has(key)).count();
+        match (lost as f64 * self.costs.every) as u64 {
+            0 => Ok(()),
+            keys => Err(Failure::Lost { keys }),
         }
     }
 
@@ -193,7 +195,7 @@ impl<'a> Run<'a> {
     }
 
     /// Let time pass until the next event.
-    fn step(&mut self) -> Result<(), Stuck> {
+    fn step(&mut self) -> Result<(), Failure> {
         let mut wanted = vec![self.wanted_by_writer()];
         wanted.extend(self.jobs.iter().map(|job| job.width));
         let cores = fair_shares(self.costs.machine.cores, &wanted);
@@ -207,7 +209,7 @@ impl<'a> Run<'a> {
         let until_done = self.jobs.iter().zip(&speeds).map(|(job, speed)| job.left / speed);
         let step_s = until_done.fold(until_full, f64::min);
         if step_s.is_infinite() {
-            return Err(Stuck);
+            return Err(Failure::Stuck);
         }
         self.now_s += step_s;
         if !self.is_written() {
@@ -311,6 +313,7 @@ impl<'a> Run<'a> {
         self.tree.remove(*level, ids);
         if compaction.is_deletion {
             for &id in ids {
+                self.dropped.extend(self.tree.file(id).records.iter().map(|record| record.key()));
                 self.tree.drop_records(id);
             }
         } else {

@@ -135,6 +135,11 @@ impl Tree {
         }
     }
 
+    /// Whether a level has a file that has the key.
+    pub fn has(&self, key: u32) -> bool {
+        self.levels.iter().flatten().any(|&id| self.files[id].has(key))
+    }
+
     /// How many files there have been.
     pub fn files(&self) -> usize {
         self.files.len()

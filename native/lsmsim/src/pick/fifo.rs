@@ -1,32 +1,46 @@
-//! FIFO compaction: the oldest files go (db/compaction/compaction_picker_fifo.cc).
+//! FIFO compaction: the oldest files go, and small ones are merged
+//! (db/compaction/compaction_picker_fifo.cc).
 
+use super::{newest_of_level0, Running};
 use crate::compaction::Compaction;
 use crate::options::Options;
-use crate::tree::Tree;
+use crate::tree::{FileId, Tree};
 
-pub fn pick(tree: &Tree, options: &Options) -> Option<Compaction> {
-    let most = options.fifo_compaction_max_table_files_size_mb << 20;
+pub fn pick(tree: &Tree, options: &Options, running: &Running) -> Option<Compaction> {
+    let most = options.fifo_max_table_files_size;
+    let is_deletion = tree.level_bytes(0) > most;
+    let files = match is_deletion {
+        true if !running.takes_level0() => oldest_beyond(tree, most),
+        false if options.fifo_compaction_allow_compaction => {
+            // What is larger than a memtable, give or take what its file has beside, was merged.
+            let most_bytes = (options.write_buffer_size as f64 * 1.1) as u64;
+            newest_of_level0(tree, options, options.level0_file_num_compaction_trigger, most_bytes)?
+        }
+        _ => return None,
+    };
+    let range = tree.range_of(files.iter().copied())?;
+    Some(Compaction {
+        inputs: vec![(0, files)],
+        output_level: 0,
+        codec: options.compression_type,
+        target_file_bytes: u64::MAX,
+        grandparents: Vec::new(),
+        range,
+        is_trivial_move: false,
+        is_deletion,
+    })
+}
+
+/// The oldest files of level 0, until those that stay have so many bytes at most.
+fn oldest_beyond(tree: &Tree, most: u64) -> Vec<FileId> {
     let mut bytes = tree.level_bytes(0);
-    if bytes <= most || tree.any_being_compacted(&tree.levels[0]) {
-        return None;
-    }
-    let mut dropped = Vec::new();
+    let mut oldest = Vec::new();
     for &id in tree.levels[0].iter().rev() {
         if bytes <= most {
             break;
         }
         bytes -= tree.file(id).bytes;
-        dropped.push(id);
+        oldest.push(id);
     }
-    let range = tree.range_of(dropped.iter().copied())?;
-    Some(Compaction {
-        inputs: vec![(0, dropped)],
-        output_level: 0,
-        codec: options.codec_of(0, 1),
-        target_file_bytes: u64::MAX,
-        grandparents: Vec::new(),
-        range,
-        is_trivial_move: false,
-        is_deletion: true,
-    })
+    oldest
 }

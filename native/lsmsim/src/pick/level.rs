@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::Running;
+use super::{newest_of_level0, Running};
 use crate::compaction::Compaction;
 use crate::options::{Options, Priority};
 use crate::shape::Shape;
@@ -203,33 +203,12 @@ fn moved_along(tree: &Tree, options: &Options, level: usize, place: usize) -> Ve
     moved
 }
 
-/// The newest files of level 0, as many as make the work for each file that goes smaller.
+/// The newest files of level 0, where no compaction to the next level may start.
 ///
 /// `PickCostBasedIntraL0Compaction`.
 fn within_level0(tree: &Tree, options: &Options) -> Option<Vec<FileId>> {
-    let files = &tree.levels[0];
-    let newest = *files.first()?;
-    if files.len() < options.level0_file_num_compaction_trigger + 2
-        || tree.file(newest).being_compacted
-    {
-        return None;
-    }
-    let mut bytes = tree.file(newest).bytes;
-    let mut per_file = u64::MAX;
-    let mut count = 1;
-    for &id in &files[1..] {
-        bytes += tree.file(id).bytes;
-        let cost = bytes / count as u64;
-        let stops = tree.file(id).being_compacted
-            || cost > per_file
-            || bytes > options.max_compaction_bytes;
-        if stops {
-            break;
-        }
-        per_file = cost;
-        count += 1;
-    }
-    (count >= LEAST_WITHIN_LEVEL0).then(|| files[..count].to_vec())
+    let has_enough = tree.levels[0].len() >= options.level0_file_num_compaction_trigger + 2;
+    has_enough.then(|| newest_of_level0(tree, options, LEAST_WITHIN_LEVEL0, u64::MAX))?
 }
 
 /// The compaction of these files with those below, and more from above where that adds none below.

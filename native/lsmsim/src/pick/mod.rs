@@ -7,7 +7,7 @@ mod universal;
 use crate::compaction::Compaction;
 use crate::options::{Options, Style};
 use crate::shape::Shape;
-use crate::tree::{Range, Tree};
+use crate::tree::{FileId, Range, Tree};
 
 pub use level::Cursors;
 
@@ -49,6 +49,39 @@ pub fn pick(
     match options.compaction_style {
         Style::Level => level::pick(tree, shape, options, running, cursors),
         Style::Universal => universal::pick(tree, options),
-        Style::Fifo => fifo::pick(tree, options),
+        Style::Fifo => fifo::pick(tree, options, running),
     }
+}
+
+/// The newest files of level 0, as many as make the work for each file that goes smaller.
+///
+/// None where these are fewer than `least`, or the work is not less than `most_bytes` a file:
+/// `FindIntraL0Compaction` in db/compaction/compaction_picker.cc.
+fn newest_of_level0(
+    tree: &Tree,
+    options: &Options,
+    least: usize,
+    most_bytes: u64,
+) -> Option<Vec<FileId>> {
+    let files = &tree.levels[0];
+    let newest = tree.file(*files.first()?);
+    if newest.being_compacted {
+        return None;
+    }
+    let mut bytes = newest.bytes;
+    let mut per_file = u64::MAX;
+    let mut count = 1;
+    for &id in &files[1..] {
+        bytes += tree.file(id).bytes;
+        let cost = bytes / count as u64;
+        let stops = tree.file(id).being_compacted
+            || cost > per_file
+            || bytes > options.max_compaction_bytes;
+        if stops {
+            break;
+        }
+        per_file = cost;
+        count += 1;
+    }
+    (count >= least && per_file < most_bytes).then(|| files[..count].to_vec())
 }

@@ -1,0 +1,26 @@
+//! Why a run comes to nothing.
+
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It never ends: writes are stopped, and nothing runs that would let them go on.
+    Stuck,
+    /// So many keys that were written are there no more, and were to be read.
+    Lost { keys: u64 },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stuck => {
+                write!(formatter, "writes are stopped for ever: nothing is left to be compacted")
+            }
+            Self::Lost { keys } => {
+                write!(formatter, "FIFO compaction dropped {keys} keys that were to be read")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
