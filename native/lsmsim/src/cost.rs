@@ -54,9 +54,10 @@ impl Costs {
     fn read(&self, file: &File) -> Cost {
         let (machine, bytes) = (&self.machine, file.bytes as f64);
         let records = self.records(file);
+        let (plain, blocks) = (self.sizes.plain(records), self.sizes.blocks(records));
         let cpu_s = machine.compaction_s_per_record * records
-            + machine.decompress_s(file.codec, self.sizes.plain(records))
-            + machine.block_s * self.sizes.blocks(records)
+            + machine.decompress_s(file.codec, plain, blocks)
+            + machine.block_s * blocks
             + machine.read_s_per_byte * bytes;
         Cost { cpu_s, device_bytes: bytes }
     }
@@ -64,8 +65,9 @@ impl Costs {
     fn written(&self, file: &File) -> Cost {
         let (machine, bytes) = (&self.machine, file.bytes as f64);
         let records = self.records(file);
-        let cpu_s = machine.compress_s(file.codec, self.sizes.plain(records))
-            + machine.block_s * self.sizes.blocks(records)
+        let (plain, blocks) = (self.sizes.plain(records), self.sizes.blocks(records));
+        let cpu_s = machine.compress_s(file.codec, plain, blocks)
+            + machine.block_s * blocks
             + machine.write_s(bytes, self.mapped);
         Cost { cpu_s, device_bytes: bytes }
     }

@@ -291,7 +291,7 @@ impl<'a> Reader<'a> {
         let (machine, codec, plain) = (&self.costs.machine, self.codec(block), self.bytes(block));
         let stored = self.costs.sizes.stored(plain, codec);
         let begun_s = if self.options.mmap_read { machine.map_s } else { machine.fetch_s };
-        begun_s + stored * machine.fetch_s_per_byte + machine.decompress_s(codec, plain)
+        begun_s + stored * machine.fetch_s_per_byte + machine.decompress_s(codec, plain, 1.0)
     }
 
     /// Filters are never compressed.
