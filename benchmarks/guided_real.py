@@ -1,10 +1,10 @@
 """Guided beside other searches on real RocksDB: what it has after eight trials, they after 36.
 
-    .venv/bin/lsmtune doctor --calibrate --home HOME
     .venv/bin/python benchmarks/guided_real.py HOME
 
-Three loads and three seeds, chosen beforehand, under the default objective and limits, cold.
-After the searches of a seed their winners are measured again, in six pairs of runs with the base.
+Three loads and three seeds, chosen beforehand, and three more of guided alone, under the default
+objective and limits, cold. After searches their winners are measured again, in six pairs of runs
+with the base. In a home that `lsmtune doctor --calibrate` knows, guided alone under the three more.
 Nothing else should run. The same call goes on after an interruption. Writes to
 results/guided_real.json, as it goes, the best value so far after each trial, and what the winner
 came to.
@@ -12,6 +12,7 @@ came to.
 
 import json
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -38,7 +39,10 @@ OTHERS = (("gp-ucb", "tpe", "genetic"), ("random",))
 """What learns first: an early end leaves whole comparisons with these."""
 
 GUIDED, MOST = 8, 36
-SEEDS = (1, 2, 3)
+SEEDS, UNSEEN = (1, 2, 3), (4, 5, 6)
+"""Guided was changed after it had been measured under the first three."""
+
+Step = Callable[[StudySpec, Engine, Home], dict[str, Any]]
 
 
 def search(load: str, optimizer: str, seed: int) -> StudySpec:
@@ -67,18 +71,27 @@ def confirmed(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
         return {"again": asdict(verify(study, spec.scale, spec.workload, chosen).objective)}
 
 
+def plan(*, calibrated: bool) -> Iterator[tuple[Step, int, str, str]]:
+    """What is done in which order: with which seed, under which load, by which optimizer."""
+    for seeds in (UNSEEN,) if calibrated else (SEEDS, UNSEEN):
+        for step in (searched, confirmed):
+            yield from product((step,), seeds, LOADS, ("guided",))
+    for others, seed in product(() if calibrated else OTHERS, SEEDS):
+        for step in (searched, confirmed):
+            yield from product((step,), (seed,), LOADS, others)
+
+
 def main() -> None:
     engine = make_engine("rocksdb", "db_bench", None)
-    steps = [(searched, *one) for one in product(SEEDS, LOADS, ("guided",))]
-    for others, seed in product(OTHERS, SEEDS):
-        steps += [(searched, *one) for one in product((seed,), LOADS, others)]
-        steps += [(confirmed, *one) for one in product((seed,), LOADS, ("guided", *others))]
-    rows: dict[str, dict[str, Any]] = {}
+    kept = json.loads(RESULTS.read_text()) if RESULTS.is_file() else []
+    rows = {(row["load"], row["optimizer"], row["seed"]): row for row in kept}
     with Home(Path(sys.argv[1]), create=True) as home:
-        for step, seed, load, optimizer in steps:
+        calibrated = home.machine_path.is_file()
+        for step, seed, load, optimizer in plan(calibrated=calibrated):
             spec = search(load, optimizer, seed)
-            row = rows.setdefault(spec.name, {"load": load, "optimizer": optimizer, "seed": seed})
-            row |= step(spec, engine, home)
+            name = f"{optimizer}, calibrated" if calibrated else optimizer
+            row = {"load": load, "optimizer": name, "seed": seed}
+            rows[load, name, seed] = rows.get((load, name, seed), row) | step(spec, engine, home)
             RESULTS.write_text(json.dumps([*rows.values()], indent=2) + "\n")
 
 

@@ -38,7 +38,6 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 ELSEWHERE = ("styles", "universal", "million", "fifo")
-STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 STYLES = ("level", "universal", "FIFO")
 FEWER, WIDENED = 200_000, 0.05
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")

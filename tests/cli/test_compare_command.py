@@ -128,5 +128,5 @@ def test_ctrl_c_in_a_terminal_ends_all_searches_quietly(tmp_path: Path) -> None:
         os.killpg(running.pid, signal.SIGINT)
         _, err = running.communicate(timeout=60)
     assert running.returncode == 1
-    assert err == "lsmtune: interrupted; the same command goes on where this one stopped\n"
+    assert err == "lsmtune: interrupted; the same command goes on from what was kept\n"
     assert not [worker for worker in workers if worker.is_running()]

@@ -145,7 +145,7 @@ def test_an_interrupted_study_cleans_up_and_goes_on(site: Site, how: signal.Sign
     code, out, err = end(running)
     assert (code, out) == (1, ""), err
     messages = [line for line in err.splitlines() if not line.startswith(("base ", "trial "))]
-    assert messages == ["lsmtune: interrupted; the same command goes on where this one stopped"]
+    assert messages == ["lsmtune: interrupted; the same command goes on from what was kept"]
     site.check_clean()
     kept = site.rows()
     assert len(kept) == A_TRIAL - 1
@@ -183,6 +183,21 @@ def test_killed_before_the_first_trial_it_starts_anew(site: Site) -> None:
     end(running)
     assert eventually(lambda: left_behind(site.program) == [])
     check_goes_on(site, [])
+
+
+def test_a_killed_calibration_is_swept_away(site: Site) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    site.hold.write_text("2")
+    running = site.start("doctor", "--calibrate")
+    assert eventually(lambda: site.loads() == 2)
+    running.kill()
+    end(running)
+    assert eventually(lambda: left_behind(site.program) == [])
+    site.hold.unlink()
+    _, out, err = end(site.start("doctor", "--calibrate", "--json"))
+    told = {check["name"]: check["ok"] for check in json.loads(out)["checks"]}
+    assert told["calibration"], err
+    site.check_clean()
 
 
 def test_a_second_process_on_the_study_is_sent_away(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""What searches where the user names no optimizer: the simulator leads where it is calibrated."""
+"""What searches where the user names no optimizer: the simulator leads where it knows the load."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
-from fakes.machines import keep_machine
 from lsmtune.cli.main import run
 from lsmtune.cli.usual_optimizer import with_usual_optimizer
 from lsmtune.spec import StudySpec
@@ -18,9 +17,6 @@ from lsmtune.store.home import Home
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home that was calibrated on this host."""
-    with Home(tmp_path / "home", create=True) as opened:
-        keep_machine(opened.machine_path)
     return tmp_path / "home"
 
 
@@ -28,9 +24,10 @@ def usual(home: Path, **given: Any) -> str:
     return with_usual_optimizer(StudySpec(**given), home).optimizer
 
 
-def test_a_calibrated_simulator_leads(home: Path) -> None:
+def test_the_simulator_leads_and_nothing_is_made_to_tell(home: Path) -> None:
     assert usual(home) == "guided"
     assert usual(home, workload="overwrite") == "guided"
+    assert not home.exists()
 
 
 @pytest.mark.parametrize(
@@ -46,12 +43,9 @@ def test_what_it_does_not_know_is_searched_as_ever(home: Path, given: Mapping[st
     assert usual(home, **given) == StudySpec().optimizer != "guided"
 
 
-def test_so_is_where_nothing_was_calibrated_on_this_host(tmp_path: Path) -> None:
-    assert usual(tmp_path / "none") == "tpe"
-    with Home(tmp_path / "home", create=True) as home:
-        assert usual(home.path) == "tpe"
-        keep_machine(home.machine_path, logical_cpus=999)
-        assert usual(home.path) == "tpe"
+def test_so_it_is_where_no_simulator_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lsmtune.cli.usual_optimizer.is_installed", lambda: False)
+    assert usual(home) == "tpe"
 
 
 def test_a_study_goes_on_by_what_it_began_with(home: Path) -> None:
@@ -72,10 +66,3 @@ def test_tune_takes_it_unless_one_is_named(home: Path, capsys: pytest.CaptureFix
 
     assert planned() == "guided"
     assert planned("--optimizer", "tpe") == "tpe"
-
-
-def test_a_home_with_nothing_but_the_calibration_can_be_used(tmp_path: Path, home: Path) -> None:
-    (tmp_path / "other").mkdir()
-    (home / "machine.json").rename(tmp_path / "other" / "machine.json")
-    assert usual(tmp_path / "other") == "guided"
-    assert usual(home) == "tpe"

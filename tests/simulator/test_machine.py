@@ -9,40 +9,17 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
-from fakes.machines import keep_machine
+from fakes.machines import keep_machine, on, planted
 from lsmtune.cli import checks
 from lsmtune.cli.main import run
-from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.simulator import Probe, Run, load_machine, predict
-from lsmtune.simulator.native import default_constants
+from lsmtune.simulator import Run, load_machine, predict
+from lsmtune.store.home import Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.system.host import describe_host
-from lsmtune.trials import Status, TrialResult, TrialSpec
+from lsmtune.trials import Status, TrialResult
 from lsmtune.workloads import Workload
-
-_NO_TIMES = {"cores", "device_bytes_per_s", "read_jitter", "pauses_per_s", "cpu_share"}
-
-
-def planted(writer: float, background: float, zlib: float) -> dict[str, Any]:
-    """A machine that differs from the usual one by these factors."""
-    usual = default_constants()
-    slow = {name: value * background for name, value in usual.items()
-            if isinstance(value, float) and name not in _NO_TIMES}  # fmt: skip
-    slow |= {n: usual[n] * writer for n in ("put_s", "memtable_s_per_doubling", "wal_s_per_byte")}
-    codecs = {c: {k: v * background for k, v in s.items()} for c, s in usual["codecs"].items()}
-    codecs["zlib"]["compress_s_per_byte"] = usual["codecs"]["zlib"]["compress_s_per_byte"] * zlib
-    cores = float(describe_host().logical_cpus)
-    return {**usual, **slow, "codecs": codecs, "cores": cores}
-
-
-def on(constants: dict[str, Any]) -> ScriptedEngine:
-    def script(spec: TrialSpec) -> TrialResult:
-        probe = Probe(spec.protocol.probe_reads, spec.protocol.scan_length)
-        (told,) = predict([Run(spec.workload, spec.settings, spec.seed, probe)], constants)
-        return measured(**told.metrics)
-
-    return ScriptedEngine(script)
 
 
 def test_short_runs_tell_how_fast_the_machine_is(tmp_path: Path) -> None:
@@ -72,6 +49,12 @@ def test_what_was_calibrated_counts_on_that_machine_alone(tmp_path: Path) -> Non
     assert load_machine(file, host) is None
     assert load_machine(keep_machine(file), host) is not None
     assert load_machine(keep_machine(file, logical_cpus=999), host) is None
+
+
+def test_a_home_with_nothing_but_the_calibration_can_be_used(tmp_path: Path) -> None:
+    keep_machine(tmp_path / "machine.json")
+    with Home(tmp_path, create=True) as home:
+        assert load_machine(home.machine_path, describe_host()) is not None
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:

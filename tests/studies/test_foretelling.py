@@ -5,11 +5,12 @@ import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
+from fakes.machines import planted, run_on
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.simulator import Run, predict
+from lsmtune.simulator import Machine, Run, predict
 from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec, without_load
 from lsmtune.studies.foretelling import foretelling
-from lsmtune.trials import Base
+from lsmtune.trials import Base, TrialSpec
 
 
 def told(**given: object) -> tuple[StudySpec, KnobSpace]:
@@ -59,6 +60,25 @@ def test_reads_are_foretold_where_something_is_asked_of_them() -> None:
     assert limited is not None
     assert free is not None
     assert limited([packed])[0] > free([packed])[0]
+
+
+def test_a_machine_is_as_fast_as_it_ran_the_base() -> None:
+    spec, space = told(objective="total_s", limits=["stall_percent <= none"])
+    constants = planted(writer=1.0, background=3.0, zlib=1.0)
+    machine = Machine(cpu_model="", logical_cpus=2, calibrated_at="", constants=constants)
+    run = TrialSpec(
+        settings=without_load(space.settings(space.default())), workload=spec.workload,
+        protocol=spec.protocol, seed=1,
+    )  # fmt: skip
+    base = [(run, run_on(constants, run).metrics)]
+    config = space.canonical({**space.default(), "write_buffer_size": 4 << 20})
+    guesses = (
+        foretelling(spec, space),
+        foretelling(spec, space, machine),
+        foretelling(spec, space, base=base),
+    )
+    guessed, known, by_base = (float(guess([config])[0, 0]) for guess in guesses if guess)
+    assert abs(by_base - known) < 0.5 * abs(guessed - known)
 
 
 def test_each_goal_has_a_number() -> None:

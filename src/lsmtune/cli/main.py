@@ -90,7 +90,7 @@ def run(arguments: list[str]) -> int:
         note(f"lsmtune: {error}")
         return _FAILED
     except (KeyboardInterrupt, typer.Abort):
-        note("lsmtune: interrupted; the same command goes on where this one stopped")
+        note("lsmtune: interrupted; the same command goes on from what was kept")
         return _FAILED
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output has left; nothing more can be said

@@ -39,7 +39,7 @@ Until = Annotated[
 Pairs = Annotated[int | None, typer.Option(help="fewest pairs of runs to verify with, 0: none [6]")]
 
 Optimizer = Annotated[
-    str | None, typer.Option(help="see `lsmtune optimizers` [tpe; guided once calibrated]")
+    str | None, typer.Option(help="see `lsmtune optimizers` [guided where simulated, else tpe]")
 ]
 AsPublished = Annotated[
     bool, typer.Option("--as-published", help="the optimizer as its paper has it")

@@ -2,26 +2,30 @@
 
 from pathlib import Path
 
-from lsmtune.cli.simulating import machine_of
 from lsmtune.simulator import is_installed
 from lsmtune.spec import StudySpec
-from lsmtune.store.home import Home
+from lsmtune.store.home import Home, is_home
 
 _LED = "guided"
 
 
 def with_usual_optimizer(spec: StudySpec, home_path: Path) -> StudySpec:
-    """The spec with `guided` where the home is calibrated for this host and its load simulated.
+    """The spec with `guided` where its load is simulated.
 
     A study that has begun with another optimizer keeps to what it would have without.
     """
-    if not _is_simulated(spec) or machine_of(home_path) is None:
-        return spec
-    with Home(home_path, create=True) as home:
-        kept = home.find_study(spec.name)
-    if kept is not None and kept.spec["optimizer"] != _LED:
+    if not _is_simulated(spec) or _begun_with(home_path, spec.name) != _LED:
         return spec
     return spec.model_copy(update={"optimizer": _LED})
+
+
+def _begun_with(home_path: Path, study: str) -> str:
+    """The optimizer of the study, where there is one; a new one begins with `guided`."""
+    if not is_home(home_path):
+        return _LED
+    with Home(home_path, create=False) as home:
+        kept = home.find_study(study)
+    return _LED if kept is None else str(kept.spec["optimizer"])
 
 
 def _is_simulated(spec: StudySpec) -> bool:

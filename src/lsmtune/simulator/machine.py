@@ -30,11 +30,13 @@ _READS = ("get_s", "scan_s", "next_s", "table_s", "filter_s", "index_s", "run_s"
           "fetch_s", "map_s", "fetch_s_per_byte", "fresh_s_per_byte", "open_s",
           "pause_s")  # fmt: skip
 _TOLD_BY = ("load_s", "total_s", "cpu_s", "get_p75_us", "scan_p50_us", "scan_p75_us")
-_USUAL_SPREAD = 0.7
-"""Machines differ by a factor of two or so; what the runs do not tell of stays as it is."""
+_USUAL_SPREAD, _UNLIKE = 0.7, 0.3
+"""Machines differ by a factor of two or so, and much less in one thing than in another: what the
+runs do not tell of is as much slower as all else."""
 _RUN_SPREAD = 0.1
 _MOST_FACTOR = 20.0
 _STEP, _MOST_STEPS = 0.1, 10
+_ENDLESS = log(1e9)
 _SPEEDS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
 """Of the writer, and of all else: the fit starts from those that tell the runs best."""
 
@@ -67,14 +69,21 @@ def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
 
     codecs = sorted({str(m.run.knobs.get("compression_type", "snappy")) for m in measured})
     usual = {**default_constants(), "cores": float(cores)}
-    real = np.array([[log(m.metrics[name]) for name in _TOLD_BY] for m in measured])
+    # Of a tiny load something may be too short to be measured.
+    names = [n for n in _TOLD_BY if all(m.metrics.get(n, 0) > 0 for m in measured)]
+    real = np.array([_logarithms(m.metrics, names) for m in measured])
     runs = [m.run for m in measured]
+    # What is foretold wrong of one config is wrong of all its runs: together they count as one.
+    alike = [sum(run.knobs == other.knobs for other in runs) for run in runs]
+    spread = _RUN_SPREAD * np.sqrt(alike)[:, None]
 
     def off(factors: Floats) -> Floats:
         told = predict(runs, _scaled(usual, codecs, factors))
-        foretold = np.array([[log(p.metrics[name]) for name in _TOLD_BY] for p in told])
-        apart = (foretold - real).ravel() / _RUN_SPREAD
-        return np.concatenate([apart, np.log(factors) / _USUAL_SPREAD])
+        apart = (np.array([_logarithms(p.metrics, names) for p in told]) - real) / spread
+        share, writer, background, *rest = np.log(factors)
+        unlike = np.array([writer, *rest]) - background
+        unusual = np.array([share, background]) / _USUAL_SPREAD
+        return np.concatenate([apart.ravel(), unusual, unlike / _UNLIKE])
 
     # What a speed does to queues and stalls is no smooth curve: from afar the fit ends anywhere.
     rest = np.ones(2 + len(codecs))
@@ -85,6 +94,12 @@ def fitted_constants(measured: Sequence[Measured], cores: int) -> Constants:
         x_scale=0.3, max_nfev=_MOST_STEPS,
     )  # fmt: skip
     return _scaled(usual, codecs, found.x)
+
+
+def _logarithms(metrics: Mapping[str, float], names: Sequence[str]) -> list[float]:
+    if not metrics:  # of a run that would never end on such a machine
+        return [_ENDLESS] * len(names)
+    return [log(metrics[name]) for name in names]
 
 
 def _scaled(usual: Constants, codecs: Sequence[str], scales: Floats) -> Constants:

@@ -29,6 +29,11 @@ _ZIPPED_LEVEL = 1
 """Fast: the time between two trials counts, and logs shrink well at any level."""
 
 
+def is_home(path: Path) -> bool:
+    """Whether the folder is one in which studies are kept."""
+    return (path / _DATABASE).is_file()
+
+
 class Home:
     """Everything that lsmtune keeps, in one folder; a context manager that closes the database.
 
@@ -78,7 +83,7 @@ class Home:
 
     def _open(self, create: bool) -> None:
         database = self.path / _DATABASE
-        if not create and not database.is_file():
+        if not create and not is_home(self.path):
             raise UserError(f"--home {self.path}: there is no study in this folder yet")
         try:
             self.path.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from lsmtune.spec import StudySpec, without_load
 from lsmtune.studies.study import describe
 from lsmtune.system.host import describe_host
 from lsmtune.system.lock import host_lock
-from lsmtune.system.workdir import workdir
+from lsmtune.system.workdir import sweep_workdirs, workdir
 from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload
 
@@ -35,6 +35,7 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
 
     LsmtuneError when a run fails, UserError when the engine cannot be used.
     """
+    sweep_workdirs(folder)  # one that was killed has left its own
     spec = StudySpec(workload=Workload(num=_RECORDS), knobs="compression_type")
     _, ground = describe(spec, engine, folder)
     measured: list[Measured] = []

@@ -11,14 +11,19 @@ from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.objective import Metrics, limit_penalty
 from lsmtune.simulator import (
+    Constants,
     Machine,
+    Measured,
     Probe,
     Run,
+    fitted_constants,
     is_installed,
     known_knobs,
     predict,
 )
 from lsmtune.spec import StudySpec, without_load
+from lsmtune.system.host import describe_host
+from lsmtune.trials import Protocol, TrialSpec
 from lsmtune.workloads import Workload
 
 _STUCK = log(10)
@@ -35,8 +40,8 @@ class Simulated:
     Limits on metrics that the simulator does not tell are left to the real runs.
     """
 
-    def __init__(self, spec: StudySpec, space: KnobSpace, machine: Machine | None) -> None:
-        self._constants = None if machine is None else machine.constants
+    def __init__(self, spec: StudySpec, space: KnobSpace, constants: Constants | None) -> None:
+        self._constants = constants
         self._spec = spec
         self._space = space
         self._told: dict[Config, Floats] = {}
@@ -44,7 +49,7 @@ class Simulated:
         (self._base,) = self._predict([space.default()])
         asked = spec.parsed_objective
         if asked.missing(self._base[0]):
-            self._probe = Probe(spec.protocol.probe_reads, spec.protocol.scan_length)
+            self._probe = _probe(spec.protocol)
             (self._base,) = self._predict([space.default()])
         known = self._base[0]
         limits = tuple(limit for limit in asked.limits if limit.metric in known)
@@ -96,13 +101,34 @@ def _of_lengths(load: Workload) -> list[Workload]:
 
 
 def foretelling(
-    spec: StudySpec, space: KnobSpace, machine: Machine | None = None
+    spec: StudySpec,
+    space: KnobSpace,
+    machine: Machine | None = None,
+    base: Sequence[tuple[TrialSpec, Metrics]] = (),
 ) -> Simulated | None:
-    """What the simulator foretells on that machine (None: on one as it is guessed).
+    """What the simulator foretells on that machine.
 
-    None where the simulator is not there, or does not know what the study asks for.
+    Where none is known, on one as fast as the runs of the `base` tell. None where the simulator is
+    not there, or does not know what the study asks for.
     """
     if spec.engine != "rocksdb" or not is_installed():
         return None
-    simulated = Simulated(spec, space, machine)
-    return simulated if simulated.tells_enough else None
+    simulated = Simulated(spec, space, None if machine is None else machine.constants)
+    if not simulated.tells_enough:
+        return None
+    if machine is None and base:
+        return Simulated(spec, space, _told_by(base))
+    return simulated
+
+
+def _told_by(runs: Sequence[tuple[TrialSpec, Metrics]]) -> Constants:
+    """The constants of a machine on which runs came to that."""
+    measured = [
+        Measured(Run(run.workload, run.settings, run.seed, _probe(run.protocol)), metrics)
+        for run, metrics in runs
+    ]
+    return fitted_constants(measured, describe_host().logical_cpus)
+
+
+def _probe(protocol: Protocol) -> Probe:
+    return Probe(protocol.probe_reads, protocol.scan_length)

@@ -98,7 +98,8 @@ class Study:
 
     def _foretelling(self) -> Simulated | None:
         machine = load_machine(self.home.machine_path, describe_host())
-        return foretelling(self.spec, self.space, machine)
+        base = [(trial.spec, trial.result.metrics) for trial in self._complete_base()]
+        return foretelling(self.spec, self.space, machine, base)
 
     def measure_base(self) -> None:
         """Measure the base as often as the spec says; LsmtuneError when it cannot be."""
