@@ -195,8 +195,9 @@ def _simulator(found: dict[str, Any]) -> str:
         f"{nothing['real']} more runs there came to nothing: writes stood still for ever, or FIFO "
         f"compaction dropped what was to be read. The simulator foretold that of "
         f"{nothing['both']} of them, and of {nothing['foretold'] - nothing['both']} that ran. Of "
-        f"{repeated['configs']} universal configs that ran three times, live space is foretold "
-        f"inside their range, widened by 5 %, in {repeated['inside']}.",
+        f"{repeated[0]['configs']} universal configs that ran three times, and in another hour "
+        f"three times again, live space is foretold inside the range of three runs, widened by "
+        f"5 %, in {' and '.join(str(times['inside']) for times in repeated)}.",
     ]
     lines += ["", "| metric | the simulator | on the same rows the best model of 400 runs |",
               "|---|---|---|"]  # fmt: skip

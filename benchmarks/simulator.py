@@ -6,9 +6,10 @@ The real runs are the screening that ships: levelled compaction, 25 knobs, 200,0
 build that has its assertions on. The simulator's constants come from the first 80 configs, which
 are left out. Runs of random configs with all knobs of compaction on another machine are in
 styles.jsonl, more universal ones in universal.jsonl, those of 1,000,000 records in million.jsonl,
-universal configs that ran three times in repeats.jsonl, FIFO in fifo.jsonl, and what one
-`lsmtune doctor --calibrate` told of that machine in elsewhere_machine.json: nothing was fitted to
-them. Writes results/simulator.json.
+universal configs that ran three times in repeats.jsonl, and again in another hour in
+repeats_later.jsonl, FIFO in fifo.jsonl, and what one `lsmtune doctor --calibrate` before the latter
+repeats told of that machine in elsewhere_machine.json: nothing was fitted to them. Writes
+results/simulator.json.
 """
 
 import json
@@ -37,7 +38,7 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us", "scan_p99_us",
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
-ELSEWHERE = ("styles", "universal", "million", "fifo")
+ELSEWHERE, REPEATED = ("styles", "universal", "million", "fifo"), ("repeats", "repeats_later")
 STYLES = ("level", "universal", "FIFO")
 FEWER, WIDENED = 200_000, 0.05
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
@@ -175,7 +176,7 @@ def main() -> None:
         "styles elsewhere": apart(others, shape_of),
         "codecs elsewhere": apart(others, codec_of),
         "failed elsewhere": failed(others),
-        "repeated elsewhere": repeated(elsewhere("repeats")),
+        "repeated elsewhere": [repeated(elsewhere(name)) for name in REPEATED],
         "beside models": beside_models(pairs),
         "codecs": {
             codec: {name: agreement(own, name)["median_error"] for name in OF_CODECS}
