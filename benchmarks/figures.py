@@ -184,10 +184,12 @@ def _simulator(found: dict[str, Any]) -> str:
     metrics = ("write_amp", "live_sst_bytes", "total_s")
     lines += ["", "| on another machine | runs | `write_amp` | `live_sst_bytes` | `total_s` | "
               "`stall_s`, Spearman |", "|---|---|---|---|---|---|"]  # fmt: skip
-    for kind in ("styles elsewhere", "codecs elsewhere"):
+    third = "codecs and styles on a third machine"
+    for kind in ("styles elsewhere", "codecs elsewhere", third):
+        where = "on a third: " if kind == third else ""
         for name, row in found[kind].items():
             errors = [f"{100 * row[metric]['median_error']:.1f} %" for metric in metrics]
-            cells = [name, str(row["runs"]), *errors, f"{row['stall_s']['spearman']:.2f}"]
+            cells = [where + name, str(row["runs"]), *errors, f"{row['stall_s']['spearman']:.2f}"]
             lines.append(f"| {' | '.join(cells)} |")
     nothing, repeated = found["failed elsewhere"], found["repeated elsewhere"]
     lines += [

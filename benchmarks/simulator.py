@@ -8,8 +8,10 @@ are left out. Runs of random configs with all knobs of compaction on another mac
 styles.jsonl, more universal ones in universal.jsonl, those of 1,000,000 records in million.jsonl,
 universal configs that ran three times in repeats.jsonl, and again in another hour in
 repeats_later.jsonl, FIFO in fifo.jsonl, and what one `lsmtune doctor --calibrate` before the latter
-repeats told of that machine in elsewhere_machine.json: nothing was fitted to them. Writes
-results/simulator.json.
+repeats told of that machine in elsewhere_machine.json: nothing was fitted to them.
+zstd.jsonl are runs of random_configs.py on a third machine, and third_machine.json is its
+calibration, made just before; all that changed in the simulator behind them is that the last flush
+of a load waits. Writes results/simulator.json.
 """
 
 import json
@@ -39,6 +41,7 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 ELSEWHERE, REPEATED = ("styles", "universal", "million", "fifo"), ("repeats", "repeats_later")
+THIRD = ("zstd",)
 STYLES = ("level", "universal", "FIFO")
 FEWER, WIDENED = 200_000, 0.05
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
@@ -98,10 +101,10 @@ def beside_models(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
     return found
 
 
-def elsewhere(*names: str) -> list[Pair]:
+def elsewhere(names: Sequence[str], machine: str = "elsewhere_machine") -> list[Pair]:
     """Runs on another machine, and what is told of them where it was calibrated."""
     lines = [line for name in names for line in read_batch(FOLDER / f"{name}.jsonl")]
-    constants = json.loads((FOLDER / "elsewhere_machine.json").read_text())["constants"]
+    constants = json.loads((FOLDER / f"{machine}.json").read_text())["constants"]
     return list(zip(lines, predict(list(map(run_of, lines)), constants), strict=True))
 
 
@@ -162,21 +165,27 @@ def shape_of(line: BatchLine) -> str:
     return "level, dynamic" if dynamic else "level, static"
 
 
+def codec_and_shape_of(line: BatchLine) -> str:
+    """Both."""
+    return f"{codec_of(line)}, {shape_of(line)}"
+
+
 def main() -> None:
     lines = held_out()
     begun = time.perf_counter()
     told = predict(list(map(run_of, lines)))
     took_s = time.perf_counter() - begun
     pairs = list(zip(lines, told, strict=True))
-    others = elsewhere(*ELSEWHERE)
+    others, third = elsewhere(ELSEWHERE), elsewhere(THIRD, "third_machine")
     found = {
         "runs": len(lines),
         "seconds_a_run": took_s / len(lines),
         "metrics": {name: agreement(pairs, name) for name in METRICS},
         "styles elsewhere": apart(others, shape_of),
         "codecs elsewhere": apart(others, codec_of),
-        "failed elsewhere": failed(others),
-        "repeated elsewhere": [repeated(elsewhere(name)) for name in REPEATED],
+        "codecs and styles on a third machine": apart(third, codec_and_shape_of),
+        "failed elsewhere": failed([*others, *third]),
+        "repeated elsewhere": [repeated(elsewhere([name])) for name in REPEATED],
         "beside models": beside_models(pairs),
         "codecs": {
             codec: {name: agreement(own, name)["median_error"] for name in OF_CODECS}

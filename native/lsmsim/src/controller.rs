@@ -78,6 +78,11 @@ impl Controller {
     }
 }
 
+/// Whether writes would be slowed down or stopped.
+pub fn would_stall(backlog: Backlog, options: &Options) -> bool {
+    condition(backlog, options).0 != Writes::Free
+}
+
 /// What the backlog asks for, and whether it is near to stop writes.
 fn condition(backlog: Backlog, options: &Options) -> (Writes, bool) {
     let Backlog { memtables, runs, pending_bytes } = backlog;

@@ -4,7 +4,7 @@ use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It never ends: writes are stopped, and nothing runs that would let them go on.
+    /// It never ends: writes are stopped, or the flush behind them waits, and nothing runs.
     Stuck,
     /// So many keys that were written are there no more, and were to be read.
     Lost { keys: u64 },
@@ -14,7 +14,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stuck => {
-                write!(formatter, "writes are stopped for ever: nothing is left to be compacted")
+                write!(formatter, "writes stand still for ever: nothing is left to be compacted")
             }
             Self::Lost { keys } => {
                 write!(formatter, "FIFO compaction dropped {keys} keys that were to be read")

@@ -27,9 +27,10 @@ fn options() -> impl Strategy<Value = Options> {
             max_write_buffer_number: memtables.1,
             min_write_buffer_number_to_merge: memtables.2,
             level0_file_num_compaction_trigger: level0.0,
-            // One more than the trigger at least: else universal compaction stops writes for ever.
-            level0_slowdown_writes_trigger: level0.0 + level0.1,
-            level0_stop_writes_trigger: level0.0 + level0.1 + level0.2,
+            // Two more than the trigger at least: else the last flush waits for universal compaction,
+            // which leaves a run, for ever.
+            level0_slowdown_writes_trigger: 1 + level0.0 + level0.1,
+            level0_stop_writes_trigger: 1 + level0.0 + level0.1 + level0.2,
             max_bytes_for_level_base: levels.0,
             max_bytes_for_level_multiplier: levels.1,
             num_levels: levels.2,
@@ -180,4 +181,26 @@ fn fifo_keeps_so_many_bytes_at_most_and_tells_that_keys_were_lost_where_they_are
     let plain = Options { fifo_compaction_allow_compaction: false, ..kept.clone() };
     assert_eq!(run(&load, &plain, &machine).compact_write_bytes, 0.0);
     assert!(run(&load, &kept, &machine).compact_write_bytes > 0.0);
+}
+
+#[test]
+fn the_flush_behind_a_load_waits_for_ever_where_nothing_can_be_merged() {
+    let load = load(Name::Fillrandom, 50_000);
+    let machine = Machine::default();
+    let merging = Options {
+        compaction_style: Style::Universal,
+        write_buffer_size: 1 << 20,
+        level0_slowdown_writes_trigger: 8,
+        level0_stop_writes_trigger: 1000,
+        universal_max_size_amplification_percent: 1_000_000,
+        ..Options::default()
+    };
+    // Merges of seven runs at least and five at most: there are none.
+    let stuck =
+        Options { universal_min_merge_width: 7, universal_max_merge_width: 5, ..merging.clone() };
+    let told = |options: &Options| {
+        simulate(Trial { load: &load, options, machine: &machine, seed: 1, probe: None })
+    };
+    assert_eq!(told(&stuck), Err(Failure::Stuck));
+    assert!(told(&merging).is_ok());
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::compaction::{merge, Compaction};
-use crate::controller::{Backlog, Controller, Writes};
+use crate::controller::{would_stall, Backlog, Controller, Writes};
 use crate::cost::{Cost, Costs};
 use crate::failure::Failure;
 use crate::jitter::jitter;
@@ -91,6 +91,8 @@ struct Run<'a> {
     controller: Controller,
     jobs: Vec<Job>,
     started_jobs: u64,
+    /// Whether the rest of the load is being flushed, or is in files.
+    is_closed: bool,
     /// Keys of the sample in files that were dropped.
     dropped: BTreeSet<u32>,
     rng: fastrand::Rng,
@@ -128,6 +130,7 @@ impl<'a> Run<'a> {
             controller: Controller::new(options),
             jobs: Vec::new(),
             started_jobs: 0,
+            is_closed: false,
             dropped: BTreeSet::new(),
             rng: fastrand::Rng::with_seed(seed),
             now_s: 0.0,
@@ -141,6 +144,7 @@ impl<'a> Run<'a> {
             records,
             memtables: Memtables::new(keys, self.memtables.capacity),
             controller: Controller::new(self.options),
+            is_closed: false,
             now_s: 0.0,
             totals: Totals::default(),
             ..self
@@ -152,8 +156,13 @@ impl<'a> Run<'a> {
     fn go(&mut self, watch: &mut impl FnMut(&Moment)) -> Result<(), Failure> {
         loop {
             self.schedule();
+            if self.is_written() && !self.is_closed && !self.flush_waits() {
+                self.is_closed = true;
+                self.switch_memtable();
+                self.schedule();
+            }
             watch(&self.moment());
-            if self.is_written() && self.jobs.is_empty() {
+            if self.is_closed && self.jobs.is_empty() {
                 self.totals.total_s = self.now_s;
                 self.totals.live_bytes = self.tree.live_bytes() as f64;
                 return Ok(());
@@ -162,11 +171,20 @@ impl<'a> Run<'a> {
             self.step()?;
             if !was_written && self.is_written() {
                 self.totals.load_s = self.now_s;
-            }
-            if !was_written && (self.is_written() || self.memtables.room() <= 0.0) {
+            } else if !was_written && self.memtables.room() <= 0.0 {
                 self.switch_memtable();
             }
         }
+    }
+
+    /// Whether the flush behind the load waits, which it does until it would slow no writes down:
+    /// `WaitUntilFlushWouldNotStallWrites` in db/db_impl/db_impl_compaction_flush.cc.
+    fn flush_waits(&self) -> bool {
+        let now = self.backlog();
+        let is_idle = now.memtables < self.options.min_write_buffer_number_to_merge
+            && now.runs < self.options.level0_file_num_compaction_trigger;
+        let then = Backlog { memtables: now.memtables + 1, runs: now.runs + 1, ..now };
+        !is_idle && would_stall(then, self.options)
     }
 
     /// A failure where keys were dropped that no other file has.
@@ -329,16 +347,19 @@ impl<'a> Run<'a> {
     }
 
     fn control(&mut self) {
+        self.controller.recalculate(self.backlog(), self.options);
+    }
+
+    fn backlog(&self) -> Backlog {
         let below = match self.options.compaction_style {
             Style::Universal => self.tree.levels[1..].iter().filter(|l| !l.is_empty()).count(),
             _ => 0,
         };
-        let backlog = Backlog {
+        Backlog {
             memtables: self.memtables.unflushed(),
             runs: self.tree.levels[0].len() + below,
             pending_bytes: self.shape.pending_bytes(&self.tree, self.options),
-        };
-        self.controller.recalculate(backlog, self.options);
+        }
     }
 
     fn note_space(&mut self, being_written: f64) {
@@ -356,8 +377,7 @@ impl<'a> Run<'a> {
 
     fn schedule(&mut self) {
         let (flushes, _) = self.options.job_limits(self.controller.pressure);
-        let least =
-            if self.is_written() { 1 } else { self.options.min_write_buffer_number_to_merge };
+        let least = if self.is_closed { 1 } else { self.options.min_write_buffer_number_to_merge };
         while self.jobs.iter().filter(|job| job.is_flush()).count() < flushes
             && self.memtables.waiting() >= least
         {
