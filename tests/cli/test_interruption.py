@@ -5,13 +5,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from fakes.crowd import CROWDED_LSMTUNE
 from fakes.fake_db_bench import Mode, install
 from fakes.patience import PATIENCE_S, eventually
 from fakes.traces import left_behind, started
@@ -19,8 +19,8 @@ from lsmtune.store.home import Home
 from lsmtune.trials import Role, Status
 
 TRIALS = 3
-A_TRIAL = 4
-"""The load of this number is one of the search, be the base's run repeated twice or not."""
+A_TRIAL = 3
+"""The load of this number is the second of the search."""
 STUDY_FILE = f"""
 study = "it"
 optimizer = "random"
@@ -54,11 +54,10 @@ class Site:
         return self.program.with_name("hold")
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        lsmtune = Path(sys.executable).with_name("lsmtune")
         settings = {"LSMTUNE_HOME": str(self.home), "LSMTUNE_DB_BENCH": str(self.program),
                     "TMPDIR": str(self.folder / "tmp")}  # fmt: skip
         return subprocess.Popen(
-            [lsmtune, *arguments],
+            [*CROWDED_LSMTUNE, *arguments],
             cwd=self.folder,
             env=os.environ | settings,
             stdout=subprocess.PIPE,

@@ -12,15 +12,33 @@ from lsmtune.cli.main import run
 
 pytestmark = pytest.mark.db_bench
 
-FLAGS = ["--num", "20000", "--trials", "4", "--study", "s", "--limit", "live_sst_bytes <= 9 * base",
-         "--limit", "get_p99_us <= 9 * base", "--limit", "get_missing_p99_us <= 9 * base",
-         "--limit", "scan_p99_us <= 9 * base", "--objective", "write_amp"]  # fmt: skip
+STUDY = """
+study = "s"
+optimizer = "tpe"  # runs at once, where `guided` simulates first
+trials = 4
+finalists = 2
+repeats = 1
+max_pairs = 6
+objective = "write_amp"
+limits = ["live_sst_bytes <= 9 * base", "get_p99_us <= 9 * base",
+          "get_missing_p99_us <= 9 * base", "scan_p99_us <= 9 * base"]
+[workload]
+num = 20000
+[protocol]
+probe_reads = 5000
+"""
+
+
+def tune(home: Path, *flags: str) -> int:
+    file = home.with_name("study.toml")
+    file.write_text(STUDY)
+    return run(["tune", str(file), "--home", str(home), *flags])
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory, crowd: None) -> Path:
     folder = tmp_path_factory.mktemp("tuned") / "home"
-    assert run(["tune", *FLAGS, "--home", str(folder)]) == 0
+    assert tune(folder) == 0
     return folder
 
 
@@ -46,7 +64,7 @@ def test_the_same_command_again_runs_nothing(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = shown(home, capsys)
-    assert run(["tune", *FLAGS, "--home", str(home), "--json"]) == 0
+    assert tune(home, "--json") == 0
     assert json.loads(capsys.readouterr().out) == before
 
 

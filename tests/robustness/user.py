@@ -4,7 +4,6 @@ import errno
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.crowd import CROWDED_LSMTUNE
 from fakes.fake_db_bench import Mode, install
 from fakes.patience import PATIENCE_S, eventually
 from fakes.traces import left_behind, started
@@ -56,7 +56,7 @@ class User:
         settings = {"LSMTUNE_HOME": str(self.home), "LSMTUNE_DB_BENCH": str(self.program),
                     "TMPDIR": str(self.folder / "tmp")}  # fmt: skip
         return subprocess.Popen(
-            [Path(sys.executable).with_name("lsmtune"), *arguments],
+            [*CROWDED_LSMTUNE, *arguments],
             cwd=self.folder, env=os.environ | settings, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
