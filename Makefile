@@ -37,7 +37,7 @@ tune: setup
 
 test: setup
 	@if command -v cargo >/dev/null; then cargo test --release --quiet --manifest-path native/Cargo.toml -p lsmsim; fi
-	@$(BIN)/python -m pytest -n 2 --dist worksteal
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 check: $(STAMP)
 	@$(BIN)/ruff check src tests benchmarks

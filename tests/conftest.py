@@ -1,5 +1,6 @@
 """What several rooms of tests share; its place also makes `fakes` importable."""
 
+import gc
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,12 @@ from lsmtune.recipes.base import Progress
 from lsmtune.spec import StudySpec
 from lsmtune.studies import runner
 from lsmtune.studies.runner import Listener
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests, which stay, need not be gone through by every collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module")

@@ -82,20 +82,27 @@ def _families(names: tuple[str, ...]) -> tuple[str | None, ...]:
 
 def view(values: Mapping[str, T], family: str | None) -> dict[str, T]:
     """One family's options by their plain names, beside those of the database."""
-    return {option: values[name] for name, option in _seen(tuple(values), family)}
+    seen = _seen(tuple(values), family)
+    return dict(values) if seen is None else {option: values[name] for name, option in seen}
 
 
 @lru_cache(maxsize=_MANY)
-def _seen(names: tuple[str, ...], family: str | None) -> tuple[tuple[str, str], ...]:
-    """What a family sees of the names, each with the plain name of its option."""
+def _seen(names: tuple[str, ...], family: str | None) -> tuple[tuple[str, str], ...] | None:
+    """What a family sees of the names, each with the plain name of its option.
+
+    None where these are all of them as they stand, which every decision asks thousands of times.
+    """
     parts = ((name, *_parts(name)) for name in names)
-    return tuple((name, option) for name, own, option in parts if own in (None, family))
+    seen = tuple((name, option) for name, own, option in parts if own in (None, family))
+    return None if seen == tuple(zip(names, names, strict=True)) else seen
 
 
 def lifted(
     values: Mapping[str, T], family: str | None, known: Mapping[str, object]
 ) -> dict[str, T]:
     """The way back: plain names become the family's where `known` has them as such."""
+    if values.keys() <= known.keys():
+        return dict(values)
     return {lifted_name(name, family, known): value for name, value in values.items()}
 
 
