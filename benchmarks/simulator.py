@@ -9,9 +9,10 @@ styles.jsonl, more universal ones in universal.jsonl, those of 1,000,000 records
 universal configs that ran three times in repeats.jsonl, and again in another hour in
 repeats_later.jsonl, FIFO in fifo.jsonl, and what one `lsmtune doctor --calibrate` before the latter
 repeats told of that machine in elsewhere_machine.json: nothing was fitted to them.
-zstd.jsonl are runs of random_configs.py on a third machine, and third_machine.json is its
-calibration, made just before; all that changed in the simulator behind them is that the last flush
-of a load waits. Writes results/simulator.json.
+zstd.jsonl and lz4hc.jsonl are runs of random_configs.py on a third machine, and zstd_machine.json
+and lz4hc_machine.json its calibrations, each made just before them. All that changed in the
+simulator behind the former is that the last flush of a load waits; nothing did behind the latter.
+Writes results/simulator.json.
 """
 
 import json
@@ -41,7 +42,7 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 ELSEWHERE, REPEATED = ("styles", "universal", "million", "fifo"), ("repeats", "repeats_later")
-THIRD = ("zstd",)
+THIRD = ("zstd", "lz4hc")
 STYLES = ("level", "universal", "FIFO")
 FEWER, WIDENED = 200_000, 0.05
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
@@ -176,7 +177,8 @@ def main() -> None:
     told = predict(list(map(run_of, lines)))
     took_s = time.perf_counter() - begun
     pairs = list(zip(lines, told, strict=True))
-    others, third = elsewhere(ELSEWHERE), elsewhere(THIRD, "third_machine")
+    others = elsewhere(ELSEWHERE)
+    third = [pair for name in THIRD for pair in elsewhere([name], f"{name}_machine")]
     found = {
         "runs": len(lines),
         "seconds_a_run": took_s / len(lines),
