@@ -1,11 +1,11 @@
 """Random configs of both styles with one codec, for runs that the simulator is held against.
 
-    .venv/bin/python benchmarks/random_configs.py CODEC COUNT SEED > FILE
+    .venv/bin/python benchmarks/random_configs.py CODEC COUNT SEED RECORDS > FILE
     .venv/bin/lsmtune doctor --calibrate --home HOME
     .venv/bin/lsmtune screen --batch FILE --home HOME -o RUNS
 
 Half of them are of universal compaction; all knobs of compaction that the simulator knows are
-drawn, 200,000 records, the tree at 1/64. With nothing else running a run takes some ten seconds.
+drawn, the tree at 1/64. With nothing else running a run of 200,000 records takes some ten seconds.
 """
 
 import sys
@@ -35,9 +35,10 @@ KNOBS = (
 )  # fmt: skip
 
 
-def configs(style: int, codec: str, count: int, seed: int) -> Iterator[dict[str, Value]]:
+def configs(
+    style: int, codec: str, count: int, seed: int, load: Workload
+) -> Iterator[dict[str, Value]]:
     """Random legal configs of a style and a codec, as db_bench's flags."""
-    load = Workload(num=200_000)
     spec = make_spec({"workload": load.model_dump(), "knobs": ",".join(KNOBS)}, "random configs")
     catalogue = catalogue_of(spec.engine, load)
     own = {"compaction_style": style, "compression_type": codec}
@@ -50,10 +51,11 @@ def configs(style: int, codec: str, count: int, seed: int) -> Iterator[dict[str,
 
 
 def main() -> None:
-    codec, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    codec, (count, seed, records) = sys.argv[1], map(int, sys.argv[2:])
+    load = Workload(num=records)
     for style in STYLES:
-        for place, flags in enumerate(configs(style, codec, count // len(STYLES), seed)):
-            print(BatchLine(f"{codec}-{style}-{place}", Workload(num=200_000), flags).to_json())
+        for place, flags in enumerate(configs(style, codec, count // len(STYLES), seed, load)):
+            print(BatchLine(f"{codec}-{style}-{place}", load, flags).to_json())
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ styles.jsonl, more universal ones in universal.jsonl, those of 1,000,000 records
 universal configs that ran three times in repeats.jsonl, and again in another hour in
 repeats_later.jsonl, FIFO in fifo.jsonl, and what one `lsmtune doctor --calibrate` before the latter
 repeats told of that machine in elsewhere_machine.json: nothing was fitted to them.
-zstd.jsonl and lz4hc.jsonl are runs of random_configs.py on a third machine, and zstd_machine.json
-and lz4hc_machine.json its calibrations, each made just before them. All that changed in the
-simulator behind the former is that the last flush of a load waits; nothing did behind the latter.
-Writes results/simulator.json.
+zstd.jsonl, lz4hc.jsonl and, of 1,000,000 records, snappy_million.jsonl are runs of
+random_configs.py on a third machine; zstd_machine.json and so on are its calibrations, each made
+just before. All that changed in the simulator behind the first is that the last flush of a load
+waits; nothing did behind the others. Writes results/simulator.json.
 """
 
 import json
@@ -42,7 +42,7 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
            "read_amp")  # fmt: skip
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 ELSEWHERE, REPEATED = ("styles", "universal", "million", "fifo"), ("repeats", "repeats_later")
-THIRD = ("zstd", "lz4hc")
+THIRD = ("zstd", "lz4hc", "snappy_million")
 STYLES = ("level", "universal", "FIFO")
 FEWER, WIDENED = 200_000, 0.05
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
