@@ -231,7 +231,7 @@ def test_what_is_left_to_be_compacted_is_settled_and_charged(rig: Rig) -> None:
 
 def test_reads_meet_the_files_that_were_left(rig: Rig) -> None:
     left = rig.space.settings({**rig.space.default(), "disable_auto_compactions": True})
-    load = Workload(name="readrandom", num=10_000, operations=2000)
+    load = Workload(name="readrandom", num=10_000, operations=20_000)
     found = {}
     for name, settings in (("left", left), ("compacted", rig.base)):
         measurement = rig.run(settings, load).result.measurement
@@ -240,8 +240,8 @@ def test_reads_meet_the_files_that_were_left(rig: Rig) -> None:
         files = sum(level.files for level in measurement.levels if level.level == "L0")
         found[name] = (files, m["compact_write_bytes"])
         assert m["total_s"] == pytest.approx(m["load_s"])
-        # What db_bench does between two gets is in the one and not in the other.
-        assert m["get_mean_us"] == pytest.approx(1e6 / m["throughput_ops_s"], rel=0.3)
+        # The start of the thread is in the one alone, its end in the other.
+        assert m["get_mean_us"] == pytest.approx(1e6 / m["throughput_ops_s"], rel=0.5)
     assert found["left"][0] > 5 > found["compacted"][0]
     assert found["left"][1] > 0  # what was left is settled behind the reads, and the building's
 

@@ -25,7 +25,7 @@ from typing import NoReturn
 
 RECORDED = Path(__file__).parent / "recorded"
 RECORDED_NUM = 3000
-SETTLE_S = 0.05
+SETTLE_S = 0.2
 
 
 class Mode(StrEnum):

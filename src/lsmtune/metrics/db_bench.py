@@ -37,7 +37,8 @@ class LatencyHistogram:
 
     `percentiles` is keyed p50, p75, p99, p999 and p9999 (99.99 %). RocksDB interpolates them
     within buckets that grow by half, so they are good to some ten percent; minimum, maximum and
-    average are exact.
+    average are exact, with the start of the thread in the first operation (`Stats::Start`): on a
+    busy machine some milliseconds that are no operation's.
     """
 
     count: int
