@@ -28,7 +28,7 @@ RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
 COMPARED = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
-    "guided real",
+    "guided real", "guided real earlier",
 )  # fmt: skip
 _LAST = 200
 _MOST_SHOWN = 5
@@ -89,7 +89,7 @@ def _figures(name: str, results: dict[str, Any]) -> str:
     kinds = {"sst size": _answers, "myrocks repeat": _repeats, "optimizers": _optimizers,
              "warm start": _warm_starts, "suggestions": _suggestions,
              "simulator": _simulator, "simulated study": _simulated_study,
-             "guided real": _guided}  # fmt: skip
+             "guided real": _guided, "guided real earlier": _guided}  # fmt: skip
     kind = kinds.get(name) or kinds.get(name.removesuffix(" real"), _case)
     told = _claims if name.startswith("recipe ") else kind
     return told(results[name])
@@ -135,7 +135,7 @@ def _guided(rows: list[dict[str, Any]]) -> str:
     """What each search has after so many trials: the middle, least and most of its seeds."""
     marks = (1, 2, 8, 36)
     heads = ["load", "optimizer", "searches", *(f"after {mark}" for mark in marks),
-             "winners again", "each of them"]  # fmt: skip
+             "winners again", "each of them", "within limits"]  # fmt: skip
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     loads = [*dict.fromkeys(row["load"] for row in rows)]
     searches = dict.fromkeys((row["load"], row["optimizer"]) for row in rows)
@@ -146,6 +146,8 @@ def _guided(rows: list[dict[str, Any]]) -> str:
         again = [row["again"] for row in own if "again" in row]
         cells.append(f"{median(winner['median'] for winner in again):.3f}" if again else "-")
         cells.append(", ".join(map(_interval, again)) or "-")
+        kept = [all(use <= 1 for use in row["limits"].values()) for row in own if "limits" in row]
+        cells.append(f"{sum(kept)} of {len(kept)}" if kept else "not recorded")
         lines.append(f"| {load} | `{name}` | {len(own)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
