@@ -146,7 +146,7 @@ def _guided(rows: list[dict[str, Any]]) -> str:
         again = [row["again"] for row in own if "again" in row]
         cells.append(f"{median(winner['median'] for winner in again):.3f}" if again else "-")
         cells.append(", ".join(map(_interval, again)) or "-")
-        kept = [all(use <= 1 for use in row["limits"].values()) for row in own if "limits" in row]
+        kept = [all(limit["holds"] for limit in row["limits"]) for row in own if "limits" in row]
         cells.append(f"{sum(kept)} of {len(kept)}" if kept else "not recorded")
         lines.append(f"| {load} | `{name}` | {len(own)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

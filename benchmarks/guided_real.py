@@ -7,7 +7,7 @@ objective and limits, cold. After searches their winners are measured again, in 
 with the base. In a home that `lsmtune doctor --calibrate` knows, guided alone under the three more.
 Nothing else should run. The same call goes on after an interruption. Writes to
 results/guided_real.json, as it goes, the best value so far after each trial, what the winner
-came to, and how much of each limit it used.
+came to, and whether it kept each limit.
 """
 
 import json
@@ -63,17 +63,17 @@ def searched(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
 def confirmed(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
     """What the winner came to beside the base, with its interval; 1 where nothing beat that.
 
-    And how much of each limit it used: above 1 it is broken.
+    And whether it kept each limit.
     """
     with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
         # Measured again it may lose its place, but it stays the one that the search chose.
         begun = home.verifications(study.stored)
         if not begun and study.best() is None:
-            return {"again": asdict(Interval(1.0, 1.0, 1.0)), "limits": {}}
+            return {"again": asdict(Interval(1.0, 1.0, 1.0)), "limits": []}
         chosen = begun[0].best_trial if begun else None
         found = verify(study, spec.scale, spec.workload, chosen)
-        uses = {limit.limit: limit.use for limit in found.limits}
-        return {"again": asdict(found.objective), "limits": uses}
+        limits = [limit.model_dump() for limit in found.limits]
+        return {"again": asdict(found.objective), "limits": limits}
 
 
 def plan(*, calibrated: bool) -> Iterator[tuple[Step, int, str, str]]:
