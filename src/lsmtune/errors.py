@@ -1,18 +1,37 @@
-"""The errors of lsmtune: one root, and a class of its own for what the user can mend.
+"""The errors of lsmtune: one root, and a class of its own for mistakes of the user.
 
-A `UserError` is told in one sentence and ends the program with exit code 2; any other
-`LsmtuneError` is told in one sentence and ends it with exit code 1; everything else is a bug
+A `UserError` is printed as one sentence and ends the program with exit code 2. Any other
+`LsmtuneError` is printed as one sentence and ends it with exit code 1. Everything else is a bug
 and keeps its traceback.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_MAX_LISTED = 24
+
 
 class LsmtuneError(Exception):
-    """Something went wrong that lsmtune foresaw; the message is one sentence for the user."""
+    """A foreseen failure; the message is one sentence for the user."""
 
 
 class UserError(LsmtuneError):
-    """The user's input or wish is at fault; the message names the place and what is allowed."""
+    """A mistake in the user's input; the message names the place and what is allowed."""
 
 
 class ParseError(LsmtuneError):
-    """A file or an output is not what it should be; the message names the line."""
+    """A file or an output with unexpected content; the message names the line."""
+
+
+def unknown_word(kind: str, word: object, allowed: Iterable[str], see: str = "") -> str:
+    """Return the message for a word that is not one of the allowed ones.
+
+    It offers the most similar allowed word. `see` is a command that lists the allowed words; it
+    replaces a list that is too long for one sentence.
+    """
+    names = list(allowed)
+    near = get_close_matches(str(word), names, n=1)
+    text = f"unknown {kind} {word!r}" + (f"; did you mean {near[0]!r}?" if near else ";")
+    if see and len(names) > _MAX_LISTED:
+        return f"{text} {'See' if near else 'see'} `{see}`"
+    return f"{text} {'Available' if near else 'available'}: {', '.join(names)}"

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.system.workdir import (
     MARKER_NAME,
+    _draft,
     create_workdir,
     directory_bytes,
     remove_workdir,
@@ -187,6 +189,51 @@ def test_sweep_takes_only_what_the_dead_have_left(tmp_path: Path) -> None:
     assert sweep_workdirs(tmp_path) == [dead]
     assert sorted(tmp_path.iterdir()) == [mine, foreign]
     assert sweep_workdirs(tmp_path / "nowhere") == []
+
+
+KILLED_IN_THE_MIDDLE = """
+import os, signal, sys
+from pathlib import Path
+from lsmtune.system.workdir import create_workdir, remove_workdir
+action, step, parent = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+if action == "remove":
+    create_workdir(parent, "trial")
+steps = 0
+def stops(event, details):
+    global steps
+    if event in {"os.mkdir", "open", "os.rename", "os.remove", "os.rmdir"} and str(parent) in str(details):
+        steps += 1
+        if steps == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(stops)
+create_workdir(parent, "trial") if action == "create" else remove_workdir(parent / "trial")
+"""
+
+
+@pytest.mark.parametrize("action", ["create", "remove"])
+def test_sweep_removes_what_a_kill_at_any_step_left(tmp_path: Path, action: str) -> None:
+    for step in range(1, 10):
+        arguments = [sys.executable, "-c", KILLED_IN_THE_MIDDLE, action, str(step), str(tmp_path)]
+        killed = subprocess.run(arguments, check=False).returncode == -signal.SIGKILL
+        sweep_workdirs(tmp_path)
+        assert list(tmp_path.iterdir()) == [], step
+        if not killed:
+            break
+    assert not killed
+    assert step >= 4
+
+
+def test_sweep_leaves_drafts_with_content_and_of_living_processes(tmp_path: Path) -> None:
+    path = create_workdir(tmp_path, "trial")
+    draft = _draft(path)
+    draft.mkdir()
+    foreign = draft.with_name(draft.name.replace(f"~{os.getpid()}~", "~4194305~"))
+    foreign.mkdir()
+    (foreign / "file").touch()
+    unnamed = tmp_path / ".lsmtune-new~of~another~version"
+    unnamed.mkdir()
+    assert sweep_workdirs(tmp_path) == []
+    assert sorted(tmp_path.iterdir()) == sorted([path, draft, foreign, unnamed])
 
 
 def test_sweep_sees_through_a_reused_process_id(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from lsmtune.system.host import free_bytes
-from lsmtune.system.workdir import create_workdir, remove_workdir
+from lsmtune.system.workdir import create_workdir, remove_workdir, sweep_drafts
 
 _MOST = 8
 """A verification of a read load uses six: three trees each of winner and base."""
@@ -39,6 +39,7 @@ def restore(folder: Path, key: str, needed_bytes: int, build: Build, into: Path)
     place = folder / key
     facts = place / _FACTS
     if not facts.is_file():
+        sweep_drafts(folder)
         remove_workdir(place)
         _make_room(folder, needed_bytes)
         create_workdir(folder, key)

@@ -17,7 +17,7 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config
 from lsmtune.store.migrations import migrate
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
-from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir
+from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
 from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
@@ -206,6 +206,7 @@ class Home:
 
     def sweep_evidence(self, study: StoredStudy) -> None:
         """Remove the folders of trials that were cut off before their row was written."""
+        sweep_drafts(self.evidence / study.name)
         kept = {Path(trial.evidence).name for trial in self.trials(study)}
         for path in (self.evidence / study.name).glob("[0-9]*"):
             if path.name not in kept:

@@ -1,11 +1,12 @@
 """Work directories: made with a marker, and only what carries a valid marker is ever deleted."""
 
+import errno
 import os
 import platform
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from lsmtune.system.host import boot_id
 
 MARKER_NAME = ".lsmtune-workdir"
 
+_DRAFT = ".lsmtune-new"
+_SEPARATOR = "~"  # not allowed in a boot id, a number or a host name
+_DRAFT_FIELDS = 7
 _STATE, _START_TICKS = 0, 19  # fields of /proc/PID/stat, counted after the command's ")"
 
 
@@ -41,14 +45,20 @@ class _Marker(BaseModel):
 def create_workdir(parent: Path, name: str) -> Path:
     """Make the directory `name` in `parent` (made too if missing) and mark it as ours.
 
-    Raises UserError when `name` is no plain name, exists already, or cannot be made.
+    The directory appears with its marker in one step. Until then it is a draft, whose own name
+    says which process makes it, so that a kill at any moment leaves nothing without an owner.
+    Raises UserError when `name` is not a plain name, exists already, or cannot be made.
     """
     if Path(name).name != name:
         raise UserError(f"a work directory needs a plain name, not {name!r}")
     path = parent / name
     try:
-        path.mkdir(parents=True)
-        _write_marker(path)
+        if os.path.lexists(path):  # a rename would replace an empty directory
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        draft = _draft(path)
+        draft.mkdir(parents=True)
+        _write_marker(draft, path)
+        draft.rename(path)
     except OSError as error:
         raise UserError(f"cannot make the work directory {path}: {error.strerror}") from error
     return path
@@ -96,7 +106,23 @@ def sweep_workdirs(parent: Path) -> list[Path]:
     """
     if not parent.is_dir():
         return []
+    sweep_drafts(parent)
     return [path for path in sorted(parent.iterdir()) if _sweep(path)]
+
+
+def sweep_drafts(parent: Path) -> None:
+    """Remove the drafts in `parent` of directories that dead processes were making or removing.
+
+    A draft contains at most a marker; one with anything else in it is left alone.
+    """
+    for path in parent.glob(f"{_DRAFT}{_SEPARATOR}*"):
+        owner = _draft_owner(path)
+        # Another user's processes may be hidden from us and look dead.
+        if owner is None or path.lstat().st_uid != os.geteuid() or _may_live(owner):
+            continue
+        with suppress(OSError):  # it is not empty, or another sweep is faster
+            (path / MARKER_NAME).unlink(missing_ok=True)
+            path.rmdir()
 
 
 def directory_bytes(path: Path) -> int:
@@ -122,12 +148,38 @@ def _entry_bytes(entry: os.DirEntry[str]) -> int:
     return facts.st_size if stat.S_ISREG(facts.st_mode) else 0
 
 
-def _write_marker(path: Path) -> None:
+def _write_marker(draft: Path, path: Path) -> None:
     try:
-        (path / MARKER_NAME).write_text(_own_marker(path).model_dump_json())
-    except OSError:  # a full disk, mostly; what we have just made holds nothing yet
-        shutil.rmtree(path, ignore_errors=True)
+        (draft / MARKER_NAME).write_text(_own_marker(path).model_dump_json())
+    except OSError:  # a full disk, mostly; what we have just made contains nothing yet
+        shutil.rmtree(draft, ignore_errors=True)
         raise
+
+
+def _draft(path: Path) -> Path:
+    """Return the name that a directory has while this process makes or removes it."""
+    own = _own_marker(path)
+    namespace = "".join(filter(str.isdigit, own.pid_namespace))
+    parts = (_DRAFT, own.boot_id, namespace, str(own.pid), str(own.start_ticks), own.host)
+    return path.with_name(_SEPARATOR.join((*parts, path.name)))
+
+
+def _draft_owner(draft: Path) -> _Marker | None:
+    parts = draft.name.split(_SEPARATOR, _DRAFT_FIELDS - 1)
+    if len(parts) != _DRAFT_FIELDS or draft.is_symlink() or not draft.is_dir():
+        return None
+    _, boot, namespace, pid, start_ticks, host, name = parts
+    if not (pid.isdigit() and start_ticks.isdigit()):
+        return None
+    return _Marker(
+        path=_place(draft.with_name(name)),
+        pid=int(pid),
+        start_ticks=int(start_ticks),
+        pid_namespace=f"pid:[{namespace}]",
+        boot_id=boot,
+        host=host,
+        created="",
+    )
 
 
 def _own_marker(path: Path) -> _Marker:
@@ -161,14 +213,16 @@ def _place(path: Path) -> str:
 
 
 def _delete(path: Path) -> None:
-    # The marker goes last: what an interrupted removal leaves can still be swept.
+    # The marker goes last, and the directory becomes a draft before it goes: an interrupted
+    # removal always leaves something that a sweep recognises.
     for entry in path.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         elif entry.name != MARKER_NAME:
             entry.unlink()
-    (path / MARKER_NAME).unlink()
-    path.rmdir()
+    draft = path.rename(_draft(path))
+    (draft / MARKER_NAME).unlink()
+    draft.rmdir()
 
 
 def _sweep(path: Path) -> bool:
