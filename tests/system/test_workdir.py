@@ -201,7 +201,8 @@ if action == "remove":
 steps = 0
 def stops(event, details):
     global steps
-    if event in {"os.mkdir", "open", "os.rename", "os.remove", "os.rmdir"} and str(parent) in str(details):
+    watched = {"os.mkdir", "open", "os.rename", "os.remove", "os.rmdir"}
+    if event in watched and str(parent) in str(details):
         steps += 1
         if steps == step:
             os.kill(os.getpid(), signal.SIGKILL)
