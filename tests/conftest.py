@@ -15,6 +15,12 @@ from lsmtune.studies import runner
 from lsmtune.studies.runner import Listener
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the flags that write recorded texts again, to be reviewed as a diff."""
+    parser.addoption("--write-contract", action="store_true", help="record the contract again")
+    parser.addoption("--write-texts", action="store_true", help="record tests/texts again")
+
+
 def pytest_collection_finish() -> None:
     """Thousands of tests, which stay, need not be gone through by every collection of garbage."""
     gc.collect()

@@ -1,0 +1,124 @@
+"""Keys and types of all JSON documents are those of the record."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract_record import check, joined, shape
+from lsmtune.cli.main import run
+from lsmtune.recipes.jin2022 import study as jin2022
+
+TESTS = Path(__file__).parents[1]
+CAPTURED = TESTS / "data" / "captured" / "rocksdb-7.8.3-level"
+SHIPPED = Path(jin2022.__file__).parents[2] / "data" / "jin2022" / "honest.jsonl"
+SIMULATED = ["--engine", "simulated", "--num", "20000"]
+EXPERIMENT = """\
+engine = "simulated"
+[workload]
+name = "fillrandom"
+num = 20000
+[sweep]
+repeats = 2
+metrics = ["write_amp"]
+[sweep.factors.memtable]
+write_buffer_size = ["512KiB", "4MiB"]
+[sweep.factors.trigger]
+level0_file_num_compaction_trigger = [2, 4]
+"""
+STUDIES = ("finished", "interrupted", "verified", "front", "server", "cluster", "stores")
+READING = {
+    "show": [["show", study] for study in STUDIES],
+    "trials": [["trials", study] for study in STUDIES],
+    "inspect": [["inspect", "LOG"], ["inspect", "stdout.txt"], ["inspect", "server.LOG"]],
+    "inspect-several": [["inspect", "LOG", "server.LOG"]],
+    "knobs": [["knobs"], ["knobs", "myrocks"], ["knobs", "tikv"], ["knobs", "embedded"]],
+    "workloads": [["workloads"]],
+    "optimizers": [["optimizers"]],
+    "dashboard": [["dashboard", "finished", "--export-only"]],
+    "importance": [["importance", "--batch", "some.jsonl", "--metric", "write_amp",
+                    "--repeats", "1"]],
+    "compare": [["compare", "random", "genetic", "--trials", "3", "--repeats", "2",
+                 "--objective", "write_amp", "--limit", "live_sst_bytes <= none",
+                 "--limit", "get_p99_us <= none", "--limit", "get_missing_p99_us <= none",
+                 "--limit", "scan_p99_us <= none", "-o", "page.html"]],
+}  # fmt: skip
+SIMULATING = {
+    "tune": [["tune", *SIMULATED, "--trials", "2", "--optimizer", "random"]],
+    "plan": [["tune", *SIMULATED, "--dry-run"], ["tune", "--dry-run"]],
+    "screen": [["screen", *SIMULATED, "--trials", "3", "--replicated", "1", "--runs", "2"]],
+    "sweep": [["sweep", "sweep.toml"]],
+}
+
+
+@pytest.fixture
+def inputs(place: Path) -> Path:
+    for name in ("LOG.gz", "stdout.txt"):
+        shutil.copy(CAPTURED / name, Path(name.removesuffix(".gz")))
+    shutil.copy(CAPTURED.parent / "myrocks-6.29-tpcc-universal.LOG.gz", "server.LOG")
+    Path("some.jsonl").write_text("".join(SHIPPED.read_text().splitlines(keepends=True)[:60]))
+    Path("sweep.toml").write_text(EXPERIMENT)
+    return place
+
+
+def documents(commands: list[list[str]], capsys: pytest.CaptureFixture[str]) -> list[Any]:
+    found = []
+    for command in commands:
+        assert run([*command, "--json"]) in (0, 1), capsys.readouterr().err
+        found.append(json.loads(capsys.readouterr().out))
+    return found
+
+
+@pytest.mark.parametrize("name", READING)
+def test_documents_that_need_no_run(
+    inputs: Path,
+    quick_models: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    write: bool,
+    name: str,
+) -> None:
+    monkeypatch.delenv("LSMTUNE_DB_BENCH")  # `compare` without an engine refuses it
+    found = [shape(document) for document in documents(READING[name], capsys)]
+    check(f"documents/{name}", joined(found), write=write)
+
+
+@pytest.mark.parametrize("name", SIMULATING)
+def test_documents_of_simulated_runs(
+    inputs: Path, crowd: None, capsys: pytest.CaptureFixture[str], write: bool, name: str
+) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    found = [shape(document) for document in documents(SIMULATING[name], capsys)]
+    check(f"documents/{name}", joined(found), write=write)
+
+
+def test_lines_of_simulate(inputs: Path, capsys: pytest.CaptureFixture[str], write: bool) -> None:
+    pytest.importorskip("lsmsim", reason="the native core is not built here")
+    lines = [*SHIPPED.read_text().splitlines()[:2], '{"id": "wrong", "knobs": {"nosuch": 1}}']
+    Path("batch.jsonl").write_text("\n".join(lines))
+    assert run(["simulate", "--batch", "batch.jsonl"]) == 0
+    found = [shape(json.loads(line)) for line in capsys.readouterr().out.splitlines()]
+    assert len(found) == len(lines)
+    check("documents/simulate", joined(found), write=write)
+
+
+def test_checks_of_doctor(inputs: Path, capsys: pytest.CaptureFixture[str], write: bool) -> None:
+    assert run(["doctor", "--json"]) in (0, 1)
+    check("documents/doctor", shape(json.loads(capsys.readouterr().out)), write=write)
+
+
+def test_keys_of_study_files(capsys: pytest.CaptureFixture[str], write: bool) -> None:
+    assert run(["schema"]) == 0
+    check("study_keys", sorted(_keys(json.loads(capsys.readouterr().out))), write=write)
+
+
+def _keys(schema: Any, path: str = "") -> Any:
+    if not isinstance(schema, dict):
+        return
+    for name, part in schema.get("properties", {}).items():
+        yield f"{path}{name}"
+        yield from _keys(part, f"{path}{name}.")
+    for name, part in schema.get("$defs", {}).items():
+        yield from _keys(part, f"{name}: ")
