@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from contract_record import check, joined, shape
+
 from lsmtune.cli.main import run
 from lsmtune.recipes.jin2022 import study as jin2022
 

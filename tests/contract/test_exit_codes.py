@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from contract_record import FOLDER
+
 from lsmtune.cli.main import run
 
 RECORD: dict[str, Any] = json.loads((FOLDER / "exit_codes.json").read_text())

@@ -3,8 +3,8 @@
 from typing import Any
 
 import typer
-
 from contract_record import check
+
 from lsmtune.cli.main import app
 
 

@@ -15,7 +15,9 @@ FORMATS = {
     "verified": ("options", "db_bench"), "server": ("my.cnf",), "cluster": ("tikv-toml",),
     "stores": ("toml",),
 }  # fmt: skip
-CASES = [(name, form, back) for name in FORMATS for form in FORMATS[name] for back in (False, True)]
+CASES = [
+    (name, form, flags) for name in FORMATS for form in FORMATS[name] for flags in ([], ["--back"])
+]
 
 
 def test_home_shows_the_numbers_of_the_record(
@@ -33,7 +35,7 @@ def test_home_shows_the_numbers_of_the_record(
 
 
 TEXTS = {"reason", "ended"}
-"""Sentences for people, which may be written more plainly; the status beside them may not change."""
+"""Sentences for people, which may be reworded; the status next to them may not change."""
 
 
 def _lost(recorded: Any, found: Any, path: str = "") -> Any:
@@ -62,18 +64,19 @@ def test_page_of_an_earlier_version_is_written(
     assert study in Path("page.html").read_text()
 
 
-@pytest.mark.parametrize(("study", "form", "back"), CASES)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_exported_file_has_the_values_of_the_record(
-    place: Path, capsys: pytest.CaptureFixture[str], write: bool, study: str, form: str, back: bool
+    place: Path, capsys: pytest.CaptureFixture[str], write: bool, case: tuple[str, str, list[str]]
 ) -> None:
-    flags = [*(["--trial", "1"] if study == "cluster" else []), *(["--back"] if back else [])]
-    assert run(["export", study, "--format", form, *flags]) == 0
+    study, form, flags = case
+    picked = ["--trial", "1"] if study == "cluster" else []
+    assert run(["export", study, "--format", form, *picked, *flags]) == 0
     text = capsys.readouterr().out
-    kept = EXPORTS / f"{form}{'.back' if back else ''}.txt"
+    kept = EXPORTS / f"{form}{'.back' if flags else ''}.txt"
     if write:
         EXPORTS.mkdir(exist_ok=True)
         kept.write_text(text)
-    assert _values(text) or back  # an option that tikv.toml did not have is left out again
+    assert _values(text) or flags  # an option that tikv.toml did not have is left out again
     assert _values(text) == _values(kept.read_text())
 
 
