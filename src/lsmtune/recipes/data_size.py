@@ -57,5 +57,5 @@ def too_small(count: float | None, num: int, needed: float = MIN_FLUSHES) -> str
 
 def _rounded_up(value: float) -> int:
     """Round up to two significant digits."""
-    unit = 10 ** max(0, floor(log10(value)) - 1)
+    unit = int(10 ** max(0, floor(log10(value)) - 1))
     return ceil(value / unit) * unit
