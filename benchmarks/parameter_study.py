@@ -17,7 +17,7 @@ _MOST_KNOBS = 6
 
 
 def kept(document: dict[str, Any]) -> dict[str, Any]:
-    """The part of the recipe's output that the page shows."""
+    """Return the part of the recipe's output that the page shows."""
     screenings = {
         mode: {
             **{key: found[key] for key in ("runs", "configs", "failed", "top")},
@@ -38,7 +38,7 @@ def _metric(metric: dict[str, Any]) -> dict[str, Any]:
 
 
 def _accuracy(study: dict[str, Any]) -> str:
-    """How well each metric can be predicted, the paper's figure beside."""
+    """Return how well each metric can be predicted, with the paper's value."""
     honest, published = (study["screenings"][mode] for mode in ("honest", "published"))
     lines = [
         f"{honest['configs']} configs ({honest['runs']} runs, {honest['failed']} failed) with the "
@@ -65,7 +65,7 @@ def _r2(interval: dict[str, float]) -> str:
 
 
 def _knobs(study: dict[str, Any]) -> str:
-    """The first knobs of each metric, the load fixed."""
+    """Return the first knobs of each metric with a fixed workload."""
     lines = ["| metric | knob | R² lost without it | least at | most at | apart by |",
              "|---|---|---|---|---|---|"]  # fmt: skip
     for name, metric in study["screenings"]["honest"]["metrics"].items():
@@ -80,7 +80,7 @@ def _knobs(study: dict[str, Any]) -> str:
 
 
 def _searches(study: dict[str, Any]) -> str:
-    """What the genetic searches found, verified."""
+    """Return the verified results of the genetic searches."""
     lines = ["| search | records | best single run of 36 | verified fitness (95 %) | pairs |",
              "|---|---|---|---|---|"]  # fmt: skip
     shares = []
