@@ -13,8 +13,8 @@ the later repeats. Nothing was fitted to these runs.
 
 On the third machine: runs of random_configs.py (zstd.jsonl, lz4hc.jsonl, and snappy_million.jsonl
 with 1,000,000 records). zstd_machine.json and similar files are its calibrations, each made just
-before the runs. After the first of them, one thing changed in the simulator: the last flush of a load
-waits. After the others nothing changed. Writes results/simulator.json.
+before the runs. After the first of them, one thing changed in the simulator: the last flush of a
+load waits. After the others nothing changed. Writes results/simulator.json.
 """
 
 import json
@@ -122,7 +122,7 @@ def failed(pairs: Sequence[Pair]) -> dict[str, int]:
 
 
 def repeated(pairs: Sequence[Pair]) -> dict[str, int]:
-    """Return the share of the configs with three runs whose live space is predicted in their range.
+    """Count the configs with several runs, and those whose live space is predicted in their range.
 
     The range is 5 % wider than that of the runs, because three runs do not show all of it.
     """

@@ -103,7 +103,7 @@ def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
         name=part.name,
         knob=knob.name,
         statement=f"{paper()[part.name]['title']}: {knob.name} "
-        + ("matters little" if indifferent else f"= {words}"),
+        + ("has little effect" if indifferent else f"= {words}"),
         here=told(knob, part.recommended[knob.name]),
         finding=finding,
         evidence=_evidence(part, knob, shown, against, count),
