@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from lsmtune.report.frame import section
 from lsmtune.report.markup import Html, element, table
-from lsmtune.report.words import TIMES, Ratio
+from lsmtune.report.words import TIMES, Ratio, unbroken
 from lsmtune.stats import Interval
 
 Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]
@@ -91,7 +91,7 @@ def claims_section(claims: Sequence[Claim]) -> Html:
     title = f"{confirmed} of {len(claims)} published claims are confirmed"
     if used == {"not judged"}:
         title = "No claim is judged"
-    rows = [[claim.statement, claim.finding, claim.evidence] for claim in claims]
+    rows = [[claim.statement, claim.finding, _evidence(claim)] for claim in claims]
     legend = " ".join(text for finding, text in _MEANINGS.items() if finding in used)
     return section(
         "Published claims", title,
@@ -99,3 +99,7 @@ def claims_section(claims: Sequence[Claim]) -> Html:
         table("Published claims and measured ratios",
               ("published claim", "result here", "measured ratio (95 % interval)"), rows),
     )  # fmt: skip
+
+
+def _evidence(claim: Claim) -> str:
+    return "too little data" if claim.finding == "not judged" else unbroken(claim.evidence)

@@ -45,6 +45,7 @@ from lsmtune.report.words import (
     label,
     listed,
     quantity,
+    unbroken,
 )
 from lsmtune.stats import Interval
 from lsmtune.units import format_bytes
@@ -125,7 +126,9 @@ def _cost(part: Part, ratio: Interval) -> Interval:
 
 
 def _claims(found: list[Claim]) -> Html:
-    rows = [[claim.statement, claim.here, claim.finding, claim.evidence] for claim in found]
+    rows = [
+        [claim.statement, claim.here, claim.finding, unbroken(claim.evidence)] for claim in found
+    ]
     little = f"{100 * (LITTLE - 1):.0f} %"
     return section(
         "Published recommendations", "Result of each recommendation",
@@ -135,7 +138,9 @@ def _claims(found: list[Claim]) -> Html:
             "Agrees: no other value is clearly better, and at least one is clearly worse.",
             "Disagrees: another value is clearly better than all published ones.",
             f"Makes no difference here: the intervals of all values are within {little} of the "
-            "recommended value. A knob that has little effect in the post then agrees.",
+            "recommended value.",
+            "A knob that has little effect in the post agrees if its intervals are within "
+            f"{little}. It disagrees if an interval is completely outside.",
             "Not decided: more runs are needed.",
             "Clearly means that the interval excludes 1. All intervals of a recommendation "
             "together have 95 % confidence (Bonferroni), so that chance does not decide one.",
