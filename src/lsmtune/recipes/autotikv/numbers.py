@@ -36,11 +36,16 @@ _SHARES = {
 _COUNTS = {"block_reads": "blocks read", "bloom_useful": "block reads avoided by filters"}
 
 
+Change = tuple[str, str, str]
+"""A metric in words, and its values with the first and the second compared value of a knob."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A published recommendation, the recommendation here, and the result of comparing them.
 
-    `evidence` is the effect of the knob on the objective, `why` its effect on other metrics.
+    `evidence` is the effect of the knob on the objective, `why` its effect on other metrics. Both
+    compare the values `compared`. `changes` has the other metrics with both their values.
     """
 
     name: Name
@@ -51,6 +56,8 @@ class Claim:
     evidence: str
     why: str
     published_why: str
+    compared: tuple[str, str]
+    changes: tuple[Change, ...]
 
 
 def claims(results: Results) -> Iterator[Claim]:
@@ -61,7 +68,7 @@ def claims(results: Results) -> Iterator[Claim]:
         for theirs in paper()[name]["recommended"]:
             claim = _claim(part, theirs)
             yield claim if reason is None else replace(
-                claim, finding="not judged", evidence=reason, why=""
+                claim, finding="not judged", evidence=reason, why="", changes=()
             )  # fmt: skip
 
 
@@ -99,6 +106,9 @@ def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
     finding = _indifferent(part, knob, count) if indifferent else _judged(part, knob, values, count)
     shown, against = _extremes(part, knob, None if indifferent else values, finding)
     words = " or ".join(told(knob, value) for value in values)
+    cells = part.cells[knob.name]
+    compared = (told(knob, shown), told(knob, against))
+    changes = tuple(moved(part, cells[shown], cells[against]))
     return Claim(
         name=part.name,
         knob=knob.name,
@@ -107,8 +117,10 @@ def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
         here=told(knob, part.recommended[knob.name]),
         finding=finding,
         evidence=_evidence(part, knob, shown, against, count),
-        why=_why(part, knob, shown, against),
+        why=_why(compared, changes),
         published_why=theirs["why"],
+        compared=compared,
+        changes=changes,
     )
 
 
@@ -180,18 +192,17 @@ def _evidence(part: Part, knob: Knob, shown: Value, against: Value, count: int) 
     return f"{what}: {times(ratio)}" if ratio else f"{what}: too few runs"
 
 
-def _why(part: Part, knob: Knob, shown: Value, against: Value) -> str:
+def _why(compared: tuple[str, str], changes: tuple[Change, ...]) -> str:
     """Return what else changes with one value of a knob instead of another."""
-    cells = part.cells[knob.name]
-    found = list(moved(part, cells[shown], cells[against]))
-    begin = f"{told(knob, shown)} instead of {told(knob, against)}"
-    if not found:
+    begin = " instead of ".join(compared)
+    if not changes:
         return f"{begin}: no clear change in blocks read, filters or cache hits"
-    return f"{begin}: {', '.join(found)}"
+    texts = (f"{what} {after} instead of {before}" for what, after, before in changes)
+    return f"{begin}: {', '.join(texts)}"
 
 
-def moved(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
-    """Yield the metrics that clearly differ between two cells, in words."""
+def moved(part: Part, cell: Cell, against: Cell) -> Iterator[Change]:
+    """Yield the metrics that clearly differ between two cells."""
     experiment, operation = part.experiment, _OPERATION[part.name]
     for swept in experiment.swept.metrics:
         name = swept.metric
@@ -201,18 +212,15 @@ def moved(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
         if abs(after - before) < _MIN_CHANGE * max(after, before):
             continue
         if name in _SHARES:
-            yield f"{_SHARES[name]} in the cache {_share(after)} instead of {_share(before)}"
+            yield f"{_SHARES[name]} in the cache", _share(after), _share(before)
         elif name in _COUNTS:
-            what = f"{_COUNTS[name]} per {operation}"
-            yield f"{what} {number(after)} instead of {number(before)}"
+            yield f"{_COUNTS[name]} per {operation}", number(after), number(before)
         elif name == "sustained_ops_s":
             unit = METRICS[name].unit
-            yield (
-                f"write rate including pending compactions {quantity(after, unit)} instead of "
-                f"{quantity(before, unit)}"
-            )
+            what = "write rate including pending compactions"
+            yield what, quantity(after, unit), quantity(before, unit)
         elif name == "settle_s":
-            yield f"settle time {quantity(after, 's')} instead of {quantity(before, 's')}"
+            yield "settle time", quantity(after, "s"), quantity(before, "s")
     yield from _files(part, cell, against)
 
 
@@ -230,13 +238,13 @@ def _differs(part: Part, cell: Cell, against: Cell, value: Read) -> bool:
     return interval.low > 0 or interval.high < 0
 
 
-def _files(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
+def _files(part: Part, cell: Cell, against: Cell) -> Iterator[Change]:
     """Yield the number of files in level 0, if the workload reads a built tree."""
     if part.experiment.load.kind != "read":
         return
     after, before = (_level_0(part, c) for c in (cell, against))
     if after and before and (min(after) > max(before) or max(after) < min(before)):
-        yield f"files in level 0 {_span(after)} instead of {_span(before)}"
+        yield "files in level 0", _span(after), _span(before)
 
 
 def _level_0(part: Part, cell: Cell) -> list[int]:

@@ -46,6 +46,7 @@ from lsmtune.report.words import (
     listed,
     quantity,
     unbroken,
+    unit_text,
 )
 from lsmtune.stats import Interval
 from lsmtune.units import format_bytes
@@ -191,7 +192,7 @@ def _search_plot(part: Part) -> go.Figure:
     )
     figure.add_hline(y=part.base, line={"color": colour("ink"), "width": 1, "dash": "dash"})
     figure.update_xaxes(title="round", showgrid=False)
-    figure.update_yaxes(title=drawn_unit(part.metric)[1], rangemode="tozero")
+    figure.update_yaxes(title=unit_text(drawn_unit(part.metric)[1]), rangemode="tozero")
     return figure
 
 
@@ -218,6 +219,8 @@ def _around(part: Part, found: list[Claim]) -> Html:
         f"{title}: effect of each knob",
         _what_matters(part),
         items(_reasons(found)),
+        table("Other metrics that clearly change with the compared values",
+              ("knob", "metric", "with", "value", "instead of", "value"), _changes(found)),
         element("p", f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}. Each row "
                      "changes one knob of the recommended config."),
         table(f"{title}: {label(first.metric)} of each config, mean", heads, _rows(part)),
@@ -241,9 +244,17 @@ def _what_matters(part: Part) -> str:
 def _reasons(found: list[Claim]) -> Iterator[Html]:
     for claim in found:
         yield join([
-            code(claim.knob), f": {claim.finding}. The post: {claim.published_why}. "
-            f"Measured: {claim.why}.",
+            code(claim.knob), f": {claim.finding}. The post: {claim.published_why}.",
         ])  # fmt: skip
+
+
+def _changes(found: list[Claim]) -> Iterator[list[str]]:
+    for claim in found:
+        after_value, before_value = claim.compared
+        for what, after, before in claim.changes:
+            yield [code(claim.knob), what, after_value, after, before_value, before]
+        if not claim.changes:
+            yield [code(claim.knob), "no clear change", after_value, "", before_value, ""]
 
 
 def _configs(part: Part) -> Iterator[tuple[str, Cell]]:

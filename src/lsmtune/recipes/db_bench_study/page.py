@@ -148,7 +148,11 @@ def _command_rows(results: Results, name: Name) -> Iterator[list[str]]:
 
 def _command_section(results: Results, name: Name) -> Html:
     swept = results.parts[name].swept
-    effects = [[sentence_start(text) for text in answers(swept, found)] for found in swept.metrics]
+    effects = [
+        [sentence_start(text) for text in answers(swept, found)]
+        for found in swept.metrics
+        if not found.cells or any(cell.mean for cell in found.cells)
+    ]
     drawn = swept.metrics[0]
     title = effects[0][0]
     return section(
