@@ -13,7 +13,7 @@ def opening(topic: str, headline: str, sentence: str, *content: str) -> Html:
         "header",
         element("p", topic, class_="topic"),
         element("h1", unbroken(sentence_start(headline))),
-        element("p", sentence),
+        element("p", unbroken(sentence)),
         *content,
     )
 

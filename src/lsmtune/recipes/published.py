@@ -95,7 +95,7 @@ def claims_section(claims: Sequence[Claim]) -> Html:
     legend = " ".join(text for finding, text in _MEANINGS.items() if finding in used)
     return section(
         "Published claims", title,
-        element("p", legend),
+        element("p", unbroken(legend)),
         table("Published claims and measured ratios",
               ("published claim", "result here", "measured ratio (95 % interval)"), rows),
     )  # fmt: skip

@@ -90,8 +90,9 @@ def _opening(results: Results) -> Html:
         picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
                 "other store / RocksDB, with 95 % interval"),
         element("p", "The slides show three commands of db_bench and measure no other store. They "
-                     "expect RocksDB to be better than MyRocks, MongoDB and LedisDB. lsmtune "
-                     "chose the metrics of this comparison, and LevelDB and LMDB in addition."),
+                     "expect RocksDB to be better than various databases, and name MyRocks, "
+                     "MongoDB and LedisDB for a comparison. lsmtune chose the metrics, and "
+                     "LevelDB and LMDB in addition to MyRocks."),
         element("p", "The commands run here with less data; the sizes of the tree and of the range "
                      "tombstones shrink with it. Compare directions and ratios with the slides, "
                      "not seconds: they ran a build with assertions in a virtual machine with one "
