@@ -1,11 +1,11 @@
-"""Four loads and three complaints, tuned for real: what the how-to pages show.
+"""Run the four workloads and three complaints of the how-to pages as real studies.
 
     .venv/bin/python benchmarks/cases.py HOME [CASE …]
 
-Each is a study file of docs/studies: records of 16 B + 1,024 B, the tree at 1/64, equal
-memory. The winners of the four loads are verified at 1/8 too, on eight times the records. Resumes;
-writes benchmarks/results/cases.json and HOME/results/four-loads.html. Nothing else may run on the
-machine meanwhile.
+Each case is a study file of docs/studies: records of 16 B + 1,024 B, the tree at 1/64, equal
+memory. The winners of the four workloads are also verified at 1/8 with eight times the records. An
+interrupted call continues. Writes benchmarks/results/cases.json and HOME/results/four-loads.html.
+Nothing else may run on the machine.
 """
 
 import json
@@ -27,7 +27,7 @@ LARGER_SCALE, LARGER_RECORDS = "1/8", 800_000
 
 
 def measure(case: str, home: Path) -> dict[str, Any]:
-    """Run or resume a study; the JSON of `show` and the command that gives it."""
+    """Run or continue a study; return the JSON of `show` and the command that prints it."""
     file = STUDIES / f"{case}.toml"
     if run(["tune", str(file), "--home", str(home)]) != 0:
         sys.exit(f"study {case} failed")
@@ -36,7 +36,7 @@ def measure(case: str, home: Path) -> dict[str, Any]:
 
 
 def verify_larger(case: str, home: Path) -> dict[str, Any]:
-    """Verify the winner in a larger tree; what that verification shows."""
+    """Verify the winner in a larger tree; return the verification."""
     size = ["--scale", LARGER_SCALE, "--num", str(LARGER_RECORDS)]
     if run(["verify", case, *size, "--home", str(home)]) != 0:
         sys.exit(f"verification of {case} failed")
@@ -49,7 +49,7 @@ def _shown(case: str, home: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the cases that are named, or all, and write what came out."""
+    """Run the named cases, or all, and write the results."""
     home = Path(sys.argv[1])
     wanted = [c for c in (*LOADS, *COMPLAINTS) if c in sys.argv[2:] or not sys.argv[2:]]
     results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}

@@ -1,10 +1,10 @@
-"""How often lsmtune claims a gain where there is none: base against base.
+"""Count how often lsmtune claims a gain where there is none: baseline against baseline.
 
     .venv/bin/python benchmarks/false_gains.py HOME
 
-20 real verifications of the base against itself at 50,000 pairs. Resumes; writes the counts and
-the recorded runs to benchmarks/results/; tests/studies/test_false_gains.py draws 100 more
-verifications from these runs. Nothing else may run on the machine meanwhile.
+Runs 20 real verifications of the baseline against itself with 50,000 records. An interrupted call
+continues. Writes the counts and the runs to benchmarks/results/. tests/studies/test_false_gains.py
+samples 100 more verifications from these runs. Nothing else may run on the machine.
 """
 
 import json
@@ -29,13 +29,13 @@ SPEC = StudySpec(study="false-gains", workload=Workload(num=50_000), base_runs=R
 
 
 def show(event: Event) -> None:
-    """One line a run, so that one sees it move."""
+    """Print one line per run, to show progress."""
     if event.result is not None:
         sys.stderr.write(f"{event.task.role} {event.task.pair}: {event.result.status}\n")
 
 
 def real_verifications(home: Home) -> tuple[list[Verdict], list[list[Pair]]]:
-    """Each of the base's runs is taken for a winner and verified against the base."""
+    """Verify each run of the baseline as if it were a winner."""
     with open_study(home, SPEC, RocksDB("db_bench"), show) as study:
         study.measure_base()
         base_trials = complete_trials(study.trials(), Role.BASE)
@@ -46,7 +46,7 @@ def real_verifications(home: Home) -> tuple[list[Verdict], list[list[Pair]]]:
 
 
 def main() -> None:
-    """Run the real verifications and write their runs and claims."""
+    """Run the verifications and write their runs and claims."""
     with Home(Path(sys.argv[1]), create=True) as home:
         verdicts, pairs = real_verifications(home)
     gains = sum(verdict.claim == "gain" for verdict in verdicts)
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def rounded(metrics: Any) -> dict[str, float]:
-    """Metrics with six significant digits, which is more than any of them carries."""
+    """Return metrics with six significant digits, more than their accuracy."""
     return {name: float(f"{value:.6g}") for name, value in metrics.items()}
 
 

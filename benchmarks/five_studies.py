@@ -1,9 +1,9 @@
-"""Five studies with different seeds: what a user gains with 16 trials, verified.
+"""Run five studies with different seeds: the verified gain after 16 trials.
 
     .venv/bin/python benchmarks/five_studies.py HOME
 
-200,000 pairs of 16 B + 1,024 B, the tree at 1/64, equal memory, compaction on. Resumes; writes
-benchmarks/results/five_studies.json. Nothing else may run on the machine meanwhile.
+200,000 records of 16 B + 1,024 B, the tree at 1/64, equal memory, compactions on. An interrupted
+call continues. Writes benchmarks/results/five_studies.json. Nothing else may run on the machine.
 """
 
 import json
@@ -26,7 +26,7 @@ RESULTS = Path(__file__).parent / "results" / "five_studies.json"
 
 
 def measure(home: Path, seed: int) -> dict[str, Any]:
-    """Run or resume the study of a seed; the JSON of `show`."""
+    """Run or continue the study of a seed; return the JSON of `show`."""
     name = f"seed-{seed}"
     flags = ["--num", "200000", "--trials", "16", "--seed", str(seed)]
     if run(["tune", *flags, "--study", name, "--home", str(home)]) != 0:
@@ -36,7 +36,7 @@ def measure(home: Path, seed: int) -> dict[str, Any]:
 
 
 def summary(studies: list[dict[str, Any]]) -> dict[str, Any]:
-    """Median and range over the studies of each verified ratio, winner / base."""
+    """Return median and range over the studies of each verified ratio, winner / baseline."""
     verified = [s["verification"] for s in studies if s["verification"]]
     ratios = {name: [v["ratios"][name]["median"] for v in verified] for name in SHOWN}
     return {
@@ -50,7 +50,7 @@ def summary(studies: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run all studies and write what came out."""
+    """Run all studies and write the results."""
     studies = [measure(Path(sys.argv[1]), seed) for seed in SEEDS]
     document = {"summary": summary(studies), "studies": studies}
     RESULTS.parent.mkdir(exist_ok=True)

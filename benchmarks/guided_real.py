@@ -1,13 +1,13 @@
-"""Guided beside other searches on real RocksDB: what it has after eight trials, they after 36.
+"""Compare the optimizer guided after 8 trials with others after 36, on real RocksDB.
 
     .venv/bin/python benchmarks/guided_real.py HOME
 
-Three loads and three seeds, chosen beforehand, and three more of guided alone, under the default
-objective and limits, cold. After searches their winners are measured again, in six pairs of runs
-with the base. In a home that `lsmtune doctor --calibrate` knows, guided alone under the three more.
-Nothing else should run. The same call goes on after an interruption. Writes to
-results/guided_real.json, as it goes, the best value so far after each trial, what the winner
-came to, and whether it kept each limit.
+Three workloads and three seeds, chosen before the runs, and three more seeds of guided alone, with
+the default objective and constraints and without an earlier study. After the searches, six pairs
+of runs with the baseline measure each winner again. In a home that `lsmtune doctor --calibrate` has
+calibrated, only guided runs, with the three additional seeds. Nothing else should run. An
+interrupted call continues. Writes results/guided_real.json while it runs: the best value so far
+after each trial, the verified value of the winner, and whether it kept each constraint.
 """
 
 import json
@@ -46,7 +46,7 @@ Step = Callable[[StudySpec, Engine, Home], dict[str, Any]]
 
 
 def search(load: str, optimizer: str, seed: int) -> StudySpec:
-    """The search by that optimizer under that load."""
+    """Return the search of that optimizer with that workload."""
     return StudySpec(
         study=f"{load}-{optimizer}-{seed}".replace(" ", "-"), workload=LOADS[load],
         optimizer=optimizer, seed=seed, trials=GUIDED if optimizer == "guided" else MOST,
@@ -55,15 +55,15 @@ def search(load: str, optimizer: str, seed: int) -> StudySpec:
 
 
 def searched(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
-    """The best value so far after each trial, as measured; 1 is the base's."""
+    """Return the measured best value so far after each trial; 1 is the baseline."""
     (curve,) = on_engine([spec], engine, home, progress)
     return {"costs": list(curve.costs)}
 
 
 def confirmed(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
-    """What the winner came to beside the base, with its interval; 1 where nothing beat that.
+    """Return the winner's value relative to the baseline with its interval, and its constraints.
 
-    And whether it kept each limit.
+    The value is 1 if no trial beat the baseline.
     """
     with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
         # Measured again it may lose its place, but it stays the one that the search chose.
@@ -77,7 +77,7 @@ def confirmed(spec: StudySpec, engine: Engine, home: Home) -> dict[str, Any]:
 
 
 def plan(*, calibrated: bool) -> Iterator[tuple[Step, int, str, str]]:
-    """What is done in which order: with which seed, under which load, by which optimizer."""
+    """Yield the order of the searches: seed, workload, optimizer."""
     for seeds in (UNSEEN,) if calibrated else (SEEDS, UNSEEN):
         for step in (searched, confirmed):
             yield from product((step,), seeds, LOADS, ("guided",))

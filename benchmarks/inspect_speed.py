@@ -1,9 +1,9 @@
-"""How long `inspect` takes for a LOG of 100 MB, and how much memory.
+"""Measure time and memory of `inspect` for a LOG of 100 MB.
 
     .venv/bin/python benchmarks/inspect_speed.py LOG.gz
 
-The LOG is what one run wrote after its opening, over and over until it is large; it is read in a
-process of its own, `--runs` times, plain and packed.
+The LOG is the part of a real LOG after its first lines, repeated until it is large. A separate
+process reads it `--runs` times, plain and compressed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ _CODE = "import sys; from lsmtune.cli.main import run; sys.exit(run(['inspect', 
 
 
 def enlarged(log: bytes) -> bytes:
-    """The LOG's head, and the rest of it as often as it takes."""
+    """Return the first lines of the LOG, and the rest repeated to the wanted size."""
     begin = log.index(b"\n", log.index(b"DB pointer")) + 1
     head, rest = log[:begin], log[begin:]
     return head + rest * (_BYTES // len(rest) + 1)

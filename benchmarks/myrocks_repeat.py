@@ -1,9 +1,10 @@
-"""How far runs of fixed transactions and seed agree on MyRocks, and what a trial adds to them.
+"""Measure how much runs with the same transactions and seed differ on MyRocks.
 
     .venv/bin/python benchmarks/myrocks_repeat.py
 
-TPC-C of two warehouses under either compaction style, six runs each; run it with nothing else
-running. Writes benchmarks/results/myrocks_repeat.json; benchmarks/figures.py puts it into the docs.
+TPC-C with two warehouses, six runs per compaction style; it also measures the time that a trial
+adds to a run. Nothing else may run on the machine. Writes benchmarks/results/myrocks_repeat.json;
+benchmarks/figures.py copies it into the docs.
 """
 
 import json
@@ -25,7 +26,7 @@ STYLES = {"level": 0, "universal": 1}
 
 
 def main() -> None:
-    """Run everything, keep what comes out."""
+    """Run everything and store the results."""
     spec = make_spec({"workload": {"name": "tpcc", "operations": 1500}}, "here")
     engine = MyRocks(spec.program)
     with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
@@ -46,7 +47,7 @@ def main() -> None:
 
 
 def _run(engine: MyRocks, trial: TrialSpec, base: Any, work: Path) -> dict[str, float]:
-    """One run: its figures, and the time that is neither load, settling nor building."""
+    """Return one run: its metrics, and its time outside load, settling and building."""
     phases: dict[str, float] = {}
     with workdir(work, "trial") as directory:
         began = time.monotonic()

@@ -1,10 +1,10 @@
-"""What a trial costs beyond the load and the compaction that really ran.
+"""Measure the time of a trial outside its load and its compactions.
 
     .venv/bin/python benchmarks/overhead.py HOME
 
-A study of 12 trials at 200,000 pairs; prints medians in seconds: by how much a trial outlasts
-its load + settle time, and how long no db_bench runs between two of them. Writes
-benchmarks/results/overhead.json. Nothing else may run on the machine meanwhile.
+Runs a study of 12 trials with 200,000 records and prints medians in seconds: the time of a trial
+beyond load + settle, and the time between two trials without db_bench. Writes
+benchmarks/results/overhead.json. Nothing else may run on the machine.
 """
 
 import json
@@ -31,21 +31,21 @@ lifetimes: list[tuple[float, float]] = []
 
 
 class TimedProcess(ChildProcess):
-    """A child process that notes when it was started and when its end was seen."""
+    """A child process that records its start and when its end was noticed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._born = time.monotonic()
         super().__init__(*args, **kwargs)
 
     def wait(self, timeout_s: float) -> ExitStatus:
-        """Wait as usual, and note the moment."""
+        """Wait as usual and record the time."""
         status = super().wait(timeout_s)
         lifetimes.append((self._born, time.monotonic()))
         return status
 
 
 def main() -> None:
-    """Run the study under the clock and write the medians."""
+    """Run the study, measure it, and write the medians."""
     client.ChildProcess = TimedProcess  # type: ignore[misc]
     with (
         Home(Path(sys.argv[1]), create=True) as home,

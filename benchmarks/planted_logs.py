@@ -1,9 +1,9 @@
-"""Make the LOGs that the tests of `inspect` read: one planted problem each, and a healthy one.
+"""Make the LOGs for the tests of `inspect`: each has one planted problem, one is healthy.
 
     .venv/bin/python benchmarks/planted_logs.py tests/data/planted
 
-Takes about three minutes with nothing else running on the machine. Each run is db_bench with the
-flags of HEALTHY but for what its case says.
+Takes about three minutes if nothing else runs on the machine. Each run is db_bench with the flags
+of HEALTHY and the changes of its case.
 """
 
 import argparse
@@ -53,7 +53,7 @@ CASES: dict[str, dict[str, object]] = {
 
 
 def planted(case: str, program: str) -> bytes:
-    """Run a case in a folder of its own and return its LOG."""
+    """Run a case in its own folder and return its LOG."""
     with tempfile.TemporaryDirectory() as folder:
         flags = {**HEALTHY, **CASES[case], "db": f"{folder}/db"}
         told = [f"--{name}={value}" for name, value in flags.items()]
@@ -62,7 +62,7 @@ def planted(case: str, program: str) -> bytes:
 
 
 def main() -> None:
-    """Make the LOGs that are asked for."""
+    """Make the requested LOGs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES)

@@ -1,11 +1,12 @@
-"""Random configs of both styles with one codec, for runs that the simulator is held against.
+"""Print random configs of level and universal compaction with one codec.
 
     .venv/bin/python benchmarks/random_configs.py CODEC COUNT SEED RECORDS > FILE
     .venv/bin/lsmtune doctor --calibrate --home HOME
     .venv/bin/lsmtune screen --batch FILE --home HOME -o RUNS
 
-Half of them are of universal compaction; all knobs of compaction that the simulator knows are
-drawn, the tree at 1/64. With nothing else running a run of 200,000 records takes some ten seconds.
+The runs of these configs check the simulator. Half of the configs have universal compaction. All
+compaction knobs of the simulator vary; the tree is at 1/64. A run of 200,000 records takes about
+ten seconds if nothing else runs on the machine.
 """
 
 import sys
@@ -38,7 +39,7 @@ KNOBS = (
 def configs(
     style: int, codec: str, count: int, seed: int, load: Workload
 ) -> Iterator[dict[str, Value]]:
-    """Random legal configs of a style and a codec, as db_bench's flags."""
+    """Yield random legal configs of a style and a codec as flags of db_bench."""
     spec = make_spec({"workload": load.model_dump(), "knobs": ",".join(KNOBS)}, "random configs")
     catalogue = catalogue_of(spec.engine, load)
     own = {"compaction_style": style, "compression_type": codec}

@@ -1,10 +1,10 @@
-"""The defaults of RocksDB's options in every version, read from its headers.
+"""Read the defaults of RocksDB's options from the headers of every version.
 
     .venv/bin/python benchmarks/rocksdb_defaults.py CLONE
 
 CLONE is a git clone of RocksDB with its tags and release branches. Writes
-src/lsmtune/data/rocksdb_defaults.json: for each option, under the name that a LOG gives it, the
-versions from which on it has a default (null: the option is gone).
+src/lsmtune/data/rocksdb_defaults.json: for each option, under its name in a LOG, the versions from
+which each default applies. null means that the option was removed.
 """
 
 import argparse
@@ -53,7 +53,7 @@ Version = tuple[int, int]
 
 
 def releases(clone: Path) -> dict[Version, str]:
-    """The newest tag of each version, or its release branch."""
+    """Return the newest tag of each version, or its release branch."""
     found: dict[Version, tuple[tuple[int, ...], str]] = {}
     refs = git(clone, "for-each-ref", "--format=%(refname)").split()
     for ref in refs:
@@ -66,7 +66,7 @@ def releases(clone: Path) -> dict[Version, str]:
 
 
 def git(clone: Path, *arguments: str) -> str:
-    """What git prints."""
+    """Return the output of git."""
     return subprocess.run(
         ["git", "-C", str(clone), *arguments],  # noqa: S607 - whichever git there is
         check=True,
@@ -76,7 +76,7 @@ def git(clone: Path, *arguments: str) -> str:
 
 
 def defaults(headers: str) -> dict[str, object]:
-    """The default of each option in the headers of one version."""
+    """Return the default of each option in the headers of one version."""
     text = _COMMENT.sub("", headers)
     constants = {**NAMED_CONSTANTS, **enumerators(text)}
     return {
@@ -89,7 +89,7 @@ def defaults(headers: str) -> dict[str, object]:
 
 
 def bodies(text: str, struct: str) -> Iterator[str]:
-    """What the braces of a struct hold."""
+    """Return the text between the braces of a struct."""
     for match in _STRUCT.finditer(text):
         if match[1] == struct:
             depth, end = 1, match.end()
@@ -100,7 +100,7 @@ def bodies(text: str, struct: str) -> Iterator[str]:
 
 
 def enumerators(text: str) -> dict[str, int]:
-    """The numbers of all names that enumerations define."""
+    """Return the numbers of all names that enumerations define."""
     numbers: dict[str, int] = {}
     for body in _ENUM.findall(text):
         following = 0
@@ -118,7 +118,7 @@ def enumerators(text: str) -> dict[str, int]:
 
 
 def evaluated(name: str, expression: str, constants: dict[str, object]) -> object:
-    """The value of an initialiser as JSON has it, None for what is no plain value."""
+    """Return the value of an initialiser for JSON; None if it is not a plain value."""
     told = " ".join(expression.split())
     if told in ("true", "false"):
         return told == "true"
@@ -136,7 +136,7 @@ def evaluated(name: str, expression: str, constants: dict[str, object]) -> objec
 
 
 def arithmetic(node: ast.AST) -> int | float:
-    """The value of an expression of numbers."""
+    """Return the value of an expression of numbers."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -147,7 +147,7 @@ def arithmetic(node: ast.AST) -> int | float:
 
 
 def main() -> None:
-    """Read every version and write what changed when."""
+    """Read every version and write the changes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clone", type=Path)
     clone = parser.parse_args().clone
@@ -170,7 +170,7 @@ def main() -> None:
 
 
 def note(history: dict[str, list[list[object]]], version: str, found: dict[str, object]) -> None:
-    """Note what is new, other or gone in a version."""
+    """Record the options that are new, changed or removed in a version."""
     for name in {*history, *found}:
         changes = history.setdefault(name, [])
         value = found.get(name)

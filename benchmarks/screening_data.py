@@ -1,8 +1,8 @@
-"""The screening data that ships with lsmtune: measured here, written to src/lsmtune/data/jin2022.
+"""Measure the screening data that ships with lsmtune, in src/lsmtune/data/jin2022.
 
     .venv/bin/python benchmarks/screening_data.py --home FOLDER
 
-Takes about 50 minutes with nothing else running on the machine; goes on where it stopped.
+Takes about 50 minutes if nothing else runs on the machine. An interrupted call continues.
 """
 
 import argparse
@@ -23,7 +23,7 @@ COMMANDS = {
 
 
 def measure(mode: str, home: Path) -> None:
-    """Measure a mode, write its runs and what they were taken on."""
+    """Measure a mode; write its runs and the facts of the machine."""
     command = f"{COMMANDS[mode]} --study jin2022-{mode}"
     runs = DATA / f"{mode}.jsonl"
     if run([*shlex.split(command), "--home", str(home), "-o", str(runs)]):

@@ -1,10 +1,11 @@
-"""The parameter study on the simulator: 2,000 configs at 1,000,000 pairs, beside the real runs.
+"""Repeat the parameter study on the simulator: 2,000 configs, 1,000,000 records.
 
     .venv/bin/python benchmarks/simulated_study.py [CONFIGS]
 
-The same space and the same analysis as of the screening that ships, which was made at 200,000
-pairs: by how much the held-out R² of extra trees falls without a knob, the paper's random forest,
-and which knobs tell the best tenth. Writes results/simulated_study.json.
+Space and analysis are those of the screening that ships, which has 200,000 records. For each knob
+it computes how much the held-out R² of extra trees falls without the knob, its importance in the
+paper's random forest, and whether it separates the best tenth of the configs. Writes
+results/simulated_study.json.
 """
 
 import json
@@ -35,7 +36,7 @@ REPEATS, SEED = 1, 1
 
 
 def simulated(configs: int) -> tuple[list[BatchLine], float]:
-    """The runs of the design, and the seconds that they took."""
+    """Return the runs of the design and the seconds that they took."""
     spec = Plan().screening("honest")
     catalogue = catalogue_of(spec.engine, spec.workload)
     base = Base(options="", settings=catalogue.defaults(1))
@@ -60,7 +61,7 @@ def simulated(configs: int) -> tuple[list[BatchLine], float]:
 
 
 def analysed(runs: Runs, metric: str) -> dict[str, Any]:
-    """The forest's held-out R², and by method what each knob matters."""
+    """Return the forest's held-out R², and the importance of each knob by method."""
     design, outcome = runs.design, runs.outcome(metric)
     falls = permutation(design, outcome, "extra trees", REPEATS, SEED)
     methods: dict[str, Iterable[float]] = {
@@ -79,7 +80,7 @@ def analysed(runs: Runs, metric: str) -> dict[str, Any]:
 
 
 def beside(real: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    """Both analyses of a metric, and how alike they rank the knobs that the simulator knows."""
+    """Return both analyses of a metric, and the similarity of their rankings of the knobs."""
     both = sorted(real["mdi"].keys() & told["mdi"].keys() & known_knobs())
 
     def alike(method: str) -> float:

@@ -1,18 +1,20 @@
-"""How close the simulator comes to real runs that it was not fitted to.
+"""Compare the simulator's predictions with real runs that were not used to fit it.
 
     .venv/bin/python benchmarks/simulator.py
 
-The real runs are the screening that ships: levelled compaction, 25 knobs, 200,000 records, with a
-build that has its assertions on. The simulator's constants come from the first 80 configs, which
-are left out. Runs of random configs with all knobs of compaction on another machine are in
-styles.jsonl, more universal ones in universal.jsonl, those of 1,000,000 records in million.jsonl,
-universal configs that ran three times in repeats.jsonl, and again in another hour in
-repeats_later.jsonl, FIFO in fifo.jsonl, and what one `lsmtune doctor --calibrate` before the latter
-repeats told of that machine in elsewhere_machine.json: nothing was fitted to them.
-zstd.jsonl, lz4hc.jsonl and, of 1,000,000 records, snappy_million.jsonl are runs of
-random_configs.py on a third machine; zstd_machine.json and so on are its calibrations, each made
-just before. All that changed in the simulator behind the first is that the last flush of a load
-waits; nothing did behind the others. Writes results/simulator.json.
+The real runs are the screening that ships: level compaction, 25 knobs, 200,000 records, a build
+with assertions. The simulator's constants come from the first 80 configs, which are left out here.
+
+More runs are from two other machines. On the second machine: random configs with all compaction
+knobs (styles.jsonl), more universal ones (universal.jsonl), 1,000,000 records (million.jsonl),
+universal configs that ran three times (repeats.jsonl) and again later (repeats_later.jsonl), and
+FIFO (fifo.jsonl). elsewhere_machine.json is the result of one `lsmtune doctor --calibrate` before
+the later repeats. Nothing was fitted to these runs.
+
+On the third machine: runs of random_configs.py (zstd.jsonl, lz4hc.jsonl, and snappy_million.jsonl
+with 1,000,000 records). zstd_machine.json and similar files are its calibrations, each made just
+before the runs. After the first of them, one thing changed in the simulator: the last flush of a
+load waits. After the others nothing changed. Writes results/simulator.json.
 """
 
 import json
@@ -52,7 +54,7 @@ Pair = tuple[BatchLine, Prediction]
 
 
 def held_out() -> list[BatchLine]:
-    """The runs of configs that no constant was fitted to."""
+    """Return the runs of configs that no constant was fitted to."""
     lines = [line for line in shipped("honest") if line.metrics]
     configs = list(map(config_of, lines))
     fitted = set(list(dict.fromkeys(configs))[:FITTED])
@@ -60,12 +62,12 @@ def held_out() -> list[BatchLine]:
 
 
 def config_of(line: BatchLine) -> str:
-    """A name for its knobs."""
+    """Return a name for the knobs."""
     return json.dumps(sorted(line.knobs.items()))
 
 
 def agreement(pairs: Sequence[Pair], metric: str) -> dict[str, float]:
-    """How far predictions are off, and whether they rank the runs as they were."""
+    """Return the errors of the predictions, and whether they rank the runs correctly."""
     x = np.array([line.metrics[metric] for line, _ in pairs])
     y = np.array([prediction.metrics[metric] for _, prediction in pairs])
     off = np.abs(y[x > 0] / x[x > 0] - 1)
@@ -77,9 +79,9 @@ def agreement(pairs: Sequence[Pair], metric: str) -> dict[str, float]:
 
 
 def beside_models(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
-    """The simulator beside the study's models, trained on 400 real configs, on the others.
+    """Compare the simulator with the study's models, trained on 400 real configs.
 
-    Of each metric the model that did best there, as only hindsight can choose it.
+    For each metric it uses the model that was best afterwards, which no user could know before.
     """
     catalogue = catalogue_of("rocksdb", Workload())
     table = runs_of([line for line, _ in pairs], catalogue)
@@ -103,14 +105,14 @@ def beside_models(pairs: Sequence[Pair]) -> dict[str, dict[str, object]]:
 
 
 def elsewhere(names: Sequence[str], machine: str = "elsewhere_machine") -> list[Pair]:
-    """Runs on another machine, and what is told of them where it was calibrated."""
+    """Return the errors for runs on another machine, with and without its calibration."""
     lines = [line for name in names for line in read_batch(FOLDER / f"{name}.jsonl")]
     constants = json.loads((FOLDER / f"{machine}.json").read_text())["constants"]
     return list(zip(lines, predict(list(map(run_of, lines)), constants), strict=True))
 
 
 def failed(pairs: Sequence[Pair]) -> dict[str, int]:
-    """Runs that came to nothing, as they really did and as was foretold."""
+    """Return the runs that failed, and those predicted to fail."""
     nothing = [(not line.metrics, not prediction.metrics) for line, prediction in pairs]
     return {
         "real": sum(real for real, _ in nothing),
@@ -120,9 +122,9 @@ def failed(pairs: Sequence[Pair]) -> dict[str, int]:
 
 
 def repeated(pairs: Sequence[Pair]) -> dict[str, int]:
-    """Configs that ran three times: whose live space is foretold inside their range.
+    """Count the configs with several runs, and those whose live space is predicted in their range.
 
-    The range is widened by a twentieth, for three runs do not show all of it.
+    The range is 5 % wider than that of the runs, because three runs do not show all of it.
     """
     inside = 0
     groups = grouped(pairs, config_of)
@@ -134,7 +136,7 @@ def repeated(pairs: Sequence[Pair]) -> dict[str, int]:
 
 
 def apart(pairs: Sequence[Pair], by: Callable[[BatchLine], str]) -> dict[str, dict[str, object]]:
-    """How far predictions are off for the runs that have something in common."""
+    """Return the errors of the predictions by group of runs."""
     told = [(line, prediction) for line, prediction in pairs if line.metrics and prediction.metrics]
     return {
         common: {"runs": len(own), **{name: agreement(own, name) for name in OF_STYLES}}
@@ -143,7 +145,7 @@ def apart(pairs: Sequence[Pair], by: Callable[[BatchLine], str]) -> dict[str, di
 
 
 def grouped(pairs: Sequence[Pair], by: Callable[[BatchLine], str]) -> dict[str, list[Pair]]:
-    """The pairs by what their lines have in common."""
+    """Return the pairs by what their lines have in common."""
     groups: dict[str, list[Pair]] = {}
     for line, prediction in pairs:
         groups.setdefault(by(line), []).append((line, prediction))
@@ -151,12 +153,12 @@ def grouped(pairs: Sequence[Pair], by: Callable[[BatchLine], str]) -> dict[str, 
 
 
 def codec_of(line: BatchLine) -> str:
-    """What its files are compressed with."""
+    """Return the codec of the files."""
     return str(line.knobs.get("compression_type", "snappy"))
 
 
 def shape_of(line: BatchLine) -> str:
-    """Its style, with or without dynamic levels, and its size."""
+    """Return the style, whether levels are dynamic, and the number of records."""
     style = STYLES[int(str(line.knobs.get("compaction_style", 0)))]
     if line.workload.num > FEWER:
         return f"{style}, {line.workload.num:,} records"
@@ -167,7 +169,7 @@ def shape_of(line: BatchLine) -> str:
 
 
 def codec_and_shape_of(line: BatchLine) -> str:
-    """Both."""
+    """Return both."""
     return f"{codec_of(line)}, {shape_of(line)}"
 
 

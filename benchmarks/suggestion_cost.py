@@ -1,11 +1,11 @@
-"""What it costs to decide on the next trial.
+"""Measure the time that an optimizer needs for the next config.
 
     .venv/bin/python benchmarks/suggestion_cost.py [OPTIMIZER ...]
 
-Each optimizer (those that are named, or all) is asked ten times after 50, 100 and 200 trials of 26
-and of 80 knobs, a fifth of the trials having failed and a fifth having broken a limit. Prints the
-median and the longest time as a table, and writes them to benchmarks/results/suggestion_cost.json,
-where other optimizers' rows stay as they are. Nothing else may run on the machine meanwhile.
+Each named optimizer, or all, makes ten suggestions after 50, 100 and 200 trials of 26 and of 80
+knobs. A fifth of the trials failed and a fifth violated a constraint. Prints the median and the
+longest time as a table and writes them to benchmarks/results/suggestion_cost.json; rows of other
+optimizers stay. Nothing else may run on the machine.
 """
 
 import json
@@ -35,7 +35,7 @@ Row = dict[str, str | int | float]
 
 
 def make_space(preset: str, count: int) -> KnobSpace:
-    """The first knobs of the preset, on RocksDB's defaults; no advice, which costs nothing."""
+    """Return the first knobs of the preset with RocksDB's defaults, without suggested starts."""
     catalogue = load("rocksdb")
     base = catalogue.defaults(SCALE)
     knobs = tuple(knob.scaled(SCALE) for knob in catalogue.select(preset)[:count])
@@ -43,7 +43,7 @@ def make_space(preset: str, count: int) -> KnobSpace:
 
 
 def judge(config: Config, rng: np.random.Generator) -> Observation:
-    """Any value, as what is learned does not change what it costs to learn it."""
+    """Return any value: the values do not change the time of learning."""
     fate = rng.integers(5)
     if fate == 0:
         return Observation(config, None, None)
@@ -51,7 +51,7 @@ def judge(config: Config, rng: np.random.Generator) -> Observation:
 
 
 def seconds(optimizer: Optimizer, space: KnobSpace, trials: int) -> list[float]:
-    """How long each of the suggestions took, after one that does not count."""
+    """Return the time of each suggestion, after a first one that does not count."""
     rng = np.random.default_rng(1)
     history = [Observation(space.default(), (1.0,), -0.1)]
     history += [judge(space.sample(rng), rng) for _ in range(trials)]
@@ -64,7 +64,7 @@ def seconds(optimizer: Optimizer, space: KnobSpace, trials: int) -> list[float]:
 
 
 def measure(names: Sequence[str]) -> list[Row]:
-    """A row for each of the optimizers, space and number of trials."""
+    """Return a row per optimizer, space and number of trials."""
     rows: list[Row] = []
     for preset, count in SPACES.items():
         space = make_space(preset, count)
@@ -79,7 +79,7 @@ def measure(names: Sequence[str]) -> list[Row]:
 
 
 def table(rows: list[Row]) -> str:
-    """The rows in Markdown, in milliseconds."""
+    """Return the rows in Markdown, in milliseconds."""
     lines = ["| optimizer | knobs | trials | median | longest |", "|---|---|---|---|---|"]
     lines += [
         f"| {r['optimizer']} | {r['knobs']} | {r['trials']} "

@@ -1,11 +1,11 @@
-"""What a warm start saves from a similar load, and costs from a misleading one.
+"""Measure what a warm start saves after a similar workload and costs after a misleading one.
 
     .venv/bin/python benchmarks/warm_start.py [SEARCHES]
 
-On models of the screening that ships: one of every other config stands for the load that is tuned,
-one of the rest for a similar load that was tuned before. The misleading load is the similar one
-turned round: what is best there is worst here; under the dull one so little of that matters that
-its runs look alike. Writes results/warm_start.json.
+Runs on models of the screening that ships. A model of every second config is the tuned workload, a
+model of the others is a similar workload that was tuned before. The misleading workload is the
+similar one reversed: its best configs are the worst here. In the dull one, knobs have so little
+effect that all runs are similar. Writes results/warm_start.json.
 """
 
 import json
@@ -41,7 +41,7 @@ LIFTED = tuple(
 
 @dataclass(frozen=True)
 class Turned(Modelled):
-    """A load under which everything that is good here is as bad, or a share of it."""
+    """A workload in which good values become as bad, or change less."""
 
     share: float = 1.0
 
@@ -52,7 +52,7 @@ class Turned(Modelled):
 
 
 def models() -> tuple[Modelled, Modelled]:
-    """The load that is tuned, and the similar one."""
+    """Return the tuned workload and the similar one."""
     spec = Plan().screening("honest")
     catalogue = catalogue_of(spec.engine, spec.workload)
     ground = Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), 20_000)
@@ -69,7 +69,7 @@ def _config(line: object) -> str:
 
 
 class Recorded:
-    """An optimizer that keeps the history it was asked with last."""
+    """An optimizer that keeps the history of its last call."""
 
     def __init__(self, search: Optimizer) -> None:
         self.name, self.summary, self._search = search.name, search.summary, search
@@ -81,7 +81,7 @@ class Recorded:
 
 
 def before(load: Modelled, seed: int) -> Earlier:
-    """What a search of the other load has measured."""
+    """Return what a search of the other workload measured."""
     recorded = Recorded(make_optimizer(OPTIMIZER))
     search(load, "before", recorded, seed + 1000, BEFORE + 1)
     return Earlier("before", recorded.history)
@@ -111,9 +111,9 @@ def main() -> None:
 def taken(
     curves: Mapping[str, Sequence[Curve]], marks: Sequence[int], trials: int
 ) -> dict[str, dict[str, object]]:
-    """How many trials each arm takes to what cold starts have in the median at each mark.
+    """Return the trials of each arm to reach the median of cold starts at each mark.
 
-    One more than there are stands for never.
+    One more than the number of trials means never.
     """
     found: dict[str, dict[str, object]] = {}
     for mark in marks:

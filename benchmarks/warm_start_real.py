@@ -1,11 +1,12 @@
-"""What a warm start saves from a similar load, and costs from a misleading one, on real RocksDB.
+"""Measure what a warm start saves or costs on real RocksDB.
 
     .venv/bin/python benchmarks/warm_start_real.py HOME
 
-Random writes are tuned with gp-ucb, cold, and behind two other loads: a similar one (values half as
-large) and a misleading one (keys in order: nothing overlaps, compactions move files). Limits are
-lifted: latencies of a few thousand reads decide by luck which configs count. Nothing else should
-run. The same call goes on after an interruption. Writes results/warm_start_real.json.
+gp-ucb tunes random writes without an earlier study and after two other workloads: a similar one,
+with values half as large, and a misleading one, with keys in order: nothing overlaps, and
+compactions move files. There are no constraints: with a few thousand reads, latency constraints
+exclude configs by chance. Nothing else should run. An interrupted call continues. Writes
+results/warm_start_real.json.
 """
 
 import json
@@ -27,7 +28,7 @@ TRIALS, SEARCHES, NUM = 24, 3, 200_000
 
 
 def studies() -> dict[str, list[StudySpec]]:
-    """The studies of each arm; those before come first."""
+    """Return the studies of each arm; earlier studies come first."""
     spec = StudySpec(
         workload=Workload(num=NUM), trials=TRIALS, optimizer="gp-ucb", limits=LIFTED,
         early_stop=False,

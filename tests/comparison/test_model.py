@@ -1,4 +1,4 @@
-"""The model of screened runs tells what the engine would have measured, with its noise."""
+"""Tests of the model of screened runs."""
 
 from collections.abc import Callable
 
@@ -26,14 +26,14 @@ def make_space() -> KnobSpace:
 
 
 def truth(config: Config) -> float:
-    """Small blocks are good, and zlib is."""
+    """Return the true value: small blocks and zlib are best."""
     return float(config["block_size"]) / 1e4 + (0.0 if config["compression_type"] == "zlib" else 1)
 
 
 def screened(
     count: int, codecs: tuple[str, ...] = ("none", "zlib", "lz4"), seed: int = 1
 ) -> list[BatchLine]:
-    """Random configs of the space; the first ten ran three times."""
+    """Return random configs of the space; the first ten ran three times."""
     rng, space, lines = np.random.default_rng(seed), make_space(), []
     for place in range(count):
         codec = codecs[place % len(codecs)]
@@ -54,14 +54,14 @@ def model() -> Modelled:
     return modelled(screened(150), CATALOGUE, make_space(), parse_objective("write_amp", []))
 
 
-def test_it_predicts_configs_that_were_not_screened(model: Modelled) -> None:
+def test_model_predicts_configs_that_were_not_screened(model: Modelled) -> None:
     rng = np.random.default_rng(5)
     configs = [model.space.sample(rng) for _ in range(60)]
     told = np.array([model.metrics(config)["write_amp"] for config in configs])
     assert np.corrcoef(told, [truth(config) for config in configs])[0, 1] > 0.97
 
 
-def test_a_run_is_as_noisy_as_the_screened_ones(model: Modelled) -> None:
+def test_run_has_the_noise_of_the_screened_runs(model: Modelled) -> None:
     assert model.noise["write_amp"] == pytest.approx(NOISE_SD, rel=0.5)
     rng, config = np.random.default_rng(6), model.space.default()
     runs = [model.run(config, rng)["write_amp"] for _ in range(300)]
@@ -69,14 +69,14 @@ def test_a_run_is_as_noisy_as_the_screened_ones(model: Modelled) -> None:
     assert float(np.mean(runs)) == pytest.approx(model.metrics(config)["write_amp"], rel=0.02)
 
 
-def test_the_base_costs_1_and_a_better_config_less(model: Modelled) -> None:
+def test_baseline_costs_1_and_a_better_config_less(model: Modelled) -> None:
     base = model.space.default()
     better = model.space.canonical({**base, "compression_type": "zlib"})
     assert model.cost(base) == 1
     assert model.cost(better) < 0.8
 
 
-def test_only_screened_choices_are_searched() -> None:
+def test_space_has_only_screened_choices() -> None:
     told = modelled(
         screened(120, ("none", "lz4")), CATALOGUE, make_space(), parse_objective("write_amp", [])
     )
@@ -84,7 +84,7 @@ def test_only_screened_choices_are_searched() -> None:
     assert set(codec.drawn) == {"none", "lz4"}
 
 
-def test_a_limit_that_the_runs_do_not_tell_is_left_out() -> None:
+def test_constraint_on_a_missing_metric_is_left_out() -> None:
     asked = parse_objective("write_amp", ["live_sst_bytes <= 2 * base"])
     told = modelled(screened(120), CATALOGUE, make_space(), asked)
     assert {limit.metric for limit in told.objective.limits} == {"live_sst_bytes"}
@@ -92,13 +92,13 @@ def test_a_limit_that_the_runs_do_not_tell_is_left_out() -> None:
 
 
 REFUSED: list[tuple[Callable[[], list[BatchLine]], str, str]] = [
-    (lambda: screened(40), "write_amp", "40 screened configs are too few"),
-    (lambda: screened(120), "stall_s", "do not tell of stall_s"),
+    (lambda: screened(40), "write_amp", "40.*100"),
+    (lambda: screened(120), "stall_s", "stall_s.*write_amp"),
 ]
 
 
 @pytest.mark.parametrize(("lines", "asked", "words"), REFUSED)
-def test_what_cannot_be_modelled_is_refused(
+def test_lines_that_cannot_be_modelled_are_refused(
     lines: Callable[[], list[BatchLine]], asked: str, words: str
 ) -> None:
     with pytest.raises(UserError, match=words):

@@ -1,4 +1,4 @@
-"""A comparison runs every search once, keeps it, and goes on where it stopped."""
+"""Tests of the searches of a comparison: each runs once and is stored."""
 
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +23,7 @@ def silent(_: object):  # type: ignore[no-untyped-def]
     yield lambda event: None
 
 
-def test_on_the_shipped_model_what_has_run_is_kept(tmp_path: Path) -> None:
+def test_on_model_stores_finished_searches(tmp_path: Path) -> None:
     lifted = [f"{metric} <= none" for metric in READ_LIMITS]
     spec = make_spec({"objective": "write_amp", "limits": lifted, "trials": 4}, "test")
     kept = tmp_path / "kept.jsonl"
@@ -38,9 +38,7 @@ def test_on_the_shipped_model_what_has_run_is_kept(tmp_path: Path) -> None:
     assert all(len(curve.costs) == 4 for curve in again)
 
 
-def test_on_an_engine_each_search_is_a_study_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_engine_each_search_is_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     given = {"study": "c", "objective": "write_amp", "knobs": "block_size", "trials": 3}
     spec = make_spec(given, "test")

@@ -70,6 +70,6 @@ def compare(
     if as_json:
         print_json(comparing.outcome_document(found))
         return
-    for line in comparing.outcome_lines(found):
+    for line in comparing.outcome_lines(found, simulated=not real):
         say(line)
     say(f"page: {page}")

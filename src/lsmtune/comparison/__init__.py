@@ -1,1 +1,1 @@
-"""Optimizers against each other at equal budgets: on a model of screened runs, or on the engine."""
+"""Comparison of optimizers at equal budgets: on a model of screened runs, or on the engine."""

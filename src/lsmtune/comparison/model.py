@@ -1,4 +1,4 @@
-"""A model of screened runs that stands for the engine: thousands of trials in minutes."""
+"""Model of screened runs that replaces the engine: thousands of trials in minutes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,16 +18,16 @@ from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.points import Points
 
 MODEL = "gradient boosting"
-"""Neither a Gaussian process nor a forest, so that none of the optimizers is at home in it."""
+"""Neither a Gaussian process nor a forest: it favours none of the optimizers."""
 _FEWEST = 100
 _SEED = 1
 
 
 @dataclass(frozen=True)
 class Modelled:
-    """What the engine would measure of a config of the space, as learnt from screened runs.
+    """Predictions of what the engine measures for a config, learnt from screened runs.
 
-    `_slack` is the factor by which each metric of a run may be off by chance (see `run_noise`).
+    `_slack` is the factor by which each metric of a run may differ by chance (see `run_noise`).
     """
 
     space: KnobSpace
@@ -38,21 +38,21 @@ class Modelled:
 
     @cached_property
     def noise(self) -> Metrics:
-        """The standard deviation of the logarithm of each metric among runs of one config."""
+        """Standard deviation of the logarithm of each metric over runs of one config."""
         return {name: log(self._slack.get(name, 1.0)) / 2 for name in self._models}
 
     def metrics(self, config: Config) -> dict[str, float]:
-        """The expected metrics, without noise."""
+        """Return the expected metrics, without noise."""
         row = self._points.matrix([config])
         return {name: float(model.predict(row)[0]) for name, model in self._models.items()}
 
     def run(self, config: Config, rng: np.random.Generator) -> dict[str, float]:
-        """The metrics of a run, as noisy as those of the engine."""
+        """Return the metrics of a run, with the noise of the engine's runs."""
         expected = self.metrics(config)
         return {n: v * float(np.exp(rng.normal(0, self.noise[n]))) for n, v in expected.items()}
 
     def observe(self, config: Config, run: Metrics, base: Metrics) -> Observation:
-        """A run as the optimizer sees it: limits are exceeded only beyond the noise of runs."""
+        """Return a run for the optimizer; constraints are violated only beyond the noise."""
         values, violation = self.objective.values(run, base), self._violation(run, base)
         return Observation(config, values, violation, metrics=run)
 
@@ -60,7 +60,7 @@ class Modelled:
         return self.objective.violation(run, base, self._slack)
 
     def first(self, rng: np.random.Generator, runs: int) -> tuple[Observation, Metrics]:
-        """The base, measured so many times, and its medians."""
+        """Return the baseline, measured `runs` times, and its medians."""
         config = self.space.default()
         found = [self.run(config, rng) for _ in range(runs)]
         base = median_metrics(found)
@@ -68,7 +68,7 @@ class Modelled:
         return replace(self.observe(config, base, base), runs=values), base
 
     def cost(self, config: Config) -> float:
-        """What a config really comes to; 1, which is the base, where it breaks limits."""
+        """Return the noise-free cost of a config; 1, the baseline's, if it violates constraints."""
         expected, base = self.metrics(config), self.metrics(self.space.default())
         if self._violation(expected, base) > 0:
             return 1.0
@@ -78,25 +78,30 @@ class Modelled:
 def modelled(
     lines: Sequence[BatchLine], catalogue: Catalogue, space: KnobSpace, objective: Objective
 ) -> Modelled:
-    """The model of measured lines, whose knobs are at the scale of the space.
+    """Return the model of measured lines, whose knobs have the scale of the space.
 
-    UserError where there are too few, or they do not tell of the objective. A limit on a metric
-    that the lines lack cannot be held, and is left out.
+    UserError if there are too few lines or if they lack a metric of the objective. A constraint on
+    a missing metric is left out.
     """
     groups = _by_config(lines, catalogue, space)
     if len(groups) < _FEWEST:
         raise UserError(
-            f"compare: {len(groups)} screened configs are too few for a model; allowed are >= "
-            f"{_FEWEST} (`lsmtune screen` measures more)"
+            f"compare: {len(groups)} screened configs are too few for a model; at least {_FEWEST} "
+            "are needed (`lsmtune screen` measures more)"
         )
     runs = [line.metrics for group in groups.values() for line in group]
     known = set.intersection(*(set(metrics) for metrics in runs))
     if missing := [name for name in objective.metrics if name not in known]:
-        raise UserError(f"compare: the screened runs do not tell of {', '.join(missing)}")
+        raise UserError(
+            f"compare: the screened runs do not contain {', '.join(missing)}; available: "
+            f"{', '.join(sorted(known))}"
+        )
     asked = replace(objective, limits=tuple(li for li in objective.limits if li.metric in known))
     names = dict.fromkeys([*asked.metrics, *(limit.metric for limit in asked.limits)])
     if zero := [name for name in names if any(metrics[name] <= 0 for metrics in runs)]:
-        raise UserError(f"compare: {zero[0]} is 0 in some screened runs, which no model holds")
+        raise UserError(
+            f"compare: {zero[0]}: it is 0 in some screened runs; a model needs positive values"
+        )
     seen_space = _as_screened(space, list(groups))
     points = Points(seen_space.knobs)
     matrix = points.matrix(list(groups))
@@ -123,7 +128,7 @@ def _by_config(
 
 
 def _as_screened(space: KnobSpace, configs: Sequence[Config]) -> KnobSpace:
-    """The space with only those choices that were screened: of others a model knows nothing."""
+    """Return the space with only the screened choices; the model cannot predict others."""
     knobs = (
         knob.restricted(tuple({config[knob.name] for config in configs}))
         if knob.kind == "categorical"

@@ -1,4 +1,4 @@
-"""Searches of several optimizers as curves, and what they say: how good, after how many trials."""
+"""Searches of several optimizers as curves, and the summary of each optimizer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,15 +12,15 @@ from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.stats import Interval, median_interval
 
 MARKS = (8, 16, 24, 36, 50, 75, 100, 150, 200)
-"""After so many trials the best is told, as far as the budget goes, and at its end."""
+"""Numbers of trials after which the best cost is reported, and the last trial in addition."""
 
 _BASE_RUNS = 3
-"""As a study measures its base."""
+"""Runs of the baseline, as in a study."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One search: what its best config so far comes to after each trial, 1 being the base."""
+    """One search: the cost of its best config so far after each trial; the baseline has cost 1."""
 
     optimizer: str
     seed: int
@@ -29,10 +29,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How an optimizer did over its repeats.
+    """Results of an optimizer over its searches.
 
-    `best_at` is the best so far after so many trials. `trials_to_target` is how many it took to
-    reach the target; an end is None where it was not reached.
+    `best_at` is the best cost so far by number of trials. `trials_to_target` is the number of
+    trials to reach the target: median and interval, None where it was not reached.
     """
 
     optimizer: str
@@ -44,9 +44,9 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All standings, the best first.
+    """Results of all optimizers, the best first.
 
-    The target is what is to be reached: what the `reference` ends with, or a value of the user's.
+    The target is the final cost of the `reference`, or a value given by the user.
     """
 
     target: float
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def search(modelled: Modelled, name: str, optimizer: Optimizer, seed: int, trials: int) -> Curve:
-    """One search on the model. What counts is what the best-looking config really comes to."""
+    """Run one search on the model. A cost is the noise-free cost of the config that looks best."""
     rng = np.random.default_rng([seed, trials])
     first, base = modelled.first(rng, _BASE_RUNS)
     history, costs, best = [first], [], 1.0
@@ -73,7 +73,7 @@ def search(modelled: Modelled, name: str, optimizer: Optimizer, seed: int, trial
 
 
 def curve_of(name: str, seed: int, history: Sequence[Observation]) -> Curve:
-    """A search on the engine: as measured, the base first in the history."""
+    """Return a search on the engine, as measured; the history begins with the baseline."""
     costs, lowest = [], 1.0
     for seen in history[1:]:
         lowest = min(lowest, _looks(seen))
@@ -82,7 +82,7 @@ def curve_of(name: str, seed: int, history: Sequence[Observation]) -> Curve:
 
 
 def _looks(seen: Observation) -> float:
-    """The measured value; what failed, was cut or breaks limits is never best."""
+    """Return the measured value; a failed, pruned or violating trial is never the best."""
     if seen.value is None or seen.cut or (seen.violation or 0.0) > 0:
         return inf
     return seen.value
@@ -90,9 +90,10 @@ def _looks(seen: Observation) -> float:
 
 def outcome(curves: Sequence[Curve], trials: int, target: float | None, reference: str | None
             ) -> Outcome:  # fmt: skip
-    """The standings. Without a target it is what the reference ends with in the median.
+    """Return the results of all optimizers.
 
-    Without a reference that is the optimizer which ends last.
+    The default target is the median final cost of the reference. The default reference is the
+    optimizer with the highest final cost.
     """
     names = list(dict.fromkeys(curve.optimizer for curve in curves))
     own = {name: [c for c in curves if c.optimizer == name] for name in names}
@@ -117,17 +118,17 @@ def _standing(name: str, curves: Sequence[Curve], trials: int, target: float) ->
 
 
 def at(curve: Curve, trials: int) -> float:
-    """The best after so many trials; a search that ran out of configs keeps its last."""
+    """Return the best cost after that number of trials; after the last config it stays the same."""
     return curve.costs[min(trials, len(curve.costs)) - 1]
 
 
 def trials_to(curve: Curve, target: float) -> int | None:
-    """How many trials it took to come as low as the target; None if it never did."""
+    """Return the number of trials until the cost reached the target, or None."""
     return next((n for n, cost in enumerate(curve.costs, 1) if cost <= target), None)
 
 
 def outcome_document(found: Outcome) -> dict[str, object]:
-    """The outcome as JSON: `compare --json`."""
+    """Return the results as JSON: `compare --json`."""
     return {
         "target_value": found.target,
         "reference": found.reference,
@@ -146,16 +147,16 @@ def outcome_document(found: Outcome) -> dict[str, object]:
     }
 
 
-def outcome_lines(found: Outcome) -> Iterable[str]:
-    """The outcome for people: a table, the best optimizer first."""
-    marks = list(found.standings[0].best_at)
-    width = max(len(s.optimizer) for s in found.standings) + 2
-    yield f"cost of the best so far after so many trials (1 is the base, below 1 a gain): median " \
-          f"of {found.standings[0].repeats} searches (95 %)"  # fmt: skip
-    yield " " * width + "".join(f"{mark:>25}" for mark in marks) + f"{'trials to':>14}"
-    yield " " * width + " " * 25 * len(marks) + f"{found.target:>14.3f}"
+def outcome_lines(found: Outcome, *, simulated: bool = False) -> Iterable[str]:
+    """Yield the results for the terminal: a table of at most 60 columns, the best first."""
+    width = max(len("optimizer"), *(len(s.optimizer) for s in found.standings)) + 2
+    if simulated:
+        yield "Simulated: the searches ran on a model of measured runs, not on the engine."
+    yield "Cost of the best config: 1 is the baseline, lower is better."
+    yield f"Searches per optimizer: {found.standings[0].repeats}"
+    yield f"{'optimizer':{width}}{f'after {found.trials} (95 %)':22}trials to {found.target:.3f}"
     for s in found.standings:
-        cells = (f"{i.median:.3f} ({i.low:.3f} to {i.high:.3f})" for i in s.best_at.values())
+        end = s.best_at[found.trials]
+        cost = f"{end.median:.3f} ({end.low:.3f}\N{EN DASH}{end.high:.3f})"
         middle = s.trials_to_target[0]
-        taken = "not reached" if middle is None else str(middle)
-        yield f"{s.optimizer:{width}}" + "".join(f"{c:>25}" for c in cells) + f"{taken:>14}"
+        yield f"{s.optimizer:{width}}{cost:22}{'not reached' if middle is None else middle}"

@@ -1,4 +1,4 @@
-"""Runs the searches of a comparison; what has run is kept, and the same call goes on."""
+"""Run the searches of a comparison. Finished searches are stored; the same call continues."""
 
 import hashlib
 import json
@@ -26,12 +26,12 @@ from lsmtune.system.workers import worker_pool
 from lsmtune.trials import Base
 
 _MANY_FILES = 20_000
-"""As the shipped screening's host allowed."""
+"""Limit of open files on the host of the shipped screening."""
 
 
 @lru_cache(maxsize=1)
 def shipped_model(objective: tuple[str, ...], limits: tuple[str, ...]) -> Modelled:
-    """The model of the screening that ships: random writes, 25 knobs of the parameter study."""
+    """Return the model of the shipped screening: random writes and 25 knobs."""
     plan = Plan()
     spec = plan.screening("honest")
     catalogue = catalogue_of(spec.engine, spec.workload)
@@ -43,7 +43,7 @@ def shipped_model(objective: tuple[str, ...], limits: tuple[str, ...]) -> Modell
 def on_model(
     spec: StudySpec, optimizers: Sequence[str], repeats: int, kept: Path, jobs: int
 ) -> Iterator[Curve]:
-    """Searches on the shipped model, each finished one kept in a file of JSON lines."""
+    """Yield searches on the shipped model; each finished one is stored as a line of JSON."""
     with study_lock(kept.with_suffix(".lock"), f"the comparison in {kept}"):
         done = _read(kept) if kept.exists() else {}
         wanted = [(n, s) for s in range(spec.seed, spec.seed + repeats) for n in optimizers]
@@ -68,7 +68,7 @@ def _one(
     objective: tuple[str, ...], limits: tuple[str, ...], name: str, seed: int, trials: int
 ) -> Curve:
     def guide() -> Simulated | None:
-        """The simulator under the screened load; limits that no run there tells are left out."""
+        """Return the simulator with the screened workload."""
         load = shipped("honest")[0].workload
         asked = {"workload": load, "objective": objective, "limits": limits}
         return foretelling(Plan().screening("honest").model_copy(update=asked), model.space)
@@ -79,7 +79,7 @@ def _one(
 
 
 def _read(path: Path) -> dict[tuple[str, int], Curve]:
-    """The finished searches; a line that an interruption has cut off is left out, and mended."""
+    """Return the finished searches; an incomplete last line is removed from the file."""
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
@@ -92,7 +92,7 @@ def _read(path: Path) -> dict[tuple[str, int], Curve]:
 
 
 def code_digest() -> str:
-    """A name for all that a search on the model hangs on: another version searches otherwise."""
+    """Return a digest of all code and data that a search on the model depends on."""
     package, digest = files("lsmtune"), hashlib.sha256()
     for room in ("knobs", "learning", "simulator", "optimizers", "comparison", "data"):
         for path in sorted(Path(str(package / room)).rglob("*")):
@@ -102,9 +102,9 @@ def code_digest() -> str:
 
 
 def engine_studies(spec: StudySpec, optimizers: Sequence[str], repeats: int) -> list[StudySpec]:
-    """The studies of a comparison on the engine: the optimizers in turn, seed by seed.
+    """Return the studies of a comparison on the engine: the optimizers take turns, seed by seed.
 
-    So a drift of the machine falls on all of them alike.
+    A drift of the machine then affects all of them equally.
     """
     return [
         spec.model_copy(
@@ -122,7 +122,7 @@ def engine_studies(spec: StudySpec, optimizers: Sequence[str], repeats: int) -> 
 def on_engine(
     studies: Sequence[StudySpec], engine: Engine, home: Home, progress: Progress
 ) -> Iterator[Curve]:
-    """The searches as studies of the home."""
+    """Yield the searches; each is a study of the home."""
     for spec in studies:
         with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
             study.tune()

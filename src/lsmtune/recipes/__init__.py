@@ -1,1 +1,1 @@
-"""Packaged studies that reproduce published ones."""
+"""Recipes: packaged studies that reproduce published ones."""

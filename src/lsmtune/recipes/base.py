@@ -1,4 +1,4 @@
-"""What a recipe is to the command line: which studies it runs, and what comes out."""
+"""Contract between recipes and the command line: the studies of a recipe and its results."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -10,12 +10,12 @@ from lsmtune.store.home import Home
 from lsmtune.studies.runner import Listener
 
 Progress = Callable[[StudySpec], AbstractContextManager[Listener]]
-"""Shows the events of a study while its context is open."""
+"""Context manager that shows the events of a study."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user asks of a recipe; None: as the recipe has it."""
+    """Flags of `lsmtune reproduce`; None: the recipe's default."""
 
     program: str = "db_bench"
     num: int | None = None
@@ -27,7 +27,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """What came out: one HTML page, the results as JSON, and in a few lines."""
+    """Results of a recipe: an HTML page, a JSON document, and lines for the terminal."""
 
     page: str
     document: dict[str, Any]
@@ -39,10 +39,10 @@ class Recipe(Protocol):
 
     name: str
     flags: frozenset[str]
-    """Which fields of Asked it has, besides the program."""
+    """Fields of Asked that the recipe uses, in addition to the program."""
 
     def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
-        """The studies that will run, so that they are checked before anything is made."""
+        """Return the studies that will run; they are checked before anything is created."""
 
     def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
-        """Run what has not run yet; everything goes on where it stopped."""
+        """Run what is missing. An interrupted recipe continues where it stopped."""

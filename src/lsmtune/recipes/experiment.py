@@ -1,7 +1,7 @@
-"""A controlled experiment from its settings to what it shows."""
+"""Run a recipe's controlled experiment and collect its results."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fsum
 
 from lsmtune.analysis.inspect.assemble import assemble
@@ -15,6 +15,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level
 from lsmtune.recipes.base import Progress
+from lsmtune.recipes.data_size import MIN_FLUSHES, flushes, too_small, written_bytes
 from lsmtune.report.facts import workload_text
 from lsmtune.spec import StudySpec
 from lsmtune.stats import Interval, of_several, ratio_interval
@@ -31,16 +32,16 @@ _ANY_MEMORY = "1TiB"
 Cell = tuple[int, ...]
 Value = Callable[[SweptRun], float | None]
 Make = Callable[[str, str], Engine]
-"""Makes an engine of its name and its program."""
+"""Function that makes an engine from its name and its program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A controlled experiment that has run: under which load and on what, its single runs, and
-    what they show together.
+    """Results of a controlled experiment: workload, engine version, host, runs and analysis.
 
-    `trees` are the levels that the runs of each cell have left, in the order of their blocks,
-    `logs` what the LOG of the first run of some cells says.
+    `trees` has the levels of each cell after its runs, in the order of the blocks. `logs` has the
+    LOG of the first run of some cells. `flushes` is how many times a run of a cell fills the
+    memtable, where that is known.
     """
 
     load: Workload
@@ -50,11 +51,19 @@ class Experiment:
     swept: Swept
     trees: Mapping[Cell, tuple[tuple[Level, ...], ...]]
     logs: Mapping[Cell, Inspection]
+    flushes: Mapping[Cell, float] = field(default_factory=dict)
+
+    def too_small(
+        self, needed: float = MIN_FLUSHES, cells: Sequence[Cell] | None = None
+    ) -> str | None:
+        """Return why the runs of these cells (default: all) write too little data, or None."""
+        counts = [n for cell, n in self.flushes.items() if cells is None or cell in cells]
+        return too_small(min(counts, default=None), self.load.num, needed)
 
     def by_block(self, cell: Cell, value: Value) -> dict[int, float]:
-        """The cell's values by their block, those that were measured."""
-        told = ((run.block, value(run)) for run in self.outcome.runs if run.cell == cell)
-        return {block: found for block, found in told if found is not None}
+        """Return the measured values of a cell by block."""
+        values = ((run.block, value(run)) for run in self.outcome.runs if run.cell == cell)
+        return {block: found for block, found in values if found is not None}
 
     def ratio(
         self,
@@ -64,10 +73,10 @@ class Experiment:
         of: "Experiment | None" = None,
         comparisons: int = 1,
     ) -> Interval | None:
-        """What a cell has of another one's, block by block; None where that is no ratio.
+        """Return the ratio of a cell to another one over the blocks; None if it is undefined.
 
-        The other one may be `of` another experiment, whose blocks have the same workload seeds.
-        The intervals of so many comparisons hold together at 95 %.
+        The other cell may belong to `of`, an experiment with the same workload seeds. With several
+        `comparisons`, all their intervals together have 95 % confidence (Bonferroni).
         """
         found, other = self.by_block(cell, value), (of or self).by_block(against, value)
         pairs = [(found[block], other[block]) for block in sorted(found.keys() & other.keys())]
@@ -77,7 +86,7 @@ class Experiment:
         return ratio_interval(found_values, other_values, of_several(comparisons))
 
     def mean(self, cell: Cell, value: Value) -> float | None:
-        """The mean of a cell; None where it was not measured."""
+        """Return the mean of a cell; None if it was not measured."""
         found = self.by_block(cell, value)
         return fsum(found.values()) / len(found) if found else None
 
@@ -85,8 +94,10 @@ class Experiment:
 def experiment_spec(
     name: str, load: Workload, sweep: Sweep, engine: EngineName, program: str, *, scale: str = "1"
 ) -> StudySpec:
-    """The settings of a recipe's experiment: its cells run as they stand, whatever memory they
-    take, and nothing is searched, cut or verified."""
+    """Return the settings of a recipe's experiment.
+
+    It has no memory limit, and nothing is searched, pruned or verified.
+    """
     return StudySpec(
         study=f"reproduce-{name}",
         engine=engine,
@@ -103,17 +114,17 @@ def experiment_spec(
 
 
 def metric(name: str) -> Value:
-    """A metric of a run; None where it was not measured."""
+    """Return the function that reads a metric of a run; None if it was not measured."""
     return lambda run: run.metrics.get(name)
 
 
 def method_lines(title: str, experiment: Experiment) -> Iterator[str]:
-    """How the experiment was run, line by line."""
+    """Yield how the experiment was run, line by line."""
     swept = experiment.swept
     yield f"{title}: {experiment.version}, {experiment.machine}"
     yield from (f"{title}: {text}" for text in workload_text(experiment.load))
     for name, value in swept.fixed.items():
-        yield f"{title}: held everywhere: {name} = {value}"
+        yield f"{title}: in all cells: {name} = {value}"
     yield from swept.warnings
 
 
@@ -132,17 +143,17 @@ def run_experiment(
     make: Make = make_engine,
     logs_of: Sequence[Cell] = (),
 ) -> Experiment:
-    """Run what has not run yet of a recipe's experiment; the LOGs of these cells are read."""
+    """Run what is missing of a recipe's experiment; read the LOGs of the cells `logs_of`."""
     engine = make(spec.engine, spec.program)
     with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
         return finish(study, logs_of)
 
 
 def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
-    """Run what is missing of the study's experiment, and say what it shows."""
+    """Run what is missing of the study's experiment and return its results."""
     table = study.spec.sweep
     if table is None:
-        raise LsmtuneError("this study is no controlled experiment")
+        raise LsmtuneError(f"study {study.spec.name}: it is not a controlled experiment")
     done = sweep(study, table)
     outcome = Outcome(
         study.spec.name,
@@ -173,4 +184,18 @@ def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
         swept=swept,
         trees=trees,
         logs={cell: log for cell, log in logs.items() if log is not None},
+        flushes=dict(_flushes(study, outcome)),
     )
+
+
+def _flushes(study: Study, outcome: Outcome) -> Iterator[tuple[Cell, float]]:
+    """Yield the cells and how many times a run of each fills the memtable, where it is known."""
+    written = written_bytes(study.spec.workload)
+    if written is None and study.spec.workload.duration_s is not None:
+        measured = [run.metrics["flush_write_bytes"] for run in outcome.runs
+                    if "flush_write_bytes" in run.metrics]  # fmt: skip
+        written = min(measured, default=None)
+    for cell, config in outcome.configs.items():
+        count = flushes(written, study.space.settings(config))
+        if count is not None:
+            yield cell, count

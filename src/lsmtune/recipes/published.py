@@ -1,29 +1,37 @@
-"""What a study has published: its numbers, and its claims set against measurements."""
+"""Published numbers of a study, and published claims compared with measurements."""
 
 import tomllib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
 from lsmtune.report.frame import section
-from lsmtune.report.markup import Html, table
-from lsmtune.report.words import TIMES
+from lsmtune.report.markup import Html, element, table
+from lsmtune.report.words import TIMES, Ratio, unbroken
 from lsmtune.stats import Interval
 
-Finding = Literal["confirmed", "contradicted", "not decided"]
+Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]
+
+_LARGE_FACTOR = 2
+_MEANINGS: dict[Finding, str] = {
+    "confirmed": "Confirmed: the whole 95 % interval agrees with the claim.",
+    "contradicted": "Contradicted: the whole 95 % interval shows the opposite.",
+    "not decided": "Not decided: the interval includes no difference, or there are too few runs.",
+    "not judged": "Not judged: the runs write too little data.",
+}
 
 
 @cache
 def published(package: str) -> dict[str, Any]:
-    """The numbers of `published.toml` in a recipe's package."""
+    """Return the numbers of `published.toml` in a recipe's package."""
     return tomllib.loads((files(package) / "published.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A published statement, what was measured about it, and what follows."""
+    """A published claim, the measured evidence, and the result of the comparison."""
 
     statement: str
     finding: Finding
@@ -33,31 +41,65 @@ class Claim:
         return f"{self.finding}: {self.statement} ({self.evidence})"
 
     def document(self) -> dict[str, str]:
-        """The claim as JSON."""
+        """Return the claim as JSON."""
         return asdict(self)
 
 
 def times(ratio: Interval) -> str:
-    """A ratio with its interval."""
-    return f"{ratio.median:.3g} {TIMES} ({ratio.low:.3g} to {ratio.high:.3g})"
+    """Return a ratio with its interval."""
+    return str(Ratio.of(ratio))
+
+
+def change_text(ratio: Interval | None, noun: str) -> str:
+    """Return a ratio as a change in words: `66 % less space`; no number if it is not shown."""
+    if ratio is None:
+        return f"no ratio for {noun}"
+    if ratio.low <= 1 <= ratio.high:
+        return f"no clear change in {noun}"
+    if ratio.median >= _LARGE_FACTOR:
+        return f"{ratio.median:.2g} {TIMES} the {noun}"
+    percent = 100 * abs(ratio.median - 1)
+    return f"{percent:.2g} % {'less' if ratio.median < 1 else 'more'} {noun}"
 
 
 def judged(statement: str, ratio: Interval | None, *, falls: bool, of: str) -> Claim:
-    """A statement that a ratio lies below 1 (or above), against the ratio that was measured.
+    """Return the result for a claim that a ratio is below 1 (or above 1, without `falls`).
 
-    `of` says in words what the ratio is; None stands for too few runs.
+    `of` names the ratio. The ratio is None if there are too few runs.
     """
     if ratio is None:
         return Claim(statement, "not decided", f"{of}: too few runs")
-    told = f"{of}: {times(ratio)}"
+    evidence = f"{of}: {times(ratio)}"
     if ratio.low <= 1 <= ratio.high:
-        return Claim(statement, "not decided", told)
-    return Claim(statement, "confirmed" if (ratio.high < 1) == falls else "contradicted", told)
+        return Claim(statement, "not decided", evidence)
+    return Claim(statement, "confirmed" if (ratio.high < 1) == falls else "contradicted", evidence)
 
 
-def claims_section(topic: str, title: str, claims: Iterable[Claim]) -> Html:
-    """The claims as a table: what was said, what was found."""
-    rows = [[claim.statement, claim.finding, claim.evidence] for claim in claims]
-    return section(topic, title, table(
-        "What was published, and what was measured", ("published", "here", "evidence (95 %)"), rows,
-    ))  # fmt: skip
+def unjudged(claims: Iterable[Claim], reason: str | None) -> Iterator[Claim]:
+    """Yield the claims; without a result if there is a reason not to judge them."""
+    for claim in claims:
+        if reason is None:
+            yield claim
+        else:
+            yield replace(claim, finding="not judged", evidence=reason)
+
+
+def claims_section(claims: Sequence[Claim]) -> Html:
+    """Return the claims as a table with their results and the evidence."""
+    confirmed = sum(claim.finding == "confirmed" for claim in claims)
+    used = {claim.finding for claim in claims}
+    title = f"{confirmed} of {len(claims)} published claims are confirmed"
+    if used == {"not judged"}:
+        title = "No claim is judged"
+    rows = [[claim.statement, claim.finding, _evidence(claim)] for claim in claims]
+    legend = " ".join(text for finding, text in _MEANINGS.items() if finding in used)
+    return section(
+        "Published claims", title,
+        element("p", unbroken(legend)),
+        table("Published claims and measured ratios",
+              ("published claim", "result here", "measured ratio (95 % interval)"), rows),
+    )  # fmt: skip
+
+
+def _evidence(claim: Claim) -> str:
+    return "too little data" if claim.finding == "not judged" else unbroken(claim.evidence)

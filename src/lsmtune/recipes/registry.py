@@ -1,4 +1,4 @@
-"""The recipes by name."""
+"""Recipes by name."""
 
 from lsmtune.recipes.autotikv.recipe import AutoTikv
 from lsmtune.recipes.base import Recipe

@@ -1,4 +1,4 @@
-"""Two trees side by side: a pair of bars a level, and a table."""
+"""Section that compares two trees level by level: two charts and a table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,48 +13,47 @@ from lsmtune.units import MIB
 
 Tree = Sequence[Level]
 _COLUMNS = ("files", "size", "read", "written", "W-Amp")
-_PICTURES = {
-    "size": ("Size", "its size once settled"),
-    "written": ("Written", "bytes flushed or compacted into it"),
+_CHARTS = {
+    "size": ("Size", "size of each level after settling"),
+    "written": ("Written", "bytes written into each level by flushes and compactions"),
 }
 
 
 def deepest(tree: Tree) -> int | None:
-    """The number of the deepest level that holds data."""
+    """Return the number of the deepest level that contains data."""
     return max((int(level.level[1:]) for level in tree if level.size_bytes), default=None)
 
 
 def depth_text(tree: Tree) -> str:
-    """How far down data lie."""
+    """Return the deepest level that contains data, in words."""
     depth = deepest(tree)
-    return "nowhere" if depth is None else f"down to L{depth}"
+    return "no data in any level" if depth is None else f"data down to L{depth}"
 
 
 def trees_section(
     topic: str, title: str, prefix: str, names: tuple[str, str], trees: tuple[Tree, Tree]
 ) -> Html:
-    """Two trees by level; `names` are what they are called, `prefix` marks their pictures."""
+    """Return the section; `names` are the names of the trees, `prefix` marks the charts."""
     by_level = tuple({level.level: level for level in tree} for tree in trees)
     levels = sorted({name for tree in by_level for name in tree})
-    heads = ("level", *(f"{name}: {what}" for name in names for what in _COLUMNS))
     return section(
         topic, title,
-        element("div", *(_picture(prefix, what, names, by_level, levels) for what in _PICTURES),
+        element("div", *(_chart(prefix, what, names, by_level, levels) for what in _CHARTS),
                 class_="pair"),
-        table("Levels of the first run", heads,
-              ([level, *_cells(by_level, level)] for level in levels)),
+        table("Levels after the first run", ("level", "tree", *_COLUMNS),
+              _rows(names, by_level, levels)),
     )  # fmt: skip
 
 
-def _picture(
+def _chart(
     prefix: str,
     what: str,
     names: tuple[str, str],
     trees: Sequence[Mapping[str, Level]],
     levels: Sequence[str],
 ) -> Html:
-    title, meaning = _PICTURES[what]
-    see = f"A pair of bars a level: {meaning}; hatched: {names[0]}."
+    title, meaning = _CHARTS[what]
+    see = f"Two bars per level: {meaning}."
     bars = tuple(LevelBar(n, *(_bytes(tree.get(n), what) for tree in trees)) for n in levels)
     keys = (Key(BASE_BAR, names[0]), Key(BEST_BAR, names[1]))
     return element(
@@ -71,13 +70,17 @@ def _bytes(level: Level | None, what: str) -> int | None:
     return level.size_bytes if what == "size" else level.write_bytes
 
 
-def _cells(trees: Sequence[Mapping[str, Level]], name: str) -> Iterator[str]:
-    for tree in trees:
-        level = tree.get(name)
-        if level is None:
-            yield from ("",) * len(_COLUMNS)
-            continue
-        yield str(level.files)
-        for told in (level.size_bytes, level.read_bytes, level.write_bytes):
-            yield "not told" if told is None else f"{told / MIB:,.1f} MiB"
-        yield "" if level.w_amp_table is None else number(level.w_amp_table)
+def _rows(
+    names: Sequence[str], trees: Sequence[Mapping[str, Level]], levels: Sequence[str]
+) -> Iterator[list[str]]:
+    for level in levels:
+        for name, tree in zip(names, trees, strict=True):
+            if level in tree:
+                yield [level, name, *_cells(tree[level])]
+
+
+def _cells(level: Level) -> Iterator[str]:
+    yield str(level.files)
+    for size in (level.size_bytes, level.read_bytes, level.write_bytes):
+        yield "unknown" if size is None else f"{size / MIB:,.1f} MiB"
+    yield "" if level.w_amp_table is None else number(level.w_amp_table)

@@ -1,1 +1,1 @@
-"""AutoTiKV (2019): four searches on engines of this machine, and why they end where they do."""
+"""Recipe autotikv: the searches of AutoTiKV (2019) on RocksDB and MyRocks."""

@@ -1,7 +1,7 @@
-"""Each recommendation beside the published one, judged by the experiment around it, and why."""
+"""Published recommendations, compared with the experiments around the recommendations here."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from lsmtune.knobs.types import Knob, Value
@@ -13,16 +13,18 @@ from lsmtune.recipes.published import times
 from lsmtune.report.words import Ratio, Side, label, number, quantity
 from lsmtune.stats import Interval, mean_interval
 
-Finding = Literal["agrees", "disagrees", "makes no difference here", "not decided"]
+Finding = Literal[
+    "agrees", "disagrees", "makes no difference here", "not decided", "not judged"
+]  # fmt: skip
 FINDINGS: tuple[Finding, ...] = (
-    "agrees", "makes no difference here", "disagrees", "not decided"
+    "agrees", "makes no difference here", "disagrees", "not decided", "not judged"
 )  # fmt: skip
 
 LITTLE = 1.1
-"""What makes no difference differs by less than this factor, whole interval."""
+"""A knob makes no difference if all its intervals are within this factor."""
 _PAIRS = 2
-_WORTH_TELLING = 0.02
-"""What differs by less, however surely, explains nothing."""
+_MIN_CHANGE = 0.02
+"""A smaller change, even a certain one, explains nothing."""
 _OPERATION: dict[Name, str] = {
     "writeheavy": "write", "pntlookup-a": "get", "pntlookup-b": "get", "shortscan": "scan"
 }  # fmt: skip
@@ -31,14 +33,19 @@ _SHARES = {
     "cache_hit_index": "index blocks",
     "cache_hit_filter": "filter blocks",
 }
-_COUNTS = {"block_reads": "{} blocks are read", "bloom_useful": "filters spare {} block reads"}
+_COUNTS = {"block_reads": "blocks read", "bloom_useful": "block reads avoided by filters"}
+
+
+Change = tuple[str, str, str]
+"""A metric in words, and its values with the first and the second compared value of a knob."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A recommended value: what was published, what is recommended here, and what follows.
+    """A published recommendation, the recommendation here, and the result of comparing them.
 
-    `evidence` is what the knob does to what was asked for, `why` what else it moves.
+    `evidence` is the effect of the knob on the objective, `why` its effect on other metrics. Both
+    compare the values `compared`. `changes` has the other metrics with both their values.
     """
 
     name: Name
@@ -49,31 +56,44 @@ class Claim:
     evidence: str
     why: str
     published_why: str
+    compared: tuple[str, str]
+    changes: tuple[Change, ...]
 
 
 def claims(results: Results) -> Iterator[Claim]:
-    """Every published recommendation, in the order of the post."""
+    """Yield every published recommendation with its result, in the order of the post."""
     for name in NAMES:
+        part = results.parts[name]
+        reason = part.experiment.too_small()
         for theirs in paper()[name]["recommended"]:
-            yield _claim(results.parts[name], theirs)
+            claim = _claim(part, theirs)
+            yield claim if reason is None else replace(
+                claim, finding="not judged", evidence=reason, why="", changes=()
+            )  # fmt: skip
+
+
+def too_small(results: Results) -> str | None:
+    """Return why the runs of some search write too little data to be judged, or None."""
+    reasons = (part.experiment.too_small() for part in results.parts.values())
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 def knob_of(part: Part, name: str) -> Knob:
-    """A knob of the search."""
+    """Return a knob of the search."""
     return next(knob for knob in part.knobs if knob.name == name)
 
 
 def ratio_to(part: Part, cell: Cell, against: Cell, comparisons: int = 1) -> Interval | None:
-    """What a cell has of another one's in what was asked for, block by block.
+    """Return the ratio of the objective metric in one cell to another, over the blocks.
 
-    It is one of so many comparisons, whose intervals hold together at 95 %.
+    With several `comparisons`, all their intervals together have 95 % confidence.
     """
     value = metric(part.metric)
     return part.experiment.ratio(cell, against, value, comparisons=comparisons)
 
 
 def side(part: Part, cell: Cell, against: Cell, comparisons: int) -> Side | None:
-    """Whether a cell is better than another one, or worse; None where too few runs tell."""
+    """Return whether a cell is better or worse than another; None if there are too few runs."""
     ratio = ratio_to(part, cell, against, comparisons)
     return None if ratio is None else Ratio.of(ratio).gain(part.metric).side
 
@@ -86,23 +106,29 @@ def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
     finding = _indifferent(part, knob, count) if indifferent else _judged(part, knob, values, count)
     shown, against = _extremes(part, knob, None if indifferent else values, finding)
     words = " or ".join(told(knob, value) for value in values)
+    cells = part.cells[knob.name]
+    compared = (told(knob, shown), told(knob, against))
+    changes = tuple(moved(part, cells[shown], cells[against]))
     return Claim(
         name=part.name,
         knob=knob.name,
         statement=f"{paper()[part.name]['title']}: {knob.name} "
-        + ("matters little" if indifferent else f"= {words}"),
+        + ("has little effect" if indifferent else f"= {words}"),
         here=told(knob, part.recommended[knob.name]),
         finding=finding,
         evidence=_evidence(part, knob, shown, against, count),
-        why=_why(part, knob, shown, against),
+        why=_why(compared, changes),
         published_why=theirs["why"],
+        compared=compared,
+        changes=changes,
     )
 
 
 def _judged(part: Part, knob: Knob, values: tuple[Value, ...], count: int) -> Finding:
-    """Whether another value is better than all of theirs, or else worse than all of them.
+    """Return whether another value is better than all published ones, or worse than all.
 
-    The intervals of all `count` comparisons hold together, so that none decides by luck.
+    The intervals of all `count` comparisons together have 95 % confidence, so that chance does not
+    decide one of them.
     """
     cells = part.cells[knob.name]
     theirs = [cells[value] for value in values]
@@ -119,7 +145,7 @@ def _judged(part: Part, knob: Knob, values: tuple[Value, ...], count: int) -> Fi
 
 
 def _indifferent(part: Part, knob: Knob, count: int) -> Finding:
-    """Whether no value differs by much from the recommended one, or one certainly does."""
+    """Return whether no value differs much from the recommended one, or one certainly does."""
     ratios = _of_recommended(part, knob, count)
     if any(ratio and (ratio.low > LITTLE or ratio.high < 1 / LITTLE) for ratio in ratios):
         return "disagrees"
@@ -138,11 +164,11 @@ def _is_little(ratio: Interval | None) -> bool:
 def _extremes(
     part: Part, knob: Knob, values: tuple[Value, ...] | None, finding: Finding
 ) -> tuple[Value, Value]:
-    """The two values that show what the knob does.
+    """Return the two values that show the effect of the knob.
 
-    The value that was found least good, and the recommended one; where that is not the published
-    one (`values`), the best of these instead of the least good. Where these are disagreed with,
-    their best and the best of all others.
+    They are the worst value and the recommended one. If the recommended value is not among the
+    published `values`, the best published value replaces the worst one. If the finding is
+    "disagrees", they are the best published value and the best of all others.
     """
     ours = part.recommended[knob.name]
     costs = {value: _cost(part, cell) for value, cell in part.cells[knob.name].items()}
@@ -166,38 +192,35 @@ def _evidence(part: Part, knob: Knob, shown: Value, against: Value, count: int) 
     return f"{what}: {times(ratio)}" if ratio else f"{what}: too few runs"
 
 
-def _why(part: Part, knob: Knob, shown: Value, against: Value) -> str:
-    """What was measured besides, at one value of a knob against another."""
-    cells = part.cells[knob.name]
-    found = list(moved(part, cells[shown], cells[against]))
-    begin = f"with {told(knob, shown)} instead of {told(knob, against)}"
-    if not found:
-        return f"{begin} neither the blocks that are read nor what filters and cache spare differ"
-    return f"{begin} {'; '.join(found)}"
+def _why(compared: tuple[str, str], changes: tuple[Change, ...]) -> str:
+    """Return what else changes with one value of a knob instead of another."""
+    begin = " instead of ".join(compared)
+    if not changes:
+        return f"{begin}: no clear change in blocks read, filters or cache hits"
+    texts = (f"{what} {after} instead of {before}" for what, after, before in changes)
+    return f"{begin}: {', '.join(texts)}"
 
 
-def moved(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
-    """What is decidedly otherwise in a cell than in another, in words."""
+def moved(part: Part, cell: Cell, against: Cell) -> Iterator[Change]:
+    """Yield the metrics that clearly differ between two cells."""
     experiment, operation = part.experiment, _OPERATION[part.name]
     for swept in experiment.swept.metrics:
         name = swept.metric
         after, before = (experiment.mean(c, metric(name)) for c in (cell, against))
         if after is None or before is None or not _differs(part, cell, against, metric(name)):
             continue
-        if abs(after - before) < _WORTH_TELLING * max(after, before):
+        if abs(after - before) < _MIN_CHANGE * max(after, before):
             continue
         if name in _SHARES:
-            yield f"{_share(after)} of the {_SHARES[name]} are in the cache, not {_share(before)}"
+            yield f"{_SHARES[name]} in the cache", _share(after), _share(before)
         elif name in _COUNTS:
-            yield f"{_COUNTS[name].format(number(after))} a {operation}, not {number(before)}"
+            yield f"{_COUNTS[name]} per {operation}", number(after), number(before)
         elif name == "sustained_ops_s":
             unit = METRICS[name].unit
-            yield (
-                f"with all that is left to be compacted {quantity(after, unit)} are written, not "
-                f"{quantity(before, unit)}"
-            )
+            what = "write rate including pending compactions"
+            yield what, quantity(after, unit), quantity(before, unit)
         elif name == "settle_s":
-            yield f"settling takes {quantity(after, 's')}, not {quantity(before, 's')}"
+            yield "settle time", quantity(after, "s"), quantity(before, "s")
     yield from _files(part, cell, against)
 
 
@@ -206,7 +229,7 @@ def _share(value: float) -> str:
 
 
 def _differs(part: Part, cell: Cell, against: Cell, value: Read) -> bool:
-    """Whether the differences within the blocks are decidedly not 0."""
+    """Return whether the interval of the differences over the blocks excludes 0."""
     found, other = (part.experiment.by_block(c, value) for c in (cell, against))
     pairs = [found[block] - other[block] for block in sorted(found.keys() & other.keys())]
     if len(pairs) < _PAIRS:
@@ -215,13 +238,13 @@ def _differs(part: Part, cell: Cell, against: Cell, value: Read) -> bool:
     return interval.low > 0 or interval.high < 0
 
 
-def _files(part: Part, cell: Cell, against: Cell) -> Iterator[str]:
-    """How many files level 0 holds, where reads have found the trees."""
+def _files(part: Part, cell: Cell, against: Cell) -> Iterator[Change]:
+    """Yield the number of files in level 0, if the workload reads a built tree."""
     if part.experiment.load.kind != "read":
         return
     after, before = (_level_0(part, c) for c in (cell, against))
     if after and before and (min(after) > max(before) or max(after) < min(before)):
-        yield f"level 0 holds {_span(after)} files, not {_span(before)}"
+        yield "files in level 0", _span(after), _span(before)
 
 
 def _level_0(part: Part, cell: Cell) -> list[int]:

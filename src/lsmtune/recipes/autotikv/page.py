@@ -1,13 +1,22 @@
-"""The page: each recommendation beside the post's, why, the searches, and the method."""
+"""Page of the recipe autotikv: the recommendations, the searches, and the effect of each knob."""
 
 from collections import Counter
 from collections.abc import Iterator
+from math import log
 
 import plotly.graph_objects as go
 
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.recipes.autotikv.numbers import FINDINGS, LITTLE, Claim, claims, ratio_to, side
+from lsmtune.recipes.autotikv.numbers import (
+    FINDINGS,
+    LITTLE,
+    Claim,
+    claims,
+    ratio_to,
+    side,
+    too_small,
+)
 from lsmtune.recipes.autotikv.study import (
     BLIND,
     COMPACTING,
@@ -21,27 +30,32 @@ from lsmtune.recipes.autotikv.study import (
     told,
 )
 from lsmtune.recipes.experiment import Cell, metric
-from lsmtune.recipes.published import times
+from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.published import change_text, times
+from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
+from lsmtune.report.swept_page import numbers_table
 from lsmtune.report.words import (
     counted,
     drawn_unit,
     label,
     listed,
     quantity,
-    sentence_start,
+    unbroken,
+    unit_text,
 )
 from lsmtune.stats import Interval
 from lsmtune.units import format_bytes
 
 _HEIGHT_PX = 260
+_TOPIC = "AutoTiKV (2019), run again"
 _OFF_AND_ON = {
     "write_mean_us": "mean latency",
-    "sustained_ops_s": "writes a second, all settled",
+    "sustained_ops_s": "writes per second, pending compactions included",
 }
 _RANDOM = Shape("circle-open", "○", "soft")
 _ADVISED = Shape("circle", "●", "best")
@@ -50,10 +64,11 @@ _BASE = Shape("line-ew", "┄", "ink")
 
 
 def render_autotikv(results: Results) -> str:
-    """The results as one HTML page that needs nothing but a browser, and no network."""
-    found = list(claims(results))
-    parts = [_header(found), _claims(found)]
-    for name in NAMES:
+    """Return the results as one HTML page without external requests."""
+    found, reason = list(claims(results)), too_small(results)
+    first = _opening(results, found) if reason is None else too_small_opening(_TOPIC, reason)
+    parts = [first, _claims(found)]
+    for name in NAMES if reason is None else ():
         part = results.parts[name]
         parts += [_search(part), _around(part, [claim for claim in found if claim.name == name])]
         if name == "writeheavy":
@@ -63,50 +78,74 @@ def render_autotikv(results: Results) -> str:
 
 
 def answer(found: list[Claim]) -> str:
-    """How many of the published recommendations come out here, in a sentence."""
+    """Return the number of published recommendations by their results here."""
     counts = Counter(claim.finding for claim in found)
-    parts = [f"{counts[finding]} {_plural(finding, counts[finding])}"
-            for finding in FINDINGS if counts[finding]]  # fmt: skip
-    return f"of the post's {len(found)} recommendations {listed(parts)}"
+    agreeing = f"{counts['agrees']} of {len(found)} published recommendations agree here"
+    others = [f"{counts[finding]} {_plural(finding, counts[finding])}"
+              for finding in FINDINGS[1:] if counts[finding]]  # fmt: skip
+    return ", ".join([agreeing, *others])
 
 
 def _plural(finding: str, count: int) -> str:
-    if count == 1 or finding == "not decided":
+    if count == 1:
         return finding
-    return {"agrees": "agree", "disagrees": "disagree"}.get(
-        finding, finding.replace("makes", "make")
-    )
+    return finding.replace("disagrees", "disagree").replace("makes", "make")
 
 
-def _header(found: list[Claim]) -> Html:
-    return element(
-        "header",
-        element("p", "AutoTiKV (2019), run again", class_="topic"),
-        element("h1", sentence_start(answer(found))),
-        element(
-            "p",
-            "AutoTiKV searched four times for better values of some knobs of TiKV. Here the same "
-            "searches run on RocksDB and MyRocks, with a thousandth of the data and the same share "
-            "of it in the block cache. Around each recommendation every value of one knob is run "
-            "again, the others held, in blocks under the same keys: intervals decide what agrees, "
-            "and hits and reads tell why. Directions and ratios compare, not times.",
-        ),
+def _opening(results: Results, found: list[Claim]) -> Html:
+    rows = {}
+    for name, part in results.parts.items():
+        for knob in part.knobs:
+            cells = part.cells[knob.name]
+            ratios = [_cost(part, ratio) for cell in cells.values() if cell != RECOMMENDED
+                      and (ratio := ratio_to(part, cell, RECOMMENDED, len(cells) - 1))]  # fmt: skip
+            if ratios:
+                row = f"{paper()[name]['title']}: {knob.name}"
+                rows[row] = max(ratios, key=lambda ratio: abs(log(ratio.median)))
+    sentence = (
+        "Each row is the largest effect of one knob: another value / the recommended value. At 1 "
+        "the knob has no effect."
     )
+    return opening(
+        _TOPIC, answer(found), sentence,
+        picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
+                "mean latency, for point lookup B 1 / throughput, with 95 % interval"),
+        element("p", "AutoTiKV searched four times for better values of some knobs of TiKV. Here "
+                     "the same searches run on RocksDB and MyRocks, with a thousandth of the data "
+                     "and the same share of it in the block cache."),
+        element("p", "Around each recommendation, every value of one knob runs again while the "
+                     "other knobs stay fixed. Compare directions and ratios with the post, not "
+                     "times."),
+    )  # fmt: skip
+
+
+def _cost(part: Part, ratio: Interval) -> Interval:
+    """Return the ratio turned so that a higher value is worse."""
+    if METRICS[part.metric].better == "higher":
+        return Interval(1 / ratio.median, 1 / ratio.high, 1 / ratio.low)
+    return ratio
 
 
 def _claims(found: list[Claim]) -> Html:
-    rows = [[claim.statement, claim.here, claim.finding, claim.evidence] for claim in found]
+    rows = [
+        [claim.statement, claim.here, claim.finding, unbroken(claim.evidence)] for claim in found
+    ]
+    little = f"{100 * (LITTLE - 1):.0f} %"
     return section(
-        "The published recommendations", "What is recommended here",
+        "Published recommendations", "Result of each recommendation",
         table("Each recommended value of the post",
-              ("published", "recommended here", "the two", "evidence (95 %, corrected)"), rows),
-        element("p", "A published value, or all of several, disagrees where another one is "
-                     "decidedly better. It agrees where none is, and one is decidedly worse. As "
-                     "one comparison of many would decide by luck, the intervals of all that a "
-                     "recommendation is compared with hold together at 95 % (Bonferroni). A knob "
-                     "makes no difference where the whole interval of each of its values lies "
-                     f"within {100 * (LITTLE - 1):.0f} % of the recommended one; one that was "
-                     "said to matter little agrees there too. Otherwise more runs are needed."),
+              ("published", "recommended here", "result", "measured ratio (95 % interval)"), rows),
+        items([
+            "Agrees: no other value is clearly better, and at least one is clearly worse.",
+            "Disagrees: another value is clearly better than all published ones.",
+            f"Makes no difference here: the intervals of all values are within {little} of the "
+            "recommended value.",
+            "A knob that has little effect in the post agrees if its intervals are within "
+            f"{little}. It disagrees if an interval is completely outside.",
+            "Not decided: more runs are needed.",
+            "Clearly means that the interval excludes 1. All intervals of a recommendation "
+            "together have 95 % confidence (Bonferroni), so that chance does not decide one.",
+        ]),
     )  # fmt: skip
 
 
@@ -114,24 +153,21 @@ def _search(part: Part) -> Html:
     theirs = paper()[part.name]
     config = listed([f"{knob.name} = {told(knob, part.recommended[knob.name])}"
                      for knob in part.knobs])  # fmt: skip
-    described = (
-        f"{sentence_start(label(part.metric))} round by round: first {paper()['random_rounds']} "
-        "random configs, then what the optimizer recommends."
-    )
+    axis = f"{label(part.metric)} per round"
     return section(
         f"{theirs['title']}: the search", f"Recommended: {config}",
-        element("p", f"The post: {theirs['load']}; {theirs['metric']}. "
-                     f"{sentence_start(counted(len(part.rounds), 'round'))} here."),
-        picture(f"search-{part.name}", _search_plot(part), _search_keys(part), described,
-                described),
+        element("p", f"The post: {theirs['load']}, objective {theirs['metric']}. Here: "
+                     f"{counted(len(part.rounds), 'round')}. The first {paper()['random_rounds']} "
+                     "configs are random, the optimizer recommends the others."),
+        picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 
 
 def _search_keys(part: Part) -> list[Key]:
-    keys = [Key(_RANDOM, "random"), Key(_ADVISED, "recommended in this round")]
+    keys = [Key(_RANDOM, "random config"), Key(_ADVISED, "recommended by the optimizer")]
     if all(tried.number <= paper()["random_rounds"] for tried in part.rounds):
         keys = keys[:1]
-    return [*keys, Key(_BEST_SO_FAR, "best so far"), Key(_BASE, "base")]
+    return [*keys, Key(_BEST_SO_FAR, "best so far"), Key(_BASE, "baseline")]
 
 
 def _search_plot(part: Part) -> go.Figure:
@@ -156,12 +192,12 @@ def _search_plot(part: Part) -> go.Figure:
     )
     figure.add_hline(y=part.base, line={"color": colour("ink"), "width": 1, "dash": "dash"})
     figure.update_xaxes(title="round", showgrid=False)
-    figure.update_yaxes(title=drawn_unit(part.metric)[1], rangemode="tozero")
+    figure.update_yaxes(title=unit_text(drawn_unit(part.metric)[1]), rangemode="tozero")
     return figure
 
 
 def best_so_far(part: Part) -> list[float]:
-    """The best value up to each round, the base's included."""
+    """Return the best value up to each round; the baseline is included."""
     pick = max if METRICS[part.metric].better == "higher" else min
     found, best = [], part.base
     for tried in part.rounds:
@@ -176,15 +212,20 @@ def _config_text(part: Part, config: Config) -> str:
 
 def _around(part: Part, found: list[Claim]) -> Html:
     swept = part.experiment.swept
-    heads = ["value", label(part.metric), "of the recommended (95 % each)"]
-    heads += [label(drawn.metric) for drawn in swept.metrics[1:]]
+    first = swept.metrics[0]
+    heads = ("config", label(first.metric), "ratio to the recommended (95 %)")
+    title = paper()[part.name]["title"]
     return section(
-        f"{paper()[part.name]['title']}: one knob at a time",
+        f"{title}: effect of each knob",
         _what_matters(part),
         items(_reasons(found)),
-        element("p", f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}."),
-        table("Means over the blocks; every row but one changes one knob", heads, _rows(part)),
-    )
+        table("Other metrics that clearly change with the compared values",
+              ("knob", "metric", "with", "value", "instead of", "value"), _changes(found)),
+        element("p", f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}. Each row "
+                     "changes one knob of the recommended config."),
+        table(f"{title}: {label(first.metric)} of each config, mean", heads, _rows(part)),
+        numbers_table(swept),
+    )  # fmt: skip
 
 
 def _what_matters(part: Part) -> str:
@@ -195,31 +236,41 @@ def _what_matters(part: Part) -> str:
             for cell in part.cells[knob.name].values() if cell != RECOMMENDED} & {"better", "worse"}
     ]  # fmt: skip
     if not names:
-        return f"No knob decidedly moves the {label(part.metric)}"
-    verb = "moves" if len(names) == 1 else "move"
-    return f"{sentence_start(listed(names))} decidedly {verb} the {label(part.metric)}"
+        return f"No knob clearly changes the {label(part.metric)}"
+    verb = "changes" if len(names) == 1 else "change"
+    return f"{listed(names)} clearly {verb} the {label(part.metric)}"
 
 
 def _reasons(found: list[Claim]) -> Iterator[Html]:
     for claim in found:
         yield join([
-            code(claim.knob), f": {claim.finding}. The post: {claim.published_why}. "
-            f"Measured: {claim.why}.",
+            code(claim.knob), f": {claim.finding}. The post: {claim.published_why}.",
         ])  # fmt: skip
 
 
-def _rows(part: Part) -> Iterator[list[str]]:
-    yield _row(part, "as recommended", RECOMMENDED)
+def _changes(found: list[Claim]) -> Iterator[list[str]]:
+    for claim in found:
+        after_value, before_value = claim.compared
+        for what, after, before in claim.changes:
+            yield [code(claim.knob), what, after_value, after, before_value, before]
+        if not claim.changes:
+            yield [code(claim.knob), "no clear change", after_value, "", before_value, ""]
+
+
+def _configs(part: Part) -> Iterator[tuple[str, Cell]]:
+    """Yield the name and the cell of each config of the experiment."""
+    yield "as recommended", RECOMMENDED
     for knob in part.knobs:
         for value, cell in part.cells[knob.name].items():
             if cell != RECOMMENDED:
-                yield _row(part, f"{knob.name} = {told(knob, value)}", cell)
+                yield f"{knob.name} = {told(knob, value)}", cell
 
 
-def _row(part: Part, name: str, cell: Cell) -> list[str]:
-    ratio = None if cell == RECOMMENDED else ratio_to(part, cell, RECOMMENDED)
-    means = [_mean(part, cell, drawn.metric) for drawn in part.experiment.swept.metrics]
-    return [name, means[0], "" if ratio is None else times(ratio), *means[1:]]
+def _rows(part: Part) -> Iterator[list[str]]:
+    first = part.experiment.swept.metrics[0].metric
+    for name, cell in _configs(part):
+        ratio = None if cell == RECOMMENDED else ratio_to(part, cell, RECOMMENDED)
+        yield [name, _mean(part, cell, first), "" if ratio is None else times(ratio)]
 
 
 def _mean(part: Part, cell: Cell, name: str) -> str:
@@ -228,7 +279,7 @@ def _mean(part: Part, cell: Cell, name: str) -> str:
 
 
 def _compaction(results: Results) -> Html:
-    """What leaving compactions out does to writes, with what it leaves to be done."""
+    """Return the effect of disabled compactions on writes, pending compactions included."""
     part = results.parts["writeheavy"]
     cells = part.cells["disable_auto_compactions"]
     compared = (
@@ -241,17 +292,16 @@ def _compaction(results: Results) -> Html:
         for name, what in _OFF_AND_ON.items()
     ]
     return section(
-        "write-heavy: what compaction costs", _without_compactions(results),
-        element("p", "TiKV's writes look for conflicts first. Blind writes do not: what they gain "
-                     "from leaving compactions out, and lose once the rest is settled, stands "
-                     "beside."),
-        table("Compactions off, of compactions on (95 %)", ("load", "off / on"), rows),
+        "write-heavy: cost of compaction", _without_compactions(results),
+        element("p", "A write of a TiKV transaction first reads to find conflicts. A blind write "
+                     "does not read. The last row includes the time of the pending compactions."),
+        table("Compactions off / on (95 % interval)", ("writes", "off / on"), rows),
     )  # fmt: skip
 
 
 def _without_compactions(results: Results) -> str:
     ratio = results.blind.ratio(UNCOMPACTED, COMPACTING, metric("write_mean_us"))
-    return f"Without compactions a blind write takes {_ratio_text(ratio)} the time"
+    return f"Blind writes without compactions: {change_text(ratio, 'latency')}"
 
 
 def _ratio_text(ratio: Interval | None) -> str:
@@ -269,18 +319,19 @@ def _method(results: Results) -> Html:
         texts += [f"{title}: {text}" for text in workload_text(ran.load)]
         texts += [f"{title}: a run failed: {reason}" for _, reason in ran.outcome.failures]
     texts += [
-        f"the optimizer is {OPTIMIZER}; every round builds its store anew, and the best rounds run "
-        "again under other keys before one is recommended",
-        "the base is the engine's defaults, but with what TiKV has: index and filters in the block "
-        "cache, those of level 0 pinned, filters of 10 bits; sizes of the tree are 1/64",
-        "reads meet the files as they were built, with all files in level 0 where compactions were "
-        "left out; what is left to be compacted is settled behind the load and counts in write "
-        "amplification, and under writes in the sustained rate",
-        "db_bench sets options of one column family: in three of the searches it stands for "
-        "defaultcf; the writes there are even over the keys, for db_bench skews none",
-        "in MyRocks a table of keys (writecf) is asked before a table of values (defaultcf), by "
-        "one client; a key without a value never reaches the second",
-        "the reads pass by the page cache of the operating system",
-        "Debian 12 builds RocksDB with assertions on; MariaDB's has none",
+        f"The optimizer is {OPTIMIZER}. Every round builds a new store. The best rounds run again "
+        "with other keys before lsmtune recommends one.",
+        "The baseline is the engine's defaults with three settings of TiKV: index and filters in "
+        "the block cache, those of level 0 pinned, filters with 10 bits. The sizes of the tree are "
+        "1/64.",
+        "Reads use the files as they were built. If compactions were disabled, all files are in "
+        "level 0. After the load, pending compactions run to the end. They count in the write "
+        "amplification, and under writes also in the sustained rate.",
+        "db_bench sets the options of one column family. In three of the searches it represents "
+        "defaultcf. The keys of writes are uniform, because db_bench cannot skew them.",
+        "In MyRocks, one client reads a table of keys (writecf) and then a table of values "
+        "(defaultcf). A key without a value does not reach the second table.",
+        "The reads do not use the page cache of the operating system.",
+        "Debian 12 builds RocksDB with assertions; MariaDB's build has none.",
     ]
     return section("Method", "How this was run", items(texts))

@@ -1,4 +1,4 @@
-"""Four searches as AutoTiKV ran them, each followed by an experiment around what it recommends."""
+"""Four searches like AutoTiKV's, each followed by an experiment around its recommendation."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from lsmtune.workloads import EngineName, Workload
 Name = Literal["writeheavy", "pntlookup-a", "pntlookup-b", "shortscan"]
 NAMES: tuple[Name, ...] = ("writeheavy", "pntlookup-a", "pntlookup-b", "shortscan")
 BLIND = "blind writes"
-"""The part that shows what compaction does to writes that do not read."""
+"""Part that shows the effect of compaction on writes that do not read."""
 
 METRIC: dict[Name, str] = {
     "writeheavy": "write_mean_us",
@@ -31,17 +31,17 @@ METRIC: dict[Name, str] = {
     "pntlookup-b": "throughput_ops_s",
     "shortscan": "scan_mean_us",
 }
-"""What the post asked for: go-ycsb's latencies are means."""
+"""Objective metrics of the post; go-ycsb's latencies are means."""
 
 OPTIMIZER = "gp-ucb:start=random"
 TRIALS = 30
 RECOMMENDED: Cell = (0,)
-"""The cell of an experiment that is what its search recommends."""
+"""Cell with the recommended config."""
 COMPACTING, UNCOMPACTED = (0,), (1,)
-"""The cells of the blind writes."""
+"""Cells of the blind writes."""
 
 _KEYS, _PRESENT = 160_000, 0.5
-"""A thousandth of the published: so many keys of which half exist."""
+"""Number of keys, a thousandth of the published number, and the share that exists."""
 _OPERATIONS: dict[Name, int] = {
     "writeheavy": 40_000, "pntlookup-a": 100_000, "pntlookup-b": 40_000, "shortscan": 2000
 }  # fmt: skip
@@ -55,7 +55,7 @@ _ENGINES: dict[Name, EngineName] = {"pntlookup-b": "myrocks"}
 _COSTS = ("write_amp", "live_sst_bytes")
 _OF_WRITES = ("block_reads", "bloom_useful", "sustained_ops_s", "settle_s")
 _OF_SCANS = ("block_reads", "cache_hit_data", "cache_hit_index")
-"""A scan asks no filter."""
+"""A scan does not use filters."""
 _OF_LOOKUPS = (*_OF_SCANS, "cache_hit_filter", "bloom_useful")
 _EVIDENCE: dict[Name, tuple[str, ...]] = {
     "writeheavy": _OF_WRITES, "pntlookup-a": _OF_LOOKUPS, "pntlookup-b": _OF_LOOKUPS,
@@ -68,12 +68,12 @@ _REPEATS = 3
 _BASE_RUNS, _FINALISTS = 2, 3
 _ANY_MEMORY = "1TiB"
 _LIFTED = ("live_sst_bytes <= none", "write_amp <= none")
-"""The post had no limits."""
+"""The post had no constraints."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round of a search, counted from 1: the config it tried, and what was asked for came to."""
+    """A round of a search, counted from 1: its config and the objective metric."""
 
     number: int
     config: Config
@@ -82,10 +82,10 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A search that has run, and the experiment around its recommendation.
+    """A finished search, and the experiment around its recommendation.
 
-    `base` is what was asked for under the base, `knobs` are as they were searched, and `cells` are
-    those of the experiment by knob and value, the others as recommended.
+    `base` is the objective metric of the baseline. `knobs` are the searched knobs. `cells` has the
+    cell of each value of each knob; all other knobs have their recommended values.
     """
 
     name: Name
@@ -99,30 +99,30 @@ class Part:
 
     @property
     def metric(self) -> str:
-        """What was asked for."""
+        """Objective metric."""
         return METRIC[self.name]
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that the page shows."""
+    """Data of the page."""
 
     parts: Mapping[Name, Part]
     blind: Experiment
 
 
 def paper() -> dict[str, Any]:
-    """What was published."""
+    """Return the published numbers and recommendations."""
     return published(__package__)
 
 
 def specs(asked: Asked) -> tuple[StudySpec, ...]:
-    """What is known before it runs: the searches and the blind writes."""
+    """Return the studies that are known before a run: the searches and the blind writes."""
     return (*(search(name, asked) for name in NAMES), blind(asked))
 
 
 def search(name: Name, asked: Asked) -> StudySpec:
-    """A search: measured once a config, its best again under other keys."""
+    """Return a search: one run per config, the best configs again with other keys."""
     return _spec(
         f"autotikv-{name}",
         _load(name, asked),
@@ -139,7 +139,7 @@ def search(name: Name, asked: Asked) -> StudySpec:
 
 
 def blind(asked: Asked) -> StudySpec:
-    """Writes that read nothing, with compactions and without."""
+    """Return the experiment with writes that do not read, with and without compactions."""
     num, operations = _size("writeheavy", asked)
     return _spec(
         "autotikv-blind-writes",
@@ -156,8 +156,8 @@ def blind(asked: Asked) -> StudySpec:
     )
 
 
-def _around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ...]) -> StudySpec:
-    """The recommendation, and its neighbours: each value of one knob, the others held."""
+def around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ...]) -> StudySpec:
+    """Return the experiment with the recommendation and every config that changes one knob."""
     changes = [{}, *_changes(recommended, knobs)]
     values: dict[str, tuple[Told, ...]] = {
         knob.name: tuple(change.get(knob.name, recommended[knob.name]) for change in changes)
@@ -182,7 +182,7 @@ def _around(name: Name, asked: Asked, recommended: Config, knobs: tuple[Knob, ..
 
 
 def told(knob: Knob, value: Value) -> str:
-    """A value in words, a switch as the post spells it."""
+    """Return a value in words; a switch as the post spells it."""
     return option_value(value) if isinstance(value, bool) else knob_value(knob, value)
 
 
@@ -195,8 +195,8 @@ def _changes(recommended: Config, knobs: tuple[Knob, ...]) -> list[dict[str, Val
     ]
 
 
-def _cells(recommended: Config, knobs: tuple[Knob, ...]) -> dict[str, dict[Value, Cell]]:
-    """The experiment's cells by knob and value."""
+def cells(recommended: Config, knobs: tuple[Knob, ...]) -> dict[str, dict[Value, Cell]]:
+    """Return the cells of the experiment by knob and value."""
     found: dict[str, dict[Value, Cell]] = {
         k.name: {recommended[k.name]: RECOMMENDED} for k in knobs
     }
@@ -207,7 +207,7 @@ def _cells(recommended: Config, knobs: tuple[Knob, ...]) -> dict[str, dict[Value
 
 
 def _size(name: Name, asked: Asked) -> tuple[int, int]:
-    """How many different keys the load has, and how many operations."""
+    """Return the number of keys and of operations of a workload."""
     keys = asked.num or _KEYS
     operations = max(_FEWEST_OPERATIONS, _OPERATIONS[name] * keys // _KEYS)
     return (keys if name.startswith("pnt") else round(keys * _PRESENT)), operations
@@ -248,7 +248,7 @@ def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySpec:
 
 
 def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
-    """Run what has not run yet, search by search."""
+    """Run what is missing, search by search."""
     parts = {name: _part(name, asked, home, progress, make) for name in NAMES}
     return Results(parts, run_experiment(blind(asked), home, progress, make))
 
@@ -263,21 +263,21 @@ def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) 
         base = base_metrics(study.trials())[metric]
         rounds = _rounds(study.trials(), metric)
         cache_bytes = study.space.base["cache_size"]
-    around = _around(name, asked, recommended, knobs)
+    neighbours = around(name, asked, recommended, knobs)
     return Part(
         name=name,
         knobs=knobs,
         base=base,
         rounds=rounds,
         recommended=recommended,
-        cells=_cells(recommended, knobs),
-        experiment=run_experiment(around, home, progress, make),
+        cells=cells(recommended, knobs),
+        experiment=run_experiment(neighbours, home, progress, make),
         cache_bytes=int(cache_bytes),
     )
 
 
 def _rounds(trials: Iterable[StoredTrial], metric: str) -> tuple[Round, ...]:
-    """The rounds that were measured."""
+    """Return the measured rounds."""
     return tuple(
         Round(number, trial.config, trial.result.metrics[metric])
         for number, trial in enumerate(undisturbed(trials, Role.TRIAL), start=1)

@@ -1,1 +1,1 @@
-"""Level against universal compaction (2021), run again on db_bench and under TPC-C on MyRocks."""
+"""Recipe compaction-style: level and universal compaction (2021), with db_bench and MyRocks."""

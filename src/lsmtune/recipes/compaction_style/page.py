@@ -1,4 +1,4 @@
-"""The page: both conclusions judged, and the levels of both styles side by side."""
+"""Page of the recipe compaction-style: the conclusions, and the levels of both styles."""
 
 from lsmtune.analysis.swept_words import answers
 from lsmtune.recipes.compaction_style.numbers import (
@@ -9,97 +9,107 @@ from lsmtune.recipes.compaction_style.numbers import (
 )
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, Results
 from lsmtune.recipes.experiment import method_lines, metric
-from lsmtune.recipes.published import claims_section, times
+from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.published import change_text, claims_section
+from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.recipes.tree_section import depth_text, trees_section
-from lsmtune.report.frame import section
+from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import numbers_table
-from lsmtune.report.words import counted, quantity, sentence_start
+from lsmtune.report.words import counted, label, quantity, sentence_start
+
+_TOPIC = "Level and universal compaction (2021), run again"
+_DRAWN = ("write_amp", "live_sst_bytes", "background_s", "throughput_ops_s", "read_amp")
+"""Metrics of the first chart."""
 
 
 def render_compaction_style(results: Results) -> str:
-    """The results as one HTML page that needs nothing but a browser, and no network."""
-    parts = [
-        _header(results),
-        claims_section("The published conclusions", "What holds of them", claims(results)),
-        _published(),
-    ]
-    for part in results.parts:
-        parts += [_levels_section(part), _answers(part)]
+    """Return the results as one HTML page without external requests."""
+    reasons = [part.experiment.too_small() for part in results.parts]
+    reason = next((found for found in reasons if found is not None), None)
+    first = _opening(results) if reason is None else too_small_opening(_TOPIC, reason)
+    parts = [first, claims_section(list(claims(results))), _published()]
+    for part, small in zip(results.parts, reasons, strict=True):
+        if small is None:
+            parts.append(_levels_section(part))
+        parts.append(_answers(part, judged=small is None))
     parts.append(_method(results))
     return assembled("Compaction style, run again", parts)
 
 
 def answer(part: Part) -> str:
-    """What universal compaction changes on one engine, in a sentence."""
-    told = [
-        f"{times(ratio)} the {what}"
-        for name, what in (("write_amp", "write amplification"), ("live_sst_bytes", "space"))
+    """Return what universal compaction changes on one engine, in a few words."""
+    changes = [
+        change_text(ratio, noun)
+        for name, noun in (("write_amp", "write amplification"), ("live_sst_bytes", "space"))
         if (ratio := universal_of_level(part, name)) is not None
     ]
-    if not told:
+    if not changes:
         return f"too few runs to compare the styles: {part.title}"
-    return f"universal compaction has {' and '.join(told)} of level compaction: {part.title}"
+    return f"universal compaction, {part.title}: {', '.join(changes)}"
 
 
-def _header(results: Results) -> Html:
-    first = results.parts[0]
-    return element(
-        "header",
-        element("p", "Level against universal compaction (2021), run again", class_="topic"),
-        element("h1", sentence_start(answer(first))),
-        *(element("p", f"{sentence_start(answer(part))}.") for part in results.parts[1:]),
-        element(
-            "p",
-            "Each style runs in blocks under the same workload seeds; directions and ratios are "
-            "what compares with the published tables, not seconds.",
-        ),
+def _opening(results: Results) -> Html:
+    first, *others = results.parts
+    rows = {
+        f"{part.title}: {label(name)}": ratio
+        for part in results.parts
+        for name in _DRAWN
+        if (ratio := universal_of_level(part, name)) is not None
+    }
+    sentence = (
+        "Each row is universal / level compaction. Left of 1, universal compaction has the lower "
+        "value."
     )
+    return opening(
+        _TOPIC, answer(first), sentence,
+        picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
+                "universal / level, with 95 % interval"),
+        *(element("p", f"{sentence_start(answer(part))}.") for part in others),
+        element("p", "Both styles run in the same blocks with the same workload seeds. Compare "
+                     "directions and ratios with the report, not seconds."),
+    )  # fmt: skip
 
 
 def _published() -> Html:
     found = paper()
-    heads = ("level", *(f"{style}: {what}" for style in STYLES for what in ("size", "W-Amp",
-             "jobs")))  # fmt: skip
     by_level = {style: {row["level"]: row for row in found[style]["levels"]} for style in STYLES}
-    names = sorted({name for style in STYLES for name in by_level[style]})
-    cells = []
-    for name in names:
-        line = [name]
-        for style in STYLES:
-            row = by_level[style].get(name)
-            line += ["", "", ""] if row is None else [
-                f"{row['size_mib']:g} MiB", f"{row['w_amp']:g}", str(row["jobs"])
-            ]  # fmt: skip
-        cells.append(line)
-    total = ["all"]
+    rows = [
+        [level, style, f"{row['size_mib']:g} MiB", f"{row['w_amp']:g}", str(row["jobs"])]
+        for level in sorted({name for style in STYLES for name in by_level[style]})
+        for style in STYLES
+        if (row := by_level[style].get(level)) is not None
+    ]
     for style in STYLES:
-        told = found[style]
-        size = quantity(told["live_sst_bytes"], "bytes")
-        total += [size, f"{told['w_amp_table']:g}", str(told["background_jobs"])]
+        total = found[style]
+        size = quantity(total["live_sst_bytes"], "bytes")
+        rows.append(
+            ["all", style, size, f"{total['w_amp_table']:g}", str(total["background_jobs"])]
+        )
     return section(
-        "As published", "The two tables of the report, side by side",
-        table("Levels at the end of the published runs", heads, [*cells, total]),
+        "As published", "The two tables of the report",
+        table("Levels at the end of the published runs",
+              ("level", "style", "size", "W-Amp", "jobs"), rows),
     )  # fmt: skip
 
 
 def _levels_section(part: Part) -> Html:
     trees = (tree(part, LEVEL), tree(part, UNIVERSAL))
     depths = [depth_text(found) for found in trees]
-    title = f"Data lie {depths[0]} under level, {depths[1]} under universal compaction"
+    title = f"Level compaction: {depths[0]}. Universal compaction: {depths[1]}"
     return trees_section(f"{part.title}: levels", title, part.engine, STYLES, trees)
 
 
-def _answers(part: Part) -> Html:
+def _answers(part: Part, *, judged: bool) -> Html:
     swept = part.experiment.swept
-    told = [next(answers(swept, one)) for one in swept.metrics]
+    sentences = [next(answers(swept, one)) for one in swept.metrics] if judged else []
     seconds = part.experiment.mean((UNIVERSAL,), metric("load_s"))
-    took = "" if seconds is None else f", about {quantity(seconds, 's')} a run"
+    took = "" if seconds is None else f", about {quantity(seconds, 's')} per run"
     return section(
-        f"{part.title}: every metric",
+        f"{part.title}: all metrics",
         f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}{took}",
-        items(sentence_start(text) for text in told),
+        items(sentence_start(text) for text in sentences) if sentences else "",
         numbers_table(swept),
     )
 
@@ -109,7 +119,8 @@ def _method(results: Results) -> Html:
     for part in results.parts:
         texts += method_lines(part.title, part.experiment)
     texts.append(
-        "the report's own load is not certain: its setup names TPC-C, its text db_bench; here are "
-        "both, smaller, on stores that were built under the style and had settled"
+        "The workload of the report is not certain: its setup names TPC-C, its text names "
+        "db_bench. Both run here, with less data. The stores are built under the style and have "
+        "settled before each run."
     )
     return section("Method", "How this was run", items(texts))

@@ -1,4 +1,4 @@
-"""The recipe compaction-style: its studies, its page, its JSON."""
+"""Recipe compaction-style: its studies, its page, and its JSON document."""
 
 from typing import Any
 
@@ -7,22 +7,23 @@ from lsmtune.recipes.base import Asked, Progress, Reproduction
 from lsmtune.recipes.compaction_style.numbers import claims, paper, tree
 from lsmtune.recipes.compaction_style.page import answer, render_compaction_style
 from lsmtune.recipes.compaction_style.study import LEVEL, STYLES, UNIVERSAL, Part, run, specs
+from lsmtune.recipes.opening import too_small_line
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 
 
 class CompactionStyle:
-    """Level against universal compaction, on db_bench and under TPC-C on MyRocks."""
+    """Level and universal compaction, with db_bench and with TPC-C on MyRocks."""
 
     name = "compaction-style"
     flags = frozenset({"num", "repeats"})
 
     def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
-        """The experiment of each engine."""
+        """Return the experiment of each engine."""
         return tuple(specs(asked).values())
 
     def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
-        """Run what is missing of them."""
+        """Run what is missing of the experiments."""
         results = run(asked, home, progress)
         found = list(claims(results))
         document = {
@@ -31,8 +32,13 @@ class CompactionStyle:
             "claims": [claim.document() for claim in found],
             "parts": {part.engine: _part(part) for part in results.parts},
         }
-        lines = (*(answer(part) for part in results.parts), *map(str, found))
+        lines = (*map(_line, results.parts), *map(str, found))
         return Reproduction(render_compaction_style(results), document, lines)
+
+
+def _line(part: Part) -> str:
+    reason = part.experiment.too_small()
+    return answer(part) if reason is None else f"{part.title}: {too_small_line(reason)}"
 
 
 def _part(part: Part) -> dict[str, Any]:
@@ -42,6 +48,7 @@ def _part(part: Part) -> dict[str, Any]:
     }
     return {
         "version": part.experiment.version,
+        "too_small": part.experiment.too_small(),
         "levels": trees,
         "experiment": swept_document(part.experiment.swept),
     }

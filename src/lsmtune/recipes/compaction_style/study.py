@@ -1,4 +1,4 @@
-"""Two experiments with one factor, the compaction style: on db_bench, and on MyRocks."""
+"""Experiments with one factor, the compaction style: one with db_bench, one on MyRocks."""
 
 from dataclasses import dataclass
 
@@ -22,14 +22,14 @@ _REPEATS = 5
 _NUM, _OPERATIONS_A_RECORD = 100_000, 2
 _TRANSACTIONS = 1500
 _MEMTABLE, _LEVEL_1, _MULTIPLIER = "2MiB", "16MiB", 10
-"""As the course had them for whose week the report was written."""
+"""Values of the course for which the report was written."""
 _CACHE = "40MiB"
-"""Of TPC-C's two warehouses the 30 % that the report's buffer had of its ten."""
+"""About 30 % of TPC-C's two warehouses, the share of the report's buffer in its ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The experiment on one engine."""
+    """Experiment on one engine."""
 
     engine: EngineName
     title: str
@@ -38,16 +38,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that the page shows."""
+    """Data of the page."""
 
     parts: tuple[Part, ...]
 
 
-_TITLES: dict[EngineName, str] = {"rocksdb": "db_bench", "myrocks": "TPC-C on MyRocks"}
+TITLES: dict[EngineName, str] = {"rocksdb": "db_bench", "myrocks": "TPC-C on MyRocks"}
 
 
 def specs(asked: Asked) -> dict[EngineName, StudySpec]:
-    """The experiment of each engine."""
+    """Return the experiment of each engine."""
     num = asked.num or _NUM
     records = Workload(
         name="readrandomwriterandom",
@@ -86,9 +86,9 @@ def _knob(engine: EngineName, option: str) -> str:
 
 
 def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
-    """Run what has not run yet of both experiments."""
+    """Run what is missing of both experiments."""
     parts = (
-        Part(engine, _TITLES[engine], run_experiment(wanted, home, progress, make))
+        Part(engine, TITLES[engine], run_experiment(wanted, home, progress, make))
         for engine, wanted in specs(asked).items()
     )
     return Results(tuple(parts))

@@ -1,1 +1,1 @@
-"""The db_bench study (2021): three commands of db_bench, and RocksDB against other stores."""
+"""Recipe db-bench-study: published commands of db_bench (2021), and other stores."""

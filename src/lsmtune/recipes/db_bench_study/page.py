@@ -1,4 +1,4 @@
-"""The page: the commands beside their published output, the stores, and what happens inside."""
+"""Page of the recipe db-bench-study: the stores, the published commands, and the trees."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from lsmtune.recipes.db_bench_study.numbers import (
     claims,
     of_rocksdb,
     published_cell,
+    too_small,
 )
 from lsmtune.recipes.db_bench_study.study import (
     ALIKE,
@@ -23,31 +24,40 @@ from lsmtune.recipes.db_bench_study.study import (
     paper,
 )
 from lsmtune.recipes.experiment import Experiment, method_lines, metric
-from lsmtune.recipes.published import claims_section, times
+from lsmtune.recipes.opening import opening, too_small_opening
+from lsmtune.recipes.published import change_text, claims_section, times
+from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.recipes.tree_section import depth_text, trees_section
 from lsmtune.report.frame import picture, section
 from lsmtune.report.inspect_page import shape_section, stalls_section
 from lsmtune.report.markup import Html, code, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import label, listed, metric_value, number, sentence_start
+from lsmtune.report.words import TIMES, label, listed, metric_value, number, sentence_start
 
+_TOPIC = "db_bench and other stores (2021), run again"
 _DRAWN = ("throughput_ops_s", "disk_write_amp", "disk_bytes", "get_p50_us", "scan_p50_us")
-"""The metrics of the stores that get a picture."""
+"""Metrics of the stores that have a chart."""
 _MICROS = 1e6
 
 
 def render_db_bench_study(results: Results) -> str:
-    """The results as one HTML page that needs nothing but a browser, and no network."""
-    parts = [
-        _header(results),
-        claims_section("The published expectation", "What holds of it", claims(results)),
-        _commands(results),
-        *(_command_section(results, name) for name in COMMANDS),
-        *_inside(results.parts["fillrandom"]),
-        _stores(results),
-        *(_store_picture(results, name) for name in _DRAWN),
-        _store_trees(results),
+    """Return the results as one HTML page without external requests."""
+    found, reason = list(claims(results)), too_small(results)
+    if reason is not None:
+        parts = [too_small_opening(_TOPIC, reason), claims_section(found)]
+    else:
+        parts = [
+            _opening(results),
+            claims_section(found),
+            _stores(results),
+            *(_store_section(results, name) for name in _DRAWN),
+            *_store_trees(results),
+            _commands(results),
+            *(_command_section(results, name) for name in COMMANDS),
+            *_inside(results.parts["fillrandom"]),
+        ]
+    parts += [
         numbers_section(results.parts["stores"].swept),
         numbers_section(results.parts["myrocks"].swept),
         _method(results),
@@ -56,52 +66,53 @@ def render_db_bench_study(results: Results) -> str:
 
 
 def answer(results: Results) -> str:
-    """How RocksDB stands among the others, in a sentence."""
-    told = [
-        f"{store} {times(ratio)}"
+    """Return the write rate of each store compared with RocksDB, in a few words."""
+    rates = [
+        f"{store} {ratio.median:.2g} {TIMES}"
         for store in OTHERS
         if (ratio := of_rocksdb(results, store, "throughput_ops_s")) is not None
     ]
-    if not told:
+    if not rates:
         return "too few runs to compare the stores"
-    return f"of the records that RocksDB writes a second, {listed(told)}"
+    return f"write throughput compared with RocksDB: {listed(rates)}"
 
 
-def _header(results: Results) -> Html:
-    return element(
-        "header",
-        element("p", "db_bench and other stores (2021), run again", class_="topic"),
-        element("h1", sentence_start(answer(results))),
-        element(
-            "p",
-            "Three commands of db_bench at a size that fits this machine, with sizes of the tree "
-            "and range tombstones made smaller alike; then one load on four stores. Directions "
-            "and ratios compare with what was published, not seconds: that was a RocksDB with "
-            "assertions on, in a virtual machine with one core.",
-        ),
-        element(
-            "p",
-            "The slides measure no other store. They expect RocksDB to stand out among various "
-            "databases, and name MyRocks, MongoDB and LedisDB as those to look at. What is "
-            "measured of that expectation, and LevelDB and LMDB beside MyRocks, are our choice.",
-        ),
-    )
+def _opening(results: Results) -> Html:
+    rows = {
+        f"{store}: {label(name)}": ratio
+        for name in _DRAWN[:3]
+        for store in OTHERS
+        if (ratio := of_rocksdb(results, store, name)) is not None
+    }
+    sentence = "Each row is another store / RocksDB. At 1 both are equal."
+    return opening(
+        _TOPIC, answer(results), sentence,
+        picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
+                "other store / RocksDB, with 95 % interval"),
+        element("p", "The slides show three commands of db_bench and measure no other store. They "
+                     "expect RocksDB to be better than various databases, and name MyRocks, "
+                     "MongoDB and LedisDB for a comparison. lsmtune chose the metrics, and "
+                     "LevelDB and LMDB in addition to MyRocks."),
+        element("p", "The commands run here with less data; the sizes of the tree and of the range "
+                     "tombstones shrink with it. Compare directions and ratios with the slides, "
+                     "not seconds: they ran a build with assertions in a virtual machine with one "
+                     "core."),
+    )  # fmt: skip
 
 
 def _commands(results: Results) -> Html:
-    rows = [_command_row(results, name) for name in COMMANDS]
+    rows = [row for name in COMMANDS for row in _command_rows(results, name)]
     return section(
-        "The three commands", "Published output beside ours",
+        "The three commands", "Published output and output here",
         table(
-            "Operations a second, time of one, gets that found a record",
-            ("command", "records", "published ops/s", "ops/s here", "published µs", "µs here",
-             "published found", "found here"),
+            "Operations per second, time per operation, gets that found a record",
+            ("command", "run", "records", "ops/s", "µs", "found"),
             rows,
         ),
-        element("p", "A command's time of an operation is of each of its threads. Here is the cell "
-                     "with the published options; fillseq ran with the defaults. The reads here "
-                     "pass by the page cache and run with the options that built the database; "
-                     "the published ones did neither."),
+        element("p", "The time of an operation is per thread. fillseq ran with the defaults, the "
+                     "other commands with the published options. Here the reads do not use the "
+                     "page cache, and they run with the options that built the database. In the "
+                     "slides neither is the case."),
         items(_flags()),
     )  # fmt: skip
 
@@ -113,44 +124,57 @@ def _flags() -> Iterator[Html]:
                                                               "./db_bench"))  # fmt: skip
 
 
-def _command_row(results: Results, name: Name) -> list[str]:
+def _command_rows(results: Results, name: Name) -> Iterator[list[str]]:
     part, theirs = results.parts[name], paper()[name]
     here = part.mean(published_cell(name), metric("throughput_ops_s"))
     found = part.mean(published_cell(name), metric("get_found"))
-    told = "not measured"
-    return [
+    missing = "not measured"
+    yield [
         name,
-        f"{part.load.num:,}",
+        "published",
+        f"{paper()['records']:,}" if theirs["flags"] else "1,000,000",
         f"{theirs['ops_s']:,}",
-        told if here is None else f"{here:,.0f}",
         number(theirs["micros_per_op"]),
-        told if here is None else number(part.load.threads * _MICROS / here),
         f"{theirs['found'] / paper()['reads']:.0%}" if "found" in theirs else "",
+    ]
+    yield [
+        name,
+        "here",
+        f"{part.load.num:,}",
+        missing if here is None else f"{here:,.0f}",
+        missing if here is None else number(part.load.threads * _MICROS / here),
         "" if found is None else f"{found:.0%}",
     ]
 
 
 def _command_section(results: Results, name: Name) -> Html:
     swept = results.parts[name].swept
-    told = [[sentence_start(text) for text in answers(swept, found)] for found in swept.metrics]
+    effects = [
+        [sentence_start(text) for text in answers(swept, found)]
+        for found in swept.metrics
+        if not found.cells or any(cell.mean for cell in found.cells)
+    ]
     drawn = swept.metrics[0]
+    title = effects[0][0]
     return section(
-        f"{name}: what the options of the long command do", told[0][0],
-        items(text for texts in told for text in texts[:2]),
-        picture(f"command-{name}", cell_plot(swept, drawn), cell_keys(swept, drawn), told[0][0],
+        f"{name}: effect of the published options", title,
+        picture(f"command-{name}", cell_plot(swept, drawn), cell_keys(swept, drawn), title,
                 f"{label(drawn.metric)}, mean and 95 % interval"),
+        items(text for texts in effects for text in texts[:2]),
     )  # fmt: skip
 
 
 def _inside(part: Experiment) -> Iterator[Html]:
-    """What the tree does under the long command, with the defaults and with its options."""
+    """Yield the trees and the stalls of fillrandom, with the defaults and the published options."""
     cells = (DEFAULT, PUBLISHED)
     first, second = (next(iter(part.trees.get(cell, ())), ()) for cell in cells)
-    title = (
-        f"Data lie {depth_text(first)} with {OPTION_NAMES[0]}, {depth_text(second)} "
-        f"with {OPTION_NAMES[1]}"
-    )
-    yield trees_section("fillrandom: levels", title, "fillrandom", OPTION_NAMES, (first, second))
+    if first or second:
+        title = (
+            f"With {OPTION_NAMES[0]}: {depth_text(first)}. With {OPTION_NAMES[1]}: "
+            f"{depth_text(second)}"
+        )
+        names = OPTION_NAMES
+        yield trees_section("fillrandom: levels", title, "fillrandom", names, (first, second))
     for cell, name in zip(cells, OPTION_NAMES, strict=True):
         log = part.logs.get(cell)
         if log is not None and log.stalls:
@@ -167,50 +191,51 @@ def _stores(results: Results) -> Html:
         rows.append([
             label(name),
             "not measured" if base is None else metric_value(name, base),
-            *("not compared" if ratio is None else times(ratio) for ratio in ratios),
+            *("no ratio" if ratio is None else times(ratio) for ratio in ratios),
         ])  # fmt: skip
     load = results.parts["stores"].load
     return section(
-        "One load, four stores", sentence_start(answer(results)),
-        element("p", f"{load.num:,} random writes of {load.record_bytes} bytes into an empty "
-                     "store by one client, of which none waits for a sync; then reads. The "
-                     "embedded stores run in one program of ours, the same keys, clock and code "
-                     "around each. RocksDB has what LevelDB holds fixed, and both compress with "
-                     "snappy; LMDB has no such settings and compresses nothing. MyRocks gets the "
-                     "same records and a like tree, but as SQL through a socket to a server, which "
-                     "syncs its log each second and is not started anew before the reads."),
-        table("RocksDB, and what the others have of it", ("metric", "RocksDB", *OTHERS), rows),
+        "One workload, four stores", "All metrics of the stores",
+        element("p", f"One client writes {load.num:,} random records of {load.record_bytes} bytes "
+                     "into an empty store, without waiting for a sync. Then it reads."),
+        element("p", "RocksDB, LevelDB and LMDB run in one program with the same keys and the same "
+                     "clock. RocksDB has the settings that are fixed in LevelDB; both use snappy. "
+                     "LMDB has no such settings and no compression. MyRocks gets the same records "
+                     "as SQL through a socket. Its tree has similar settings, its server syncs the "
+                     "log every second and does not restart before the reads."),
+        table("RocksDB's value, and other store / RocksDB with 95 % interval",
+              ("metric", "RocksDB", *OTHERS), rows),
     )  # fmt: skip
 
 
-def _store_picture(results: Results, name: str) -> Html:
+def _store_section(results: Results, name: str) -> Html:
     swept = results.parts["stores"].swept
     drawn = next(found for found in swept.metrics if found.metric == name)
-    title = listed(
-        [
-            f"{store} {times(ratio)}"
-            for store in OTHERS
-            if (ratio := of_rocksdb(results, store, name)) is not None
-        ]
-    )
-    plot = cell_plot(swept, drawn).update_traces(mode="markers")  # no order among stores
+    changes = [
+        f"{store} {change_text(ratio, label(name))}"
+        for store in OTHERS[:2]
+        if (ratio := of_rocksdb(results, store, name)) is not None
+    ]
+    title = "; ".join(changes) or "Too few runs to compare the stores"
+    plot = cell_plot(swept, drawn).update_traces(mode="markers")  # stores have no order
     mysql = results.parts["myrocks"].mean(ALIKE, metric(name))
-    beside = "" if mysql is None else f" MyRocks: {metric_value(name, mysql)}."
+    last = "" if mysql is None else f" MyRocks, not in this chart: {metric_value(name, mysql)}."
     return section(
-        label(name), f"Of RocksDB's: {title}",
-        element("p", f"The embedded stores, mean and 95 % interval; the line is RocksDB again, run "
-                     f"as the base of each block.{beside}"),
-        picture(f"stores-{name}", plot, cell_keys(swept, drawn), title),
+        label(name), title,
+        element("p", f"The line is the baseline: RocksDB, run once more in each block.{last}"),
+        picture(f"stores-{name}", plot, cell_keys(swept, drawn), title,
+                f"{label(name)}, mean and 95 % interval"),
     )  # fmt: skip
 
 
-def _store_trees(results: Results) -> Html:
+def _store_trees(results: Results) -> Iterator[Html]:
     experiment = results.parts["stores"]
     trees = [next(iter(experiment.trees.get(cell, ())), ()) for cell in (ROCKSDB, LEVELDB)]
-    return trees_section(
-        "Inside the two LSM stores", "The same records in RocksDB's and in LevelDB's levels",
-        "stores-trees", ("RocksDB", "LevelDB"), (trees[0], trees[1]),
-    )  # fmt: skip
+    if any(trees):
+        yield trees_section(
+            "Levels of the two LSM stores", "The same records in RocksDB and in LevelDB",
+            "stores-trees", ("RocksDB", "LevelDB"), (trees[0], trees[1]),
+        )  # fmt: skip
 
 
 def _method(results: Results) -> Html:
@@ -218,18 +243,17 @@ def _method(results: Results) -> Html:
     for name, part in results.parts.items():
         texts += method_lines(name, part)
     texts += [
-        "the published share of gets that find a record is not explained: as many writes as keys "
-        "leave 63 % of the keys with one, and tombstones among the first tenth of the writes, as "
-        "here and there, take little of it",
-        "the published reads came from a database that the command before had left; here it is "
-        "built anew under each config, with the same tombstones, and has settled",
-        "bytes handed to the disk are the kernel's count for the process: a page of LMDB's map "
-        "that changes again before it is written out counts once",
-        "all data fit into the page cache: reads of the stores tell of code and caches, not of "
-        "the device",
-        "Debian 12 builds RocksDB and LevelDB with assertions on, LMDB without: with these both "
-        "LSM stores are slower than they could be",
-        "LMDB without fsync may lose the database when the machine dies, the others their newest "
-        "writes",
+        "lsmtune cannot explain the published share of gets that find a record. As many random "
+        "writes as keys leave a record for 63 % of the keys. The tombstones cover little of them.",
+        "The published reads use the database of the command before. Here each config builds its "
+        "own database with the same tombstones, and the database has settled.",
+        "Bytes written to the disk are counted by the kernel for the process. If a page of LMDB's "
+        "map changes again before it is written, it counts once.",
+        "All data fits into the page cache: reads of the stores measure code and caches, not the "
+        "device.",
+        "Debian 12 builds RocksDB and LevelDB with assertions, LMDB without. The assertions slow "
+        "down both LSM stores.",
+        "Without fsync, a crash of the machine can destroy the database of LMDB. The other stores "
+        "lose their newest writes.",
     ]
     return section("Method", "How this was run", items(texts))

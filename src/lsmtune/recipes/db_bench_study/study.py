@@ -1,4 +1,4 @@
-"""Three commands of db_bench at a size that fits, then one load on four stores."""
+"""Experiments: three commands of db_bench with less data, and one workload on four stores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from lsmtune.workloads import Workload
 
 Name = Literal["fillseq", "fillrandom", "readrandom", "stores", "myrocks"]
 COMMANDS: tuple[Name, ...] = ("fillseq", "fillrandom", "readrandom")
-"""The published commands, in their order."""
+"""Published commands, in their order."""
 
 TREE, COMPRESSION = "tree", "compression"
 DEFAULT, PUBLISHED = (0, 0), (1, 1)
-"""Cells of a command: db_bench's defaults, and the options of the long command."""
+"""Cells of a command: db_bench's defaults, and the published options of the long command."""
 _OPTIONS: dict[str, dict[str, tuple[Told, ...]]] = {
     TREE: {
         "num_levels": (7, 4),
@@ -35,15 +35,16 @@ _OPTIONS: dict[str, dict[str, tuple[Told, ...]]] = {
         "block_size": ("4KiB", "16KiB"),
     },
 }
-"""Its options that are no defaults, in two groups that can be told apart. Left out is
--open_files=10000: there are fewer files."""
+"""Options of the long command that differ from the defaults, in two groups.
+
+-open_files=10000 is left out: there are fewer files."""
 OPTION_NAMES = ("the defaults", "the published options")
 
 STORE, MEMTABLE = "store", "memtable"
 STORES = {"rocksdb": "RocksDB", "leveldb": "LevelDB", "lmdb": "LMDB"}
 ROCKSDB, LEVELDB, LMDB = ((place,) for place in range(len(STORES)))
 ALIKE = (0,)
-"""MyRocks' cell that has the settings of the embedded stores."""
+"""Cell of MyRocks with the settings of the embedded stores."""
 _LIKE_THE_STORES: dict[str, Told] = {
     "default.target_file_size_base": "2MiB",
     "default.max_bytes_for_level_base": "10MiB",
@@ -72,18 +73,18 @@ OF_STORES = (
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that the page shows."""
+    """Data of the page."""
 
     parts: Mapping[Name, Experiment]
 
 
 def paper() -> dict[str, Any]:
-    """What was published."""
+    """Return the published numbers."""
     return published(__package__)
 
 
 def specs(asked: Asked) -> dict[Name, StudySpec]:
-    """The experiments: the commands on RocksDB, the stores by one driver, MyRocks."""
+    """Return the experiments: the commands on RocksDB, the stores in one driver, and MyRocks."""
     stores = Workload(num=min(asked.num or _RECORDS_A_STORE, _RECORDS_A_STORE), **_record())
     return {
         **{name: _command(name, asked) for name in COMMANDS},
@@ -123,7 +124,7 @@ def _command(name: Name, asked: Asked) -> StudySpec:
     scale = max(SMALLEST_SCALE, min(Fraction(1), Fraction(1, round(paper()["records"] / num) or 1)))
     fixed: dict[str, Told] = {}
     if name == "fillseq":
-        # The only command whose published size fits as it is.
+        # The only command that runs at its published size.
         num = min(asked.num or _SEQUENTIAL, _SEQUENTIAL)
         load, scale = Workload(name=name, num=num, **_record()), Fraction(1)
     elif name == "fillrandom":
@@ -133,7 +134,7 @@ def _command(name: Name, asked: Asked) -> StudySpec:
         load = Workload(
             name=name,
             num=num,
-            present=1 - exp(-1),  # what as many random writes as keys leave, as published
+            present=1 - exp(-1),  # share after as many random writes as keys, as published
             threads=paper()["read_threads"],
             operations=max(100, round(paper()["reads"] * scale)),
             **_record(),
@@ -152,7 +153,7 @@ def _command(name: Name, asked: Asked) -> StudySpec:
 
 
 def _tombstones(scale: Fraction) -> dict[str, int]:
-    """As many as published, each over the same share of the keys."""
+    """Return the published number of tombstones, each over the published share of the keys."""
     return {
         "tombstone_every": max(10, round(paper()["writes_per_range_tombstone"] * scale)),
         "tombstone_width": max(1, round(paper()["range_tombstone_width"] * scale)),
@@ -161,7 +162,7 @@ def _tombstones(scale: Fraction) -> dict[str, int]:
 
 
 def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
-    """Run what has not run yet of all experiments."""
+    """Run what is missing of all experiments."""
     parts: dict[Name, Experiment] = {}
     for name, wanted in specs(asked).items():
         drawn = (DEFAULT, PUBLISHED) if name in COMMANDS else ()

@@ -1,1 +1,1 @@
-"""The parameter study of Jin, Choi, Choi, Sung and Park (2022)."""
+"""Recipe jin2022: a published parameter study with a genetic algorithm (2022)."""

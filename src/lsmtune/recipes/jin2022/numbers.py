@@ -1,4 +1,4 @@
-"""The paper's numbers, each with ours beside it."""
+"""Numbers of the paper and the numbers measured here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ _MEGA = 1e6
 
 
 def paper() -> dict[str, Any]:
-    """What the paper says, as published."""
+    """Return the published numbers."""
     return published(__package__)
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Figure 5 for one indicator: the paper's R², and ours in each mode.
+    """Figure 5 for one indicator: held-out R² of the paper and of each mode here.
 
-    The forest's is what the paper's stands beside; `best` is that of the chosen model, `ceiling`
-    what the noise of single runs allows.
+    `forest` is comparable with the paper. `best` is the R² of the selected model. `ceiling` is the
+    highest R² that the noise of single runs allows.
     """
 
     metric: str
@@ -47,7 +47,7 @@ class Accuracy:
 
 
 def accuracies(results: Results) -> list[Accuracy]:
-    """Figure 5, the exact metrics besides."""
+    """Return figure 5, with the exact write amplification in addition."""
     names = [m.metric for m in results.screenings["honest"].importance.metrics]
     return [_accuracy(results, name) for name in names]
 
@@ -74,8 +74,8 @@ def _metric(screening: Screening, name: str) -> MetricImportance:
 class Contribution:
     """Figure 6 for one parameter: its mean decrease in impurity over the four indicators.
 
-    `place` is its rank in each mode (None where it did not vary), `paper_place` that of the paper
-    (None below the six that are named).
+    `place` is its rank in each mode, None if it did not vary. `paper_place` is its rank in the
+    paper, which names the first six; None for the others.
     """
 
     knob: str
@@ -86,7 +86,7 @@ class Contribution:
 
 
 def contributions(results: Results) -> list[Contribution]:
-    """Figure 6: every parameter, in the order of the published mode."""
+    """Return figure 6: every parameter, in the order of the published mode."""
     means = {mode: _means(results.screenings[mode]) for mode in MODES}
     ranks = {mode: sorted(means[mode], key=lambda k: -means[mode][k][0]) for mode in MODES}
     named: list[str] = paper()["ranking"]["knobs"]
@@ -104,7 +104,7 @@ def contributions(results: Results) -> list[Contribution]:
 
 
 def _means(screening: Screening) -> dict[str, tuple[float, float]]:
-    """Mean of MDI and of lost R² over the paper's four indicators."""
+    """Return the means of MDI and of lost R² over the paper's four indicators."""
     by_name: dict[str, list[KnobImportance]] = {}
     for name in INDICATORS:
         for knob in _metric(screening, name).knobs:
@@ -122,8 +122,7 @@ def _means(screening: Screening) -> dict[str, tuple[float, float]]:
 class GroupTest:
     """Figure 7 and the group means of the text for one knob and indicator, in one mode.
 
-    `least` and `most` are the extreme group means, by the names of their groups; `spread` is by
-    how much the one exceeds the other.
+    `least` and `most` are the lowest and the highest group mean, with the names of the groups.
     """
 
     mode: Mode
@@ -133,12 +132,12 @@ class GroupTest:
 
     @property
     def spread(self) -> float:
-        """How far the extreme means lie apart, as a share of the lower."""
+        """Difference of the two means as a share of the lower one."""
         return self.most[1] / self.least[1] - 1
 
 
 def group_tests(results: Results, knob: str, metric: str) -> list[GroupTest]:
-    """The paper's one-way analysis of variance of a knob on an indicator, in each mode."""
+    """Return the one-way analysis of variance of a knob and an indicator, in each mode."""
     found = []
     for mode in MODES:
         runs = results.screenings[mode].runs
@@ -154,20 +153,23 @@ def group_tests(results: Results, knob: str, metric: str) -> list[GroupTest]:
 
 
 def paper_fitness() -> float:
-    """The fitness of the paper's own table 2."""
+    """Return the fitness computed from the paper's table 2."""
     table = paper()["table_2"]
     return jin2022_fitness(table["found"], table["default"], "w_amp_table")
 
 
 def convergence(search: Search) -> list[float]:
-    """Figure 8: the best fitness so far after each evaluation."""
+    """Return figure 8: the best fitness so far after each evaluation."""
     fitness = [jin2022_fitness(t.result.metrics, search.base) for t in search.trials]
     return [float(best) for best in np.maximum.accumulate(fitness)]
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A config against the base over pairs of runs: fitness, exact and by the paper's formula."""
+    """Fitness of a config over pairs of runs with the baseline.
+
+    `exact` uses the exact write amplification, `published` the formula of the paper.
+    """
 
     exact: Interval
     published: Interval
@@ -177,7 +179,7 @@ class Verified:
 
 
 def verified(pairs: Sequence[Pair]) -> Verified | None:
-    """The fitness over the pairs, its median with a bootstrap interval (95 %); None without."""
+    """Return the median fitness over the pairs with its 95 % bootstrap interval, or None."""
     if not pairs:
         return None
     exact = [jin2022_fitness(best, base) for best, base in pairs]
@@ -199,7 +201,7 @@ def _median_interval(values: Sequence[float]) -> Interval:
 
 
 def improvements(default: Metrics, found: Metrics) -> dict[str, float]:
-    """Figure 9: by what share of the default each indicator got better."""
+    """Return figure 9: the improvement of each indicator as a share of the default."""
     return {
         name: (found[name] / default[name] - 1) * (1 if METRICS[name].better == "higher" else -1)
         for name in INDICATORS
@@ -207,14 +209,14 @@ def improvements(default: Metrics, found: Metrics) -> dict[str, float]:
 
 
 def honest_fitness(results: Results) -> Interval | None:
-    """The verified fitness of the honest searches: median, least and greatest of the seeds."""
+    """Return the verified fitness of the honest searches: median, lowest, highest of the seeds."""
     found = [v for s in results.searches if s.mode == "honest" and (v := verified(s.pairs))]
     values = [v.exact.median for v in found]
     return Interval(float(np.median(values)), min(values), max(values)) if values else None
 
 
 def data_share(search: Search) -> float | None:
-    """Which part of a published search's fitness comes from changing the data, verified."""
+    """Return the share of a published search's fitness that comes from changing the data."""
     whole, kept = verified(search.pairs), verified(search.on_base_data)
     if whole is None or kept is None or whole.exact.median <= 0:
         return None
@@ -222,5 +224,5 @@ def data_share(search: Search) -> float | None:
 
 
 def indicator(metric: str, value: float) -> float:
-    """A value in the paper's units: megabytes, MB/s, s, or a ratio."""
+    """Return a value in the paper's units: megabytes, MB/s, s, or a ratio."""
     return value / _MEGA if metric == "live_sst_bytes" else value

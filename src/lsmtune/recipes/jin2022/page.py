@@ -1,4 +1,4 @@
-"""The page that sets every figure and table of the paper beside what was measured here."""
+"""Page of the recipe jin2022: each figure and table of the paper with the numbers from here."""
 
 from collections.abc import Iterator
 
@@ -29,85 +29,100 @@ from lsmtune.recipes.jin2022.plots import (
     improvement_plot,
 )
 from lsmtune.recipes.jin2022.study import EXACT, INDICATORS, MODES, Mode, Results, Search
+from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.report.frame import picture, section
 from lsmtune.report.importance_page import importance_sections
-from lsmtune.report.markup import Html, code, element, join, table
+from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import number
+from lsmtune.report.words import number, sentence_start
 from lsmtune.stats import Interval
 
+_TOPIC = "Jin, Choi, Choi, Sung and Park (2022), run again"
 _SHOWN = 12
 _UNITS = {"w_amp_table": "", "write_amp": "", "live_sst_bytes": "MB", "rate_mb_s": "MB/s",
           "total_s": "s", "throughput_ops_s": "ops/s"}  # fmt: skip
 
 
 def render_jin2022(results: Results) -> str:
-    """The results as one HTML page that needs nothing but a browser, and no network."""
+    """Return the results as one HTML page without external requests."""
+    reason = results.too_small
+    searches = [_table_2(results), _data_section(results)] if reason is None else []
     parts = [
-        _header(results),
+        _opening(results) if reason is None else too_small_opening(_TOPIC, reason),
+        *searches,
         _figure_5(results),
         _figure_6(results),
         _figure_7(results),
-        _figure_8(results),
-        _table_2(results),
-        _data_section(results),
         *importance_sections(results.screenings["honest"].importance),
         _method(results),
     ]
     return assembled("The parameter study of 2022, run again", parts)
 
 
-def _header(results: Results) -> Html:
+def answer(results: Results) -> str:
+    """Return the verified fitness of the honest searches next to the paper's."""
+    fitness, theirs = honest_fitness(results), paper()["genetic"]["fitness"]
+    if fitness is None:
+        return f"fixed workload: no gain verified (paper: about {theirs})"
+    return f"fixed workload: verified fitness {fitness.median:.0f} (paper: about {theirs})"
+
+
+def _opening(results: Results) -> Html:
     fitness = honest_fitness(results)
-    found = "no gain was verified" if fitness is None else f"fitness {fitness.median:.0f}"
     shares = [s for search in results.searches if (s := data_share(search)) is not None]
-    data = (
-        f" As published, {shares[0]:.0%} of the verified fitness came from changing the data."
-        if shares
-        else ""
+    sentence = (
+        "Fitness is the sum of the improvements of four indicators, 1000 = 100 %. The chart shows "
+        "the best fitness so far."
     )
-    return element(
-        "header",
-        element("p", "Jin, Choi, Choi, Sung, Park (2022), run again", class_="topic"),
-        element("h1", f"With the load held fixed: {found}; the paper has about "
-                      f"{paper()['genetic']['fitness']}"),
-        element(
-            "p",
-            f"RocksDB {results.engine}, {results.host}; the paper used 6.13 on another machine, so "
-            "directions and ratios are what compares, not seconds. Honest means that threads and "
-            "compression_ratio, which shape the load and its data, stay as they are; as published "
-            f"they vary like options.{data}",
-        ),
+    seeds = "" if fitness is None else (
+        f" The verified fitness of the honest searches is {fitness.median:.0f}, from "
+        f"{fitness.low:.0f} to {fitness.high:.0f} over the seeds."
     )  # fmt: skip
+    data = "" if not shares else (
+        f" In the published mode, {_percent(shares[0])} of the verified fitness comes from "
+        "changing the data."
+    )  # fmt: skip
+    heads = ("search", "after 8", "after 20", "after 36", "verified (95 %)",
+             "verified, paper's formula", "pairs")  # fmt: skip
+    return opening(
+        _TOPIC, answer(results), sentence,
+        picture("figure8", convergence_plot(results.searches), CONVERGENCE_KEYS, sentence,
+                "Figure 8: fitness over evaluations"),
+        element("p", "Honest: the workload is fixed. Published: threads and compression_ratio, "
+                     "which shape the workload and its data, vary like options, as in the paper."
+                     + data),
+        element("p", "The chart shows single runs. The best of many single runs is partly luck, "
+                     "therefore verification measures the winners again in pairs." + seeds),
+        table("Fitness of each search", heads, map(_search_row, results.searches)),
+        element("p", f"RocksDB {results.engine}, {results.host}. The paper used RocksDB 6.13 on "
+                     "another machine. Compare directions and ratios, not seconds."),
+    )  # fmt: skip
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _figure_5(results: Results) -> Html:
     found = accuracies(results)
-    heads = ("metric", "paper, forest", *(
-        f"{mode}, {what}" for mode in MODES for what in ("forest", "best model", "noise allows")
-    ))  # fmt: skip
     rows = [
-        [
-            _metric_cell(row.metric), "" if row.paper is None else f"{row.paper:.3f}",
-            *(cell for mode in MODES for cell in _accuracy_cells(row, mode)),
-        ]
+        [_metric_cell(row.metric), mode, "" if row.paper is None else f"{row.paper:.3f}",
+         *_accuracy_cells(row, mode)]
         for row in found
+        for mode in MODES
     ]  # fmt: skip
     drawn = [row for row in found if row.paper is not None]
-    told = (
-        "How much of each indicator the paper's model, a random forest, explains on configs that "
-        "it has not seen. Only the published mode is comparable with the paper: in the honest one "
-        "there is less to explain, because the data does not change."
-    )
+    axis = "held-out R² of a random forest"
     return section(
         "Figure 5: prediction accuracy",
-        "How well a model predicts what it has not seen",
-        element("p", told),
-        picture(
-            "figure5", accuracy_plot(drawn), ACCURACY_KEYS, told, "held-out R² of a random forest"
-        ),
-        table("Held-out R²: median over folds (5 % to 95 %)", heads, rows),
-    )
+        "How well a model predicts new configs",
+        element("p", "The paper's model is a random forest. R² is its accuracy on configs that it "
+                     "has not seen. Compare the paper with the published mode. In the honest mode "
+                     "the data does not change, therefore there is less to explain."),
+        picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
+        table("Held-out R²: median over folds (5 % to 95 %)",
+              ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
+    )  # fmt: skip
 
 
 def _metric_cell(metric: str) -> Html | str:
@@ -124,61 +139,58 @@ def _accuracy_cells(row: Accuracy, mode: Mode) -> Iterator[str]:
 
 def _interval(interval: Interval, digits: int = 3) -> str:
     low, high = f"{interval.low:.{digits}f}", f"{interval.high:.{digits}f}"
-    return f"{interval.median:.{digits}f} ({low} to {high})"
+    return f"{interval.median:.{digits}f} ({low}\N{EN DASH}{high})"
 
 
 def _figure_6(results: Results) -> Html:
     found = contributions(results)
     named = [row for row in found if row.paper_place is not None]
     agreeing = sum((row.place["published"] or 99) <= len(named) for row in named)
-    heads = ("parameter", "paper", "published", "MDI", "R² lost", "honest", "MDI", "R² lost")
+    heads = ("parameter", "rank in the paper", "published: rank", "MDI", "lost R²", "honest: rank",
+             "MDI", "lost R²")  # fmt: skip
     rows = [
         [
             code(row.knob),
-            f"{row.paper_place}." if row.paper_place else f"below {len(named)}.",
+            f"{row.paper_place}" if row.paper_place else f"below {len(named)}",
             *(cell for mode in ("published", "honest") for cell in _places(row.place[mode],
               row.mdi[mode], row.permutation[mode])),
         ]
         for row in found
     ]  # fmt: skip
     drawn = found[:_SHOWN]
-    told = (
-        "Mean decrease in impurity, averaged over WAF, SA, RATE and TIME. R² lost is what the "
-        "chosen model loses without the parameter: MDI favours parameters with many values, this "
-        "does not. In the paper each thread writes a whole load, so that threads multiply the "
-        "data; here all threads together write one."
-    )
+    axis = "mean decrease in impurity (MDI)"
     return section(
-        "Figure 6: parameter contribution",
-        f"{agreeing} of the paper's first {len(named)} are among our first {len(named)}",
-        element("p", told),
-        picture("figure6", contribution_plot(drawn), MODE_KEYS, told, "mean decrease in impurity"),
-        table("Every parameter, in the order of the published mode", heads, rows),
-    )
+        "Figure 6: importance of the parameters",
+        f"{agreeing} of the paper's first {len(named)} are among the first {len(named)} here",
+        element("p", "MDI is averaged over WAF, SA, RATE and TIME. It favours parameters with many "
+                     "values. Lost R² does not: it is the accuracy that the selected model loses "
+                     "without the parameter."),
+        picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
+        element("p", "In the paper each thread writes all records, so more threads write more "
+                     "data. Here all threads together write the records once."),
+        table("All parameters, in the order of the published mode", heads, rows),
+    )  # fmt: skip
 
 
 def _places(place: int | None, mdi: float, permutation: float) -> Iterator[str]:
     if place is None:
-        yield from ("held fixed", "", "")
+        yield from ("fixed", "", "")
         return
-    yield f"{place}."
+    yield str(place)
     yield number(mdi)
     yield f"{permutation:.3f}"
 
 
 def _figure_7(results: Results) -> Html:
-    heads = ("parameter on indicator", "whose", "p", "least mean", "most mean", "apart by")
+    heads = ("parameter, indicator", "source", "p", "lowest mean", "highest mean", "difference")
     rows = [row for test in paper()["anova"] for row in _anova_rows(results, test)]
     return section(
-        "Figure 7 and the group means of the text: one-way analysis of variance",
-        "What parameters of the paper's choice do to the indicators",
-        element(
-            "p",
-            "Each parameter alone, as the paper tested it. The least and the most are means of all "
-            "configs that share a value of the parameter.",
-        ),
-        table("Group means, the paper's beside ours", heads, rows),
-    )
+        "Figure 7: one-way analysis of variance",
+        "Effect of the parameters that the paper selects",
+        element("p", "Each parameter is tested alone, as in the paper. A mean is over all configs "
+                     "with one value of the parameter."),
+        table("Group means of the paper and of both modes", heads, rows),
+    )  # fmt: skip
 
 
 def _anova_rows(results: Results, test: dict[str, Value]) -> Iterator[list[str]]:
@@ -187,41 +199,17 @@ def _anova_rows(results: Results, test: dict[str, Value]) -> Iterator[list[str]]
     spread = float(test.get("spread_percent", 0)) / 100
     if "least" in test:
         least, most = float(test["least"]), float(test["most"])
-        told = [f"{least:g} {unit}", f"{most:g} {unit}", f"{most / least - 1:.1%}"]
+        ends = [f"{least:g} {unit}", f"{most:g} {unit}", f"{most / least - 1:.1%}"]
     else:
-        told = ["", "", f"{spread:.2%}"]
-    name = join([code(knob), " on ", code(metric)])
-    yield [name, "paper", f"{float(test['p']):.3g}", *told]
+        ends = ["", "", f"{spread:.2%}"]
+    name = join([code(knob), ", ", code(metric)])
+    yield [name, "paper", f"{float(test['p']):.3g}", *ends]
     for found in group_tests(results, knob, metric):
-        ends = (
+        means = (
             f"{number(indicator(metric, value))} {unit} at {group}"
             for group, value in (found.least, found.most)
         )
-        yield [name, found.mode, f"{found.p:.3g}", *ends, f"{found.spread:.1%}"]
-
-
-def _figure_8(results: Results) -> Html:
-    fitness = honest_fitness(results)
-    told = (
-        "The best fitness so far after each evaluation, by single runs and exact write "
-        "amplification; the level line is the paper's about 1600 after 36. Verification follows "
-        "in the next table: the best of many single runs is partly luck."
-    )
-    title = "How the genetic algorithms converge"
-    if fitness is not None:
-        title += (
-            f": honest, verified, {fitness.median:.0f} "
-            f"({fitness.low:.0f} to {fitness.high:.0f} over the seeds)"
-        )
-    heads = ("search", "after 8", "after 20", "after 36", "verified, exact (95 %)",
-             "verified, by the paper's formula", "pairs")  # fmt: skip
-    return section(
-        "Figure 8: convergence",
-        title,
-        element("p", told),
-        picture("figure8", convergence_plot(results.searches), CONVERGENCE_KEYS, told, "fitness"),
-        table("Fitness of each search", heads, map(_search_row, results.searches)),
-    )
+        yield [name, found.mode, f"{found.p:.3g}", *means, f"{found.spread:.1%}"]
 
 
 def _search_row(search: Search) -> list[str]:
@@ -236,39 +224,31 @@ def _search_row(search: Search) -> list[str]:
 
 
 def _table_2(results: Results) -> Html:
-    heads = ("whose", "WAF (table)", "exact write amplification", "SA, MB", "RATE, MB/s", "TIME, s",
-             "fitness")  # fmt: skip
+    heads = ("config", "WAF (table)", "exact write amplification", "SA, MB", "RATE, MB/s",
+             "TIME, s", "fitness")  # fmt: skip
     published = paper()["table_2"]
     rows = [
-        ["paper, default", *_paper_cells(published["default"]), "0"],
-        ["paper, found", *_paper_cells(published["found"]), f"{paper_fitness():.0f}"],
+        ["paper: default", *_paper_cells(published["default"]), "0"],
+        ["paper: winner", *_paper_cells(published["found"]), f"{paper_fitness():.0f}"],
     ]
     for search in results.searches:
         if (found := verified(search.pairs)) is not None:
             name = f"{search.mode}, seed {search.seed}"
             rows.append([f"{name}: default", *_cells(found.base), "0"])
-            rows.append([f"{name}: found", *_cells(found.found), f"{found.exact.median:.0f}"])
+            rows.append([f"{name}: winner", *_cells(found.found), f"{found.exact.median:.0f}"])
     return section(
-        "Table 2 and figure 9: what was found",
-        "The default and the found values by every indicator",
-        element(
-            "p",
-            "Medians of the verification's runs, default and found in turns under the same seeds. "
-            "The paper's fitness is of its own table; ours is of exact write amplification.",
-        ),
-        picture(
-            "figure9",
-            improvement_plot(results.searches),
-            ACCURACY_KEYS,
-            _FIGURE_9,
-            "better by, as a share of the default",
-        ),
-        table("Indicators of default and found", heads, rows),
+        "Table 2 and figure 9: the winners",
+        "Improvement of each indicator over the default",
+        element("p", "Right of 0 the winner is better than the default, left of 0 it is worse."),
+        picture("figure9", improvement_plot(results.searches), ACCURACY_KEYS, _FIGURE_9, _FIGURE_9),
+        element("p", "The values are medians of the verification runs. The paper's fitness is "
+                     "computed from its table, the fitness here from exact write amplification."),
+        table("Indicators of the default and of the winner", heads, rows),
         *_changes(results),
-    )
+    )  # fmt: skip
 
 
-_FIGURE_9 = "By how much each indicator got better; left of 0 it got worse."
+_FIGURE_9 = "improvement, as a share of the default"
 
 
 def _paper_cells(values: Metrics) -> list[str]:
@@ -286,8 +266,8 @@ def _changes(results: Results) -> Iterator[Html]:
         if search.changed:
             values = sorted(search.changed.items())
             yield table(
-                f"What the {search.mode} search of seed {search.seed} changed (sizes of the tree "
-                "at 1/64)",
+                f"Changes of the winner: {search.mode} search, seed {search.seed} (sizes of the "
+                "tree at 1/64)",
                 ("parameter", "value"),
                 [[code(name), str(value)] for name, value in values],
             )
@@ -295,31 +275,29 @@ def _changes(results: Results) -> Iterator[Html]:
 
 def _data_section(results: Results) -> Html:
     rows = []
-    title = "What part of the gain came from changing the data: not measured"
+    title = "Share of the gain that comes from the data: not measured"
     for search in results.searches:
         whole, kept = verified(search.pairs), verified(search.on_base_data)
         share = data_share(search)
         if whole is None or kept is None or share is None:
             continue
-        title = f"{share:.0%} of the published gain came from changing the data, not the store"
+        title = f"{_percent(share)} of the published mode's gain comes from changing the data"
         rows += [
-            _data_row("as found, its own data", whole),
-            _data_row("as found, base's data", kept),
+            _data_row("winner, its own data", whole),
+            _data_row("winner, the baseline's data", kept),
         ]
-    heads = ("options", "fitness (95 %)", "WAF (table)", "exact write amplification", "SA, MB",
+    heads = ("config", "fitness (95 %)", "WAF (table)", "exact write amplification", "SA, MB",
              "RATE, MB/s", "TIME, s")  # fmt: skip
     return section(
-        "As published: the data",
+        "Published mode: the data",
         title,
-        element(
-            "p",
-            "compression_ratio is how well db_bench's generated values compress. The paper's "
-            "algorithm tunes it. Here the options that it found run once with the data that it "
-            "found and once with the base's, each in pairs with the base: the difference is not "
-            "the store's.",
-        ),
-        table("The published search's winner with and without its data", heads, rows),
-    )
+        element("p", "compression_ratio sets how well db_bench's values compress. The paper's "
+                     "algorithm tunes it like an option."),
+        element("p", "Here the winner's options run twice in pairs with the baseline: with the "
+                     "winner's data and with the baseline's data. The difference does not come "
+                     "from the store."),
+        table("Winner of the published mode with both kinds of data", heads, rows),
+    )  # fmt: skip
 
 
 def _data_row(name: str, found: Verified) -> list[str]:
@@ -332,22 +310,21 @@ def _method(results: Results) -> Html:
         importance = results.screenings[mode].importance
         load = results.screenings[mode].runs.first[0].workload
         texts.append(
-            f"{mode}: {importance.configs} configs ({importance.runs} runs, {importance.failed} "
-            f"failed) at {load.num:,} records; the paper {paper()['configs']:,} at 1,000,000."
+            f"{sentence_start(mode)} screening: {importance.configs} configs, {importance.runs} "
+            f"runs, {importance.failed} failed, {load.num:,} records. The paper: "
+            f"{paper()['configs']:,} configs, 1,000,000 records."
         )
     plan = results.plan
+    if not plan.configs:
+        texts.append("The screenings are recorded data that ships with lsmtune, not new runs.")
     texts += [
-        f"Genetic searches: {plan.num:,} records, one evaluation a config, then verification.",
-        "TIME and RATE: the paper ends each run with a forced compaction; here TIME is the load "
-        "until the tree has settled, RATE that of the load alone.",
-        "WAF is the W-Amp of RocksDB's table, which divides by compressed bytes: it moves when "
-        "compression does. The exact write amplification divides by the user's bytes.",
-        "Memory is not held equal, as in the paper: more memtables are part of what is found.",
-        "The paper's ranges are those of its authors' later data set; where they publish none, "
-        "`lsmtune knobs` shows what was chosen.",
+        f"Genetic searches: {plan.num:,} records, one run per config, then verification.",
+        "TIME and RATE: the paper ends each run with a forced compaction. Here TIME lasts until "
+        "the tree has settled, and RATE is that of the load.",
+        "WAF is the W-Amp of RocksDB's table. It divides by compressed bytes, therefore it changes "
+        "with the compression. The exact write amplification divides by the clients' bytes.",
+        "Memory is not limited, as in the paper: a winner may use more memtables.",
+        "The paper's ranges are those of its authors' later data set. For missing ranges, "
+        "`lsmtune knobs` shows the ranges that lsmtune uses.",
     ]
-    return section(
-        "Method",
-        "How this was run",
-        element("ul", *(element("li", text) for text in texts)),
-    )
+    return section("Method", "How this was run", items(texts))

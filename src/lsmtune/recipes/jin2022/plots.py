@@ -1,4 +1,4 @@
-"""The pictures of the parameter study's figures 5, 6, 8 and 9."""
+"""Charts of figures 5, 6, 8 and 9 of the parameter study."""
 
 from collections.abc import Sequence
 
@@ -20,20 +20,20 @@ _HEIGHT_PX = 280
 _PAPER = Shape("x-thin", "✕", "ink")
 _PAPER_LINE = Shape("line-ew", "┄", "ink")
 _MODES: dict[Mode, tuple[Shape, str]] = {
-    "honest": (Shape("circle", "●", "best"), "honest: the load is fixed"),
-    "published": (Shape("diamond-open", "◇", "base"), "as published: the load varies too"),
+    "honest": (Shape("circle", "●", "best"), "honest: fixed workload"),
+    "published": (Shape("diamond-open", "◇", "base"), "published: the workload varies too"),
 }
 MODE_KEYS = tuple(Key(*_MODES[mode]) for mode in MODES)
-ACCURACY_KEYS = (Key(_PAPER, "the paper"), *MODE_KEYS)
-CONVERGENCE_KEYS = (*MODE_KEYS, Key(_PAPER_LINE, "what the paper came to"))
+ACCURACY_KEYS = (Key(_PAPER, "paper"), *MODE_KEYS)
+CONVERGENCE_KEYS = (*MODE_KEYS, Key(_PAPER_LINE, "paper, after 36 evaluations"))
 PAPER_NAMES = {
     "w_amp_table": "WAF", "live_sst_bytes": "SA", "rate_mb_s": "RATE", "total_s": "TIME",
 }  # fmt: skip
-"""What the paper calls the metrics."""
+"""Names of the metrics in the paper."""
 
 
 def accuracy_plot(rows: Sequence[Accuracy]) -> go.Figure:
-    """Held-out R² of a random forest: the paper's and ours in each mode."""
+    """Draw the held-out R² of a random forest: of the paper, and of each mode here."""
     figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
     for offset, mode in zip((-0.15, 0.15), MODES, strict=True):
         shape = _MODES[mode][0]
@@ -63,7 +63,7 @@ def accuracy_plot(rows: Sequence[Accuracy]) -> go.Figure:
 
 
 def contribution_plot(rows: Sequence[Contribution]) -> go.Figure:
-    """Mean decrease in impurity by parameter in each mode."""
+    """Draw the mean decrease in impurity per parameter and mode."""
     figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
     for offset, mode in zip((-0.15, 0.15), MODES, strict=True):
         varied = [(y, row) for y, row in enumerate(rows) if row.place[mode] is not None]
@@ -77,13 +77,13 @@ def contribution_plot(rows: Sequence[Contribution]) -> go.Figure:
     figure.update_xaxes(side="top", rangemode="tozero")
     name_rows(
         figure,
-        [f"{row.knob} ({row.paper_place}.)" if row.paper_place else row.knob for row in rows],
+        [f"{row.knob} (paper: {row.paper_place})" if row.paper_place else row.knob for row in rows],
     )
     return figure
 
 
 def improvement_plot(searches: Sequence[Search]) -> go.Figure:
-    """By how much each indicator got better: the paper's, and ours as verified."""
+    """Draw the improvement of each indicator: of the paper, and verified here."""
     figure = canvas(_ROW_PX * (len(INDICATORS) + 1), top=32, bottom=8)
     table = paper()["table_2"]
     found: list[tuple[Shape, dict[str, float], str]] = [
@@ -108,7 +108,7 @@ def improvement_plot(searches: Sequence[Search]) -> go.Figure:
 
 
 def convergence_plot(searches: Sequence[Search]) -> go.Figure:
-    """The best fitness so far over the evaluations of each search."""
+    """Draw the best fitness so far over the evaluations of each search."""
     figure = canvas(_HEIGHT_PX, bottom=56)
     for search in searches:
         shape, dash = _MODES[search.mode][0], "solid" if search.mode == "honest" else "dash"

@@ -1,4 +1,4 @@
-"""The recipe jin2022: its studies, its page, its JSON."""
+"""Recipe jin2022: its studies, its page, and its JSON document."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -16,24 +16,25 @@ from lsmtune.recipes.jin2022.numbers import (
 )
 from lsmtune.recipes.jin2022.page import render_jin2022
 from lsmtune.recipes.jin2022.study import MODES, Plan, Results, Search, run
+from lsmtune.recipes.opening import too_small_line
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 
 
 class Jin2022:
-    """Which options matter, and how far a genetic algorithm gets with them."""
+    """Importance of options, and the gain that a genetic algorithm finds."""
 
     name = "jin2022"
     flags = frozenset({"num", "configs", "seeds"})
 
     def studies(self, asked: Asked) -> tuple[StudySpec, ...]:
-        """The screenings, and a genetic search of each mode."""
+        """Return the screenings, and a genetic search of each mode."""
         plan = _plan(asked)
         screenings = tuple(plan.screening(mode) for mode in MODES) if plan.configs else ()
         return (*(plan.search(mode, 1) for mode in MODES), *screenings)
 
     def run(self, asked: Asked, home: Home, progress: Progress) -> Reproduction:
-        """Run what is missing of screenings and searches."""
+        """Run what is missing of the screenings and searches."""
         results = run(_plan(asked), home, progress)
         document = jin2022_document(results)
         return Reproduction(render_jin2022(results), document, tuple(_lines(document)))
@@ -50,11 +51,12 @@ def _plan(asked: Asked) -> Plan:
 
 
 def jin2022_document(results: Results) -> dict[str, Any]:
-    """The results as JSON."""
+    """Return the results as JSON."""
     fitness = honest_fitness(results)
     return {
         "recipe": Jin2022.name,
         "paper": {**paper(), "fitness_of_table_2": paper_fitness()},
+        "too_small": results.too_small,
         "honest_fitness": fitness and asdict(fitness),
         "screenings": {
             mode: importance_document(screening.importance)
@@ -81,10 +83,17 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     for mode, screening in document["screenings"].items():
         for name, metric in screening["metrics"].items():
             r2 = metric["r2_holdout"]
-            yield f"{mode}: {name}: held-out R² {r2['median']:.3f} by {metric['model']}"
+            yield f"{mode} screening, {name}: held-out R² {r2['median']:.3f} ({metric['model']})"
+    if document["too_small"] is not None:
+        yield too_small_line(document["too_small"])
+        return
     for search in document["searches"]:
         found = search["verified"]
-        fitness = "no gain verified" if found is None else f"{found['exact']['median']:.0f}"
-        yield f"{search['mode']} search, seed {search['seed']}: fitness {fitness}"
+        fitness = "no gain verified"
+        if found is not None:
+            exact = found["exact"]
+            low, high = exact["low"], exact["high"]
+            fitness = f"fitness {exact['median']:.0f} ({low:.0f}\N{EN DASH}{high:.0f})"
+        yield f"{search['mode']} search, seed {search['seed']}: {fitness}"
         if search["data_share"] is not None:
-            yield f"  of which {search['data_share']:.0%} came from changing the data"
+            yield f"  {search['data_share']:.0%} of this fitness comes from changing the data"

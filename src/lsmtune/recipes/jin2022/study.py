@@ -1,7 +1,7 @@
-"""The parameter study of Jin, Choi, Choi, Sung and Park (2022), run again.
+"""Studies of the recipe jin2022: screenings and genetic searches, in two modes.
 
-Screening, importance, and genetic algorithms, in two modes: *published* varies two parameters of
-the load with the knobs, as the paper did; *honest* holds the load fixed.
+The mode *published* varies two parameters of the workload with the knobs, as the paper did. The
+mode *honest* keeps the workload fixed.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import JIN2022, Metrics
 from lsmtune.recipes.base import Progress
+from lsmtune.recipes.data_size import fewest, flushes, too_small, written_bytes
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
@@ -35,28 +36,29 @@ Mode = Literal["honest", "published"]
 MODES: tuple[Mode, ...] = ("honest", "published")
 
 EVALUATIONS = 36
-"""Eight chromosomes, then seven generations of four new ones."""
+"""Eight configs, then seven generations with four new ones each."""
 INDICATORS = ("w_amp_table", "live_sst_bytes", "rate_mb_s", "total_s")
-"""The four of the paper: WAF, SA, RATE, TIME."""
+"""Indicators of the paper: WAF, SA, RATE, TIME."""
 EXACT = "write_amp"
 METRICS = (EXACT, *INDICATORS)
 
 _KNOBS: dict[Mode, str] = {"honest": "jin2022", "published": "jin2022-published"}
 _GENES = "jin2022-genes"
 _MEMORY = "1GiB"
-"""Above what any config of the paper's ranges takes: the paper did not hold memory equal."""
+"""More than any config of the paper's ranges needs: the paper has no memory limit."""
 _LIFTED = tuple(
     f"{name} <= none"
     for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
 )
-"""The paper had no limits."""
+"""The paper had no constraints."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run: `configs` of each mode are screened (0: the data that ships is used).
+    """Size of the recipe.
 
-    Each of the `seeds` gives a genetic search of its own in the honest mode.
+    `configs` are screened in each mode; with 0 the recorded data that ships with lsmtune is used.
+    Each of the `seeds` is one genetic search in the honest mode.
     """
 
     num: int = 1_000_000
@@ -67,11 +69,11 @@ class Plan:
 
     @property
     def load(self) -> Workload:
-        """The paper's: random writes of 16 B keys and 1 kB values."""
+        """Workload of the paper: random writes of 16 B keys and 1 kB values."""
         return Workload(num=self.num)
 
     def screening(self, mode: Mode) -> StudySpec:
-        """The random configs of the study, spread evenly."""
+        """Return the screening of a mode: random configs, evenly spread."""
         return StudySpec(
             study=f"jin2022-{mode}",
             program=self.program,
@@ -86,10 +88,10 @@ class Plan:
         )
 
     def search(self, mode: Mode, seed: int) -> StudySpec:
-        """A genetic search at the paper's budget, verified.
+        """Return a genetic search with the paper's budget, with verification.
 
-        As published it is the paper's algorithm over its four parameters, one of them the
-        load's; honest it has sane operators and all knobs of the study.
+        The published mode has the paper's algorithm and its four parameters, one of them of the
+        workload. The honest mode has an improved algorithm and all knobs of the study.
         """
         return StudySpec(
             study=f"jin2022-{mode}-genetic-{seed}",
@@ -109,7 +111,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """The screened runs of a mode, and what they say."""
+    """Screened runs of a mode and their analysis."""
 
     lines: tuple[BatchLine, ...]
     runs: Runs
@@ -119,11 +121,12 @@ class Screening:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A genetic search: its trials in order, its winner, and the pairs that verify it.
+    """A genetic search: its trials in order, its winner, and the pairs of its verification.
 
-    `changed` are the winner's values that are not the base's. `on_base_data` are pairs of the
-    winner's store options under the base's own data, in the published mode: what is left of the
-    gain when the data is not changed.
+    `changed` are the winner's values that differ from the baseline. `on_base_data` are pairs of the
+    winner's options with the baseline's data, in the published mode: they show the gain that
+    remains without changing the data. `flushes` is how many times a run fills the baseline's
+    memtable.
     """
 
     mode: Mode
@@ -134,11 +137,12 @@ class Search:
     changed: Settings
     pairs: tuple[Pair, ...]
     on_base_data: tuple[Pair, ...] = ()
+    flushes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that the page shows."""
+    """Data of the page."""
 
     plan: Plan
     screenings: dict[Mode, Screening]
@@ -146,18 +150,20 @@ class Results:
     engine: str
     host: str
 
+    @property
+    def too_small(self) -> str | None:
+        """Reason why the searches write too little data to be judged, or None."""
+        return too_small(fewest(search.flushes for search in self.searches), self.plan.num)
+
 
 def shipped(mode: Mode) -> list[BatchLine]:
-    """The screening data that ships with lsmtune."""
+    """Return the screening data that ships with lsmtune."""
     path = files("lsmtune") / "data" / "jin2022" / f"{mode}.jsonl"
     return read_batch(Path(str(path)))
 
 
 def run(plan: Plan, home: Home, progress: Progress, engine: Engine | None = None) -> Results:
-    """Run what has not run yet, in the order of the paper; everything goes on where it stopped.
-
-    On RocksDB, unless an engine is given.
-    """
+    """Run what is missing, in the order of the paper. The engine is RocksDB by default."""
     engine = engine or make_engine("rocksdb", plan.program)
     screenings = {mode: _screening(plan, mode, home, engine, progress) for mode in MODES}
     searches = [
@@ -203,18 +209,19 @@ def _search(spec: StudySpec, mode: Mode, home: Home, engine: Engine, progress: P
             changed=winner.config.differing(study.space.default()) if winner else {},
             pairs=_pairs(study, winner) if winner else (),
             on_base_data=data,
+            flushes=flushes(written_bytes(spec.workload), study.space.base),
         )
 
 
 def _without_data(study: Study, winner: StoredTrial) -> tuple[Pair, ...]:
-    """The winner's options on the base's own data, against the base."""
+    """Run and return pairs of the winner's options with the baseline's data and the baseline."""
     base = study.space.default()
     kept = {name: base[name] for name in ("threads", "compression_ratio") if name in base}
     config = Config({**winner.config, **kept})
     found = [t for t in complete_trials(study.trials(), Role.TRIAL) if t.config == config]
     if not found:
         study.run(
-            Task("the winner on the base's data", Role.TRIAL, config, study.trial_spec(config))
+            Task("winner with the baseline's data", Role.TRIAL, config, study.trial_spec(config))
         )
         found = [t for t in complete_trials(study.trials(), Role.TRIAL) if t.config == config]
     if not found:

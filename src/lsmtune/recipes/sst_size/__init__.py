@@ -1,1 +1,1 @@
-"""An experiment on the size of SST files (2021), run again with its two factors apart."""
+"""Recipe sst-size: a published experiment on the size of SST files (2021)."""

@@ -1,7 +1,7 @@
-"""Which of the two did it: larger files, or the memtables that were made larger with them?
+"""Experiment of the recipe sst-size: every file size with every memtable size.
 
-The published experiment set both to the same size. Here every size of one runs with every size
-of the other, so that their effects come apart; the published three are the diagonal.
+The published experiment always set both to the same size. These three cells are the diagonal of
+this experiment. The other cells separate the two effects.
 """
 
 from dataclasses import dataclass
@@ -28,25 +28,25 @@ FIXED: dict[str, Told] = {
 }
 _NUM, _FULL_NUM = 100_000, 1_000_000
 _OPERATIONS_A_RECORD = 5
-"""Gets and overwrites in turn; about a minute a run on two cores."""
+"""Gets and overwrites in turn; a run takes about one minute on two cores."""
 _FULL_VALUE_BYTES, _FULL_GET_PERCENT = 100, 90
-"""db_bench's own, which the published command left as they are."""
+"""db_bench's defaults; the published command did not change them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that the page shows."""
+    """Data of the page."""
 
     experiment: Experiment
 
     @property
     def full(self) -> bool:
-        """Whether it ran for as long as published."""
+        """Whether the runs lasted as long as published."""
         return self.experiment.load.duration_s is not None
 
 
 def spec(asked: Asked) -> StudySpec:
-    """The experiment: a fixed number of operations, or the published hour by the clock."""
+    """Return the experiment: a fixed number of operations, or the published hour with `full`."""
     sweep = Sweep(
         factors={
             FILES: {"target_file_size_base": SIZES},
@@ -75,5 +75,5 @@ def _load(asked: Asked) -> Workload:
 
 
 def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
-    """Run what has not run yet of the experiment."""
+    """Run what is missing of the experiment."""
     return Results(run_experiment(spec(asked), home, progress, make))

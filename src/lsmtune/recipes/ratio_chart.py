@@ -1,0 +1,58 @@
+"""Chart of ratios with their intervals, one row per ratio."""
+
+from collections.abc import Mapping
+from html import escape
+
+import plotly.graph_objects as go
+
+from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
+from lsmtune.stats import Interval
+
+_ROW_PX = 44
+_NAME_ABOVE = 0.42
+_LOWER = Shape("circle", "●", "best")
+_HIGHER = Shape("diamond", "◆", "base")
+_UNCLEAR = Shape("circle-open", "○", "soft")
+RATIO_KEYS = (
+    Key(_LOWER, "lower"),
+    Key(_HIGHER, "higher"),
+    Key(_UNCLEAR, "no clear difference"),
+)
+_LEAST, _MOST = 0.9, 1.1
+
+
+def ratio_chart(rows: Mapping[str, Interval]) -> go.Figure:
+    """Draw one row per ratio, on a logarithmic axis around 1; the names are above the rows."""
+    figure = canvas(_ROW_PX * (len(rows) + 1), top=32, bottom=8)
+    for shape in (_LOWER, _HIGHER, _UNCLEAR):
+        own = [(y, name, ratio) for y, (name, ratio) in enumerate(rows.items())
+               if _shape(ratio) is shape]  # fmt: skip
+        figure.add_scatter(
+            x=[ratio.median for _, _, ratio in own],
+            y=[y for y, _, _ in own],
+            mode="markers",
+            marker=marker(shape, 10),
+            error_x={
+                "type": "data", "thickness": 2, "width": 0, "color": colour(shape.colour),
+                "array": [ratio.high - ratio.median for _, _, ratio in own],
+                "arrayminus": [ratio.median - ratio.low for _, _, ratio in own],
+            },
+            hovertemplate="%{x:.3g}<extra></extra>",
+        )  # fmt: skip
+    figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
+    low = min([_LEAST, *(ratio.low for ratio in rows.values())])
+    high = max([_MOST, *(ratio.high for ratio in rows.values())])
+    figure.update_xaxes(side="top", tickangle=0, **ratio_axis(low * 0.95, high * 1.05))
+    figure.update_yaxes(showticklabels=False, showgrid=False, range=[len(rows) - 0.5, -0.8])
+    for y, name in enumerate(rows):
+        figure.add_annotation(
+            x=0, xref="paper", xanchor="left", y=y - _NAME_ABOVE, text=escape(name),
+            showarrow=False, font={"size": 12, "color": colour("ink")}, bgcolor=colour("paper"),
+        )  # fmt: skip
+    return figure
+
+
+def _shape(ratio: Interval) -> Shape:
+    if ratio.high < 1:
+        return _LOWER
+    return _HIGHER if ratio.low > 1 else _UNCLEAR
