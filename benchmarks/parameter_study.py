@@ -1,4 +1,4 @@
-"""What docs/parameter-study.md states, from the recipe's own output.
+"""What docs/measurements/parameter-study.md states, from the recipe's own output.
 
 .venv/bin/lsmtune reproduce jin2022 --configs 0 --seeds 3 --home FOLDER --json > FILE
 .venv/bin/python benchmarks/parameter_study.py FILE [FILE ...]
@@ -38,15 +38,15 @@ def _metric(metric: dict[str, Any]) -> dict[str, Any]:
 
 
 def _accuracy(study: dict[str, Any]) -> str:
-    """How well each metric can be predicted, the paper's figure beside."""
+    """Return how well each metric can be predicted, with the paper's figure."""
     honest, published = (study["screenings"][mode] for mode in ("honest", "published"))
     lines = [
         f"{honest['configs']} configs ({honest['runs']} runs, {honest['failed']} failed) with the "
-        f"load fixed, {published['configs']} ({published['runs']} runs, {published['failed']} "
+        f"workload fixed, {published['configs']} ({published['runs']} runs, {published['failed']} "
         "failed) as published.",
         "",
         "| metric | paper | forest, as published | forest, honest | best model, honest | noise "
-        "allows |",
+        "limit |",
         "|---|---|---|---|---|---|",
     ]
     for name, metric in honest["metrics"].items():
@@ -66,7 +66,7 @@ def _r2(interval: dict[str, float]) -> str:
 
 def _knobs(study: dict[str, Any]) -> str:
     """The first knobs of each metric, the load fixed."""
-    lines = ["| metric | knob | R² lost without it | least at | most at | apart by |",
+    lines = ["| metric | knob | R² lost without it | lowest at | highest at | difference |",
              "|---|---|---|---|---|---|"]  # fmt: skip
     for name, metric in study["screenings"]["honest"]["metrics"].items():
         for knob in metric["knobs"][:3]:
@@ -94,15 +94,15 @@ def _searches(study: dict[str, Any]) -> str:
     lines.append("")
     if median := study["honest_fitness"]:
         lines.append(
-            f"Honest: {median['median']:.0f} in the median of the seeds ({median['low']:.0f} to "
-            f"{median['high']:.0f}); the paper's table 2 gives "
+            f"Honest: the median of the seeds is {median['median']:.0f} ({median['low']:.0f} to "
+            f"{median['high']:.0f}). Table 2 of the paper contains "
             f"{study['paper']['fitness_of_table_2']:.0f}."
         )
     lines += [
-        f"As published, at {search['num']:,} records: {_fitness(search['verified']['exact'])} with "
-        f"the data that it chose, "
-        f"{_fitness(search['on_base_data']['exact'])} for the same options on the base's data: "
-        f"{search['data_share']:.0%} came from changing the data."
+        f"As published, with {search['num']:,} records: {_fitness(search['verified']['exact'])} "
+        f"with the data that the search chose, {_fitness(search['on_base_data']['exact'])} with "
+        f"the same options on the baseline's data. So {search['data_share']:.0%} of the gain came "
+        "from changing the data."
         for search in shares
     ]
     return "\n".join(lines) + "\n"
