@@ -18,7 +18,7 @@ import gzip
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,8 @@ _BLOCK = re.compile(
     r"^(?P<fence>```)(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
+_FILE = re.compile(r"# ([\w-]+\.toml)$", re.MULTILINE)
+"""The first line of a study file that is shown: its name."""
 _LINES = re.compile(r"(.*?)(?: \| lines (\d+)-(\d+))?(, by hand)?")
 
 
@@ -74,6 +76,11 @@ def blocks(page: Path) -> Iterator[Block]:
         )  # fmt: skip
 
 
+def prose(page: Path) -> str:
+    """Return the text of a page without its code blocks."""
+    return _BLOCK.sub("", page.read_text(encoding="utf-8"))
+
+
 def with_outputs(text: str, run: Callable[[str], str]) -> str:
     """Return a page's text with each quoted output as `run(command)` returns it now."""
 
@@ -90,8 +97,8 @@ def with_outputs(text: str, run: Callable[[str], str]) -> str:
     return _BLOCK.sub(again, text)
 
 
-def arguments(command: str, num: int, trials: int, paths: dict[str, str]) -> list[str]:
-    """Return the arguments of a command with --num and --trials made smaller and paths replaced."""
+def arguments(command: str, num: int, trials: int, paths: Mapping[str, str]) -> list[str]:
+    """Return a command's arguments, --num and --trials at most that large, with paths replaced."""
     given = shlex.split(command)[1:]
     for flag, most in (("--num", num), ("--trials", trials)):
         if flag in given:
@@ -110,6 +117,7 @@ def make_sandbox(folder: Path) -> None:
         (folder / place).parent.mkdir(exist_ok=True)
         (folder / place).write_bytes(log)
     shutil.copy(ROOT / "examples" / "OPTIONS", folder / "OPTIONS-000123")
-    study = next(b.text for b in blocks(ROOT / "README.md") if b.language == "toml")
-    (folder / "study.toml").write_text(study)
+    for block in (b for page in pages() for b in blocks(page) if b.language == "toml"):
+        if named := _FILE.match(block.text):
+            (folder / named[1]).write_text(block.text)
     (folder / "my.cnf").write_text("[mysqld]\nrocksdb_block_cache_size = 64M\n")
