@@ -35,6 +35,8 @@ _TABLE_TITLES = {
     "Cluster": "[tikv]",
 }
 """Sections of the schema, and how a study file spells them."""
+_SCHEMA = re.compile(r"#:schema \S+")
+"""The line of a study file by which editors find its schema."""
 _MANY = 12
 """A key with more allowed values than this gets a link or an ellipsis instead of a list."""
 
@@ -67,8 +69,8 @@ def _command(name: str, command: Any) -> Iterator[str]:
     yield f"## {name}"
     yield ""
     for paragraph in (command.help or "").strip().split("\n\n"):
-        text = " ".join(paragraph.split()).replace("\b ", "").replace("\x08 ", "")
-        yield from (text.replace(" #:schema", "\n\n    #:schema"), "")
+        text = " ".join(paragraph.replace("\b", "").split())
+        yield from (_SCHEMA.sub(r"`\g<0>`", text), "")
     yield "```text"
     yield f"lsmtune {name} {usage}".rstrip()
     yield "```"
