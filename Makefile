@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 
 .PHONY: setup tune test check clean
 
-setup: $(STAMP) db_bench simulator
+setup: $(STAMP) simulator db_bench
 
 $(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
 	@scripts/make-venv.sh $(PYTHON)

@@ -19,7 +19,8 @@ from lsmtune.spec import make_spec
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
 
-import documented  # noqa: E402 - these modules are next to the package
+import check_links  # noqa: E402 - these modules are next to the package
+import documented  # noqa: E402
 import figures  # noqa: E402
 import outputs  # noqa: E402
 import reference  # noqa: E402
@@ -157,3 +158,22 @@ def test_documented_finds_commands_without_a_runner(tmp_path: Path) -> None:
 def test_modules_of_the_pages_are_those_of_this_checkout() -> None:
     modules: list[ModuleType] = [documented, figures, outputs, reference]
     assert all(Path(str(m.__file__)).is_relative_to(ROOT) for m in modules)
+
+
+def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "README.md": "# One\n[a](docs/a.md#two) [b](docs/b.md) [c](docs/a.md#three) `[d](no.md)`",
+        "docs/a.md": "# Two\n[out](../README.md) [web](https://localhost/)",
+        "src/code.py": '"""See docs/a.md and docs/old.md."""',
+        "zensical.toml": '[project]\nnav = [{ "A" = "missing.md" }]',
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    monkeypatch.setattr(check_links, "ROOT", tmp_path)
+    found = [tuple(line.split(": ")[:2]) for line in check_links.broken_links()]
+    assert found == [
+        ("README.md", "docs/b.md"), ("README.md", "docs/a.md#three"),
+        ("docs/a.md", "../README.md"), ("src/code.py", "docs/old.md"),
+        ("zensical.toml", "missing.md"), ("zensical.toml", "nav lacks a.md"),
+    ]  # fmt: skip
