@@ -39,7 +39,8 @@ _PLAIN = {
     "data lie in": "data is in",
     "answers more of the gets": "answers more gets",
     "with both sizes grown,": "with both sizes larger,",
-    "so does the": "so falls the",
+    "so does the time of compactions": "the time of compactions falls as well",
+    "so does the number of compactions": "the number of compactions falls as well",
     "lower it": "lower write amplification",
     "largest size of smallest": "largest / smallest size",
 }

@@ -13,9 +13,9 @@ _RATIOS = {
     "write_amp": "exact write amplification, winner / baseline",
     "sustained_ops_s": "operations per second over load + settle time, winner / baseline",
     "live_sst_bytes": "live space, winner / baseline",
-    "get_p99_us": "slowest 1 % of the gets that hit, winner / baseline",
-    "get_missing_p99_us": "slowest 1 % of the gets that miss, winner / baseline",
-    "scan_p99_us": "slowest 1 % of the scans of 10 records, winner / baseline",
+    "get_p99_us": "99th percentile of gets that hit, winner / baseline",
+    "get_missing_p99_us": "99th percentile of gets that miss, winner / baseline",
+    "scan_p99_us": "99th percentile of scans of 10 records, winner / baseline",
 }
 
 
