@@ -17,7 +17,7 @@ _MOST_KNOBS = 6
 
 
 def kept(document: dict[str, Any]) -> dict[str, Any]:
-    """The part of the recipe's output that the page shows."""
+    """Return the part of the recipe's output that the page shows."""
     screenings = {
         mode: {
             **{key: found[key] for key in ("runs", "configs", "failed", "top")},
@@ -38,15 +38,15 @@ def _metric(metric: dict[str, Any]) -> dict[str, Any]:
 
 
 def _accuracy(study: dict[str, Any]) -> str:
-    """Return how well each metric can be predicted, with the paper's figure."""
+    """Return how well each metric can be predicted, with the paper's value."""
     honest, published = (study["screenings"][mode] for mode in ("honest", "published"))
     lines = [
-        f"{honest['configs']} configs ({honest['runs']} runs, {honest['failed']} failed) with the "
-        f"workload fixed, {published['configs']} ({published['runs']} runs, {published['failed']} "
-        "failed) as published.",
+        f"Honest mode: {honest['configs']} configs, {honest['runs']} runs, {honest['failed']} "
+        f"failed. Published mode: {published['configs']} configs, {published['runs']} runs, "
+        f"{published['failed']} failed.",
         "",
-        "| metric | paper | forest, as published | forest, honest | best model, honest | noise "
-        "limit |",
+        "| metric | paper | forest, published | forest, honest | best model, honest | limit by "
+        "noise |",
         "|---|---|---|---|---|---|",
     ]
     for name, metric in honest["metrics"].items():
@@ -61,12 +61,12 @@ def _accuracy(study: dict[str, Any]) -> str:
 
 
 def _r2(interval: dict[str, float]) -> str:
-    return f"{interval['median']:.2f} ({interval['low']:.2f} to {interval['high']:.2f})"
+    return f"{interval['median']:.2f} ({interval['low']:.2f}\N{EN DASH}{interval['high']:.2f})"
 
 
 def _knobs(study: dict[str, Any]) -> str:
-    """The first knobs of each metric, the load fixed."""
-    lines = ["| metric | knob | R² lost without it | lowest at | highest at | difference |",
+    """Return the first knobs of each metric with a fixed workload."""
+    lines = ["| metric | knob | lost R² | lowest at | highest at | difference |",
              "|---|---|---|---|---|---|"]  # fmt: skip
     for name, metric in study["screenings"]["honest"]["metrics"].items():
         for knob in metric["knobs"][:3]:
@@ -74,14 +74,14 @@ def _knobs(study: dict[str, Any]) -> str:
             least, most = groups[0], groups[-1]
             apart = most["modelled"] / least["modelled"] - 1
             cells = [name, f"`{knob['knob']}`", f"{knob['permutation']:.2f}", least["values"],
-                     most["values"], f"{apart:.0%}"]  # fmt: skip
+                     most["values"], f"{100 * apart:.0f} %"]  # fmt: skip
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _searches(study: dict[str, Any]) -> str:
-    """What the genetic searches found, verified."""
-    lines = ["| search | records | best single run of 36 | verified fitness (95 %) | pairs |",
+    """Return the verified results of the genetic searches."""
+    lines = ["| search | records | best of 36 single runs | verified fitness (95 %) | pairs |",
              "|---|---|---|---|---|"]  # fmt: skip
     shares = []
     for search in study["searches"]:
@@ -94,22 +94,21 @@ def _searches(study: dict[str, Any]) -> str:
     lines.append("")
     if median := study["honest_fitness"]:
         lines.append(
-            f"Honest: the median of the seeds is {median['median']:.0f} ({median['low']:.0f} to "
-            f"{median['high']:.0f}). Table 2 of the paper contains "
+            f"Honest mode: median {median['median']:.0f}, from {median['low']:.0f} to "
+            f"{median['high']:.0f} over the seeds. The paper's table 2: "
             f"{study['paper']['fitness_of_table_2']:.0f}."
         )
     lines += [
-        f"As published, with {search['num']:,} records: {_fitness(search['verified']['exact'])} "
-        f"with the data that the search chose, {_fitness(search['on_base_data']['exact'])} with "
-        f"the same options on the baseline's data. So {search['data_share']:.0%} of the gain came "
-        "from changing the data."
+        f"Published mode, {search['num']:,} records: {_fitness(search['verified']['exact'])} with "
+        f"the winner's data, {_fitness(search['on_base_data']['exact'])} with the baseline's data. "
+        f"{100 * search['data_share']:.0f} % comes from changing the data."
         for search in shares
     ]
     return "\n".join(lines) + "\n"
 
 
 def _fitness(interval: dict[str, float]) -> str:
-    return f"{interval['median']:.0f} ({interval['low']:.0f} to {interval['high']:.0f})"
+    return f"{interval['median']:.0f} ({interval['low']:.0f}\N{EN DASH}{interval['high']:.0f})"
 
 
 PARTS = {
