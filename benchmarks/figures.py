@@ -30,21 +30,6 @@ BUILDS = {"7.8.3": "Debian build with assertions: compare ratios, not times"}
 ROCKSDB = f"RocksDB 7.8.3, {BUILDS['7.8.3']}"
 MYROCKS = "MariaDB 10.11.19 with RocksDB 6.29, Debian build"
 _DASH = "\N{EN DASH}"
-_PLAIN = {
-    "operations a second": "operations per second",
-    "records written a second": "records written per second",
-    ", the other held": ", the other one fixed",
-    "takes less disk": "needs less disk",
-    "takes a little more space": "needs slightly more space",
-    "data lie in": "data is in",
-    "answers more of the gets": "answers more gets",
-    "with both sizes grown,": "with both sizes larger,",
-    "so does the time of compactions": "the time of compactions falls as well",
-    "so does the number of compactions": "the number of compactions falls as well",
-    "lower it": "lower write amplification",
-    "largest size of smallest": "largest / smallest size",
-}
-"""Words of recorded texts, and the words that the pages use for them."""
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
 COMPARED = (
@@ -355,18 +340,12 @@ def _claims(recipe: dict[str, Any]) -> str:
         columns["finding"] = "the two"
     else:
         del columns["here"]
-    rows = [[_plain(claim[key]) for key in columns] for claim in recipe["claims"]]
+    rows = [[claim[key] for key in columns] for claim in recipe["claims"]]
     stores = "; stores: RocksDB 7.8.3, LevelDB 1.23, LMDB 0.9.24" if "stores" in recipe else ""
     on_mysql = f"; {MYROCKS}" if "MariaDB" in json.dumps(recipe) else ""
     return (
         f"{ROCKSDB}{on_mysql}{stores}. {', '.join(ran)}.\n\n{_table(list(columns.values()), rows)}"
     )
-
-
-def _plain(text: str) -> str:
-    for old, new in _PLAIN.items():
-        text = text.replace(old, new)
-    return re.sub(r"\((\S+) to (\S+)\)", rf"(\1{_DASH}\2)", text)
 
 
 def _case(case: dict[str, Any]) -> str:
