@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 
 .PHONY: setup tune test check clean
 
-setup: $(STAMP) db_bench simulator
+setup: $(STAMP) simulator db_bench
 
 $(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
 	@scripts/make-venv.sh $(PYTHON)
@@ -40,10 +40,17 @@ test: setup
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 check: $(STAMP)
-	@$(BIN)/ruff check src tests benchmarks
-	@$(BIN)/ruff format --check src tests benchmarks
+	@$(BIN)/ruff check src tests benchmarks scripts
+	@$(BIN)/ruff format --check src tests benchmarks scripts
 	@$(BIN)/mypy
+	@$(BIN)/python scripts/check_links.py
 	@if cargo clippy --version >/dev/null 2>&1; then cargo fmt --all --check --manifest-path native/Cargo.toml && cargo clippy --quiet --manifest-path native/Cargo.toml -- -D warnings; fi
 
+# The documentation site in site/, with the pages that are generated from code and measurements.
+.PHONY: docs
+docs: $(STAMP) simulator
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@$(BIN)/python scripts/site.py
+
 clean:
-	rm -rf .venv native/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv site native/target .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,11 +2,11 @@
 
     .venv/bin/python benchmarks/figures.py
 
-A page has a line `<!-- figures: CASE -->`, and behind it what this command writes, up to
-`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `sst size`, `recipe
-NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two also with ` real`), `suggestions`,
-`simulator`, `simulated study`, or a part of the parameter study (see
-benchmarks/parameter_study.py).
+A page has a line `<!-- figures: CASE -->`. This command fills the lines after it, up to
+`<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `what to expect`
+(see benchmarks/table.py), `false gains`, `sst size`, `recipe NAME`, `myrocks repeat`, `optimizers`,
+`warm start` (these two also with ` real`), `guided real`, `suggestions`, `simulator`, `simulator
+summary`, `simulated study`, or a part of the parameter study (see benchmarks/parameter_study.py).
 """
 
 import json
@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 import parameter_study
+import table
 
 ROOT = Path(__file__).parents[1]
 LOADS = {
@@ -24,24 +25,29 @@ LOADS = {
     "short-scans": "short scans",
     "mixed": "gets and overwrites, 50/50",
 }
+BUILDS = {"7.8.3": "Debian build with assertions: compare ratios, not times"}
+"""What is known of the build of a RocksDB version that figures come from."""
+ROCKSDB = f"RocksDB 7.8.3, {BUILDS['7.8.3']}"
+MYROCKS = "MariaDB 10.11.19 with RocksDB 6.29, Debian build"
+_DASH = "\N{EN DASH}"
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
 COMPARED = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
-    "guided real", "guided real earlier",
+    "guided real",
 )  # fmt: skip
 _LAST = 200
-_MOST_SHOWN = 5
+_MOST_SHOWN = 3
 _ARMS = {
-    "cold": "cold", "similar": "from a similar load", "misleading": "from a misleading one",
-    "dull": "from one under which little matters",
+    "cold": "cold start", "similar": "from a similar workload",
+    "misleading": "from a misleading one", "dull": "from one where few knobs matter",
 }  # fmt: skip
 _MARKS = (8, 16, 24, 36, 50, 100)
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
 def recorded() -> dict[str, Any]:
-    """All results that pages show, those of the cases by their names."""
+    """Return all results that pages show, those of the cases by their names."""
     folder = ROOT / "benchmarks" / "results"
     study = folder / "parameter_study.json"
     results: dict[str, Any] = json.loads((folder / "cases.json").read_text())
@@ -64,92 +70,131 @@ def recorded() -> dict[str, Any]:
         "parameter study": json.loads(study.read_text()),
         "sst size": json.loads(sweep.read_text()),
         "simulator": json.loads((folder / "simulator.json").read_text()),
+        "false gains": json.loads((folder / "false_gains.json").read_text()),
         "suggestions": json.loads((folder / "suggestion_cost.json").read_text()),
     }
 
 
 def pages() -> list[Path]:
-    """The pages that have figures."""
+    """Return the pages that have figures."""
     found = sorted((ROOT / "docs").rglob("*.md"))
     return [page for page in found if _BLOCK.search(page.read_text())]
 
 
 def filled(text: str, results: dict[str, Any]) -> str:
-    """The page with the figures of the results."""
+    """Return the page with the figures of the results."""
     return _BLOCK.sub(lambda block: block[1] + _figures(block[2], results) + block[3], text)
 
 
 def _figures(name: str, results: dict[str, Any]) -> str:
     if name in parameter_study.PARTS:
-        return parameter_study.PARTS[name](results["parameter study"])
+        text = parameter_study.PARTS[name](results["parameter study"])
+        return f"{ROCKSDB}.\n\n{text}"
     if name == "four loads":
         return _four_loads(results)
+    if name == "what to expect":
+        return f"{ROCKSDB}.\n\n{table.table()}"
+    if name == "simulator summary":
+        return _simulator_summary(results["simulator"])
     if name not in results:
         return "Not measured yet.\n"
-    kinds = {"sst size": _answers, "myrocks repeat": _repeats, "optimizers": _optimizers,
-             "warm start": _warm_starts, "suggestions": _suggestions,
+    kinds = {"sst size": _sweep, "myrocks repeat": _repeats, "optimizers": _optimizers,
+             "warm start": _warm_starts, "suggestions": _suggestions, "false gains": _false_gains,
              "simulator": _simulator, "simulated study": _simulated_study,
-             "guided real": _guided, "guided real earlier": _guided}  # fmt: skip
+             "guided real": _guided}  # fmt: skip
     kind = kinds.get(name) or kinds.get(name.removesuffix(" real"), _case)
-    told = _claims if name.startswith("recipe ") else kind
-    return told(results[name])
+    return (_claims if name.startswith("recipe ") else kind)(results[name])
 
 
-def _answers(swept: dict[str, Any]) -> str:
-    """What a controlled experiment answered: each metric's sentences."""
-    told = [answer for metric in swept["metrics"].values() for answer in metric["answers"]]
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(cells)} |" for cells in [heads, *rows]]
+    lines.insert(1, "|---" * len(heads) + "|")
+    return "\n".join(lines) + "\n"
+
+
+def _sweep(swept: dict[str, Any]) -> str:
+    """Return what each factor of a controlled experiment does to each metric."""
+    rows = []
+    for name, metric in swept["metrics"].items():
+        for factor, found in metric["factors"].items():
+            last = found["contrasts"][-1]
+            levels = swept["factors"][factor]["levels"]
+            change = last["change"]
+            proven = change["low"] > 1 or change["high"] < 1
+            rows.append([
+                f"`{name}`", factor, f"{levels[last['level']]} / {levels[found['reference']]}",
+                _times(change), f"{100 * found['eta_squared']:.0f} %", _p(found["p"]),
+                "yes" if proven else "no",
+            ])  # fmt: skip
     runs = f"{swept['runs']} runs in {swept['blocks']} blocks, {swept['failed']} failed."
-    return "\n".join([runs, "", *(f"- {answer}." for answer in told)]) + "\n"
+    heads = ["metric", "factor", "sizes", "ratio (95 %)", "share of variance", "p", "proven change"]
+    return f"{ROCKSDB}. {runs}\n\n{_table(heads, rows)}"
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.2g}"  # noqa: PLR2004 - the usual bound
+
+
+def _false_gains(found: dict[str, Any]) -> str:
+    low, high = min(found["pairs"]), max(found["pairs"])
+    return (
+        f"{ROCKSDB}. A gain was claimed in {found['claims_of_gain']} of {found['verifications']} "
+        f"verifications, each with {low} to {high} pairs.\n"
+    )
 
 
 def _optimizers(compared: dict[str, Any]) -> str:
-    """What optimizers come to after so many trials, and how many they take to the target."""
+    """Return the cost that optimizers reach, and how many trials they need for the target."""
     rows = compared["optimizers"]
     marks = [mark for mark in next(iter(rows.values()))["best_at"] if int(mark) in _MARKS]
-    target = f"trials to {compared['target_value']:.3f}"
+    target = f"trials to reach {compared['target_value']:.3f}"
     heads = ["optimizer", *(f"after {mark}" for mark in marks), target]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name, row in rows.items():
-        cells = [_interval(row["best_at"][mark]) for mark in marks]
-        lines.append(f"| `{name}` | {' | '.join(cells)} | {_count(row['trials_to_target'])} |")
+    cells = [
+        [f"`{name}`", *(_interval(row["best_at"][mark]) for mark in marks),
+         _count(row["trials_to_target"])]
+        for name, row in rows.items()
+    ]  # fmt: skip
     repeats = next(iter(rows.values()))["repeats"]
-    return f"Medians of {repeats} searches with their 95 % intervals.\n\n" + "\n".join(lines) + "\n"
+    return (
+        f"{ROCKSDB}. Costs: median of {repeats} searches, 95 % interval in brackets.\n\n"
+        f"{_table(heads, cells)}"
+    )
 
 
 def _warm_starts(found: dict[str, Any]) -> str:
-    """How many trials cold and warm starts take to what a cold start has after so many."""
+    """Return how many trials cold and warm starts need to reach what a cold start reaches."""
     marks = {name: row for name, row in found.items() if name.startswith("to what")}
     arms = [arm for arm in _ARMS if all(arm in row for row in marks.values())]
-    heads = ["trials to what a cold start has after", *(_ARMS[arm] for arm in arms)]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name, row in marks.items():
-        cells = [_count(row[arm]) for arm in arms]
-        lines.append(f"| {name.split()[-1]} trials | {' | '.join(cells)} |")
+    heads = ["target: a cold start after", *(_ARMS[arm] for arm in arms)]
+    rows = [
+        [f"{name.split()[-1]} trials", *(_count(row[arm]) for arm in arms)]
+        for name, row in marks.items()
+    ]
     return (
-        f"Medians of {found['searches']} searches with `{found['optimizer']}` and their 95 % "
-        f"intervals; {found['trials'] + 1} stands for never.\n\n" + "\n".join(lines) + "\n"
+        f"{ROCKSDB}. Median of {found['searches']} searches with `{found['optimizer']}`, 95 % "
+        f"interval in brackets. {found['trials'] + 1} means never.\n\n{_table(heads, rows)}"
     )
 
 
 def _guided(rows: list[dict[str, Any]]) -> str:
-    """What each search has after so many trials: the middle, least and most of its seeds."""
-    marks = (1, 2, 8, 36)
-    heads = ["load", "optimizer", "searches", *(f"after {mark}" for mark in marks),
-             "winners again", "each of them", "within limits"]  # fmt: skip
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    """Return the cost of the searches' winners, and how many of them keep all constraints."""
+    heads = ["workload", "optimizer", "trials", "best cost in the search", "winner measured again",
+             "within constraints"]  # fmt: skip
     loads = [*dict.fromkeys(row["load"] for row in rows)]
     searches = dict.fromkeys((row["load"], row["optimizer"]) for row in rows)
+    cells = []
     for load, name in sorted(searches, key=lambda search: loads.index(search[0])):
         own = [row for row in rows if (row["load"], row["optimizer"]) == (load, name)]
-        cells = [_spread([row["costs"][mark - 1] for row in own if len(row["costs"]) >= mark])
-                 for mark in marks]  # fmt: skip
-        again = [row["again"] for row in own if "again" in row]
-        cells.append(f"{median(winner['median'] for winner in again):.3f}" if again else "-")
-        cells.append(", ".join(map(_interval, again)) or "-")
+        again = [row["again"]["median"] for row in own if "again" in row]
         kept = [all(limit["holds"] for limit in row["limits"]) for row in own if "limits" in row]
-        cells.append(f"{sum(kept)} of {len(kept)}" if kept else "not recorded")
-        lines.append(f"| {load} | `{name}` | {len(own)} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        cells.append([
+            load, f"`{name}`", str(len(own[0]["costs"])), _spread([r["costs"][-1] for r in own]),
+            _spread(again), f"{sum(kept)} of {len(kept)}",
+        ])  # fmt: skip
+    return (
+        f"{ROCKSDB}. Middle of the three seeds, lowest and highest in brackets.\n\n"
+        f"{_table(heads, cells)}"
+    )
 
 
 def _spread(values: list[float]) -> str:
@@ -159,119 +204,136 @@ def _spread(values: list[float]) -> str:
 
 
 def _suggestions(rows: list[dict[str, Any]]) -> str:
-    """How long optimizers take to decide after 200 trials."""
+    """Return how long optimizers need for a suggestion after 200 trials."""
     found = {(row["optimizer"], row["knobs"]): row for row in rows if row["trials"] == _LAST}
     counts = sorted({knobs for _, knobs in found})
-    heads = ["optimizer", *(f"{knobs} knobs" for knobs in counts)]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    cells = []
     for name in dict.fromkeys(name for name, _ in found):
         own = (found[name, knobs] for knobs in counts)
-        cells = (f"{1000 * r['median_s']:.0f} ms ({1000 * r['longest_s']:.0f} ms)" for r in own)
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        times = (f"{1000 * r['median_s']:.0f} ms ({1000 * r['longest_s']:.0f} ms)" for r in own)
+        cells.append([f"`{name}`", *times])
+    return _table(["optimizer", *(f"{knobs} knobs" for knobs in counts)], cells)
+
+
+_SUMMARY = ("write_amp", "live_sst_bytes", "total_s", "stall_s", "get_p99_us", "scan_p99_us")
+_ERROR_HEADS = ["metric", "median error", "90 % of the errors are below", "rank correlation"]
+
+
+def _errors(metrics: dict[str, Any]) -> str:
+    rows = []
+    for name, row in metrics.items():
+        errors = (100 * row[key] for key in ("median_error", "error_of_nine_in_ten"))
+        rows.append([f"`{name}`", *(f"{e:.1f} %" for e in errors), f"{row['spearman']:.2f}"])
+    return _table(_ERROR_HEADS, rows)
+
+
+def _simulator_summary(found: dict[str, Any]) -> str:
+    shown = {name: found["metrics"][name] for name in _SUMMARY}
+    return f"{ROCKSDB}. {found['runs']} real runs.\n\n{_errors(shown)}"
 
 
 def _simulator(found: dict[str, Any]) -> str:
-    """How close predictions come to held-out runs."""
-    lines = [
-        f"{found['runs']} real runs that no constant was fitted to.",
-        "",
-        "| metric | median error | nine in ten within | Spearman |",
-        "|---|---|---|---|",
-    ]
-    for name, row in found["metrics"].items():
-        errors = (100 * row[key] for key in ("median_error", "error_of_nine_in_ten"))
-        cells = [*(f"{error:.1f} %" for error in errors), f"{row['spearman']:.2f}"]
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    """Return how close predictions are to runs that no constant was fitted to."""
     metrics = ("write_amp", "live_sst_bytes", "total_s")
-    lines += ["", "| on another machine | runs | `write_amp` | `live_sst_bytes` | `total_s` | "
-              "`stall_s`, Spearman |", "|---|---|---|---|---|---|"]  # fmt: skip
-    third = "codecs and styles on a third machine"
-    for kind in ("styles elsewhere", "codecs elsewhere", third):
-        where = "on a third: " if kind == third else ""
+    rows = []
+    places = {
+        "styles elsewhere": "second", "codecs elsewhere": "second",
+        "codecs and styles on a third machine": "third",
+    }  # fmt: skip
+    for kind, place in places.items():
         for name, row in found[kind].items():
             errors = [f"{100 * row[metric]['median_error']:.1f} %" for metric in metrics]
-            cells = [where + name, str(row["runs"]), *errors, f"{row['stall_s']['spearman']:.2f}"]
-            lines.append(f"| {' | '.join(cells)} |")
-    nothing, repeated = found["failed elsewhere"], found["repeated elsewhere"]
-    lines += [
-        "",
-        f"{nothing['real']} more runs there came to nothing: writes stood still for ever, or FIFO "
-        f"compaction dropped what was to be read. The simulator foretold that of "
-        f"{nothing['both']} of them, and of {nothing['foretold'] - nothing['both']} that ran. Of "
-        f"{repeated[0]['configs']} universal configs that ran three times, and in another hour "
-        f"three times again, live space is foretold inside the range of three runs, widened by "
-        f"5 %, in {' and '.join(str(times['inside']) for times in repeated)}.",
-    ]
-    lines += ["", "| metric | the simulator | on the same rows the best model of 400 runs |",
-              "|---|---|---|"]  # fmt: skip
-    for name, row in found.get("beside models", {}).items():
-        model = f"{100 * row['model_error']:.1f} %, {row['model']}"
-        lines.append(f"| `{name}` | {100 * row['simulator_error']:.1f} % | {model} |")
-    return "\n".join(lines) + "\n"
+            rows.append([place, name, str(row["runs"]), *errors,
+                         f"{row['stall_s']['spearman']:.2f}"])  # fmt: skip
+    heads = ["machine", "runs with", "runs", *(f"`{m}`" for m in metrics),
+             "`stall_s`, rank correlation"]  # fmt: skip
+    failed, repeated = found["failed elsewhere"], found["repeated elsewhere"]
+    inside = " and ".join(str(times["inside"]) for times in repeated)
+    models = [
+        [f"`{name}`", f"{100 * row['simulator_error']:.1f} %",
+         f"{100 * row['model_error']:.1f} %, {row['model']}"]
+        for name, row in found.get("beside models", {}).items()
+    ]  # fmt: skip
+    return "\n".join([
+        f"{ROCKSDB}. {found['runs']} real runs.", "", _errors(found["metrics"]),
+        "Median errors per compaction style and codec:", "", _table(heads, rows),
+        f"**Failed runs.** {failed['real']} more runs on the second machine failed: writes waited "
+        "forever, or FIFO compaction dropped records that were to be read. The simulator predicted "
+        f"{failed['both']} of these failures, and {failed['foretold'] - failed['both']} others "
+        "that did not happen.", "",
+        f"**Noise of real runs.** {repeated[0]['configs']} universal configs ran three times, and "
+        "three times again in another hour. The predicted live space is inside the range of three "
+        f"runs, widened by 5 %, for {inside} of them.", "",
+        "**Against models of measured runs.** Median error of the simulator, and of the best model "
+        "that was fitted to 400 of these runs:", "",
+        _table(["metric", "simulator", "best model of 400 runs"], models),
+    ])  # fmt: skip
 
 
 def _simulated_study(found: dict[str, Any]) -> str:
-    """By how much held-out R² falls without a knob: in real runs and in simulated ones."""
+    """Return by how much held-out R² falls without a knob: in real runs and in simulated ones."""
     methods = ("permutation", "mdi", "ped_anova")
-    lines = [
-        f"{found['configs']:,} configs at {found['num']:,} records on the simulator, in "
-        f"{found['seconds']:.0f} s; {found['real_configs']} real ones at 200,000. By how much "
-        "held-out R² falls without a knob, real / simulated; how alike the methods rank all knobs.",
-        "",
-        "| metric | the most important knobs | held-out R², permuted | forest | PED-ANOVA | "
-        "R² of a forest |",
-        "|---|---|---|---|---|---|",
-    ]  # fmt: skip
+    rows = []
     for name, row in found["metrics"].items():
-        real, told = row["real"], row["simulated"]
+        real, simulated = row["real"], row["simulated"]
         most = sorted(real["permutation"], key=lambda knob: -real["permutation"][knob])
-        falls = (f"{knob} {_beside(real['permutation'], told['permutation'], knob)}"
+        falls = (f"`{knob}` {_both(real['permutation'], simulated['permutation'], knob)}"
                  for knob in most[:_MOST_SHOWN])  # fmt: skip
-        cells = [", ".join(falls), *(f"{row['spearman'][method]:.2f}" for method in methods),
-                 _beside(real, told, "forest_r2")]  # fmt: skip
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append([f"`{name}`", ", ".join(falls),
+                     *(f"{row['spearman'][method]:.2f}" for method in methods)])  # fmt: skip
+    heads = ["metric", "R² lost without the knob, real / simulated", "permutation", "forest",
+             "PED-ANOVA"]  # fmt: skip
+    return (
+        f"{ROCKSDB}. {found['configs']:,} configs with {found['num']:,} records on the simulator, "
+        f"in {found['seconds']:.0f} s; {found['real_configs']} real configs with 200,000 records. "
+        "The last three columns are rank correlations between the real and the simulated ranking "
+        f"of all knobs, by method.\n\n{_table(heads, rows)}"
+    )
 
 
-def _beside(real: dict[str, float], told: dict[str, float], key: str) -> str:
-    return f"{real[key]:.2f} / {f'{told[key]:.2f}' if key in told else '-'}"
+def _both(real: dict[str, float], simulated: dict[str, float], key: str) -> str:
+    return f"{real[key]:.2f} / {f'{simulated[key]:.2f}' if key in simulated else '-'}"
 
 
-def _interval(told: dict[str, float]) -> str:
-    return f"{told['median']:.3f} ({told['low']:.3f} to {told['high']:.3f})"
+def _interval(found: dict[str, float]) -> str:
+    return f"{found['median']:.3f} ({found['low']:.3f}{_DASH}{found['high']:.3f})"
 
 
-def _count(told: dict[str, float | None]) -> str:
-    ends = ["never" if told[end] is None else f"{told[end]:g}" for end in ("median", "low", "high")]
+def _times(found: dict[str, float]) -> str:
+    return f"{found['median']:.2f} × ({found['low']:.2f}{_DASH}{found['high']:.2f})"  # noqa: RUF001
+
+
+def _count(found: dict[str, float | None]) -> str:
+    ends = ["never" if found[e] is None else f"{found[e]:g}" for e in ("median", "low", "high")]
     return f"{ends[0]} ({ends[1]} to {ends[2]})"
 
 
 def _repeats(styles: dict[str, list[dict[str, float]]]) -> str:
-    """How far runs of one config and seed differ, and what a trial adds to a run."""
-    lines = ["| style | runs | write amplification | furthest from their mean | a trial adds |",
-             "|---|---|---|---|---|"]  # fmt: skip
+    """Return how far runs of one config and seed differ, and what a trial adds to a run."""
+    rows = []
     for name, runs in styles.items():
         values = [run["write_amp"] for run in runs]
         mean = sum(values) / len(values)
         furthest = max(abs(value / mean - 1) for value in values)
         added = sorted(run["added_s"] for run in runs)[len(runs) // 2]
-        lines.append(
-            f"| {name} | {len(runs)} | {min(values):.3f} to {max(values):.3f} | "
-            f"{100 * furthest:.2f} % | {added:.1f} s |"
-        )
-    return "\n".join(lines) + "\n"
+        rows.append([name, str(len(runs)), f"{min(values):.3f} to {max(values):.3f}",
+                     f"{100 * furthest:.2f} %", f"{added:.1f} s"])  # fmt: skip
+    heads = ["compaction style", "runs", "write amplification", "largest difference from the mean",
+             "overhead of a trial"]  # fmt: skip
+    return f"{MYROCKS}. Overhead is time outside load, settling and building.\n\n" + (
+        _table(heads, rows)
+    )
 
 
 def _claims(recipe: dict[str, Any]) -> str:
-    """What became of the published statements."""
+    """Return the published statements with what was found here."""
     parts = recipe.get("parts", {"rocksdb": recipe})
     ran = (
-        f"{engine}: {part['experiment']['runs']} runs in {part['experiment']['blocks']} blocks, "
-        f"{part['experiment']['failed']} failed"
-        for engine, part in parts.items()
+        f"{part}: {one['experiment']['runs']} runs in {one['experiment']['blocks']} blocks, "
+        f"{one['experiment']['failed']} failed"
+        for part, one in parts.items()
     )
-    # A search recommends something; an experiment only judges.
+    # A search recommends a value; an experiment only judges.
     columns = {"statement": "published", "here": "recommended here", "finding": "here",
                "evidence": "evidence (95 %)"}  # fmt: skip
     if "here" in recipe["claims"][0]:
@@ -279,30 +341,40 @@ def _claims(recipe: dict[str, Any]) -> str:
     else:
         del columns["here"]
     rows = [[claim[key] for key in columns] for claim in recipe["claims"]]
-    head, *table = (f"| {' | '.join(cells)} |" for cells in [list(columns.values()), *rows])
-    table.insert(0, "|" + "---|" * len(columns))
-    return "\n".join(["; ".join(ran) + ".", "", head, *table]) + "\n"
+    stores = "; stores: RocksDB 7.8.3, LevelDB 1.23, LMDB 0.9.24" if "stores" in recipe else ""
+    on_mysql = f"; {MYROCKS}" if "MariaDB" in json.dumps(recipe) else ""
+    return (
+        f"{ROCKSDB}{on_mysql}{stores}. {', '.join(ran)}.\n\n{_table(list(columns.values()), rows)}"
+    )
 
 
 def _case(case: dict[str, Any]) -> str:
-    lines = ["```", case["command"], "```", "", _claim(case), ""]
+    lines = ["<!-- run: benchmarks/cases.py -->", "```", case["command"], "```", "",
+             *_claim(case), ""]  # fmt: skip
     verification = _own(case)
     if verification:
-        lines += ["| metric | winner / base | 95 % interval |", "|---|---|---|"]
-        limited = [limit.split()[0] for limit in case["limits"]]
+        kept = {limit["limit"].split()[0]: limit for limit in verification["limits"]}
         shown_always = ("throughput_ops_s", "sustained_ops_s", "write_amp")
-        wanted = dict.fromkeys([*_asked(case), *limited, *shown_always])
+        wanted = dict.fromkeys([*_asked(case), *kept, *shown_always])
         shown = [name for name in wanted if name in verification["ratios"]]
-        lines += [f"| {name} | {_ratio(verification['ratios'][name])} |" for name in shown]
-        lines.append("")
+        rows = [[f"`{name}`", *_ratio(verification["ratios"][name]), _constraint(kept.get(name))]
+                for name in shown]  # fmt: skip
+        lines.append(_table(["metric", "winner / baseline", "95 % interval", "constraint"], rows))
     if case["best"]:
         config = ", ".join(f"`{name} = {_value(v)}`" for name, v in case["best"]["config"].items())
-        lines += [f"What changed (sizes of the tree at scale {case['scale']}): {config}.", ""]
+        lines += [f"Changed options (sizes are those at scale {case['scale']}): {config}.", ""]
     return "\n".join(lines)
 
 
+def _constraint(limit: dict[str, Any] | None) -> str:
+    if limit is None:
+        return ""
+    bound = limit["limit"].split(maxsplit=1)[1]
+    return f"`{bound}` {'kept' if limit['holds'] else '**violated**'}"
+
+
 def _own(case: dict[str, Any]) -> dict[str, Any] | None:
-    """The verification at the study's own scale; another one may be newer."""
+    """Return the verification at the study's own scale; another one may be newer."""
     return next((v for v in case["verifications"] if v["scale"] == case["scale"]), None)
 
 
@@ -311,46 +383,45 @@ def _asked(case: dict[str, Any]) -> list[str]:
     return [metric for goal in case["goals"] for metric in made_of.get(goal, [goal])]
 
 
-def _claim(case: dict[str, Any]) -> str:
+def _claim(case: dict[str, Any]) -> list[str]:
     trials, found = case["trials"], _own(case)
-    ran = (
-        f"RocksDB {case['engine_version']}: {trials['total']} trials, {trials['failed']} failed, "
-        f"{trials['cut']} cut early."
-    )
+    version = case["engine_version"]
+    lines = [
+        f"RocksDB {version}, {BUILDS[version]}. {trials['total']} trials, {trials['failed']} "
+        f"failed, {trials['cut']} pruned."
+    ]
     if not found:
-        return f"{ran} No trial beat the base within the limits: the base stays."
-    broken = [limit["limit"] for limit in found["limits"] if not limit["holds"]]
-    why = f"; broken: {', '.join(broken)}" if broken else ""
-    cost = _ratio(found["objective"]).replace(" | ", " (")
-    return (
-        f"{ran} Verified in {found['pairs']} pairs of runs: **{found['claim']}**{why}; "
-        f"{case['objective']} as a cost {cost}) of the base."
-    )
+        return [*lines, "No config beats the baseline within the constraints."]
+    broken = [f"`{limit['limit']}`" for limit in found["limits"] if not limit["holds"]]
+    why = f" Violated: {', '.join(broken)}." if broken else ""
+    cost = _times(found["objective"])
+    return [
+        *lines,
+        f"Result after {found['pairs']} pairs of runs: **{found['claim']}**.{why}",
+        f"The objective `{case['objective']}` as a cost, winner / baseline, is {cost}.",
+    ]
 
 
 def _four_loads(results: dict[str, Any]) -> str:
-    lines = [
-        "| load | objective | at 1/64 | claim | at 1/8, eight times the records | claim |",
-        "|---|---|---|---|---|---|",
-    ]
+    heads = ["workload", "objective", "cost at 1/64", "claim", "cost at 1/8", "claim"]
+    rows = []
     for name, title in LOADS.items():
         case = results[name]
         here, there = _own(case), case.get("larger")
-        cells = [title, case["objective"], *_verdict(here), *_verdict(there)]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append([title, f"`{case['objective']}`", *_verdict(here), *_verdict(there)])
+    return f"{ROCKSDB}.\n\n{_table(heads, rows)}"
 
 
-def _verdict(found: dict[str, Any]) -> list[str]:
+def _verdict(found: dict[str, Any] | None) -> list[str]:
     if not found:
-        return ["none", "not verified: no winner"]
-    broken = [limit["limit"] for limit in found["limits"] if not limit["holds"]]
-    why = f" (broken: {', '.join(broken)})" if broken else ""
-    return [_ratio(found["objective"]).replace(" | ", " (") + ")", found["claim"] + why]
+        return ["none", "no winner"]
+    broken = [f"`{limit['limit']}`" for limit in found["limits"] if not limit["holds"]]
+    why = f", violated: {', '.join(broken)}" if broken else ""
+    return [_times(found["objective"]), found["claim"] + why]
 
 
-def _ratio(interval: dict[str, float]) -> str:
-    return f"{interval['median']:.2f} | {interval['low']:.2f} to {interval['high']:.2f}"
+def _ratio(interval: dict[str, float]) -> list[str]:
+    return [f"{interval['median']:.2f}", f"{interval['low']:.2f} to {interval['high']:.2f}"]
 
 
 def _value(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What docs/parameter-study.md states, from the recipe's own output.
+"""What docs/measurements/parameter-study.md states, from the recipe's own output.
 
 .venv/bin/lsmtune reproduce jin2022 --configs 0 --seeds 3 --home FOLDER --json > FILE
 .venv/bin/python benchmarks/parameter_study.py FILE [FILE ...]

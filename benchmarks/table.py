@@ -1,4 +1,4 @@
-"""The figures of benchmarks/results/ as the table that the README shows.
+"""The figures of benchmarks/results/ as the table of docs/measurements/what-to-expect.md.
 
 .venv/bin/python benchmarks/table.py
 """
@@ -10,22 +10,22 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 _RATIOS = {
-    "write_amp": "exact write amplification, winner / base",
-    "sustained_ops_s": "operations a second over load + settle, winner / base",
-    "live_sst_bytes": "live space, winner / base",
-    "get_p99_us": "get that hits, 99 %, winner / base",
-    "get_missing_p99_us": "get that misses, 99 %, winner / base",
-    "scan_p99_us": "scan of 10 records, 99 %, winner / base",
+    "write_amp": "exact write amplification, winner / baseline",
+    "sustained_ops_s": "operations per second over load + settle time, winner / baseline",
+    "live_sst_bytes": "live space, winner / baseline",
+    "get_p99_us": "99th percentile of gets that hit, winner / baseline",
+    "get_missing_p99_us": "99th percentile of gets that miss, winner / baseline",
+    "scan_p99_us": "99th percentile of scans of 10 records, winner / baseline",
 }
 
 
 def read(name: str) -> Any:
-    """The recorded results of a benchmark."""
+    """Return the recorded results of a benchmark."""
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
 def table() -> str:
-    """The table in Markdown; the range in brackets is over the studies."""
+    """Return the table in Markdown; the range in brackets is over the studies."""
     five, false, over = read("five_studies")["summary"], read("false_gains"), read("overhead")
     rows = [
         (text, f"{r['median']:.2f} ({r['lowest']:.2f} to {r['highest']:.2f})", "five_studies.py")
@@ -34,16 +34,16 @@ def table() -> str:
     rows += [
         ("studies that ended in a verified gain",
          f"{five['claims_of_gain']} of {five['studies']}", "five_studies.py"),
-        ("verifications of the base against itself that claimed a gain",
+        ("verifications of the baseline against itself that claimed a gain",
          f"{false['claims_of_gain']} of {false['verifications']}", "false_gains.py"),
-        ("a trial lasts longer than its load + settle time by",
+        ("overhead of a trial in addition to load + settle time",
          f"{over['trial_beyond_load_and_settle_s']:.2f} s", "overhead.py"),
         ("from the end of one db_bench to the start of the next",
          f"{1000 * over['between_db_benches_s']:.0f} ms", "overhead.py"),
-        ("a suggestion of TPE, 80 knobs after 200 trials (longest of ten)",
+        ("a suggestion of `tpe`, 80 knobs after 200 trials (longest of ten)",
          _suggestion("tpe", 80, 200), "suggestion_cost.py"),
     ]  # fmt: skip
-    lines = ["| figure | median (range) | command |", "|---|---|---|"]
+    lines = ["| figure | median (range) | made by |", "|---|---|---|"]
     return "\n".join([*lines, *(f"| {a} | {b} | `benchmarks/{c}` |" for a, b, c in rows)]) + "\n"
 
 

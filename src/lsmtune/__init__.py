@@ -1,3 +1,3 @@
 """lsmtune: finds better options for an LSM store in few real runs, and proves the gain."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
