@@ -80,7 +80,7 @@ def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:
     told = read_base(files.options)
     assert "cf_stock={" in told["override_cf_options"]
     assert set(told) <= {"default_cf_options", "override_cf_options", "block_cache_size"}
-    assert files.back.startswith("# lsmtune, study fam: the base, to go back")
+    assert files.back.startswith("# lsmtune, study fam: ")
 
 
 def test_a_users_file_keeps_every_other_line(home: Home, tmp_path: Path) -> None:

@@ -214,6 +214,7 @@ def study_view(**fields: object) -> StudyView:
         best_trial=next(run for run in runs if run.number == _BEST_NUMBER),
         best_metrics=measurement(best=True).metrics,
         verifications=(verification(),),
+        best_within_limits=next(run for run in runs if run.number == _BEST_NUMBER - 1),
     )  # fmt: skip
     return replace(view, **fields)  # type: ignore[arg-type]
 
