@@ -42,7 +42,7 @@ def test_a_study_tunes_verifies_and_writes_its_files(
     assert "UNVERIFIED on RocksDB" in capsys.readouterr().err
     results = tmp_path / "home" / "results" / "s"
     assert "UNVERIFIED on RocksDB" in (results / "flags").read_text()
-    assert "Simulated, not measured" in (results / "report.html").read_text()
+    assert "UNVERIFIED on RocksDB" in (results / "report.html").read_text()
     assert run(["show", "s", "--json", *home]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["engine"] == "simulated"

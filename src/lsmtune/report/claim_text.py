@@ -174,14 +174,7 @@ def limit_text(limit: Limit) -> str:
 
 def value_text(limit: Limit, value: float) -> str:
     """Return a value of a constraint: a multiple of the baseline, or with the metric's unit."""
-    if limit.times_base:
-        return f"{_bound(value)} {TIMES} baseline"
-    return metric_value(limit.metric, value)
-
-
-def _bound(value: float) -> str:
-    """Four digits, so that a value just above its bound differs from it."""
-    return f"{value:.4g}"
+    return f"{_short(limit, value)}{' baseline' if limit.times_base else ''}"
 
 
 def constraint_cell(check: Constraint) -> str:
@@ -199,7 +192,11 @@ def constraint_cell(check: Constraint) -> str:
 
 
 def _short(limit: Limit, value: float) -> str:
-    return f"{_bound(value)} {TIMES}" if limit.times_base else metric_value(limit.metric, value)
+    """Return the value with three digits, or more if it would look like the bound."""
+    if not limit.times_base:
+        return metric_value(limit.metric, value)
+    close = value != limit.bound and float(f"{value:.3g}") == limit.bound
+    return f"{value:{'.6g' if close else '.3g'}} {TIMES}"
 
 
 def metric_cells(row: MetricRow) -> tuple[str, str, str, str, str]:

@@ -17,8 +17,8 @@ Group = Literal["objective", "limit", "main", "reported"]
 GROUPS: dict[Group, str] = {
     "objective": "objective",
     "limit": "constraint",
-    "main": "no target",
-    "reported": "no target, in the table only",
+    "main": "other",
+    "reported": "other, in the table only",
 }
 """Headings of the groups of metrics."""
 

@@ -43,6 +43,7 @@ class Options:
 
     title: str
     rows: tuple[OptionRow, ...]
+    see: str = ""
 
 
 Mark = Literal["within limits", "breaks a limit", "base again", "cut"]
@@ -132,6 +133,14 @@ def options(view: StudyView) -> Options:
     return Options(
         title=changed if view.changes else unchanged,
         rows=tuple(option_row(change) for change in view.changes),
+        see=_scale_note(view) if view.changes and view.scale != "1" else "",
+    )
+
+
+def _scale_note(view: StudyView) -> str:
+    return (
+        f"Values at scale {view.scale}, as they ran. The exported file has the values for a "
+        "full-size tree."
     )
 
 

@@ -134,7 +134,7 @@ def levels_plot(record: Levels) -> go.Figure:
     factor, unit = next((f, u) for f, u in _UNITS if largest >= f or f == 1)
     _add_bars(figure, names, [bar.base for bar in record.bars], BASE_BAR, factor)
     _add_bars(figure, names, [bar.best for bar in record.bars], BEST_BAR, factor)
-    figure.update_xaxes(title=unit, range=[0, 1.3 * max(largest, 1) / factor])
+    figure.update_xaxes(title=f"{unit} per level", range=[0, 1.3 * max(largest, 1) / factor])
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False, ticklabelstandoff=6)
     return figure
 

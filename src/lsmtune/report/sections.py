@@ -118,7 +118,9 @@ def _load(view: StudyView) -> str:
 def options_section(record: Options) -> Html:
     """Return the changed options as a table."""
     shown = options_table(record.rows, "winner") if record.rows else ""
-    return section("Changed options", record.title, shown)
+    return section(
+        "Changed options", record.title, element("p", record.see) if record.see else "", shown
+    )
 
 
 def options_table(rows: Iterable[OptionRow], best: str) -> Html:
@@ -263,7 +265,7 @@ def failures_section(record: Failures) -> Html:
     return section(
         "Failed and pruned runs",
         record.title,
-        table("Failed and pruned runs", heads, rows) if record.rows else "",
+        table("Status and reason of each run", heads, rows) if record.rows else "",
     )
 
 
@@ -272,7 +274,13 @@ def _failed_cells(row: FailedTrial) -> list[str]:
         join([str(row.number), element("small", row.role)]),
         join([element("strong", row.status), element("small", row.meaning)]),
         row.reason,
-        join(element("div", code(text)) for text in row.differences) if row.differences else "none",
+        element(
+            "details",
+            element("summary", counted(len(row.differences), "option")),
+            *(element("div", code(text)) for text in row.differences),
+        )
+        if row.differences
+        else "none",
     ]
 
 
