@@ -219,7 +219,10 @@ def study_view(**fields: object) -> StudyView:
     return replace(view, **fields)  # type: ignore[arg-type]
 
 
-EMPTY: dict[str, Any] = {"best": None, "best_trial": None, "best_metrics": {}, "verifications": ()}
+EMPTY: dict[str, Any] = {
+    "best": None, "best_trial": None, "best_metrics": {}, "verifications": (),
+    "best_within_limits": None,
+}  # fmt: skip
 """What a study lacks that has found nothing."""
 
 _FRONT = {5: (0.62, 1.24), 8: (0.66, 0.97), 12: (0.79, 0.83), 18: (0.71, 0.88), 19: (0.93, 0.71)}

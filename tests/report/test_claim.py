@@ -222,10 +222,8 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     slow = {**BASE_METRICS, "get_p99_us": BASE_METRICS["get_p99_us"] * 2}
     broken = trial(9, Role.TRIAL, 0.7, violation=0.8, metrics=slow)
     kept = trial(8, Role.TRIAL, 1.1)
-    view = study_view(
-        **EMPTY, trials=(kept, broken), best_within_limits=kept, base_runs=(BASE_METRICS,)
-    )
-    claim = claim_of(view)
+    view = study_view(**EMPTY, trials=(kept, broken), base_runs=(BASE_METRICS,))
+    claim = claim_of(replace(view, best_within_limits=kept))
     assert (claim.status, claim.failed_trial) == ("nothing found", 9)
     [check] = claim.failed
     assert (check.limit.metric, check.value) == ("get_p99_us", pytest.approx(2.0))

@@ -212,7 +212,7 @@ def _convergence_title(view: StudyView) -> str:
     if not view.searched:
         return "No trial has run yet"
     if best is None or best.value is None:
-        return f"None of {trials} beat the baseline within the constraints"
+        return f"{trials}, no winner within the constraints"
     return f"{trials}; trial {best.number} reached {number(best.value)} {TIMES} the baseline"
 
 

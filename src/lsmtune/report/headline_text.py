@@ -23,16 +23,21 @@ def headline_of(claim: Claim) -> str:
     """Return the claim in at most 12 words. It names proven changes only."""
     if claim.status == "gain":
         return _gain(claim)
-    trials = counted(claim.searched, "trial")
     picked = ", picked by you," if claim.picked else ""
     texts: dict[Status, str] = {
         "loss": f"Loss: {_objective(claim)}",
         "no gain": f"No gain: {_why_not(claim)}",
         "not verified": f"Not verified: trial {claim.trial}{picked} looks {_looks(claim)}",
         "no search": f"No winner: this study is a {claim.no_search}",
-        "nothing found": f"Nothing found: none of {trials} beat the baseline within constraints",
+        "nothing found": f"Nothing found: {_none(claim)} beat the baseline within constraints",
     }
     return texts.get(claim.status, "No result yet: too few runs are measured")
+
+
+def _none(claim: Claim) -> str:
+    """Who did not win; a better trial may have lost only when it was repeated."""
+    better = claim.alternative is not None and claim.alternative.ratio < 1
+    return "no finalist" if better else f"none of {counted(claim.searched, 'trial')}"
 
 
 def _gain(claim: Claim) -> str:

@@ -56,7 +56,8 @@ def asset(name: str) -> str:
 
 
 def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> Iterator[Html]:
-    yield options_section(options(view))
+    if view.changes:
+        yield options_section(options(view))
     yield next_section(head)
     if (found := pareto(view)) is not None and found.points:
         yield front_section(found)

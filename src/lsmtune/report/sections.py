@@ -40,16 +40,18 @@ def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html
             "result", comparison_plot(compared.key),
             comparison_keys(compared.key), f"{head.claim}. {compared.see}", compared.axis,
         )  # fmt: skip
-    details = [element("p", unbroken(text)) for text in head.text.details]
+    details = join(element("p", unbroken(text)) for text in head.text.details)
+    gain = head.record.gain
     return element(
         "header",
         element("p", f"Tuning study {view.name}{_load(view)}", class_="topic"),
         element("h1", unbroken(head.claim)),
         element("p", unbroken(head.text.summary)),
+        "" if gain else details,
         warnings_box(head.warnings),
         chart,
         _result_table(head.record) if head.record.rows else "",
-        *details,
+        details if gain else "",
     )
 
 
@@ -81,9 +83,9 @@ def next_section(head: Headline) -> Html:
 
 
 def _step(step: StepText) -> Html:
-    if step.command is None:
-        return element("p", step.text)
-    return join([element("p", step.text), command(step.command)])
+    parts = step.text.split("`")
+    text = element("p", *(code(part) if n % 2 else part for n, part in enumerate(parts)))
+    return text if step.command is None else join([text, command(step.command)])
 
 
 def command(text: str) -> Html:
