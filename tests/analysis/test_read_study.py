@@ -1,5 +1,6 @@
 """From stored trials to what a study shows: its winner, its front, what was proven."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -251,3 +252,20 @@ def test_summary_fits_the_terminal(
     lines = [line for line in summary_lines(view) if "lsmtune export" not in line]
     assert max(map(len, lines)) <= int(columns)
     assert all(any(row.metric.name in line for line in lines) for row in claim_of(view).rows)
+
+
+def test_claim_is_part_of_the_json_document(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.verify(2, 2000, BROKEN)
+    written.verify(3, 3000, BROKEN)
+    document = json.loads(json.dumps(show_document(case.view())["claim"]))
+    assert (document["status"], document["trial"], document["pairs"]) == ("no gain", 2, 6)
+    assert document["reasons"] == ["constraint broken"]
+    assert [check["limit"] for check in document["failed"]] == ["get_p99_us <= 1.1 * base"]
+    assert document["failed"][0]["value"] == pytest.approx(2.0)
+    assert document["alternative"]["config"] == {"block_size": 1000}
+    row = next(row for row in document["metrics"] if row["metric"] == "write_amp")
+    assert row["interval"]["low"] <= row["ratio"] <= row["interval"]["high"]
+    assert (row["base"], row["side"]) == (10.0, "better")
+    assert [step["kind"] for step in document["next"]][:2] == ["keep baseline", "verify other"]

@@ -40,6 +40,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
         "cut_trials": [_ended(trial) for trial in view.cut],
         "verification": view.verification and _verification(view.verification),
         "verifications": [_verification(found) for found in view.verifications],
+        "claim": claim_document(claim_of(view)),
     }  # fmt: skip
 
 
