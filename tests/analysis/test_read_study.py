@@ -224,6 +224,12 @@ def test_best_config_within_constraints_has_kept_them_in_its_verification(case: 
     assert claim.alternative
     assert (claim.alternative.trial, claim.alternative.ratio) == (1, pytest.approx(0.8))
     assert [change.best for change in claim.alternative.changes] == [1000]
+    assert "verify other" in [step.kind for step in claim.steps]
+    written.verify(1, 1000, [{"write_amp": 10.0 + n / 10} for n in range(-3, 3)])
+    again = claim_of(case.view())
+    assert again.alternative
+    assert (again.alternative.trial, again.alternative.verified) == (1, True)
+    assert "verify other" not in [step.kind for step in again.steps]
 
 
 def test_summary_shows_every_metric_of_the_claim_and_every_changed_option(case: Case) -> None:
@@ -237,7 +243,17 @@ def test_summary_shows_every_metric_of_the_claim_and_every_changed_option(case: 
     assert {row.metric.name for row in claim.rows} <= first
     assert {change.knob.name for change in claim.changes} <= first
     commands = [*(step.command for step in claim.steps if step.command), claim.undo]
-    assert {line.strip() for line in lines} >= set(commands)
+    flag = f" --home {case.home.path}"
+    assert {line.strip() for line in lines} >= {f"{command}{flag}" for command in commands}
+
+
+def test_commands_name_the_home_only_where_it_is_needed(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched(case.begin(objective="write_amp"))
+    assert any("--home" in line for line in summary_lines(case.view()))
+    monkeypatch.setenv("LSMTUNE_HOME", str(case.home.path))
+    assert not any("--home" in line for line in summary_lines(case.view()))
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "120"])
@@ -249,7 +265,7 @@ def test_summary_fits_the_terminal(
     searched(written)
     written.verify(2, 2000, GOOD)
     view = case.view()
-    lines = [line for line in summary_lines(view) if "lsmtune export" not in line]
+    lines = [line for line in summary_lines(view) if not line.startswith("    lsmtune ")]
     assert max(map(len, lines)) <= int(columns)
     assert all(any(row.metric.name in line for line in lines) for row in claim_of(view).rows)
 

@@ -75,10 +75,14 @@ class Scaled:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """The best config that keeps all constraints; `ratio` is its objective / baseline."""
+    """The best config that keeps all constraints.
+
+    `ratio` is its objective / baseline in the search. `verified`: pairs of runs did not prove it.
+    """
 
     trial: int
     ratio: float
+    verified: bool
     changes: tuple[Change, ...]
 
 
@@ -325,13 +329,13 @@ def _alternative(view: StudyView) -> Alternative | None:
     found: TrialView | None = view.best_within_limits
     if found is None or found.value is None:
         return None
-    return Alternative(found.number, found.value, found.changes)
+    return Alternative(found.number, found.value, found.number in view.verified, found.changes)
 
 
 def _other(alternative: Alternative | None, view: StudyView) -> int | None:
     """The number of an alternative that promises a gain and is not the winner."""
     best = view.best_trial
-    if alternative is None or alternative.ratio >= 1 or view.picked:
+    if alternative is None or alternative.ratio >= 1 or alternative.verified or view.picked:
         return None
     return None if best and best.number == alternative.trial else alternative.trial
 

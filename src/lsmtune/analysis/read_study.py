@@ -1,6 +1,6 @@
 """Read the view of a study from the store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -29,7 +29,7 @@ from lsmtune.store.records import (
 )
 from lsmtune.trials import Base, Role, Status
 from lsmtune.units import parse_size
-from lsmtune.verdict import judge
+from lsmtune.verdict import Verdict, judge
 
 
 def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
@@ -43,6 +43,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     stored, verifications = home.trials(study), home.verifications(study)
     objective = spec.parsed_objective
     base_runs = complete_trials(stored, Role.BASE)
+    verdicts = newest_verdicts(stored, verifications, objective)
     views = _trial_views(spec, stored, objective)
     best: Candidate | None = None
     no_search = _no_search(spec)
@@ -74,7 +75,9 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
             stored, [v for v in verifications if v.best_trial == number], objective
         ),
         front=_front(views, stored, objective),
-        best_within_limits=_best_within_limits(views, stored, verifications, objective),
+        best_within_limits=_best_within_limits(views, stored, verdicts, objective),
+        verified=tuple(verdicts),
+        home=home.path,
         picked=trial is not None,
         no_search=no_search,
         ended=study.ended,
@@ -165,11 +168,10 @@ def _with_medians(views: dict[int, TrialView], found: Candidate, violation: floa
 def _best_within_limits(
     views: dict[int, TrialView],
     stored: Sequence[StoredTrial],
-    verifications: Sequence[StoredVerification],
+    verdicts: Mapping[int, Verdict],
     objective: Objective,
 ) -> TrialView | None:
     """Return the best config whose medians, and whose verification if any, keep all constraints."""
-    verdicts = newest_verdicts(stored, verifications, objective)
     for found in candidates(stored, objective):
         verdict = verdicts.get(found.trial.number)
         if found.over <= 0 and (verdict is None or all(x.holds for x in verdict.limits)):

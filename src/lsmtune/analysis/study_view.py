@@ -1,6 +1,7 @@
 """View of a study: baseline, winner, trials and verifications."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lsmtune.knobs.types import Knob, Value
@@ -68,7 +69,8 @@ class StudyView:
     winner, or of the trial that the user picked; `best_metrics` are the medians of all runs of
     its config. They are empty if no trial beat the baseline within the constraints.
     `best_within_limits` is the config with the best objective that keeps all constraints, also in
-    its verification if it has one; `value` and `metrics` are medians of its runs.
+    its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
+    the numbers of all trials with a verification. `home` is the folder of the study.
     `no_search` describes a study that does not search (a screening or an experiment).
     `verifications` are those of `best`: the newest of each scale, newest first. `front` has the
     Pareto-optimal trials of several objectives, with medians. `trials` are in the order of their
@@ -96,6 +98,8 @@ class StudyView:
     verifications: tuple[VerificationView, ...] = ()
     front: tuple[TrialView, ...] = ()
     best_within_limits: TrialView | None = None
+    verified: tuple[int, ...] = ()
+    home: Path | None = None
     picked: bool = False
     base_facts: tuple[str, ...] = ()
     no_search: str | None = None

@@ -160,9 +160,10 @@ def alternative_text(claim: Claim) -> str:
             f"{found.trial}, objective {ratio}."
         )
     changed = counted(len(found.changes), "changed option")
+    proof = " Its pairs of runs did not prove a gain." if found.verified else ""
     return (
         f"Best config that keeps all constraints: trial {found.trial}, objective {ratio} in the "
-        f"search, {changed}."
+        f"search, {changed}.{proof}"
     )
 
 
