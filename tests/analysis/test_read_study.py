@@ -224,12 +224,12 @@ def test_best_config_within_constraints_has_kept_them_in_its_verification(case: 
     assert claim.alternative
     assert (claim.alternative.trial, claim.alternative.ratio) == (1, pytest.approx(0.8))
     assert [change.best for change in claim.alternative.changes] == [1000]
-    assert "verify other" in [step.kind for step in claim.steps]
+    assert "verify_other" in [step.kind for step in claim.steps]
     written.verify(1, 1000, [{"write_amp": 10.0 + n / 10} for n in range(-3, 3)])
     again = claim_of(case.view())
     assert again.alternative
     assert (again.alternative.trial, again.alternative.verified) == (1, True)
-    assert "verify other" not in [step.kind for step in again.steps]
+    assert "verify_other" not in [step.kind for step in again.steps]
 
 
 def test_summary_shows_every_metric_of_the_claim_and_every_changed_option(case: Case) -> None:
@@ -284,4 +284,4 @@ def test_claim_is_part_of_the_json_document(case: Case) -> None:
     row = next(row for row in document["metrics"] if row["metric"] == "write_amp")
     assert row["interval"]["low"] <= row["ratio"] <= row["interval"]["high"]
     assert (row["base"], row["side"]) == (10.0, "better")
-    assert [step["kind"] for step in document["next"]][:2] == ["keep baseline", "verify other"]
+    assert [step["kind"] for step in document["next"]][:2] == ["keep_baseline", "verify_other"]

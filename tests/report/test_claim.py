@@ -65,7 +65,7 @@ def test_gain_has_a_row_per_metric_with_interval_and_constraint() -> None:
     assert (str(check.limit), check.state) == ("live_sst_bytes <= 1.1 * base", "kept")
     assert check.value == pytest.approx(0.944, abs=0.001)
     assert claim.alternative is None
-    assert kinds(claim) == ["verify full size", "deploy"]
+    assert kinds(claim) == ["verify_full_size", "deploy"]
     assert claim.undo == "lsmtune export night-run --format options --back -o OPTIONS.back"
 
 
@@ -108,7 +108,7 @@ def test_broken_constraint_is_named_with_its_value_and_an_alternative() -> None:
     assert claim.alternative
     assert (claim.alternative.trial, claim.alternative.ratio) == (17, pytest.approx(0.82))
     assert claim.alternative.changes
-    step = next(step for step in claim.steps if step.kind == "verify other")
+    step = next(step for step in claim.steps if step.kind == "verify_other")
     assert step.command == "lsmtune verify night-run --trial 17"
     assert label("get_p99_us") in headline_of(claim)
     details = " ".join(claim_text(claim).details)
@@ -122,7 +122,7 @@ def test_winner_that_keeps_its_constraints_is_its_own_alternative() -> None:
     assert claim.failed == ()
     assert claim.alternative
     assert claim.alternative.trial == claim.trial
-    assert "verify other" not in kinds(claim)
+    assert "verify_other" not in kinds(claim)
 
 
 @pytest.mark.parametrize(
@@ -229,8 +229,8 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     assert (check.limit.metric, check.value) == ("get_p99_us", pytest.approx(2.0))
     assert claim.alternative
     assert claim.alternative.trial == 8
-    assert "relax constraint" in kinds(claim)
-    assert "verify other" not in kinds(claim)  # it is worse than the baseline
+    assert "relax_constraint" in kinds(claim)
+    assert "verify_other" not in kinds(claim)  # it is worse than the baseline
 
 
 def test_only_a_verification_at_full_scale_lifts_the_warning() -> None:
@@ -255,7 +255,7 @@ def test_other_scales_are_part_of_the_claim() -> None:
 def test_simulated_study_proves_nothing_about_rocksdb() -> None:
     claim = claim_of(study_view(engine="simulated"))
     assert claim.simulated
-    assert kinds(claim)[0] == "run for real"
+    assert kinds(claim)[0] == "run_for_real"
     assert any("UNVERIFIED" in note for note in export_notes(claim))
 
 

@@ -91,7 +91,7 @@ class Claim:
     """Everything that may be said about the result of a study.
 
     `trial` is the number of the winner or, if `picked`, of the trial that the user chose.
-    `reasons` say why there is no gain. `objective` is the interval of the objective, winner /
+    `reasons` explain why there is no gain. `objective` is the interval of the objective, winner /
     baseline; `value` is its estimate, also without verification. `lost` names the objectives that
     got worse. `failed` has the constraints that are not kept and `failed_trial` the trial that
     broke them. `alternative` is set if no gain is claimed.
@@ -135,7 +135,7 @@ class Claim:
 
     @property
     def gain(self) -> bool:
-        """Whether a gain is claimed."""
+        """True if a gain is claimed."""
         return self.status == "gain"
 
 
@@ -202,12 +202,12 @@ def _status(view: StudyView, verdict: Verdict | None) -> Status:
 
 
 def _all_failed(view: StudyView) -> bool:
-    """Whether there were trials, but none that could be compared with the baseline."""
+    """Return True if trials ran, but none can be compared with the baseline."""
     return view.base is not None and bool(view.searched)
 
 
 def _reasons(verdict: Verdict) -> Iterator[Reason]:
-    """Say why there is no gain; nothing if there is one."""
+    """Yield the reasons for no gain."""
     if verdict.claim == "gain":
         return
     if any(not check.holds and check.use is not None for check in verdict.limits):

@@ -9,8 +9,8 @@ from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.study_view import StudyView
 
 StepKind = Literal[
-    "verify", "verify full size", "verify other", "deploy", "run for real", "search more",
-    "relax constraint", "keep baseline", "pick", "start", "read screening", "read sweep",
+    "verify", "verify_full_size", "verify_other", "deploy", "run_for_real", "search_more",
+    "relax_constraint", "keep_baseline", "pick", "start", "read_screening", "read_sweep",
 ]  # fmt: skip
 
 
@@ -41,23 +41,23 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
         yield Step("start")
     elif status == "no search":
         if view.no_search == "screening":
-            yield Step("read screening", f"lsmtune importance {study}")
+            yield Step("read_screening", f"lsmtune importance {study}")
         else:
-            yield Step("read sweep")
+            yield Step("read_sweep")
     elif status == "not verified":
         yield Step("verify", f"lsmtune verify {study}{flag}")
     elif status == "gain":
         if view.is_simulated:
-            yield Step("run for real")
+            yield Step("run_for_real")
         elif view.unverified_at_full_scale:
-            yield Step("verify full size", f"lsmtune verify {study}{flag} --scale 1")
+            yield Step("verify_full_size", f"lsmtune verify {study}{flag} --scale 1")
         yield Step("deploy", export_command(view.name, view.engine, trial=picked))
     else:
-        yield Step("keep baseline")
+        yield Step("keep_baseline")
         if other is not None:
-            yield Step("verify other", f"lsmtune verify {study} --trial {other}")
-        yield Step("search more")
+            yield Step("verify_other", f"lsmtune verify {study} --trial {other}")
+        yield Step("search_more")
         if failed:
-            yield Step("relax constraint")
+            yield Step("relax_constraint")
     if len(view.front) > 1 and not view.picked:
         yield Step("pick", export_command(view.name, view.engine, to_file=False) + " --trial N")

@@ -46,7 +46,7 @@ class TrialView:
 
     @property
     def feasible(self) -> bool:
-        """Whether it was measured and kept every constraint."""
+        """True if it was measured and kept every constraint."""
         return self.violation is not None and self.violation <= 0
 
 
@@ -127,12 +127,12 @@ class StudyView:
 
     @property
     def unverified_at_full_scale(self) -> bool:
-        """Whether the winner was found at a smaller scale and not yet verified at scale 1."""
+        """True if the winner was found at a smaller scale and is not verified at scale 1."""
         return "1" not in (self.scale, *(found.scale for found in self.verifications))
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the metrics are predictions of the simulator."""
+        """True if the metrics are predictions of the simulator."""
         return self.engine == "simulated"
 
     @property

@@ -1,4 +1,4 @@
-"""The work behind `lsmtune export`."""
+"""Work of `lsmtune export`: the files to deploy and to undo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -22,17 +22,17 @@ _SIMULATED = "UNVERIFIED on RocksDB: simulated, not measured."
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify this trial in pairs of runs:",
-    "verify full size": "Verify the gain with a full-size tree:",
-    "verify other": "Verify the best trial that keeps all constraints:",
+    "verify_full_size": "Verify the gain with a full-size tree:",
+    "verify_other": "Verify the best trial that keeps all constraints:",
     "deploy": "Write the file to deploy:",
-    "run for real": "Run the study with a real engine. A simulation proves nothing.",
-    "search more": "Or search further: run the same `lsmtune tune` with more trials.",
-    "relax constraint": "Or relax the constraint in a new study with --limit.",
-    "keep baseline": "Keep the baseline.",
+    "run_for_real": "Run the study with a real engine. A simulation proves nothing.",
+    "search_more": "Or search further: run the same `lsmtune tune` with more trials.",
+    "relax_constraint": "Or relax the constraint in a new study with --limit.",
+    "keep_baseline": "Keep the baseline.",
     "pick": "Or pick another trial of the front:",
     "start": "Run `lsmtune tune` again; it continues the study.",
-    "read screening": "Show which knobs matter:",
-    "read sweep": "Run `lsmtune sweep` with the study file to see the result.",
+    "read_screening": "Show which knobs matter:",
+    "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
 }
 
 

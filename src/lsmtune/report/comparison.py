@@ -69,7 +69,7 @@ class MetricRow:
 
     @property
     def side(self) -> Side | None:
-        """What is proven about the winner; None without a ratio."""
+        """The proven side of the winner; None without a ratio."""
         return self.gain.side if self.gain else None
 
 

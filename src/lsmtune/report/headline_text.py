@@ -35,7 +35,7 @@ def headline_of(claim: Claim) -> str:
 
 
 def _none(claim: Claim) -> str:
-    """Who did not win; a better trial may have lost only when it was repeated."""
+    """Return the trials that did not win; a better one may have lost when it was repeated."""
     better = claim.alternative is not None and claim.alternative.ratio < 1
     return "no finalist" if better else f"none of {counted(claim.searched, 'trial')}"
 
@@ -84,7 +84,7 @@ def percent(ratio: float) -> str:
 
 
 def _objective(claim: Claim) -> str:
-    """What is said of the objective as a whole."""
+    """Return the change of the objective as a whole."""
     single = [row for row in claim.rows if row.role == "objective"]
     if len(single) == 1 and single[0].side != "undecided":
         return change_text(single[0])

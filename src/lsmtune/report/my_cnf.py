@@ -21,8 +21,8 @@ def export_my_cnf(base: str, variables: Mapping[str, str], note: str) -> str:
         if at is None:
             added.append(f"{name}={value}")
         elif before != value:
-            told = lines[at].partition("=")[0].rstrip()
-            lines[at] = f"{told}={value}"
+            spelled = lines[at].partition("=")[0].rstrip()
+            lines[at] = f"{spelled}={value}"
     if added:
         end = _end_of_server(lines)
         if end is None:
@@ -35,9 +35,9 @@ def _end_of_server(lines: list[str]) -> int | None:
     """Return the line after the last non-empty one of a server's section, or None."""
     end, inside = None, False
     for at, line in enumerate(lines):
-        told = line.strip()
-        if told.startswith("["):
-            inside = is_of_server(told)
-        if inside and told:
+        text = line.strip()
+        if text.startswith("["):
+            inside = is_of_server(text)
+        if inside and text:
             end = at + 1
     return end

@@ -337,5 +337,5 @@ def method_section(view: StudyView) -> Html:
         _PAIRS if view.verification else "The winner is not verified in pairs of runs yet.",
         _GOALS if view.objective.pareto and view.verification else "",
     )
-    told = (element("p", text) for text in sentences if text)
-    return section("Method", "How it was measured", *told)
+    paragraphs = (element("p", text) for text in sentences if text)
+    return section("Method", "How it was measured", *paragraphs)

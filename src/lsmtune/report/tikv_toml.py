@@ -15,12 +15,12 @@ def export_tikv_toml(
     `note` becomes a comment at the top. A missing key is added only if its value is not the
     baseline's.
     """
-    told = parse_file(text, "base")
+    given = parse_file(text, "base")
     changes = {
         knob.name: as_told(knob, settings[knob.name])
         for knob in knobs
         if (
-            value_of(knob, told[knob.name]) if knob.name in told else base.get(knob.name)
+            value_of(knob, given[knob.name]) if knob.name in given else base.get(knob.name)
         ) != settings[knob.name]
     }  # fmt: skip
     return "".join(f"# {line}\n" for line in note.splitlines()) + edited(text, changes)

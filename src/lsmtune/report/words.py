@@ -89,7 +89,7 @@ class Ratio:
 
     @property
     def side(self) -> Side:
-        """What the interval of a turned ratio proves: undecided if it includes 1 or is missing."""
+        """The proven side of a turned ratio: undecided if the interval includes 1 or is missing."""
         if self.high is not None and self.high < 1:
             return "better"
         if self.low is not None and self.low > 1:
