@@ -83,17 +83,25 @@ def facts_lines(facts: Iterable[tuple[str, str]], indent: int = 0) -> list[str]:
     """Return a list of labels and texts, the texts below each other."""
     pairs = list(facts)
     label_width = max((len(label) for label, _ in pairs), default=0)
-    width = output_width()
-    if indent + label_width + _GAP + _MIN_TEXT > width:
-        label_width = 0
+    column = indent + label_width + _GAP
+    if column + _MIN_TEXT > output_width():  # each text below its label
+        blocks = (
+            (*paragraph(label, indent), *_wrapped(text, indent + _GAP)) for label, text in pairs
+        )
+        return [line for block in blocks for line in block]
     lines: list[str] = []
     for label, text in pairs:
         start = " " * indent + f"{label:{label_width}}" + " " * _GAP
-        lines += textwrap.wrap(
-            text, width, initial_indent=start,
-            subsequent_indent=" " * (indent + label_width + _GAP), break_on_hyphens=False,
-        ) or [start.rstrip()]  # fmt: skip
+        first, *rest = _wrapped(text, column) or [""]
+        lines += [(start + first.lstrip()).rstrip(), *rest]
     return lines
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    space = " " * indent
+    return textwrap.wrap(
+        text, output_width(), initial_indent=space, subsequent_indent=space, break_on_hyphens=False
+    )
 
 
 def plain(text: str) -> str:
