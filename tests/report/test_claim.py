@@ -111,8 +111,8 @@ def test_broken_constraint_is_named_with_its_value_and_an_alternative() -> None:
     step = next(step for step in claim.steps if step.kind == "verify_other")
     assert step.command == "lsmtune verify night-run --trial 17"
     assert label("get_p99_us") in headline_of(claim)
-    details = " ".join(claim_text(claim).details)
-    assert all(part in details for part in ("1.1 ", "1.31 ", "trial 17", "0.82 "))
+    reasons = " ".join(claim_text(claim).reasons)
+    assert all(part in reasons for part in ("1.1 ", "1.31 ", "trial 17", "0.82 "))
     assert claim.undo is None
 
 
@@ -159,7 +159,7 @@ def test_constraint_that_cannot_be_checked_says_why() -> None:
     assert (check.state, check.value) == ("unknown", None)
     assert check.why
     assert "6 of 6" in check.why
-    assert any("6 of 6" in text for text in claim_text(claim).details)
+    assert any("6 of 6" in text for text in claim_text(claim).reasons)
 
 
 def test_absolute_constraint_has_its_value_in_the_metrics_unit() -> None:

@@ -94,7 +94,7 @@ def summary_lines(view: StudyView) -> list[str]:
     claim = claim_of(view)
     text, home = claim_text(claim), home_flag(view)
     lines = paragraph(f"study {view.name}: {text.headline}", hanging=2)
-    for sentence in (text.summary, *text.warnings, *text.details):
+    for sentence in (text.summary, *text.reasons, *text.warnings, *text.details):
         lines += paragraph(sentence, hanging=2)
     lines += paragraph(_count(view), hanging=2)
     lines += [] if view.ended is None else [f"search ended: {view.ended}"]

@@ -46,10 +46,14 @@ class StepText:
 
 @dataclass(frozen=True, slots=True)
 class ClaimText:
-    """A claim in words, in the order in which it is printed."""
+    """A claim in words, in the order in which it is printed.
+
+    `reasons` say why no gain is claimed, and which config keeps all constraints.
+    """
 
     headline: str
     summary: str
+    reasons: tuple[str, ...]
     warnings: tuple[str, ...]
     details: tuple[str, ...]
     steps: tuple[StepText, ...]
@@ -61,6 +65,7 @@ def claim_text(claim: Claim) -> ClaimText:
     return ClaimText(
         headline=headline_of(claim),
         summary=_summary(claim),
+        reasons=() if claim.gain else tuple(_reasons(claim)),
         warnings=tuple(_warnings(claim)),
         details=tuple(_details(claim)),
         steps=tuple(StepText(_STEPS[step.kind], step.command) for step in claim.steps),
@@ -108,6 +113,13 @@ def _ratio_text(interval: Interval | None) -> str:
     return "not measured" if interval is None else str(Ratio.of(interval))
 
 
+def _reasons(claim: Claim) -> Iterator[str]:
+    yield from (failure_text(claim, check) for check in claim.failed)
+    yield from (f"Proven worse: {label(name)}." for name in claim.lost)
+    if alternative := alternative_text(claim):
+        yield alternative
+
+
 def _details(claim: Claim) -> Iterator[str]:
     if objective := objective_sentence(claim):
         yield objective
@@ -119,11 +131,6 @@ def _details(claim: Claim) -> Iterator[str]:
     for other in claim.others:
         if other.status == "gain":
             yield f"Also a gain at scale {other.scale}: {_ratio_text(other.objective)}."
-    if not claim.gain:
-        yield from (failure_text(claim, check) for check in claim.failed)
-        yield from (f"Proven worse: {label(name)}." for name in claim.lost)
-    if alternative := alternative_text(claim):
-        yield alternative
 
 
 def objective_sentence(claim: Claim) -> str:

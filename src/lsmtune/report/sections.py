@@ -40,18 +40,20 @@ def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html
             "result", comparison_plot(compared.key),
             comparison_keys(compared.key), f"{head.claim}. {compared.see}", compared.axis,
         )  # fmt: skip
-    details = join(element("p", unbroken(text)) for text in head.text.details)
-    gain = head.record.gain
+    reasons, details = (
+        join(element("p", unbroken(text)) for text in texts)
+        for texts in (head.text.reasons, head.text.details)
+    )
     return element(
         "header",
         element("p", f"Tuning study {view.name}{_load(view)}", class_="topic"),
         element("h1", unbroken(head.claim)),
         element("p", unbroken(head.text.summary)),
-        "" if gain else details,
+        reasons,
         warnings_box(head.warnings),
         chart,
         _result_table(head.record) if head.record.rows else "",
-        details if gain else "",
+        details,
     )
 
 
