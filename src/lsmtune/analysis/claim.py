@@ -94,7 +94,8 @@ class Claim:
     `reasons` explain why there is no gain. `objective` is the interval of the objective, winner /
     baseline; `value` is its estimate, also without verification. `lost` names the objectives that
     got worse. `failed` has the constraints that are not kept and `failed_trial` the trial that
-    broke them. `alternative` is set if no gain is claimed.
+    broke them. `alternative` is set if no gain is claimed and, before verification, only if
+    a constraint failed.
     `wide` is the half width of the objective's interval if it is wider than wanted. `undo` is the
     command that writes the baseline's values.
     """
@@ -146,7 +147,8 @@ def claim_of(view: StudyView) -> Claim:
     status = _status(view, verdict)
     rows = tuple(_rows(view))
     failed, failed_trial = _failed(view, rows)
-    alternative = None if status == "gain" else _alternative(view)
+    unbroken = status == "not verified" and not failed
+    alternative = None if status == "gain" or unbroken else _alternative(view)
     objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
     value = objective.median if objective else _unverified_value(view, verdict)
     best = view.best_trial

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lsmtune.analysis.claim import Claim, Constraint, MetricRow
 from lsmtune.analysis.steps import StepKind
 from lsmtune.objective import Limit
-from lsmtune.report.headline_text import headline_of
+from lsmtune.report.headline_text import headline_of, percent
 from lsmtune.report.words import (
     TIMES,
     Ratio,
@@ -79,9 +79,11 @@ def _summary(claim: Claim) -> str:
     """One or two sentences: what the claim is based on."""
     if claim.status == "not verified":
         chosen = (
-            "You picked this trial." if claim.picked else "The best of many trials is partly luck."
+            "You picked this trial."
+            if claim.picked
+            else ("The best of many trials is partly luck.")
         )
-        return f"{chosen} Expect less than the search measured until pairs of runs verify it."
+        return f"{chosen} Verify it before you use it."
     if claim.status == "nothing found":
         return "No config is proven better than the baseline. The baseline stays."
     if claim.status in ("no search", "not measured"):
@@ -96,7 +98,7 @@ def _warnings(claim: Claim) -> Iterator[str]:
     if claim.simulated:
         yield _SIMULATED
     if claim.unverified_at_full_scale:
-        yield f"UNVERIFIED at scale 1: found at scale {claim.search_scale}."
+        yield f"UNVERIFIED at scale 1, the full size: found at scale {claim.search_scale}."
     for other in claim.others:
         if other.status != "gain":
             yield f"No gain at scale {other.scale}: {_ratio_text(other.objective)}."
@@ -134,8 +136,12 @@ def _details(claim: Claim) -> Iterator[str]:
 
 
 def objective_sentence(claim: Claim) -> str:
-    """Return the objective, winner / baseline, as one sentence; empty if it is unknown."""
-    if claim.value is None:
+    """Return the objective, winner / baseline, as one sentence.
+
+    Empty if it is unknown, or if it is a single metric, which the table has.
+    """
+    single = sum(row.role == "objective" for row in claim.rows) == 1
+    if claim.value is None or single:
         return ""
     ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
     name = "Mean of the objectives" if claim.objectives > 1 else f"Objective {claim.objective_name}"
@@ -158,19 +164,18 @@ def alternative_text(claim: Claim) -> str:
     found = claim.alternative
     if found is None:
         return ""
-    ratio = f"{number(found.ratio)} {TIMES} the baseline"
     if found.trial == claim.trial:
         return f"Trial {found.trial} keeps all constraints; its gain is not proven."
     if found.ratio >= 1:
         return (
-            f"Best config that keeps all constraints: the baseline; the next is trial "
-            f"{found.trial}, objective {ratio}."
+            f"Best config that keeps all constraints: the baseline. The next is trial "
+            f"{found.trial}, {percent(found.ratio)} worse."
         )
     changed = counted(len(found.changes), "changed option")
     proof = " Its pairs of runs did not prove a gain." if found.verified else ""
     return (
-        f"Best config that keeps all constraints: trial {found.trial}, objective {ratio} in the "
-        f"search, {changed}.{proof}"
+        f"Best config that keeps all constraints: trial {found.trial}, {percent(found.ratio)} "
+        f"better in the search, {changed}.{proof}"
     )
 
 

@@ -207,8 +207,8 @@ def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
         return "Not verified: the best of many trials is partly luck. Expect a smaller change."
     count = sum(row.ratio is not None for row in rows)
     return (
-        f"Only the objective is a claim. Of {count} intervals, about "
-        f"{max(round(count * 0.05), 1)} would exclude 1 by chance."
+        "Only the objective is a claim. Without any change, about "
+        f"{max(round(count * 0.05), 1)} of {count} intervals would exclude 1 by chance."
     )
 
 

@@ -11,13 +11,12 @@ from typing import Literal
 from lsmtune.analysis.study_view import Change, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
+from lsmtune.report.headline_text import percent
 from lsmtune.report.words import (
-    TIMES,
     Ratio,
     counted,
     knob_value,
     listed,
-    number,
     option_value,
 )
 from lsmtune.stats import geometric_mean
@@ -213,7 +212,8 @@ def _convergence_title(view: StudyView) -> str:
         return "No trial has run yet"
     if best is None or best.value is None:
         return f"{trials}, no winner within the constraints"
-    return f"{trials}; trial {best.number} reached {number(best.value)} {TIMES} the baseline"
+    side = "better" if best.value < 1 else "worse"
+    return f"{trials}; trial {best.number} looked {percent(best.value)} {side} than the baseline"
 
 
 def _convergence_see(view: StudyView) -> str:
