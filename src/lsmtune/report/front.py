@@ -74,7 +74,7 @@ def pareto(view: StudyView) -> Front | None:
     return Front(
         title=_title(view),
         see=_see(view, len(points) - len(drawn)),
-        axis="both axes are logarithmic ratios to the baseline; below 1 is better",
+        axis="ratios to the baseline, logarithmic; below 1 is better",
         axes=tuple(goal_axis(goal) for goal in goals),
         points=drawn,
         picks=tuple(_pick(view, trial) for trial in view.front),

@@ -34,7 +34,7 @@ def comparison_keys(rows: Sequence[MetricRow]) -> list[Key]:
     sides = {row.side for row in rows}
     keys = [Key(SIDES[side], meaning) for side, meaning in meanings.items() if side in sides]
     limited = any(row.limit is not None for row in rows)
-    return keys + ([Key(LIMIT, "constraint: its bound")] if limited else [])
+    return keys + ([Key(LIMIT, "bound of a constraint")] if limited else [])
 
 
 def comparison_plot(rows: Sequence[MetricRow]) -> go.Figure:
