@@ -1,4 +1,4 @@
-"""Whether pairs of runs show a gain: the one place that decides what lsmtune may claim."""
+"""Verdict on pairs of runs: decides whether they show a gain."""
 
 from collections.abc import Sequence
 from math import isinf
@@ -11,19 +11,22 @@ from lsmtune.objective import Limit, Metrics, Objective
 from lsmtune.stats import Interval, geometric_mean, ratio_interval
 
 Pair = tuple[Metrics, Metrics]
-"""The metrics of best and base, measured together under one workload seed."""
+"""The metrics of winner and baseline, measured together with one workload seed."""
 
 FEWEST = 2
-"""Pairs without which there is no interval."""
+"""The minimum number of pairs for an interval."""
 
 UNKNOWN = Interval(1.0, 1e-9, 1e9)
-"""Stands for a ratio that was not measured: it may be anything."""
+"""The interval of a ratio that was not measured."""
+
+Side = Literal["better", "worse", "undecided"]
 
 
 class LimitCheck(BaseModel):
-    """A limit and the mean use of it over the pairs: above 1 it is broken.
+    """A constraint, checked over all pairs.
 
-    A limit that could not be checked has no `use` and does not hold; `why` says what is missing.
+    `use` is the geometric mean of measured value / bound; above 1 the constraint is broken. It is
+    None if the constraint could not be checked. Then `holds` is False, and `why` gives the reason.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,13 +37,14 @@ class LimitCheck(BaseModel):
 
 
 class Verdict(BaseModel):
-    """What the pairs show. Every ratio is best / base; `objective` is below 1 for a gain.
+    """Result of judging the pairs.
 
-    `goals` has the interval of each goal, below 1 for a gain too, and `objective` that of their
-    geometric mean. `claim` is "gain" only if the objective's whole interval lies below 1, no
-    goal's whole interval lies above 1, and every limit holds. `better` and `worse` name the
-    objective's metrics whose own interval excludes 1. A metric that was zero or missing in any
-    run has no ratio. `notes` say what could not be judged.
+    `ratios` are winner / baseline; a metric that was zero or missing in a run has none. `goals`
+    has the interval of each objective and `objective` that of their geometric mean, both turned
+    so that below 1 is a gain. `claim` is "gain" only if the whole interval of `objective` is below
+    1, no interval in `goals` is entirely above 1, and every constraint is kept. `better` and
+    `worse` name the objective's metrics whose own interval excludes 1. `notes` list what could not
+    be judged.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,20 +60,20 @@ class Verdict(BaseModel):
 
     @property
     def half_width(self) -> float:
-        """The objective's interval as a share: 0.05 reads ± 5 %."""
+        """Half the width of the objective's interval, relative to its estimate: 0.05 is ± 5 %."""
         return self.objective.relative_half_width
 
     @property
     def lost_goals(self) -> tuple[str, ...]:
-        """Of several goals those that are shown to be worse than the base."""
+        """The objectives that are proven worse than the baseline, if there are several."""
         several = len(self.goals) > 1
         return tuple(name for name, goal in self.goals.items() if several and goal.low > 1)
 
 
 def judge(pairs: Sequence[Pair], objective: Objective) -> Verdict:
-    """The verdict over at least two pairs (t-intervals of 95 % on the log ratios).
+    """Judge at least two pairs with 95 % t-intervals on the log ratios.
 
-    A pair in which a metric of the objective is missing does not count towards it.
+    A pair that lacks a metric of the objective is ignored for the objective.
     """
     if len(pairs) < FEWEST:
         raise ValueError(f"a verdict needs at least 2 pairs, got {len(pairs)}")
@@ -92,8 +96,8 @@ def judge(pairs: Sequence[Pair], objective: Objective) -> Verdict:
         objective=overall,
         goals=goals,
         ratios=ratios,
-        better=tuple(name for name, ratio in asked.items() if _gain(name, ratio).high < 1),
-        worse=tuple(name for name, ratio in asked.items() if _gain(name, ratio).low > 1),
+        better=tuple(name for name, ratio in asked.items() if side_of(name, ratio) == "better"),
+        worse=tuple(name for name, ratio in asked.items() if side_of(name, ratio) == "worse"),
         limits=limits,
         notes=tuple(_notes(objective, pairs)),
     )
@@ -126,10 +130,12 @@ def _ratio(name: str, pairs: Sequence[Pair]) -> Interval:
     return ratio_interval([best[name] for best, _ in pairs], [base[name] for _, base in pairs])
 
 
-def _gain(name: str, ratio: Interval) -> Interval:
-    if METRICS[name].better == "higher":
-        return Interval(1 / ratio.median, 1 / ratio.high, 1 / ratio.low)
-    return ratio
+def side_of(name: str, ratio: Interval) -> Side:
+    """Return what the ratio winner / baseline proves about the metric."""
+    if ratio.low <= 1 <= ratio.high:
+        return "undecided"
+    higher = METRICS[name].better == "higher"
+    return "better" if (ratio.low > 1) == higher else "worse"
 
 
 def _check(limit: Limit, pairs: Sequence[Pair]) -> LimitCheck:

@@ -39,8 +39,9 @@ def test_show_lists_the_front_and_takes_another_trial(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = shown(capsys, "show", "s")
-    assert "  trial 1: write_amp 0.500, total_s 0.900" in text
-    assert "trial 4 cut: ended early, because it could no longer win: hopeless" in text
+    rows = [line.split() for line in text.splitlines()]
+    assert ["1", "0.500", "0.900"] in rows
+    assert any(row[:2] == ["4", "pruned"] and row[-1] == "hopeless" for row in rows)
     assert json.loads(shown(capsys, "show", "s", "--json"))["best"]["trial"] == 2
     picked = json.loads(shown(capsys, "show", "s", "--trial", "1", "--json"))
     assert picked["best"]["trial"] == 1
@@ -63,9 +64,9 @@ def test_trials_have_values_bounds_and_their_place_on_the_front(
 def test_report_writes_one_study_or_an_overview(place: Path) -> None:
     one, both = place / "one.html", place / "both.html"
     assert run(["report", "s", "--trial", "1", "-o", str(one)]) == 0
-    assert "you picked trial 1" in one.read_text()
+    assert "trial 1" in one.read_text()
     assert run(["report", "s", "other", "-o", str(both)]) == 0
-    assert "0 of 2 studies ended in a verified gain" in both.read_text()
+    assert "0 of 2" in both.read_text()
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_report_writes_one_study_or_an_overview(place: Path) -> None:
         (["report", "s", "other", "--trial", "1", "-o", "p.html"], "one study only"),
         (["report", "s", "absent", "-o", "p.html"], "'absent'"),
         (["report", "s", "--trial", "4", "-o", "p.html"], "--trial 4"),
-        (["show", "s", "--trial", "0"], "there are: 1, 2, 3"),
+        (["show", "s", "--trial", "0"], "1, 2, 3"),
     ],
 )
 def test_wrong_use_is_told_in_one_sentence(

@@ -1,5 +1,6 @@
 """From stored trials to what a study shows: its winner, its front, what was proven."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from stored import METRICS, Written, complete
 
+from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.showing import show_document, summary_lines
@@ -125,7 +127,7 @@ def test_only_a_measured_trial_of_the_search_can_be_picked(case: Case, number: i
     written = case.begin(objective="write_amp")
     searched(written)
     written.add(Role.TRIAL, 4000, TrialResult(status=Status.CRASHED, reason="died"))
-    with pytest.raises(UserError, match=rf"--trial {number}: .*there are: 1, 2, 3$"):
+    with pytest.raises(UserError, match=rf"--trial {number}: .*available: 1, 2, 3$"):
         case.view(trial=number)
 
 
@@ -142,7 +144,7 @@ def test_the_front_of_two_goals_and_its_default_winner(case: Case) -> None:
     assert view.best_trial
     assert view.best_trial.number == 3
     assert [trial["trial"] for trial in show_document(view)["front"]] == [5, 1, 2, 3]
-    assert any("trial 5: write_amp 0.400, total_s 3.000" in x for x in summary_lines(view))
+    assert any(x.split() == ["5", "0.400", "3.000"] for x in summary_lines(view))
 
 
 def test_runs_of_finalists_tell_how_noisy_the_limits_are(case: Case) -> None:
@@ -174,7 +176,7 @@ def test_cut_trials_are_no_failures_and_show_what_they_could_still_have_reached(
     assert show_document(view)["trials"] == {
         "total": 5, "complete": 3, "failed": 0, "cut": 2, "disturbed": 0,
     }  # fmt: skip
-    assert "2 cut" in summary_lines(view)[0]
+    assert any("2 pruned" in line for line in summary_lines(view))
     objective = view.objective
     assert len(candidates(written.home.trials(written.study), objective)) == 3
 
@@ -185,7 +187,8 @@ def test_the_papers_fitness_is_shown_beside_its_value(case: Case) -> None:
     written.add(Role.TRIAL, 1000, {"write_amp": 8.0, "rate_mb_s": 15.0})
     view = case.view()
     assert show_document(view)["best"]["fitness"] == pytest.approx(700)
-    assert any("fitness 700" in line for line in summary_lines(view))
+    assert claim_of(view).fitness == pytest.approx(700)
+    assert any("700" in line for line in summary_lines(view))
 
 
 def test_a_load_without_the_metrics_asked_for_is_shown_all_the_same(case: Case) -> None:
@@ -197,7 +200,7 @@ def test_a_load_without_the_metrics_asked_for_is_shown_all_the_same(case: Case) 
     assert view.base
     assert view.best_trial is None
     assert view.searched[0].value is None
-    assert "the base stays" in summary_lines(view)[1]
+    assert claim_of(view).status == "nothing found"
 
 
 def test_a_study_that_has_not_begun(case: Case) -> None:
@@ -205,3 +208,80 @@ def test_a_study_that_has_not_begun(case: Case) -> None:
     view = case.view()
     assert (view.base, view.best, view.front, view.trials) == (None, None, (), ())
     assert set(METRICS) >= set(view.objective.metrics)
+
+
+def test_best_config_within_constraints_has_kept_them_in_its_verification(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.add(Role.TRIAL, 4000, {"write_amp": 5.0, "get_p99_us": 20.0})
+    written.verify(2, 2000, BROKEN)
+    written.verify(3, 3000, BROKEN)
+    view = case.view()
+    claim = claim_of(view)
+    assert (claim.status, claim.trial, claim.failed_trial) == ("no gain", 2, 2)
+    [check] = claim.failed
+    assert (check.limit.metric, check.value) == ("get_p99_us", pytest.approx(2.0))
+    assert claim.alternative
+    assert (claim.alternative.trial, claim.alternative.ratio) == (1, pytest.approx(0.8))
+    assert [change.best for change in claim.alternative.changes] == [1000]
+    assert "verify_other" in [step.kind for step in claim.steps]
+    written.verify(1, 1000, [{"write_amp": 10.0 + n / 10} for n in range(-3, 3)])
+    again = claim_of(case.view())
+    assert again.alternative
+    assert (again.alternative.trial, again.alternative.verified) == (1, True)
+    assert "verify_other" not in [step.kind for step in again.steps]
+
+
+def test_summary_shows_every_metric_of_the_claim_and_every_changed_option(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.verify(2, 2000, GOOD)
+    view = case.view()
+    claim, lines = claim_of(view), summary_lines(view)
+    first = {line.split()[0] for line in lines if line}
+    assert claim.gain
+    assert {row.metric.name for row in claim.rows} <= first
+    assert {change.knob.name for change in claim.changes} <= first
+    commands = [*(step.command for step in claim.steps if step.command), claim.undo]
+    flag = f" --home {case.home.path}"
+    assert {line.strip() for line in lines} >= {f"{command}{flag}" for command in commands}
+
+
+def test_commands_name_the_home_only_where_it_is_needed(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched(case.begin(objective="write_amp"))
+    assert any("--home" in line for line in summary_lines(case.view()))
+    monkeypatch.setenv("LSMTUNE_HOME", str(case.home.path))
+    assert not any("--home" in line for line in summary_lines(case.view()))
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+def test_summary_fits_the_terminal(
+    case: Case, columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    written = case.begin(objective="balanced")
+    searched(written)
+    written.verify(2, 2000, GOOD)
+    view = case.view()
+    lines = [line for line in summary_lines(view) if not line.startswith("    lsmtune ")]
+    assert max(map(len, lines)) <= int(columns)
+    assert all(any(row.metric.name in line for line in lines) for row in claim_of(view).rows)
+
+
+def test_claim_is_part_of_the_json_document(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    searched(written)
+    written.verify(2, 2000, BROKEN)
+    written.verify(3, 3000, BROKEN)
+    document = json.loads(json.dumps(show_document(case.view())["claim"]))
+    assert (document["status"], document["trial"], document["pairs"]) == ("no gain", 2, 6)
+    assert document["reasons"] == ["constraint broken"]
+    assert [check["limit"] for check in document["failed"]] == ["get_p99_us <= 1.1 * base"]
+    assert document["failed"][0]["value"] == pytest.approx(2.0)
+    assert document["alternative"]["config"] == {"block_size": 1000}
+    row = next(row for row in document["metrics"] if row["metric"] == "write_amp")
+    assert row["interval"]["low"] <= row["ratio"] <= row["interval"]["high"]
+    assert (row["base"], row["side"]) == (10.0, "better")
+    assert [step["kind"] for step in document["next"]][:2] == ["keep_baseline", "verify_other"]

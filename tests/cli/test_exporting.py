@@ -61,8 +61,26 @@ def test_what_a_preset_begins_with_is_deployed_and_taken_back(home: Home) -> Non
     assert "bloomfilter:10" in deployed["filter_policy"]
     assert before["filter_policy"] == own["filter_policy"] == "nullptr"
     assert before["block_size"] == own["block_size"]
-    assert "began with" in files.options
-    assert "here they are as before" in files.back
+    for text in (files.options, files.back):
+        assert any(f"{BEGUN[0]} = True" in line for line in comments(text))
+
+
+def comments(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("#")]
+
+
+def test_notes_of_a_file_name_the_trial_and_who_picked_it(home: Home) -> None:
+    winner = read_study(home, "s")
+    assert winner.best_trial
+    other = next(t.number for t in winner.searched if t.number != winner.best_trial.number)
+    for view, number in ((winner, winner.best_trial.number), (read_study(home, "s", other), other)):
+        for form in ("options", "db_bench"):
+            notes = comments(exported(home, view, form, None, back=False))
+            assert f"trial {number}" in notes[0]
+            assert ("picked" in notes[0]) is view.picked
+            assert any("Not verified" in note for note in notes)
+            assert any("UNVERIFIED" in note for note in notes)
+            assert all(note.isascii() for note in notes)
 
 
 def test_flags_hold_it_too(home: Home) -> None:

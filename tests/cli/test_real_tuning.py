@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def test_the_page_stands_alone(home: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert run(["report", "s", "--home", str(home), "-o", str(page)]) == 0
     text = page.read_text()
-    assert "verified in" in text
+    assert re.search(r"\d+ pairs of runs", text)
     assert 'src="http' not in text
 
 
@@ -105,7 +106,7 @@ def test_db_bench_opens_the_exported_options(
 ) -> None:
     best = shown(home, capsys)["best"]["config"]
     exported = home / "results" / "s" / "OPTIONS"
-    assert "UNVERIFIED at scale 1" in exported.read_text()
+    assert "UNVERIFIED" in exported.read_text()
     ran = as_run(exported, tmp_path)
     slowdown = "level0_slowdown_writes_trigger"
     if slowdown in best:
@@ -124,10 +125,10 @@ def test_sizes_are_exported_for_a_full_size_tree_within_the_bases_memory(
 def test_the_file_says_what_can_be_set_online_and_what_needs_a_restart(home: Path) -> None:
     text = (home / "results" / "s" / "OPTIONS").read_text()
     back = (home / "results" / "s" / "OPTIONS.back").read_text()
-    assert "the base, to go back" in back
+    assert "baseline" in back.splitlines()[0]
     for file in (text, back):
-        told = [line for line in file.splitlines() if line.startswith("#")]
-        assert any("while the store runs" in line or "Need a restart" in line for line in told)
+        notes = [line for line in file.splitlines() if line.startswith("#")]
+        assert any("SetOptions" in line or "restart" in line for line in notes)
 
 
 def test_only_tuned_keys_of_the_users_file_change(home: Path, tmp_path: Path) -> None:

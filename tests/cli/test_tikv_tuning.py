@@ -91,9 +91,9 @@ def test_the_file_to_deploy_and_the_way_back(
     deployed = (results / "tikv.toml").read_text()
     found = tomllib.loads(deployed)["rocksdb"]["defaultcf"]["block-size"]
     assert found.endswith("KiB")
-    assert "gain in 6 pairs of runs" in deployed
-    assert "Need a restart with these in the file" in deployed
-    assert "# Only [rocksdb] and [storage] of your file" in deployed
+    assert "6 pairs of runs" in deployed
+    assert "restart" in deployed
+    assert "only [rocksdb] and [storage]" in deployed
     assert "lsmtune export s --format tikv-toml --base tikv.toml\n" in deployed
     back = tomllib.loads((results / "tikv.toml.back").read_text())
     assert back == {
@@ -140,13 +140,13 @@ def test_a_file_that_cannot_be_read_is_not_made_up(
         text = out(capsys, "export", "s", "--format", "tikv-toml", "--home", str(tuned.home))
     finally:
         away.rename(tuned.site.config)
-    assert "no file to start TiKV with" in text
+    assert "Do not start TiKV" in text
     assert "security" not in tomllib.loads(text)
 
 
 def test_other_forms_are_refused(tuned: Tuned, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["export", "s", "--format", "options", "--home", str(tuned.home)]) == 2
-    assert "allowed: tikv-toml" in capsys.readouterr().err
+    assert "tikv-toml" in capsys.readouterr().err
 
 
 def test_no_other_scale_is_verified(tuned: Tuned, capsys: pytest.CaptureFixture[str]) -> None:

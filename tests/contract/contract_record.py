@@ -10,7 +10,7 @@ KEYED_BY_DATA = {
     "mix", "models_chosen", "optimizers", "options_changed", "ratios", "stall_stretches_s",
     "stalls", "trials_to_target", "when",
 }  # fmt: skip
-"""Dictionaries whose keys are names of metrics, knobs or the like: their shape is that of a value."""
+"""Dictionaries keyed by metrics, knobs or the like: their shape is that of one value."""
 
 
 def check(name: str, found: Any, *, write: bool) -> None:

@@ -54,7 +54,8 @@ SIMULATING = {
 
 
 @pytest.fixture
-def inputs(place: Path) -> Path:
+def inputs(place: Path, quick_models: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("LSMTUNE_DB_BENCH")  # `compare` without an engine refuses it
     for name in ("LOG.gz", "stdout.txt"):
         shutil.copy(CAPTURED / name, Path(name.removesuffix(".gz")))
     shutil.copy(CAPTURED.parent / "myrocks-6.29-tpcc-universal.LOG.gz", "server.LOG")
@@ -73,14 +74,8 @@ def documents(commands: list[list[str]], capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("name", READING)
 def test_documents_that_need_no_run(
-    inputs: Path,
-    quick_models: None,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    write: bool,
-    name: str,
+    inputs: Path, capsys: pytest.CaptureFixture[str], write: bool, name: str
 ) -> None:
-    monkeypatch.delenv("LSMTUNE_DB_BENCH")  # `compare` without an engine refuses it
     found = [shape(document) for document in documents(READING[name], capsys)]
     check(f"documents/{name}", joined(found), write=write)
 

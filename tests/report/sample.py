@@ -214,11 +214,15 @@ def study_view(**fields: object) -> StudyView:
         best_trial=next(run for run in runs if run.number == _BEST_NUMBER),
         best_metrics=measurement(best=True).metrics,
         verifications=(verification(),),
+        best_within_limits=next(run for run in runs if run.number == _BEST_NUMBER - 1),
     )  # fmt: skip
     return replace(view, **fields)  # type: ignore[arg-type]
 
 
-EMPTY: dict[str, Any] = {"best": None, "best_trial": None, "best_metrics": {}, "verifications": ()}
+EMPTY: dict[str, Any] = {
+    "best": None, "best_trial": None, "best_metrics": {}, "verifications": (),
+    "best_within_limits": None,
+}  # fmt: skip
 """What a study lacks that has found nothing."""
 
 _FRONT = {5: (0.62, 1.24), 8: (0.66, 0.97), 12: (0.79, 0.83), 18: (0.71, 0.88), 19: (0.93, 0.71)}

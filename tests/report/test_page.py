@@ -1,5 +1,6 @@
 """The page: whole, safe, self-contained in every state of a study."""
 
+import html
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -17,7 +18,9 @@ from sample import (
     verification,
 )
 
+from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.study_view import Change, StudyView
+from lsmtune.report.headline import headline
 from lsmtune.report.overview_page import render_overview
 from lsmtune.report.page import render_page
 from lsmtune.trials import Role, Status
@@ -109,7 +112,19 @@ def test_identifiers_are_unique(page: str) -> None:
 
 def test_a_finished_study_shows_every_picture() -> None:
     page = render_page(VIEWS["gain"])
-    assert all(f'id="{name}"' in page for name in ("search", "comparison", "size", "written"))
+    pictures = ("result", "search", "comparison", "size", "written")
+    assert all(f'id="{name}"' in page for name in pictures)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_page_starts_with_the_claim_and_its_chart(name: str) -> None:
+    view = VIEWS[name]
+    page = render_page(view)
+    first = page[page.index("<header>") : page.index("</header>")]
+    assert (headline(view).claim in html.unescape(first).replace("\xa0", " ")) is True
+    assert ('id="result"' in first) is (view.best is not None)
+    for step in claim_of(view).steps:
+        assert step.command is None or step.command in html.unescape(page)
 
 
 def test_texts_of_the_study_cannot_become_markup() -> None:

@@ -1,6 +1,6 @@
-"""From the store to the view of a study."""
+"""Read the view of a study from the store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -17,6 +17,7 @@ from lsmtune.store.ranking import (
     base_metrics,
     candidates,
     front_candidates,
+    newest_verdicts,
     repeated_runs,
     study_winner,
 )
@@ -28,20 +29,21 @@ from lsmtune.store.records import (
 )
 from lsmtune.trials import Base, Role, Status
 from lsmtune.units import parse_size
-from lsmtune.verdict import judge
+from lsmtune.verdict import Verdict, judge
 
 
 def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
-    """The view of the named study, with the trial of that number as its best, if one is given.
+    """Return the view of the named study; `trial` replaces its winner.
 
-    UserError when there is no study of that name, or no searched trial of that number that was
-    measured.
+    Raises UserError if the study does not exist, or if `trial` is not a measured trial of its
+    search.
     """
     study = home.study(name)
     spec = StudySpec.model_validate(study.spec)
     stored, verifications = home.trials(study), home.verifications(study)
     objective = spec.parsed_objective
     base_runs = complete_trials(stored, Role.BASE)
+    verdicts = newest_verdicts(stored, verifications, objective)
     views = _trial_views(spec, stored, objective)
     best: Candidate | None = None
     no_search = _no_search(spec)
@@ -73,6 +75,9 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
             stored, [v for v in verifications if v.best_trial == number], objective
         ),
         front=_front(views, stored, objective),
+        best_within_limits=_best_within_limits(views, stored, verdicts, objective),
+        verified=tuple(verdicts),
+        home=home.path,
         picked=trial is not None,
         no_search=no_search,
         ended=study.ended,
@@ -80,12 +85,10 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
 
 
 def _no_search(spec: StudySpec) -> str | None:
-    """What the study is where it searches nothing, and which command tells what it shows."""
+    """Return what the study is if it does not search."""
     if spec.screen is not None:
-        return f"a screening: `lsmtune importance {spec.name}` says which knobs matter"
-    if spec.sweep is not None:
-        return "a controlled experiment: `lsmtune sweep` and its file say what it shows"
-    return None
+        return "screening"
+    return None if spec.sweep is None else "controlled experiment"
 
 
 def _picked(found: Sequence[Candidate], number: int, study: str) -> Candidate:
@@ -93,8 +96,8 @@ def _picked(found: Sequence[Candidate], number: int, study: str) -> Candidate:
     if picked is None:
         known = ", ".join(str(n) for n in sorted(c.trial.number for c in found)) or "none yet"
         raise UserError(
-            f"--trial {number}: study {study!r} has no trial of that number that it searched and "
-            f"measured; there are: {known}"
+            f"--trial {number}: not a measured trial of the search of study {study!r}; "
+            f"available: {known}"
         )
     return picked
 
@@ -102,7 +105,7 @@ def _picked(found: Sequence[Candidate], number: int, study: str) -> Candidate:
 def _trial_views(
     spec: StudySpec, stored: Sequence[StoredTrial], objective: Objective
 ) -> dict[int, TrialView]:
-    """The views by the trials' numbers."""
+    """Return the views by trial number."""
     base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
     base_config = next((t.config for t in complete_trials(stored, Role.BASE)), None)
     catalogue = catalogue_of(spec.engine, spec.workload)
@@ -147,22 +150,39 @@ def _front(
 ) -> tuple[TrialView, ...]:
     if not objective.pareto:
         return ()
-    return tuple(
-        replace(
-            views[found.trial.number],
-            metrics=dict(found.metrics),
-            value=found.value,
-            values=found.values,
-            violation=found.excess,
-        )
-        for found in front_candidates(stored, objective)
+    found = front_candidates(stored, objective)
+    return tuple(_with_medians(views, candidate, candidate.excess) for candidate in found)
+
+
+def _with_medians(views: dict[int, TrialView], found: Candidate, violation: float) -> TrialView:
+    """Return the view of a candidate's trial with the medians of all its runs."""
+    return replace(
+        views[found.trial.number],
+        metrics=dict(found.metrics),
+        value=found.value,
+        values=found.values,
+        violation=violation,
     )
+
+
+def _best_within_limits(
+    views: dict[int, TrialView],
+    stored: Sequence[StoredTrial],
+    verdicts: Mapping[int, Verdict],
+    objective: Objective,
+) -> TrialView | None:
+    """Return the best config whose medians, and whose verification if any, keep all constraints."""
+    for found in candidates(stored, objective):
+        verdict = verdicts.get(found.trial.number)
+        if found.over <= 0 and (verdict is None or all(x.holds for x in verdict.limits)):
+            return _with_medians(views, found, found.over)
+    return None
 
 
 def _representative(
     runs: Sequence[StoredTrial], base: Metrics, objective: Objective
 ) -> Measurement | None:
-    """The base run that is nearest to the median of all by the objective."""
+    """Return the baseline run whose objective is nearest to the median."""
 
     def distance(run: StoredTrial) -> float:
         metrics = run.result.metrics
@@ -173,8 +193,8 @@ def _representative(
 
 
 def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
-    own = f"your own {spec.base}" if spec.base else "the engine's defaults"
-    cache = () if spec.cache is None else (f"with a block cache of {spec.cache} at scale 1",)
+    own = f"your file {spec.base}" if spec.base else "the engine's defaults"
+    cache = () if spec.cache is None else (f"block cache: {spec.cache} at scale 1",)
     return (own, *cache, *(base.notes if base else ()))
 
 
@@ -187,7 +207,7 @@ def _memory_limit(spec: StudySpec, base_runs: Sequence[StoredTrial]) -> int:
 def _verifications(
     trials: Sequence[StoredTrial], found: Sequence[StoredVerification], objective: Objective
 ) -> tuple[VerificationView, ...]:
-    """The newest of each scale that has run as many pairs as a claim needs, newest first."""
+    """Return the newest verification of each scale with enough pairs, newest first."""
     by_scale: dict[str, VerificationView] = {}
     for verification in reversed(found):
         pairs = complete_pairs(trials, verification)
@@ -199,6 +219,7 @@ def _verifications(
 
 
 def _search_words(spec: StudySpec) -> str:
-    """The optimizer, and what it began with."""
-    began = "" if spec.warm_start is None else f", begun with {' and '.join(spec.warm_start)}"
-    return f"{spec.optimizer}{began}"
+    """Return the optimizer and the studies that it started from."""
+    if spec.warm_start is None:
+        return spec.optimizer
+    return f"{spec.optimizer}, warm start from {' and '.join(spec.warm_start)}"

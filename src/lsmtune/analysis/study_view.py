@@ -1,6 +1,7 @@
-"""A study as its reader wants it: base, best, how it got there, and what was proven."""
+"""View of a study: baseline, winner, trials and verifications."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lsmtune.knobs.types import Knob, Value
@@ -13,7 +14,7 @@ from lsmtune.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A knob that differs between base and best."""
+    """A knob whose value differs between baseline and winner."""
 
     knob: Knob
     base: Value
@@ -22,12 +23,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TrialView:
-    """One trial; `value` (below 1 is a gain) and `violation` only where it was measured.
+    """One trial.
 
-    `values` has the value for each goal. `violation` is what the noise of repeated runs cannot
-    explain of the worst limit's excess. `bound` is, of a trial that was cut, the values that it
-    could at best still have reached, where its bounds tell. `changes` is how its config differs
-    from the base's.
+    `value` is the objective / baseline; below 1 is a gain. `values` has it for each objective.
+    `violation` is the excess over the worst constraint beyond the noise of repeated runs. All
+    three are empty without a measurement. `bound` has the best values that a pruned trial could
+    still have reached. `changes` are the differences between its config and the baseline.
     """
 
     number: int
@@ -45,13 +46,13 @@ class TrialView:
 
     @property
     def feasible(self) -> bool:
-        """Whether it was measured and kept every limit."""
+        """True if it was measured and kept every constraint."""
         return self.violation is not None and self.violation <= 0
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationView:
-    """A verification: the runs of best and base pair by pair, and what they show."""
+    """A verification: pairs of runs of winner and baseline, and their verdict."""
 
     scale: str
     workload: Workload
@@ -61,18 +62,20 @@ class VerificationView:
 
 @dataclass(frozen=True, slots=True)
 class StudyView:
-    """Everything that `show`, the page and the export say about a study.
+    """All data of a study that `show`, the page and the export need.
 
-    `base_facts` say what the base is and what of it could not be taken over.
-    `base` is the representative base measurement (the median run by the objective), `best` that
-    of the winner (the trial of the config that beat the base within the limits and stood up to
-    verification, if it was verified, or the trial that the user picked), judged over all its
-    runs, whose medians are `best_metrics`; None while nothing did. `no_search` says what a study
-    is that searches nothing: it has no best unless one is picked. `verifications` are those of
-    the best trial, the newest of each scale, newest first. `front` holds, where there are several
-    goals, the trials that no other beats in all of them, with the medians of all their runs.
-    `trials` are in the order of their end, base, repeats and verification runs included. `ended`
-    says why the search has ended; None while it goes on.
+    `base_facts` describe the baseline and its options that could not be used. `base` is the
+    representative baseline run: the one nearest to the median objective. `best` is the run of the
+    winner, or of the trial that the user picked; `best_metrics` are the medians of all runs of
+    its config. They are empty if no trial beat the baseline within the constraints.
+    `best_within_limits` is the config with the best objective that keeps all constraints, also in
+    its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
+    the numbers of all trials with a verification. `home` is the folder of the study.
+    `no_search` describes a study that does not search (a screening or an experiment).
+    `verifications` are those of `best`: the newest of each scale, newest first. `front` has the
+    Pareto-optimal trials of several objectives, with medians. `trials` are in the order of their
+    end and include baseline, repeat and verification runs. `ended` says why the search has ended;
+    it is None before.
     """
 
     name: str
@@ -94,6 +97,9 @@ class StudyView:
     best_metrics: Metrics
     verifications: tuple[VerificationView, ...] = ()
     front: tuple[TrialView, ...] = ()
+    best_within_limits: TrialView | None = None
+    verified: tuple[int, ...] = ()
+    home: Path | None = None
     picked: bool = False
     base_facts: tuple[str, ...] = ()
     no_search: str | None = None
@@ -101,32 +107,32 @@ class StudyView:
 
     @property
     def verification(self) -> VerificationView | None:
-        """The newest verification of the best trial."""
+        """The newest verification of the winner."""
         return self.verifications[0] if self.verifications else None
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """How the best config differs from the base's."""
+        """The differences between winner and baseline."""
         return self.best_trial.changes if self.best_trial else ()
 
     @property
     def measured(self) -> tuple[TrialView, ...]:
-        """The trials without those that were repeated because others disturbed them."""
+        """The trials without disturbed runs, which were repeated."""
         return tuple(trial for trial in self.trials if trial.status is not Status.DISTURBED)
 
     @property
     def disturbed(self) -> int:
-        """How many runs were repeated because others used the CPU."""
+        """The number of runs that other processes disturbed and that were repeated."""
         return len(self.trials) - len(self.measured)
 
     @property
     def unverified_at_full_scale(self) -> bool:
-        """Whether the winner was found in a smaller tree and not yet verified in a full one."""
+        """True if the winner was found at a smaller scale and is not verified at scale 1."""
         return "1" not in (self.scale, *(found.scale for found in self.verifications))
 
     @property
     def is_simulated(self) -> bool:
-        """Whether nothing ran: what it says is foretold, not measured."""
+        """True if the metrics are predictions of the simulator."""
         return self.engine == "simulated"
 
     @property
@@ -136,10 +142,10 @@ class StudyView:
 
     @property
     def failed(self) -> tuple[TrialView, ...]:
-        """The trials that gave no measurement although they were let to."""
+        """The trials that failed to give a measurement."""
         return tuple(trial for trial in self.trials if trial.status.failed)
 
     @property
     def cut(self) -> tuple[TrialView, ...]:
-        """The trials that were ended early because they could no longer win."""
+        """The pruned trials."""
         return tuple(trial for trial in self.trials if trial.status is Status.CUT)

@@ -1,4 +1,4 @@
-"""`lsmtune export`: the file to deploy, or the one to go back."""
+"""`lsmtune export`: write the file to deploy, or the one to undo."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +11,7 @@ from lsmtune.cli.common import Home as HomePath
 
 
 class Format(StrEnum):
-    """The forms in which options are exported."""
+    """Formats of exported files."""
 
     OPTIONS = "options"
     DB_BENCH = "db_bench"
@@ -22,21 +22,23 @@ class Format(StrEnum):
 
 def export(
     study: StudyName,
-    form: Annotated[Format, typer.Option("--format", help="form of the file")],
+    form: Annotated[Format, typer.Option("--format", help="format of the file")],
     base: Annotated[
         Path | None,
-        typer.Option(help="your own OPTIONS file, my.cnf or tikv.toml; only its tuned keys change"),
+        typer.Option(help="your OPTIONS file, my.cnf or tikv.toml; only tuned keys change"),
     ] = None,
     trial: Annotated[
-        int | None, typer.Option(help="another trial than the winner, by its number")
+        int | None, typer.Option(help="number of another trial than the winner")
     ] = None,
-    back: Annotated[bool, typer.Option("--back", help="the base's values: the way back")] = False,
+    back: Annotated[
+        bool, typer.Option("--back", help="export the baseline's values, to undo")
+    ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="file to write [standard output]")
+        Path | None, typer.Option("--output", "-o", help="file to write [default: standard output]")
     ] = None,
     home: HomePath = DEFAULT_HOME,
 ) -> None:
-    """Export the winner's options; only the tuned keys of the base file change."""
+    """Write the winner's options as a file to deploy; only tuned keys change."""
     from lsmtune.analysis.read_study import read_study
     from lsmtune.cli.exporting import exported
     from lsmtune.store.home import Home

@@ -1,10 +1,12 @@
-"""The work behind `lsmtune export`."""
+"""Work of `lsmtune export`: the files to deploy and to undo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.engines.myrocks.options import server_variables, variables_of
 from lsmtune.engines.tikv.options import with_store
@@ -12,8 +14,10 @@ from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.report import tikv_toml
+from lsmtune.report.claim_text import export_notes
 from lsmtune.report.export import (
     OptionsBase,
+    ascii_text,
     deployment_lines,
     export_db_bench,
     export_options,
@@ -27,25 +31,13 @@ from lsmtune.system.host import describe_host
 from lsmtune.system.stand_in import StandIn
 from lsmtune.tables import Cluster
 from lsmtune.trials import Role
-from lsmtune.verdict import UNKNOWN
 
-FORMATS = {
-    "rocksdb": ("options", "db_bench"),
-    "myrocks": ("my.cnf",),
-    "embedded": ("toml",),
-    "tikv": ("tikv-toml",),
-    "simulated": ("db_bench", "options"),
-}
-"""The forms that each engine has; the first is the one to deploy."""
-_FILES = {
-    "options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml", "tikv-toml": "tikv.toml",
-    "db_bench": "flags",
-}  # fmt: skip
+_RESTART = "Restart the server: it reads this file only when it starts."
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """The files of a study's winner: what to deploy, and the way back; how it is called."""
+    """File name and texts of a deployment: the winner's options, and the baseline's to undo it."""
 
     name: str
     options: str
@@ -53,38 +45,42 @@ class Deployment:
 
 
 def deployment(home: Home, view: StudyView) -> Deployment:
-    """The winner's file and the base's, made from what the study keeps of the one it began with."""
+    """Return the files to deploy and to undo, made from the baseline file that the study keeps."""
     form = FORMATS[view.engine][0]
     _check_winner(view)
     exporter = _Exporter(home, view)
     texts = (exporter.text(form, None, back=back, to_keep=True) for back in (False, True))
-    return Deployment(_FILES[form], *texts)
+    return Deployment(FILES[form], *texts)
 
 
 def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
-    """The text of the exported file; UserError where the study has no winner, or not this form.
+    """Return the text of the exported file, with values for a full-size tree.
 
-    Values are those for a full-size tree, whatever scale the study had.
+    Raises UserError if the study has no winner or the engine does not have this format.
     """
     _check_winner(view)
     if form not in (forms := FORMATS[view.engine]):
         raise UserError(
-            f"--format {form}: not a form of the engine {view.engine}; allowed: {', '.join(forms)}"
+            f"--format {form}: not available for engine {view.engine}; "
+            f"available: {', '.join(forms)}"
         )
     if form in ("db_bench", "toml") and base is not None:
-        raise UserError("--base goes with --format options, my.cnf or tikv-toml only")
+        raise UserError(
+            f"--base: not allowed with --format {form}; allowed: options, my.cnf, tikv-toml"
+        )
     return _Exporter(home, view).text(form, base, back=back)
 
 
 def _check_winner(view: StudyView) -> None:
     if view.best_trial is None:
         raise UserError(
-            f"study {view.name!r}: no trial beat the base within the limits, nothing to export"
+            f"study {view.name!r}: nothing to export; no trial beat the baseline within the "
+            "constraints"
         )
 
 
 class _Exporter:
-    """A study whose winner is exported, and the ground that it stands on."""
+    """Exports the winner of a study."""
 
     def __init__(self, home: Home, view: StudyView) -> None:
         self._view = view
@@ -94,7 +90,7 @@ class _Exporter:
         self._begun = self._spec.begun(self._ground)
 
     def text(self, form: str, base: Path | None, *, back: bool, to_keep: bool = False) -> str:
-        """The exported file. One to keep has nothing that a study may not keep."""
+        """Return the exported file; with `to_keep` without secrets of the user's own file."""
         config = self._base_run().config
         of_store = without_load(dict(config))
         tuned = (*of_store, *(name for name in self._begun if name not in of_store))
@@ -114,8 +110,8 @@ class _Exporter:
         text = (self._base.given or self._base.options) if base is None else _read(base)
         if not text:
             raise UserError(
-                "--format options: the simulator has no OPTIONS file of its own; name yours by "
-                "--base, or allowed: db_bench"
+                "--format options: the simulator has no OPTIONS file; set --base to yours, or use "
+                "--format db_bench"
             )
         file = OptionsBase(text, self._spec.family)
         knobs = [self._ground.catalogue.knob(name) for name in tuned]
@@ -130,13 +126,13 @@ class _Exporter:
 
     def _my_cnf(self, tuned: Settings, base: Path | None, *, back: bool) -> str:
         text = (self._base.given or "") if base is None else _read(base)
-        note = f"{self._heading(back=back)}\nTakes effect with a restart of the server."
+        note = f"{self._heading(back=back)}\n{_RESTART}"
         return _my_cnf(self._spec, self._ground, tuned, text, note)
 
     def _tikv_file(self, base: Path | None, *, to_keep: bool) -> tuple[str, bool]:
-        """The tikv.toml that is edited, and whether it is a whole one.
+        """Return the tikv.toml to edit, and whether it is complete.
 
-        The file that TiKV starts with may hold secrets: a study keeps its tables of the store.
+        TiKV's own file may contain secrets. A study keeps only the tables of the store.
         """
         kept, cluster = self._base.given or "", self._spec.tikv or Cluster()
         if base is not None:
@@ -169,7 +165,7 @@ class _Exporter:
         return self._spec.settings_at(self._ground, config, Fraction(1))
 
     def _own_of_begun(self) -> Settings:
-        """What the user had where the study's preset began with something else."""
+        """Return the user's values of options that the study's preset sets."""
         own = with_families(self._base.settings, self._spec.workload.column_families)
         return {name: own[name] for name in self._begun}
 
@@ -181,31 +177,25 @@ class _Exporter:
         return next(t for t in self._trials if best is not None and t.number == best.number)
 
     def _heading(self, *, back: bool) -> str:
-        view = self._view
-        note = "the base, to go back" if back else _claim(view)
-        lines = [f"lsmtune, study {view.name}: {note}"]
+        claim = claim_of(self._view)
+        picked = ", picked by you" if claim.picked else ""
+        whose = "baseline, to undo" if back else f"options of trial {claim.trial}{picked}"
+        lines = [f"lsmtune, study {claim.study}: {whose}"]
+        lines += [] if back else export_notes(claim)
         if self._begun:
-            told = ", ".join(f"{name} = {value}" for name, value in self._begun.items())
-            now = "here they are as before" if back else "they hold here too, where not tuned"
-            lines.append(f"The study's base and its trials began with {told}: {now}.")
-        if view.is_simulated:
-            lines.append("Simulated, not measured: UNVERIFIED on RocksDB.")
-        if view.scale != "1":
-            proof = "UNVERIFIED" if view.unverified_at_full_scale else "verified"
-            lines.append(
-                f"Found with the tree at scale {view.scale}; the sizes here are for a full-size "
-                f"tree: {proof} at scale 1."
-            )
-        return "\n".join(lines)
+            preset = ", ".join(f"{name} = {value}" for name, value in self._begun.items())
+            here = "This file has your own values." if back else "This file sets them too."
+            lines.append(f"The preset set these options in all trials: {preset}. {here}")
+        return ascii_text("\n".join(lines))
 
 
 def ground_of(home: Home, name: str) -> tuple[StudySpec, Ground]:
-    """The settings of a stored study, and what it stands on."""
+    """Return the settings and the context of a stored study."""
     stored = home.study(name)
     if stored.base is None:
         raise LsmtuneError(
-            f"study {name!r} was made by an older lsmtune, which did not keep its base: "
-            "run its `lsmtune tune` once more"
+            f"study {name!r}: an older lsmtune made it and did not store its baseline. Run its "
+            "`lsmtune tune` again"
         )
     spec = StudySpec.model_validate(stored.spec)
     catalogue = catalogue_of(spec.engine, spec.workload)
@@ -213,18 +203,18 @@ def ground_of(home: Home, name: str) -> tuple[StudySpec, Ground]:
 
 
 def online_file(home: Home, name: str, kept: Config) -> str:
-    """The my.cnf of what online tuning has kept; values are those for a full-size tree."""
+    """Return the my.cnf with the changes that online tuning kept, for a full-size tree."""
     spec, ground = ground_of(home, name)
     full_size = spec.settings_at(ground, kept, Fraction(1))
     tuned = {knob: full_size[knob] for knob in kept}
-    note = f"lsmtune, study {name}: what was kept on the running server"
+    note = f"lsmtune, study {name}: the changes that online tuning kept\n{_RESTART}"
     if spec.scale != "1":
-        note += f", whose tree was at scale {spec.scale}: UNVERIFIED at scale 1"
+        note += f"\nUNVERIFIED at scale 1: found at scale {spec.scale}."
     return _my_cnf(spec, ground, tuned, ground.base.given or "", note)
 
 
 def _my_cnf(spec: StudySpec, ground: Ground, tuned: Settings, text: str, note: str) -> str:
-    """A my.cnf with the tuned settings in the place of those it has."""
+    """Return a my.cnf with the tuned settings."""
     given = {name: value for _, name, value in server_variables(text)}
     base = ground.base
     want = with_families(base.settings, spec.workload.column_families) | tuned
@@ -236,17 +226,4 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--base {path}: cannot be read: {error}") from error
-
-
-def _claim(view: StudyView) -> str:
-    if view.verification is None:
-        return "the best trial, not verified"
-    verdict = view.verification.verdict
-    ratio = verdict.objective
-    if ratio == UNKNOWN:
-        return f"{verdict.claim}: its runs lack what was asked for"
-    return (
-        f"{verdict.claim} in {verdict.pairs} pairs of runs, {view.objective.name} "
-        f"{ratio.median:.3f} of the base ({ratio.low:.3f} to {ratio.high:.3f})"
-    )
+        raise UserError(f"--base {path}: cannot be read ({error})") from error

@@ -1,4 +1,4 @@
-"""`lsmtune show`: what a study has found."""
+"""`lsmtune show`: print the result of a study."""
 
 from typing import Annotated
 
@@ -11,14 +11,14 @@ from lsmtune.cli.common import Home as HomePath
 def show(
     study: StudyName,
     trial: Annotated[
-        int | None, typer.Option(help="another trial than the winner, by its number")
+        int | None, typer.Option(help="number of another trial than the winner")
     ] = None,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Show a study: best config, gain with interval, failed trials and why."""
+    """Show a study: gain with interval, changed options, next steps, failed trials."""
     from lsmtune.analysis.read_study import read_study
-    from lsmtune.cli.showing import show_document, summary_lines
+    from lsmtune.cli.showing import ended_lines, show_document, summary_lines
     from lsmtune.store.home import Home
 
     with Home(home, create=False) as opened:
@@ -28,8 +28,5 @@ def show(
         return
     for line in summary_lines(view):
         say(line)
-    for ended in (*view.failed, *view.cut):
-        say(
-            f"trial {ended.number} {ended.status.value}: {ended.status.meaning}"
-            + (f": {ended.reason}" if ended.reason else "")
-        )
+    for line in ended_lines(view):
+        say(line)

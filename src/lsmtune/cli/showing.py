@@ -1,18 +1,26 @@
-"""A study in words and as the JSON document of the contract."""
+"""Text and JSON document of a study, made from its claim."""
 
+import os
+from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
+from lsmtune.analysis.claim import Claim, Constraint, MetricRow, claim_of
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
-from lsmtune.metrics.definitions import METRICS
+from lsmtune.cli.common import DEFAULT_HOME
+from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.objective import median_metrics
-from lsmtune.stats import Interval
+from lsmtune.report.claim_text import StepText, claim_text, metric_cells
+from lsmtune.report.figures import status_text
+from lsmtune.report.headline_text import headline_of
+from lsmtune.report.words import counted, option_value
 from lsmtune.trials import Status
-from lsmtune.verdict import LimitCheck
 
 
 def show_document(view: StudyView) -> dict[str, Any]:
-    """The JSON of `lsmtune show`."""
+    """Return the JSON document of `lsmtune show`."""
     return {
         "study": view.name,
         "engine": view.engine,
@@ -36,6 +44,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
         "cut_trials": [_ended(trial) for trial in view.cut],
         "verification": view.verification and _verification(view.verification),
         "verifications": [_verification(found) for found in view.verifications],
+        "claim": claim_document(claim_of(view)),
     }  # fmt: skip
 
 
@@ -81,97 +90,189 @@ def _verification(verification: VerificationView) -> dict[str, Any]:
 
 
 def summary_lines(view: StudyView) -> list[str]:
-    """The study in words: claim, gains, changed options, the front, failed trials."""
-    lines = [f"study {view.name}: {_count(view)}"]
+    """Return the study in words: the claim, its table, what changed, next steps, how to undo."""
+    claim = claim_of(view)
+    text, home = claim_text(claim), home_flag(view)
+    lines = paragraph(f"study {view.name}: {text.headline}", hanging=2)
+    for sentence in (text.summary, *text.reasons, *text.warnings, *text.details):
+        lines += paragraph(sentence, hanging=2)
+    lines += paragraph(_count(view), hanging=2)
     lines += [] if view.ended is None else [f"search ended: {view.ended}"]
-    lines += ["simulated, not measured: UNVERIFIED on RocksDB"] if view.is_simulated else []
-    if view.best_trial is None:
-        told = view.no_search or "no trial beat the base within the limits: the base stays"
-        return [*lines, told, *_front_lines(view)]
-    lines += _claim(view, view.best_trial)
-    lines.append(f"options that changed (trial {view.best_trial.number}):")
-    lines += [f"  {c.knob.name} = {c.best}  (base {c.base})" for c in view.changes]
-    lines += _front_lines(view)
-    if view.unverified_at_full_scale:
-        lines.append(f"found at scale {view.scale}: UNVERIFIED at scale 1")
-    if view.assertions_enabled:
-        lines.append("this db_bench has assertions on and is slow: read ratios, not times")
+    lines += _block(_metrics_title(claim), _metric_lines(claim))
+    lines += _block(_changed_title(claim), _changed_lines(claim))
+    lines += _block(_front_title(view), _front_lines(view))
+    lines += _block("Next:", [line for step in text.steps for line in _step_lines(step, home)])
+    lines += _block("To undo:", list(_step_lines(text.undo, home)) if text.undo else [])
     return lines
 
 
+def _block(title: str, lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    return ["", *(paragraph(title) if title else []), *lines]
+
+
 def _count(view: StudyView) -> str:
-    failed = [f"{t.status.value} (trial {t.number})" for t in view.searched if t.status.failed]
-    cut = _counts(view)["cut"]
-    return (
-        f"{len(view.searched)} trials"
-        + (f", of which failed: {', '.join(failed)}" if failed else "")
-        + (f"; {cut} cut, because they could no longer win" if cut else "")
-    )
-
-
-def _claim(view: StudyView, best: TrialView) -> list[str]:
-    if not view.verifications:
-        chosen = "picked trial" if view.picked else "best trial"
-        if best.value is None:
-            return []
-        return [f"{chosen}: objective {_value_text(view, best.value)} of the base, not verified"]
-    lines = _verdict_lines(view, view.verifications[0])
-    return lines + [
-        f"at scale {other.scale}: {other.verdict.claim} in {other.verdict.pairs} pairs, "
-        f"{_text(other.verdict.objective)} of the base"
-        for other in view.verifications[1:]
+    counts = _counts(view)
+    parts = [
+        f"{counts[key]} {word}"
+        for key, word in (("complete", "complete"), ("failed", "failed"), ("cut", "pruned"))
+        if counts[key]
     ]
+    trials = counted(counts["total"], "trial")
+    numbered = any(trial.number > counts["total"] for trial in view.searched)
+    note = " Trial numbers also count baseline, repeat and verification runs." if numbered else ""
+    return (f"{trials}: {', '.join(parts)}." if parts else f"{trials}.") + note
 
 
-def _verdict_lines(view: StudyView, verification: VerificationView) -> list[str]:
-    verdict = verification.verdict
-    fitness = view.objective.fitness(verdict.objective.median)
-    lines = [
-        f"{verdict.claim}, verified in {verdict.pairs} pairs of runs at scale "
-        f"{verification.scale}: {view.objective.name} {_text(verdict.objective)} of the base"
-        + ("" if fitness is None else f", fitness {fitness:.0f}")
+def _best(claim: Claim) -> str:
+    return f"trial {claim.trial}" if claim.picked else "winner"
+
+
+def _metrics_title(claim: Claim) -> str:
+    interval = " with its 95 % interval" if claim.pairs else ""
+    return f"Change: {_best(claim)} / baseline{interval}"
+
+
+def _metric_lines(claim: Claim) -> list[str]:
+    """Return the table of metrics."""
+    if not claim.rows:
+        return []
+    columns = [
+        Column("metric"),
+        Column("baseline", at_least=7),
+        Column(_best(claim), at_least=7),
+        Column("change", at_least=11),
+        Column("constraint", at_least=8),
     ]
-    lines += [
-        f"  {name} {_text(verdict.ratios[name])} of the base ({METRICS[name].better} is better)"
-        for name in _reported(view)
-        if name in verdict.ratios
+    return table_lines(columns, map(_metric_cells, claim.rows))
+
+
+def _metric_cells(row: MetricRow) -> list[str]:
+    baseline, winner, change, interval, constraint = metric_cells(row)
+    ratio, times, side = change.partition(" \N{MULTIPLICATION SIGN}")
+    if row.interval is not None:
+        change = f"{ratio}{times} ({interval}){side}"
+    return [row.metric.name, baseline, winner, change, "" if constraint == "none" else constraint]
+
+
+def _changed_title(claim: Claim) -> str:
+    scale = "" if claim.search_scale == "1" else f", values at scale {claim.search_scale}"
+    return f"Changed options of trial {claim.trial}{scale}:"
+
+
+def _changed_lines(claim: Claim) -> list[str]:
+    if not claim.changes:
+        return []
+    columns = [
+        Column("option"),
+        Column("baseline", at_least=8),
+        Column(_best(claim), at_least=8),
+        Column("can change", at_least=8, drop=1),
     ]
-    lines += [_limit_text(check) for check in verdict.limits if not check.holds]
-    lines += [f"  shown to be worse than the base: {name}" for name in verdict.lost_goals]
-    return lines + [f"  not judged: {note}" for note in verdict.notes]
+    rows = (
+        (c.knob.name, option_value(c.base), option_value(c.best),
+         "at run time" if c.knob.apply == "online" else "at restart")
+        for c in claim.changes
+    )  # fmt: skip
+    return table_lines(columns, rows, indent=2)
 
 
-def _limit_text(check: LimitCheck) -> str:
-    if check.use is None:
-        return f"  limit not kept, as it cannot be checked: {check.limit} ({check.why})"
-    return f"  limit broken: {check.limit} ({check.use:.2f} times the bound)"
-
-
-def _value_text(view: StudyView, value: float) -> str:
-    fitness = view.objective.fitness(value)
-    return f"{value:.3f}" + ("" if fitness is None else f" (fitness {fitness:.0f})")
-
-
-def _reported(view: StudyView) -> list[str]:
-    limited = [limit.metric for limit in view.objective.limits]
-    speed = "sustained_ops_s" if view.workload.kind == "write" else "throughput_ops_s"
-    return list(dict.fromkeys([*view.objective.metrics, speed, *limited]))
+def _front_title(view: StudyView) -> str:
+    names = " and ".join(goal.name for goal in view.objective.goals)
+    if not view.front:
+        return f"The front of {names} has no trial that beats the baseline within the constraints."
+    return f"The front of {names}: each value / baseline, below 1 is better"
 
 
 def _front_lines(view: StudyView) -> list[str]:
-    if not view.objective.pareto:
-        return []
     if not view.front:
-        return ["the front is empty: the base is as good as every trial within the limits"]
-    goals = [goal.name for goal in view.objective.goals]
-    lines = [f"the front of {' and '.join(goals)}, as ratios to the base (below 1 is better):"]
-    lines += [
-        f"  trial {trial.number}: "
-        + ", ".join(f"{g} {v:.3f}" for g, v in zip(goals, trial.values, strict=True))
-        for trial in view.front
+        return [""] if view.objective.pareto and view.searched else []
+    columns = [
+        Column("trial", right=True),
+        *(Column(goal.name, right=True) for goal in view.objective.goals),
     ]
-    return [*lines, f"to take one: lsmtune export {view.name} --trial N --format options"]
+    rows = ((str(t.number), *(f"{value:.3f}" for value in t.values)) for t in view.front)
+    return table_lines(columns, rows, indent=2)
 
 
-def _text(interval: Interval) -> str:
-    return f"{interval.median:.3f} x ({interval.low:.3f} to {interval.high:.3f})"
+def ended_lines(view: StudyView) -> list[str]:
+    """Return the failed and pruned trials as a table."""
+    ended = (*view.failed, *view.cut)
+    if not ended:
+        return []
+    columns = [Column("trial", right=True), Column("status", at_least=9), Column("reason")]
+    rows = (
+        (
+            str(trial.number),
+            status_text(trial.status),
+            f"{trial.status.meaning}" + (f": {trial.reason}" if trial.reason else ""),
+        )
+        for trial in ended
+    )
+    return _block("Failed and pruned trials:", table_lines(columns, rows, indent=2))
+
+
+def home_flag(view: StudyView) -> str:
+    """Return the flag that names the study's folder, if commands need it here."""
+    if view.home is None:
+        return ""
+    usual = Path(os.environ.get("LSMTUNE_HOME") or DEFAULT_HOME).absolute()
+    return "" if view.home == usual else f" --home {quote(str(view.home))}"
+
+
+def _step_lines(step: StepText, home: str) -> Iterator[str]:
+    yield from paragraph(step.text, 2, 2)
+    if step.command is not None:
+        yield f"    {step.command}{home}"
+
+
+def claim_document(claim: Claim) -> dict[str, Any]:
+    """Return the claim as JSON."""
+    other = claim.alternative
+    return {
+        "status": claim.status,
+        "headline": headline_of(claim),
+        "reasons": list(claim.reasons),
+        "trial": claim.trial,
+        "picked": claim.picked,
+        "pairs": claim.pairs,
+        "scale": claim.scale,
+        "simulated": claim.simulated,
+        "unverified_at_full_scale": claim.unverified_at_full_scale,
+        "objective": claim.objective and asdict(claim.objective),
+        "value": claim.value,
+        "metrics": [_row_document(row) for row in claim.rows],
+        "failed": [_constraint_document(check) for check in claim.failed],
+        "failed_trial": claim.failed_trial,
+        "alternative": other and {
+            "trial": other.trial,
+            "objective": other.ratio,
+            "verified": other.verified,
+            "config": {change.knob.name: change.best for change in other.changes},
+        },
+        "next": [asdict(step) for step in claim.steps],
+        "undo": claim.undo,
+    }  # fmt: skip
+
+
+def _row_document(row: MetricRow) -> dict[str, Any]:
+    return {
+        "metric": row.metric.name,
+        "role": row.role,
+        "base": row.baseline,
+        "best": row.winner,
+        "ratio": row.ratio,
+        "interval": row.interval and asdict(row.interval),
+        "side": row.side,
+        "limits": [_constraint_document(check) for check in row.constraints],
+    }
+
+
+def _constraint_document(check: Constraint) -> dict[str, Any]:
+    return {
+        "limit": str(check.limit),
+        "state": check.state,
+        "value": check.value,
+        "why": check.why,
+    }

@@ -1,10 +1,11 @@
-"""Base against best in every metric: the record behind the picture and the table."""
+"""Winner against baseline in every metric: the data of charts and tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+from lsmtune.analysis.claim import compared_runs
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Limit, Metrics, gain_ratio
@@ -14,11 +15,12 @@ from lsmtune.workloads import Kind
 
 Group = Literal["objective", "limit", "main", "reported"]
 GROUPS: dict[Group, str] = {
-    "objective": "asked for",
-    "limit": "limited",
-    "main": "reported only",
-    "reported": "reported only, in the table",
+    "objective": "objective",
+    "limit": "constraint",
+    "main": "other",
+    "reported": "other, in the table only",
 }
+"""Headings of the groups of metrics."""
 
 _SPEED = ("throughput_ops_s", "sustained_ops_s", "load_s", "settle_s")
 _SPACE = ("write_amp", "live_sst_bytes", "peak_space_bytes", "space_amp")
@@ -45,16 +47,16 @@ _MAIN: dict[Kind, tuple[str, ...]] = {
         *_COST,
     ),
 }  # fmt: skip
-"""The metrics that say most about a load, by its kind; the others stand in the table only."""
+"""The main metrics by kind of workload; all others are in the table only."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """A metric of base and best, medians over the runs that are compared.
+    """A metric of baseline (`base`) and winner (`best`): medians over the compared runs.
 
-    `ratio` is best / base; `gain` is the same turned so that below 1 is better, and `limit`
-    where on that scale the metric breaks its limit. Both ratios are None for a metric that was
-    zero in a run or has no better side.
+    `ratio` is winner / baseline. `gain` is the same, turned so that below 1 is better; `limit` is
+    the constraint's bound on that scale. Both ratios are None if the metric was zero in a run or
+    has no better direction.
     """
 
     metric: Metric
@@ -67,13 +69,13 @@ class MetricRow:
 
     @property
     def side(self) -> Side | None:
-        """Whether best is shown to be better or worse; None without a ratio."""
+        """The proven side of the winner; None without a ratio."""
         return self.gain.side if self.gain else None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All metrics: the objective's first, those under a limit, then what says most."""
+    """All metrics: the objective's first, then constraints, then the main ones."""
 
     title: str
     see: str
@@ -84,12 +86,17 @@ class Comparison:
 
     @property
     def drawn(self) -> tuple[MetricRow, ...]:
-        """The rows that have a place in the picture."""
+        """The rows that the chart shows."""
         return tuple(row for row in self.main if row.gain is not None)
 
     @property
+    def key(self) -> tuple[MetricRow, ...]:
+        """The rows of the first chart: objective and constraints."""
+        return tuple(row for row in self.drawn if row.group in ("objective", "limit"))
+
+    @property
     def main(self) -> tuple[MetricRow, ...]:
-        """The rows that say most about the load."""
+        """The rows of the main metrics."""
         return tuple(row for row in self.rows if row.group != "reported")
 
     @property
@@ -99,8 +106,8 @@ class Comparison:
 
 
 def comparison(view: StudyView) -> Comparison | None:
-    """The comparison by the verification's pairs, else by single runs; None without a best."""
-    best_runs, base_runs = _runs(view)
+    """Return the comparison by pairs if verified, else by runs of the search; None without both."""
+    best_runs, base_runs = compared_runs(view)
     if not best_runs or not base_runs:
         return None
     rows = tuple(
@@ -113,23 +120,15 @@ def comparison(view: StudyView) -> Comparison | None:
     return Comparison(
         title=_verified_title(measured) if verified else _unverified_title(measured),
         see=_see(verified),
-        axis="← better · best / base, logarithmic · worse →",
+        axis="← better · winner / baseline, logarithmic · worse →",
         caveat=_caveat(measured, verified),
         runs=_runs_text(view),
         rows=measured,
     )
 
 
-def _runs(view: StudyView) -> tuple[Sequence[Metrics], Sequence[Metrics]]:
-    if view.verification is not None:
-        pairs = view.verification.pairs
-        return [best for best, _ in pairs], [base for _, base in pairs]
-    base = list(view.base_runs) or ([view.base.metrics] if view.base else [])
-    return [view.best_metrics] if view.best_metrics else [], base
-
-
 def metric_groups(view: StudyView) -> dict[Group, list[str]]:
-    """Every metric in the group in which it is shown."""
+    """Return the metrics by the group in which they are shown."""
     asked = list(view.objective.metrics)
     limited = list(dict.fromkeys(limit.metric for limit in view.objective.limits))
     chosen: dict[Group, list[str]] = {
@@ -171,7 +170,7 @@ def _ratio(view: StudyView, name: str, best: float | None, base: float | None) -
 
 
 def _limit(limits: Sequence[Limit], name: str, base: float | None) -> float | None:
-    """The strictest bound on the metric, as a ratio to the base that is turned like `gain`."""
+    """Return the strictest bound on the metric / baseline, turned like `gain`."""
     if not base:
         return None
     bounds = [
@@ -184,42 +183,38 @@ def _verified_title(rows: Sequence[MetricRow]) -> str:
     asked = [row.side for row in rows if row.group == "objective"]
     others = [row.side for row in rows if row.group != "objective"]
     return (
-        f"{asked.count('better')} of {counted(len(asked), 'metric')} asked for "
-        f"{'is' if asked.count('better') == 1 else 'are'} better; "
-        f"of the others {others.count('better')} better, {others.count('worse')} worse"
+        f"Objective: {asked.count('better')} of {counted(len(asked), 'metric')} proven better. "
+        f"Others: {others.count('better')} better, {others.count('worse')} worse"
     )
 
 
 def _unverified_title(rows: Sequence[MetricRow]) -> str:
     asked = [row.gain.value for row in rows if row.group == "objective" and row.gain]
     lower = sum(gain < 1 for gain in asked)
-    return f"{lower} of {counted(len(asked), 'metric')} asked for looked better, not verified"
+    return f"Objective: {lower} of {counted(len(asked), 'metric')} looks better, not verified"
 
 
 def _see(verified: bool) -> str:
-    whiskers = "whiskers are intervals of 95 %" if verified else "unverified runs have no interval"
+    whiskers = "Lines are 95 % intervals." if verified else "Without verification: no intervals."
     return (
-        f"Left of 1 best is better, right of 1 it is worse; {whiskers}. Metrics that are better "
-        "when higher are drawn as their inverse (1 / …), so that every row reads the same way."
+        f"Left of 1 the winner is better, right of 1 it is worse. {whiskers} "
+        "A name that starts with 1 / is a metric of which more is better."
     )
 
 
 def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
     if not verified:
-        return (
-            "Not verified: the best trial was chosen for its luck as well as for its options, "
-            "so expect less than the picture shows."
-        )
+        return "Not verified: the best of many trials is partly luck. Expect a smaller change."
     count = sum(row.ratio is not None for row in rows)
     return (
-        f"Claims are made for the metrics asked for only: of {count} intervals of 95 %, "
-        f"about {max(round(count * 0.05), 1)} would exclude 1 by chance."
+        "Only the objective is a claim. Without any change, about "
+        f"{max(round(count * 0.05), 1)} of {count} intervals would exclude 1 by chance."
     )
 
 
 def _runs_text(view: StudyView) -> str:
     if view.verification is not None:
-        return f"medians of {counted(len(view.verification.pairs), 'pair')} of runs"
+        return f"medians over {counted(len(view.verification.pairs), 'pair')} of runs"
     best = view.best_trial
     runs = sum(
         trial.role in (Role.TRIAL, Role.REPEAT)
@@ -229,6 +224,6 @@ def _runs_text(view: StudyView) -> str:
         for trial in view.trials
     )
     return (
-        f"base: median of {counted(len(view.base_runs) or 1, 'run')}; "
-        f"best: median of {counted(max(runs, 1), 'run')}"
+        f"medians over {counted(len(view.base_runs) or 1, 'baseline run')} and "
+        f"{counted(max(runs, 1), 'winner run')}"
     )

@@ -1,4 +1,4 @@
-"""The files to deploy: the tuned options in the form that the user's store reads."""
+"""Files to deploy: the tuned options in the format that the store reads."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,61 +11,61 @@ from lsmtune.metrics.options_file import parse_options, replace_options
 
 _DATABASE = "DBOptions"
 _CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}
-"""How options are set while the store runs: those of the database, and those of a family."""
+"""Calls that set options of the database (True) or of a column family (False) at run time."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptionsBase:
-    """An OPTIONS file that is to be changed, and the column family in it that is tuned."""
+    """An OPTIONS file to change, and the tuned column family in it."""
 
     text: str
     family: str
 
 
 def export_options(knobs: Sequence[Knob], settings: Settings, base: OptionsBase, note: str) -> str:
-    """The base OPTIONS file with the tuned keys set, every other byte as it was.
+    """Return the baseline's OPTIONS file with the tuned keys set; every other byte stays.
 
-    `note` is put before it as a comment. ParseError when the base lacks a needed section.
+    `note` becomes a comment at the top. Raises ParseError if a needed section is missing.
     """
     wanted = statements(knobs, settings, parse_options(base.text).sections, base.family)
     return _comment(note) + replace_options(base.text, wanted)
 
 
 def export_db_bench(catalogue: Catalogue, tuned: Mapping[str, Value], note: str) -> str:
-    """The tuned knobs as flags of db_bench, one a line, fit for `--flagfile`."""
+    """Return the tuned knobs as db_bench flags, one per line, for `--flagfile`."""
     lines = []
     for name, value in tuned.items():
         if catalogue.knob(name).flag:
             lines.append(f"--{name}={int(value) if isinstance(value, bool) else value}")
         else:
-            lines.append(f"# db_bench has no flag for {name} = {value}: use --options_file")
+            lines.append(f"# db_bench has no flag for {name} = {value}; use --options_file")
     return _comment(note) + "\n".join(lines) + "\n"
 
 
 def export_toml(tuned: Mapping[str, Value], note: str) -> str:
-    """The tuned knobs as a table of TOML, for stores that read no file of options."""
+    """Return the tuned knobs as TOML, for stores without an options file."""
     return _comment(note) + "".join(f"{name} = {json.dumps(v)}\n" for name, v in tuned.items())
 
 
 def deployment_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) -> list[str]:
-    """What of a change to the settings can be made while the store runs, and what cannot.
+    """Return notes: which options can be changed at run time, and which need a restart.
 
-    The calls are those of RocksDB's C++ interface; its other bindings have the same. SetOptions
-    checks values, but does not set right what does not fit together (rules 1 to 9 of the options);
-    the values here have been run together.
+    The calls are those of RocksDB's C++ interface; its bindings have the same. SetOptions checks
+    single values, but does not correct combinations. lsmtune has run this combination.
     """
     if not knobs:
-        return ["nothing changes"]
+        return ["No option changes."]
     online = [knob for knob in knobs if knob.option and knob.apply == "online"]
     restart = [knob for knob in knobs if knob.option and knob.apply == "restart"]
     outside = [knob for knob in knobs if knob.option is None]
-    lines = _online_lines(online, settings, base)
+    lines = []
     if restart:
         names = ", ".join(dict.fromkeys(_key(knob) for knob in restart))
-        lines += [f"Need a restart with this file (and take no effect before it): {names}"]
+        lines += [f"These options take effect only after a restart with this file: {names}."]
+    lines += _online_lines(online, settings, base)
     for knob in outside:
-        lines += [f"Not in any OPTIONS file, set it where the store is opened: {knob.name} = "
-                  f"{settings[knob.name]}"]  # fmt: skip
+        lines += [f"An OPTIONS file cannot contain {knob.name}. Set it where your program opens "
+                  f"the store: {knob.name} = {settings[knob.name]}"]  # fmt: skip
     return lines
 
 
@@ -73,7 +73,7 @@ def _online_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) 
     if not knobs:
         return []
     changes = statements(knobs, settings, parse_options(base.text).sections, base.family)
-    lines = ["Can be set while the store runs (RocksDB checks such calls, but adjusts nothing):"]
+    lines = ["These options take effect after a restart, or at run time by these calls:"]
     for of_database, call in _CALLS.items():
         chosen = {key: text for (section, key), text in changes.items()
                   if (section == _DATABASE) == of_database}  # fmt: skip
@@ -87,6 +87,17 @@ def _online_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) 
 
 def _key(knob: Knob) -> str:
     return option_place(knob)[1]
+
+
+_ASCII = str.maketrans({
+    "\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-", "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "\N{GREATER-THAN OR EQUAL TO}": ">=", "\N{MICRO SIGN}": "u", "\N{PLUS-MINUS SIGN}": "+-",
+})  # fmt: skip
+
+
+def ascii_text(text: str) -> str:
+    """Return the text with its signs in ASCII, for files that old parsers read."""
+    return text.translate(_ASCII)
 
 
 def _comment(note: str) -> str:

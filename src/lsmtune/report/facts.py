@@ -1,4 +1,4 @@
-"""The facts of a study in words: its machine, its load, what was asked of it."""
+"""Facts of a study in words: machine, workload, objective."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from lsmtune.units import format_bytes
 from lsmtune.workloads import Workload
 
 Fact = tuple[str, tuple[str, ...]]
-"""A term and what is to be said of it, line by line."""
+"""A term and its description, line by line."""
 
 
 def host_text(host: Mapping[str, Any]) -> Iterator[str]:
-    """The host's facts as they were recorded, nested ones flattened."""
+    """Return the recorded facts of the host, one per line."""
     for key, value in host.items():
         words = key.replace("_", " ")
         if isinstance(value, Mapping):
@@ -26,7 +26,7 @@ def host_text(host: Mapping[str, Any]) -> Iterator[str]:
 
 
 def workload_text(load: Workload) -> Iterator[str]:
-    """The load and all its parameters, those that it has not left out."""
+    """Return the workload and its parameters, one per line."""
     given = load.told
     if load.preset.prepared and load.client_operations is not None:
         given["operations"] = load.client_operations
@@ -37,12 +37,12 @@ def workload_text(load: Workload) -> Iterator[str]:
 _UNITS = {"key_size": " bytes", "value_size": " bytes", "duration_s": " s"}
 _PARAMETERS = {
     "num": "records",
-    "operations": "operations of each thread",
-    "duration_s": "time that the load lasts",
-    "compression_ratio": "size of compressed values",
-    "present": "share of the keys that exist",
-    "direct_reads": "reads pass by the page cache",
-    "get_percent": "operations that are gets (%)",
+    "operations": "operations per thread",
+    "duration_s": "duration",
+    "compression_ratio": "compressed size of values, as a share",
+    "present": "share of keys that exist",
+    "direct_reads": "direct reads, without the page cache",
+    "get_percent": "share of gets (%)",
     "write_rate_bytes_s": "write rate",
 }
 
@@ -60,9 +60,9 @@ def _parameter_text(name: str, value: Any) -> str:
 
 
 def objective_text(objective: Objective) -> Iterator[str]:
-    """What was asked for, a line a goal."""
+    """Return the objectives, one per line."""
     if objective.pareto:
-        yield "several goals at once: the front of trials that no other beats in all of them"
+        yield "several objectives: the result is a front of trials"
     yield from map(_goal_text, objective.goals)
 
 
@@ -70,8 +70,8 @@ def _goal_text(goal: Goal) -> str:
     if len(goal.metrics) == 1:
         return f"{goal.name}: {METRICS[goal.name].better} is better"
     if goal.name == "balanced":
-        return f"balanced: geometric mean of the ratios to the base in {listed([*goal.metrics])}"
+        return f"balanced: geometric mean of trial / baseline in {listed([*goal.metrics])}"
     return (
-        f"{goal.name}: fitness, 1000 × the sum of the shares gained on the base in "  # noqa: RUF001
-        f"{listed([*goal.metrics])}; drawn as e^(-fitness / 4000), so that below 1 is a gain"
+        f"{goal.name}: fitness = 1000 × the sum of the relative gains in "  # noqa: RUF001
+        f"{listed([*goal.metrics])}; charts show e^(-fitness / 4000), below 1 is a gain"
     )

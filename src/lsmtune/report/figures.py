@@ -1,6 +1,6 @@
-"""What there is to see in a study: the data of each picture and table, and the finding in words.
+"""Data of the charts and tables of a study, with their texts.
 
-A `title` states the finding, `see` is the one sentence that says how to read the picture.
+`title` is the finding. `see` says how to read the chart.
 """
 
 from collections import Counter
@@ -11,13 +11,12 @@ from typing import Literal
 from lsmtune.analysis.study_view import Change, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
+from lsmtune.report.headline_text import percent
 from lsmtune.report.words import (
-    TIMES,
     Ratio,
     counted,
     knob_value,
     listed,
-    number,
     option_value,
 )
 from lsmtune.stats import geometric_mean
@@ -26,7 +25,7 @@ from lsmtune.trials import Role, Status
 
 @dataclass(frozen=True, slots=True)
 class OptionRow:
-    """A changed option: values in words, the engine's own values, and what it trades."""
+    """A changed option: values in words, the engine's own values, and its trade-off."""
 
     name: str
     base: str
@@ -39,20 +38,27 @@ class OptionRow:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options in which best differs from base."""
+    """The options that differ between winner and baseline."""
 
     title: str
     rows: tuple[OptionRow, ...]
+    see: str = ""
 
 
 Mark = Literal["within limits", "breaks a limit", "base again", "cut"]
+MARK_WORDS: dict[Mark, str] = {
+    "within limits": "keeps all constraints",
+    "breaks a limit": "breaks a constraint",
+    "base again": "baseline run",
+    "cut": "pruned; the best value that it could still have reached",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A trial with an objective value; `excess` says by how much it breaks a limit, if it does.
+    """A trial with a value. `excess` is how far it is beyond a constraint.
 
-    A trial that was cut stands at the value that it could at best still have reached.
+    A pruned trial has the best value that it could still have reached.
     """
 
     number: int
@@ -64,7 +70,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """A trial without an objective value, and what became of it."""
+    """A trial without a value, and why."""
 
     number: int
     status: str
@@ -73,7 +79,7 @@ class Unmeasured:
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """The trials in order; `best_so_far` steps down from the base at 1."""
+    """The trials in order. `best_so_far` starts at the baseline, 1, and never rises."""
 
     title: str
     see: str
@@ -87,7 +93,7 @@ class Convergence:
 
 @dataclass(frozen=True, slots=True)
 class FailedTrial:
-    """A trial that gave no comparable measurement, and how it differed from the base."""
+    """A failed or pruned run, and how it differs from the baseline."""
 
     number: int
     role: str
@@ -99,36 +105,46 @@ class FailedTrial:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """All trials that gave no comparable measurement."""
+    """All failed and pruned runs."""
 
     title: str
     rows: tuple[FailedTrial, ...]
 
 
 ROLES = {
-    Role.BASE: "base",
+    Role.BASE: "baseline",
     Role.TRIAL: "trial",
     Role.REPEAT: "repeat of a finalist",
-    Role.SHARED: "run beside others",
-    Role.VERIFY_BASE: "verification of base",
-    Role.VERIFY_BEST: "verification of best",
+    Role.SHARED: "run next to others",
+    Role.VERIFY_BASE: "verification, baseline",
+    Role.VERIFY_BEST: "verification, winner",
 }
 
 
 def options(view: StudyView) -> Options:
-    """The options that changed, in the order of the view."""
+    """Return the changed options, in the order of the view."""
     restarts = sum(change.knob.apply == "restart" for change in view.changes)
-    how = f"{restarts or 'none'} of them {'needs' if restarts == 1 else 'need'} a restart"
-    changed = f"{counted(len(view.changes), 'option')} changed, {how}"
-    unchanged = "Best is the base itself" if view.best_trial else "There is no best yet"
+    needs = f"{restarts or 'none'} {'needs' if restarts == 1 else 'need'} a restart"
+    if view.engine == "myrocks":
+        needs = "my.cnf needs a restart"
+    changed = f"{counted(len(view.changes), 'option')} changed; {needs}"
+    unchanged = "The winner is the baseline" if view.best_trial else "There is no winner yet"
     return Options(
         title=changed if view.changes else unchanged,
         rows=tuple(option_row(change) for change in view.changes),
+        see=_scale_note(view) if view.changes and view.scale != "1" else "",
+    )
+
+
+def _scale_note(view: StudyView) -> str:
+    return (
+        f"Values at scale {view.scale}, as they ran. The exported file has the values for a "
+        "full-size tree."
     )
 
 
 def option_row(change: Change) -> OptionRow:
-    """A change in words."""
+    """Return a change in words."""
     knob = change.knob
     return OptionRow(
         name=knob.name,
@@ -142,7 +158,7 @@ def option_row(change: Change) -> OptionRow:
 
 
 def convergence(view: StudyView) -> Convergence:
-    """How the search went: a mark for each trial of the optimizer and each run of the base."""
+    """Return the search: a mark for each of its trials and each baseline run."""
     best = view.best_trial
     verdict = view.verification.verdict if view.verification else None
     return Convergence(
@@ -184,7 +200,7 @@ def _unmeasured(trials: Sequence[TrialView]) -> Iterator[Unmeasured]:
 
 def _best_so_far(trials: Sequence[TrialView]) -> Iterator[tuple[int, float]]:
     lowest = 1.0
-    for trial in trials:
+    for trial in sorted(trials, key=lambda trial: trial.number):
         if trial.feasible and trial.value is not None and trial.status is Status.COMPLETE:
             lowest = min(lowest, trial.value)
         yield trial.number, lowest
@@ -193,49 +209,44 @@ def _best_so_far(trials: Sequence[TrialView]) -> Iterator[tuple[int, float]]:
 def _convergence_title(view: StudyView) -> str:
     trials, best = counted(len(view.searched), "trial"), view.best_trial
     if not view.searched:
-        return "No trial has been run yet"
+        return "No trial has run yet"
     if best is None or best.value is None:
-        return f"None of {trials} beat the base within the limits"
-    return f"The best of {trials} (run {best.number}) came to {number(best.value)} {TIMES} the base"
+        return f"{trials}, no winner within the constraints"
+    side = "better" if best.value < 1 else "worse"
+    return f"{trials}; trial {best.number} looked {percent(best.value)} {side} than the baseline"
 
 
 def _convergence_see(view: StudyView) -> str:
-    text = (
-        "Each mark is one trial, lower is better and 1 is the base; the line is the best so far "
-        "within the limits"
-    )
+    sentences = ["Each mark is a trial. Lower is better, and 1 is the baseline."]
+    sentences.append("The line is the best trial so far that keeps all constraints.")
     if any(_unmeasured(view.searched)):
-        text += ", and trials without a result stand in the rows on top"
-    if any(trial.bound for trial in view.searched):
-        text += (
-            ". A trial that was ended early stands, hollow, where it could at best still have come"
-        )
+        sentences.append("Trials without a result are in the rows at the top.")
     if repeats := sum(trial.role is Role.REPEAT for trial in view.measured):
-        runs = counted(repeats, "more run")
-        text += f". The winner was chosen by the medians over {runs} of the finalists"
+        runs = counted(repeats, "repeat")
+        sentences.append(f"The winner has the best median after {runs} of the best trials.")
     if view.verification:
-        text += ". The verified mark is what remained of the best when it was measured again"
-    return f"{text}."
+        sentences.append("The diamond at the right is the winner, measured again in pairs.")
+    return " ".join(sentences)
 
 
 def _objective_axis(view: StudyView) -> str:
     goals = view.objective.goals
-    text = "mean ratio to the base over the goals" if len(goals) > 1 else goal_axis(goals[0])
-    return f"{text}, below 1 = gain"
+    text = "mean of the objectives / baseline" if len(goals) > 1 else goal_axis(goals[0])
+    return f"{text}, logarithmic; below 1 is a gain"
 
 
 def goal_axis(goal: Goal) -> str:
-    """What is drawn for a goal, in words."""
+    """Return the name of an objective's axis."""
     if goal.name == JIN2022:
         return "e^(-fitness / 4000)"
     if len(goal.metrics) > 1:
-        return "mean ratio to the base"
+        return f"{goal.name}, trial / baseline"
     turned = METRICS[goal.name].better == "higher"
-    return f"base / {goal.name}" if turned else f"{goal.name} / base"
+    return f"{goal.name}, {'baseline / trial' if turned else 'trial / baseline'}"
 
 
 def failures(view: StudyView) -> Failures:
-    """The trials without a comparable measurement, in the order of their start."""
+    """Return the failed and pruned runs in their order."""
     ended = tuple(trial for trial in view.trials if trial.status.failed or trial in view.cut)
     return Failures(
         title=_failures_title(view),
@@ -245,14 +256,14 @@ def failures(view: StudyView) -> Failures:
 
 def _failures_title(view: StudyView) -> str:
     if not view.trials:
-        return "Nothing has been run yet"
-    total = counted(len(view.trials), "run")
-    cut = f"; {len(view.cut)} more cut, because they could no longer win" if view.cut else ""
+        return "No run yet"
+    total, pruned = counted(len(view.trials), "run"), len(view.cut)
+    cut = f"; {pruned} pruned, because they could no longer win" if pruned else ""
     if not view.failed:
-        return f"None of {total} failed{cut.replace(' more', '')}"
+        return f"None of {total} failed{cut}"
     kinds = Counter(status_text(trial.status) for trial in view.failed)
     words = listed([f"{count} {status}" for status, count in kinds.items()])
-    return f"{len(view.failed)} of {total} gave no comparable measurement: {words}{cut}"
+    return f"{len(view.failed)} of {total} failed: {words}{cut}"
 
 
 def _failed(trial: TrialView) -> FailedTrial:
@@ -261,11 +272,11 @@ def _failed(trial: TrialView) -> FailedTrial:
         role=ROLES[trial.role],
         status=status_text(trial.status),
         meaning=trial.status.meaning,
-        reason=trial.reason or "no reason was recorded",
+        reason=trial.reason or "no reason recorded",
         differences=tuple(f"{c.knob.name} = {option_value(c.best)}" for c in trial.changes),
     )
 
 
 def status_text(status: Status) -> str:
-    """The status as a word of a sentence."""
-    return status.value.replace("_", " ")
+    """Return the status as a word of a sentence."""
+    return "pruned" if status is Status.CUT else status.value.replace("_", " ")

@@ -1,13 +1,10 @@
-"""Several goals at once: the trials that no other beats in all of them, for the user to pick one.
-
-The record behind the picture and behind what each pick shows.
-"""
+"""Pareto front of a study with several objectives: data of its chart and of each trial on it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from shlex import quote
 from typing import Literal
 
+from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, gain_ratio, median_metrics
@@ -19,12 +16,12 @@ from lsmtune.trials import Role
 Place = Literal["front", "beaten", "breaks a limit", "cut"]
 
 _FAR = 3.0
-"""A trial this many times worse than the base and all of the front is not drawn."""
+"""The chart omits a trial that is worse than baseline and front by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A trial in the picture: its values for the goals, below 1 better than the base."""
+    """A trial in the chart: its objectives / baseline, below 1 is better."""
 
     number: int
     place: Place
@@ -33,7 +30,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class PickedMetric:
-    """A metric of a trial on the front beside the base's; `gain` is turned, below 1 better."""
+    """A metric of a trial on the front and of the baseline; `gain` below 1 is better."""
 
     metric: Metric
     base: float
@@ -43,7 +40,7 @@ class PickedMetric:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """What there is to know of a trial on the front before it is taken."""
+    """A trial on the front that the user can pick."""
 
     number: int
     summary: str
@@ -54,7 +51,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The front and all other trials; `chosen` is the pick that is shown first."""
+    """The front and all other trials; `chosen` is the trial that is shown first."""
 
     title: str
     see: str
@@ -66,7 +63,7 @@ class Front:
 
 
 def pareto(view: StudyView) -> Front | None:
-    """The front of a study with several goals; None for one that has a single goal."""
+    """Return the front of a study, or None if it has a single objective."""
     if not view.objective.pareto:
         return None
     goals = view.objective.goals
@@ -77,7 +74,7 @@ def pareto(view: StudyView) -> Front | None:
     return Front(
         title=_title(view),
         see=_see(view, len(points) - len(drawn)),
-        axis="each axis is a ratio to the base, logarithmic: below 1 is better",
+        axis="ratios to the baseline, logarithmic; below 1 is better",
         axes=tuple(goal_axis(goal) for goal in goals),
         points=drawn,
         picks=tuple(_pick(view, trial) for trial in view.front),
@@ -86,7 +83,7 @@ def pareto(view: StudyView) -> Front | None:
 
 
 def _points(view: StudyView) -> Iterator[Point]:
-    """Every trial of the search that has values; those on the front by all their runs."""
+    """Return the trials that have values; those on the front with medians of their runs."""
     front = {trial.number: trial for trial in view.front}
     for trial in view.trials:
         if trial.number in front:
@@ -107,26 +104,26 @@ def _far(point: Point, points: tuple[Point, ...]) -> bool:
 
 def _title(view: StudyView) -> str:
     if not view.front:
-        return "No trial within the limits is better than the base in any goal"
+        return "No trial within the constraints beats the baseline in any objective"
     trials = counted(len(view.searched), "trial")
     if len(view.front) == 1:
-        return f"One of {trials} beats all others in every goal"
-    return f"{len(view.front)} of {trials} are beaten by no other: each trades one goal for another"
+        return f"1 of {trials} is best in every objective"
+    return f"{len(view.front)} of {trials} are on the front"
 
 
 def _see(view: StudyView, left_out: int) -> str:
     several = len(view.objective.goals) > 2  # noqa: PLR2004 - two goals make a plane
-    text = (
-        "Each line is a trial on the front, lower is better in every goal and 1 is the base; "
-        "thin lines are other trials"
+    sentences = [
+        "Each line is a trial; thin lines are not on the front. Lower is better, 1 is the baseline."
         if several
-        else "Each mark is a trial, left and below is better and the base stands at 1; the line "
-        "joins the trials that no other beats in both goals"
-    )
-    verb = "is" if left_out == 1 else "are"
-    far = f". {counted(left_out, 'trial')} far worse than the base {verb} not drawn"
-    pick = ". Pick one, by its mark or in the list, to see what it changes" if view.front else ""
-    return f"{text}{far if left_out else ''}{pick}."
+        else "Each mark is a trial. Left and below is better, and the baseline is at 1."
+    ]
+    if view.front:
+        sentences.append("On the front, one objective can improve only if another gets worse.")
+        sentences.append("Click a mark or use the list to see a trial's options.")
+    if left_out:
+        sentences.append(f"{counted(left_out, 'much worse trial')} not shown.")
+    return " ".join(sentences)
 
 
 def _pick(view: StudyView, trial: TrialView) -> Pick:
@@ -135,18 +132,18 @@ def _pick(view: StudyView, trial: TrialView) -> Pick:
         f"{goal.name} {number(_ratio(goal.name, value))} {TIMES}"
         for goal, value in zip(goals, trial.values, strict=True)
     )
-    study, base = quote(view.name), median_metrics(view.base_runs)
+    base = median_metrics(view.base_runs)
     return Pick(
         number=trial.number,
         summary=f"trial {trial.number}: {values}",
         options=tuple(option_row(change) for change in trial.changes),
         metrics=tuple(_metrics(view, base, trial.metrics)),
-        command=f"lsmtune export {study} --trial {trial.number} --format options",
+        command=export_command(view.name, view.engine, trial=trial.number),
     )
 
 
 def _ratio(goal: str, value: float) -> float:
-    """The value turned back to trial / base, as the reader thinks of a metric."""
+    """Return the value as trial / baseline, also if more is better."""
     known = METRICS.get(goal)
     return 1 / value if known and known.better == "higher" else value
 

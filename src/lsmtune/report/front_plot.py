@@ -1,4 +1,4 @@
-"""The picture of several goals: a plane for two of them, a line a trial for more."""
+"""Chart of several objectives: a plane for two of them, a line per trial for more."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,24 +18,24 @@ PLACES: dict[Place, Shape] = {
 }
 _MEANINGS: dict[Place, str] = {
     "front": "on the front",
-    "beaten": "another trial or the base is better in every goal",
-    "breaks a limit": "breaks a limit",
-    "cut": "ended early: it could at best still have come here",
+    "beaten": "another trial or the baseline is at least as good in every objective",
+    "breaks a limit": "breaks a constraint",
+    "cut": "pruned; the best value that it could still have reached",
 }
 BASE = Shape("square", "■", "ink")
 PICKED = Shape("circle-open", "◯", "ink")
 
 
 def front_keys(record: Front) -> list[Key]:
-    """The key of the picture: what there is among its marks."""
+    """Return the legend of the marks that the chart has."""
     places = {point.place for point in record.points}
     keys = [Key(PLACES[place], _MEANINGS[place]) for place in PLACES if place in places]
-    picked = [Key(PICKED, "the one picked")] if record.chosen is not None else []
-    return [*keys, *picked, Key(BASE, "base")]
+    picked = [Key(PICKED, "trial shown below")] if record.chosen is not None else []
+    return [*keys, *picked, Key(BASE, "baseline")]
 
 
 def front_plot(record: Front) -> go.Figure:
-    """The trials by their values; the trace named `picked` is the script's to move."""
+    """Return the trials by their values; the page's script moves the trace named `picked`."""
     figure = canvas(_HEIGHT_PX)
     if len(record.axes) == _PLANE:
         _draw_plane(figure, record)
@@ -75,7 +75,7 @@ def _draw_plane(figure: go.Figure, record: Front) -> None:
 
 
 def _draw_lines(figure: go.Figure, record: Front) -> None:
-    """A line a trial over the goals, those of the front on top."""
+    """Draw a line per trial over the objectives, those of the front on top."""
     places = list(range(len(record.axes)))
     for point in sorted(record.points, key=lambda point: point.place == "front"):
         shape, on_front = PLACES[point.place], point.place == "front"
@@ -95,7 +95,7 @@ def _draw_lines(figure: go.Figure, record: Front) -> None:
     figure.update_layout(
         xaxis={
             "tickvals": places,
-            "ticktext": [name.replace(" / ", "<br>/ ") for name in record.axes],
+            "ticktext": [name.replace(", ", "<br>") for name in record.axes],
             "range": [-0.2, places[-1] + 0.2],
         },
         yaxis=_axis(record, places),
@@ -108,7 +108,7 @@ def _numbers(points: Sequence[Point]) -> list[int]:
 
 def _add_base(figure: go.Figure, x: Sequence[float], y: Sequence[float]) -> None:
     figure.add_scatter(
-        x=x, y=y, mode="markers", marker=marker(BASE, 9), hovertemplate="base<extra></extra>"
+        x=x, y=y, mode="markers", marker=marker(BASE, 9), hovertemplate="baseline<extra></extra>"
     )
 
 

@@ -1,26 +1,26 @@
-"""The section of a study with several goals: the front, and what picking a trial of it means."""
+"""Section of a study with several objectives: the front and its trials."""
 
 from lsmtune.report.canvas import Key
 from lsmtune.report.frame import picture, section
 from lsmtune.report.front import Front, Pick, PickedMetric
 from lsmtune.report.front_plot import front_keys, front_plot
 from lsmtune.report.markup import Html, code, element, join, table
-from lsmtune.report.sections import measured_text, options_table
+from lsmtune.report.sections import command, measured_text, options_table
 from lsmtune.report.words import TIMES, number, unit_text
 
 _ALIKE = 0.05
-"""Medians of a few runs that differ by less are not called better or worse."""
+"""Medians of a few runs that differ by less are called similar."""
 
 
 def front_section(record: Front) -> Html:
-    """The front as a picture, a list to pick from, and a panel for each of its trials.
+    """Return the front as a chart, a list to choose from, and a panel per trial.
 
-    All panels are in the page; its script hides those that are not picked.
+    The page contains all panels; its script shows the chosen one.
     """
     keys: list[Key] = front_keys(record)
     described = f"{record.title}. {record.see}"
     return section(
-        "Several goals",
+        "Several objectives",
         record.title,
         element("p", record.see),
         picture("front", front_plot(record), keys, described, record.axis),
@@ -39,7 +39,7 @@ def _list(record: Front) -> Html:
     )  # fmt: skip
     return element(
         "p",
-        element("label", "Take ", for_="pick"),
+        element("label", "Show ", for_="pick"),
         element("select", *choices, id="pick", aria_controls="picks"),
         class_="pick",
     )
@@ -47,20 +47,15 @@ def _list(record: Front) -> Html:
 
 def _panel(pick: Pick) -> Html:
     changed = options_table(pick.options, f"trial {pick.number}") if pick.options else ""
-    heads = ("metric", "unit", "base", f"trial {pick.number}", "trial / base")
+    heads = ("metric", "unit", "baseline", f"trial {pick.number}", "trial / baseline")
     rows = map(_cells, pick.metrics)
     return element(
         "article",
         element("h3", pick.summary),
-        element("p", "To get its options:", class_="note"),
-        element(
-            "p",
-            element("code", pick.command),
-            element("button", "Copy", type="button"),
-            class_="command",
-        ),
-        changed or element("p", "It has the base's options."),
-        table("Its medians in the search beside the base's, without intervals", heads, rows),
+        element("p", "To export its options:", class_="note"),
+        command(pick.command),
+        changed or element("p", "It has the baseline's options."),
+        table("Medians of trial and baseline in the search, not verified", heads, rows),
         data_trial=str(pick.number),
     )
 
@@ -72,9 +67,9 @@ def _cells(row: PickedMetric) -> list[str]:
 
 
 def _ratio(row: PickedMetric) -> Html | str:
-    """The ratio and which way it went, in words: no colour tells."""
+    """Return the ratio and its direction in words."""
     if row.gain is None:
         return "none"
-    way = "better" if row.gain < 1 - _ALIKE else "worse" if row.gain > 1 + _ALIKE else "alike"
+    way = "better" if row.gain < 1 - _ALIKE else "worse" if row.gain > 1 + _ALIKE else "similar"
     ratio = number(row.trial / row.base)
     return element("span", join([f"{ratio} {TIMES}, {way}"]), class_="number")

@@ -1,4 +1,4 @@
-"""The file to deploy on MyRocks: RocksDB's variables in a my.cnf, every other line as it was."""
+"""File to deploy on MyRocks: a my.cnf in which only RocksDB's variables change."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,10 @@ _SERVER = "[mysqld]"
 
 
 def export_my_cnf(base: str, variables: Mapping[str, str], note: str) -> str:
-    """The base with these variables set (by their whole names), `note` before it as a comment.
+    """Return the file with these variables (whole names) set and `note` as a comment at the top.
 
-    Only variables whose value is another one change. Of one that the base has several times the
-    last counts, as for the server. What the base lacks is added behind the last line of its
-    server's section.
+    A line changes only if its value changes. If the file sets a variable more than once, the last
+    line counts, as for the server. A missing variable is added at the end of the server's section.
     """
     lines = base.splitlines()
     there = {f"rocksdb_{name}": (at, value) for at, name, value in server_variables(base)}
@@ -22,8 +21,8 @@ def export_my_cnf(base: str, variables: Mapping[str, str], note: str) -> str:
         if at is None:
             added.append(f"{name}={value}")
         elif before != value:
-            told = lines[at].partition("=")[0].rstrip()
-            lines[at] = f"{told}={value}"
+            spelled = lines[at].partition("=")[0].rstrip()
+            lines[at] = f"{spelled}={value}"
     if added:
         end = _end_of_server(lines)
         if end is None:
@@ -33,12 +32,12 @@ def export_my_cnf(base: str, variables: Mapping[str, str], note: str) -> str:
 
 
 def _end_of_server(lines: list[str]) -> int | None:
-    """Behind the last line of a server's section that says anything; None without a section."""
+    """Return the line after the last non-empty one of a server's section, or None."""
     end, inside = None, False
     for at, line in enumerate(lines):
-        told = line.strip()
-        if told.startswith("["):
-            inside = is_of_server(told)
-        if inside and told:
+        text = line.strip()
+        if text.startswith("["):
+            inside = is_of_server(text)
+        if inside and text:
             end = at + 1
     return end

@@ -1,4 +1,4 @@
-"""A study as an Optuna storage: a SQLite file that optuna-dashboard and Optuna itself can read."""
+"""Export of a study to an Optuna storage: a SQLite file for optuna-dashboard and Optuna."""
 
 import os
 import sqlite3
@@ -39,23 +39,22 @@ _FOREIGN_STUDIES = """
 
 
 def storage_url(file: Path) -> str:
-    """The name by which Optuna opens the file; UserError where a URL cannot express it."""
+    """Return the URL of the file for Optuna; UserError if a URL cannot contain its path."""
     if "?" in str(file):
-        raise UserError(f"--storage {file}: a storage of Optuna cannot have a ? in its path")
+        raise UserError(f"--storage {file}: the path of an Optuna storage must not contain '?'")
     return f"sqlite:///{file}"
 
 
 def export_study(home: Home, name: str, file: Path) -> int:
-    """Write all trials of the study into an Optuna storage and return how many there are.
+    """Write all trials of the study into an Optuna storage and return their number.
 
-    They keep their order, and so their numbers. A trial is complete where it may be compared with
-    the base, with a value for each goal (1 is the base, less is better) and the constraint
-    "limits" (above 0: broken); pruned where it was cut; failed otherwise, which includes those
-    that were repeated and verification runs at another scale or load. Its metrics, role and
-    status are user attributes. A range is widened to the special values that ran, and is then
-    linear.
+    They keep their order. A trial is complete if it can be compared with the baseline. It then has
+    a value per objective (1 is the baseline, lower is better) and the constraint "limits" (above
+    0: broken). A pruned trial is pruned. All others are failed, including disturbed runs and
+    verification runs at another scale or workload. Metrics, role and status are user attributes.
+    A range that is widened to include a special value becomes linear.
 
-    A file that an earlier export made is replaced; UserError when it holds anything else, or
+    A file from an earlier export is replaced. Raises UserError if the file has other content or
     cannot be written.
     """
     _check_is_ours(file)
@@ -70,7 +69,7 @@ def export_study(home: Home, name: str, file: Path) -> int:
             partial.replace(file)
     except (OSError, StorageInternalError) as error:
         reason = error.strerror if isinstance(error, OSError) else error.__cause__ or error
-        raise UserError(f"--storage {file}: cannot be written: {reason}") from error
+        raise UserError(f"--storage {file}: cannot be written ({reason})") from error
     return len(trials)
 
 
@@ -84,8 +83,8 @@ def _check_is_ours(file: Path) -> None:
         foreign = 1
     if foreign:
         raise UserError(
-            f"--storage {file}: exists and holds something that lsmtune did not write; "
-            "name another file"
+            f"--storage {file}: the file has content that lsmtune did not write; choose another "
+            "file"
         )
 
 
@@ -154,7 +153,7 @@ def _frozen(
     values: tuple[float, ...],
     distributions: Mapping[str, BaseDistribution],
 ) -> FrozenTrial:
-    told = {"trial": row.number, "role": row.role.value, "status": row.result.status.value}
+    attributes = {"trial": row.number, "role": row.role.value, "status": row.result.status.value}
     reason = {} if row.result.reason is None else {"reason": row.result.reason}
     broken = {} if seen.violation is None else {"limits": seen.violation}
     trial = create_trial(
@@ -162,7 +161,7 @@ def _frozen(
         values=values or None,
         params=dict(row.config),
         distributions={name: distributions[name] for name in row.config},
-        user_attrs={**told, **reason, **row.result.metrics},
+        user_attrs={**attributes, **reason, **row.result.metrics},
         constraints=broken if values else None,
     )
     start = datetime.fromisoformat(row.started_at).astimezone().replace(tzinfo=None)
@@ -187,7 +186,7 @@ def _distributions(
 
 
 def _distribution(knob: Knob, ran: Iterable[Value]) -> BaseDistribution:
-    """The knob's values for Optuna, those that ran included: a base need not be in the range."""
+    """Return the knob's values for Optuna, including those that ran outside its range."""
     if not knob.is_range:
         return CategoricalDistribution(list(dict.fromkeys([*knob.values, *sorted(ran, key=str)])))
     numbers = [*knob.bounds(), *map(float, ran)]

@@ -76,7 +76,7 @@ def _card(view: StudyView) -> Card:
         warnings=head.warnings,
         load=tuple(workload_text(view.workload)),
         objective=tuple(objective_text(view.objective)),
-        limits=dict(head.facts)["Limits"],
+        limits=tuple(map(str, view.objective.limits)) or ("none",),
         carries=_carries(view),
         findings=tuple(_findings(view)),
         options=tuple(option_row(change) for change in view.changes),

@@ -1,4 +1,4 @@
-"""The pictures of base and best: every metric on one axis, and the levels of their trees."""
+"""Charts of baseline and winner: metrics on one axis, and the levels of their trees."""
 
 from collections.abc import Sequence
 from html import escape
@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
-from lsmtune.report.comparison import GROUPS, Comparison, MetricRow
+from lsmtune.report.comparison import GROUPS, MetricRow
 from lsmtune.report.tree import Levels
 from lsmtune.report.words import Ratio, Side, quantity
 from lsmtune.units import GIB, KIB, MIB
@@ -24,30 +24,30 @@ BASE_BAR = Shape("/", "▨", "base")
 BEST_BAR = Shape("", "■", "best")
 
 
-def comparison_keys(record: Comparison) -> list[Key]:
-    """The key of the comparison: what there is among its marks."""
+def comparison_keys(rows: Sequence[MetricRow]) -> list[Key]:
+    """Return the legend of the marks that the rows have."""
     meanings: dict[Side, str] = {
         "better": "better",
         "worse": "worse",
-        "undecided": "not decided: the interval includes 1, or there is none",
+        "undecided": "unproven: the interval includes 1, or there is none",
     }
-    sides = {row.side for row in record.drawn}
+    sides = {row.side for row in rows}
     keys = [Key(SIDES[side], meaning) for side, meaning in meanings.items() if side in sides]
-    limited = any(row.limit is not None for row in record.drawn)
-    return keys + ([Key(LIMIT, "where a limit breaks")] if limited else [])
+    limited = any(row.limit is not None for row in rows)
+    return keys + ([Key(LIMIT, "bound of a constraint")] if limited else [])
 
 
-def comparison_plot(record: Comparison) -> go.Figure:
-    """Dot and whiskers a metric on one logarithmic axis, left of 1 better."""
-    places = _places(record.drawn)
+def comparison_plot(rows: Sequence[MetricRow]) -> go.Figure:
+    """Return a dot with its interval per metric, on a logarithmic axis; left of 1 is better."""
+    places = _places(rows)
     figure = canvas(_ROW_PX * (len(places) + 1), top=32, bottom=8)
-    for (side, asked), found in groupby(sorted(record.drawn, key=_look), key=_look):
+    for (side, asked), found in groupby(sorted(rows, key=_look), key=_look):
         _add_whiskers(figure, list(found), SIDES[side], asked, places)
-    _add_limits(figure, record.drawn, places)
-    _ratio_axis(figure, [x for row in record.drawn for x in _extent(row)])
+    _add_limits(figure, rows, places)
+    _ratio_axis(figure, [x for row in rows for x in _extent(row)])
     figure.update_yaxes(
         tickvals=list(places.values()),
-        ticktext=[_row_text(key, record.drawn) for key in places],
+        ticktext=[_row_text(key, rows) for key in places],
         range=[max(places.values(), default=0) + 0.8, -0.8],
         showgrid=False,
     )
@@ -55,7 +55,7 @@ def comparison_plot(record: Comparison) -> go.Figure:
 
 
 def _places(rows: Sequence[MetricRow]) -> dict[str, int]:
-    """The vertical place of each metric, and of each group's heading above its metrics."""
+    """Return the row of each metric and of each group's heading."""
     keys: list[str] = []
     for group, found in groupby(rows, key=lambda row: row.group):
         keys += [GROUPS[group], *(row.metric.name for row in found)]
@@ -107,7 +107,7 @@ def _add_limits(figure: go.Figure, rows: Sequence[MetricRow], places: dict[str, 
         y=[places[row.metric.name] for row in limited],
         mode="markers",
         marker=marker(LIMIT, 14, line=2.5),
-        hovertemplate="limit at %{x:.3g}<extra></extra>",
+        hovertemplate="constraint: %{x:.3g}<extra></extra>",
     )
 
 
@@ -122,11 +122,11 @@ def _ratio_axis(figure: go.Figure, values: list[float]) -> None:
     figure.add_vline(x=1, line={"color": colour("ink"), "width": 1.2}, layer="below")
 
 
-LEVEL_KEYS = [Key(BASE_BAR, "base"), Key(BEST_BAR, "best")]
+LEVEL_KEYS = [Key(BASE_BAR, "baseline"), Key(BEST_BAR, "winner")]
 
 
 def levels_plot(record: Levels) -> go.Figure:
-    """A pair of bars a level, the top of the tree on top."""
+    """Return a pair of bars per level, the top of the tree first."""
     names = [escape(bar.level) for bar in record.bars]
     figure = canvas(2 * _ROW_PX * len(names))
     known = [size for bar in record.bars for size in (bar.base, bar.best) if size is not None]
@@ -134,7 +134,7 @@ def levels_plot(record: Levels) -> go.Figure:
     factor, unit = next((f, u) for f, u in _UNITS if largest >= f or f == 1)
     _add_bars(figure, names, [bar.base for bar in record.bars], BASE_BAR, factor)
     _add_bars(figure, names, [bar.best for bar in record.bars], BEST_BAR, factor)
-    figure.update_xaxes(title=unit, range=[0, 1.3 * max(largest, 1) / factor])
+    figure.update_xaxes(title=f"{unit} per level", range=[0, 1.3 * max(largest, 1) / factor])
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False, ticklabelstandoff=6)
     return figure
 
@@ -145,7 +145,7 @@ _UNITS = ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"), (1, "bytes"))
 def _add_bars(
     figure: go.Figure, names: list[str], sizes: list[int | None], shape: Shape, factor: int
 ) -> None:
-    text = ["not stated" if size is None else quantity(size, "bytes") for size in sizes]
+    text = ["unknown" if size is None else quantity(size, "bytes") for size in sizes]
     ink = colour(shape.colour)
     hatched = {"shape": shape.symbol, "fillmode": "replace", "fgcolor": ink, "size": 5}
     figure.add_bar(

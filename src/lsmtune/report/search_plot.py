@@ -1,4 +1,4 @@
-"""The picture of the search: its trials in order, and how the best came down."""
+"""Chart of the search: its trials in order, and the best so far."""
 
 from collections.abc import Sequence
 from html import escape
@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
-from lsmtune.report.figures import Convergence, Mark, Measured, Unmeasured
+from lsmtune.report.figures import MARK_WORDS, Convergence, Mark, Measured, Unmeasured
 from lsmtune.report.words import Ratio, number
 
 _RAIL_PX = 26
@@ -23,27 +23,26 @@ MARKS: dict[Mark, Shape] = {
     "base again": Shape("square-open", "□", "ink"),
     "cut": Shape("diamond-open", "◇", "soft"),
 }
-_MEANINGS: dict[Mark, str] = {
-    "cut": "ended early: it could at best still have come here",
-}
 BEST_SO_FAR = Shape("line-ew", "━", "best")
 FAILED = Shape("x-thin", "✕", "worse")
 VERIFIED = Shape("diamond", "◆", "ink")
 
 
 def convergence_keys(record: Convergence) -> list[Key]:
-    """The key of the convergence: what there is among its marks."""
+    """Return the legend of the marks that the chart has."""
     found = {trial.mark for trial in record.measured}
-    keys = [Key(MARKS[mark], _MEANINGS.get(mark, mark)) for mark in MARKS if mark in found]
+    keys = [Key(MARKS[mark], MARK_WORDS[mark]) for mark in MARKS if mark in found]
     if record.best_so_far:
-        keys.append(Key(BEST_SO_FAR, "best so far"))
+        keys.append(Key(BEST_SO_FAR, "best so far within the constraints"))
     if record.unmeasured:
         keys.append(Key(FAILED, "no result"))
-    return keys + ([Key(VERIFIED, "best, verified")] if record.verified else [])
+    return keys + (
+        [Key(VERIFIED, "winner, verified, with 95 % interval")] if record.verified else []
+    )
 
 
 def convergence_plot(record: Convergence) -> go.Figure:
-    """The trials in order on a logarithmic axis, those without a result on a rail above."""
+    """Return the trials in order on a logarithmic axis; those without a result are above it."""
     statuses = list(dict.fromkeys(trial.status for trial in record.unmeasured))
     rail_px = _RAIL_PX * len(statuses)
     figure = canvas(_VALUES_PX + rail_px)
@@ -55,13 +54,13 @@ def convergence_plot(record: Convergence) -> go.Figure:
         _add_verified(figure, record, record.verified)
     figure.update_yaxes(domain=[0, rail - (_GAP if statuses else 0)], **_values_axis(record))
     _add_rail(figure, record.unmeasured, statuses, rail)
-    figure.update_xaxes(title="trial, in the order of the runs", **_trials_axis(record))
+    figure.update_xaxes(title="trial number", **_trials_axis(record))
     return figure
 
 
 def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
     notes = [
-        f", {number(100 * t.excess)} % over a limit"
+        f", {number(100 * t.excess)} % beyond a constraint"
         if t.excess
         else escape(t.reason and f", {t.reason}")
         for t in trials
@@ -89,14 +88,14 @@ def _add_best_so_far(figure: go.Figure, record: Convergence) -> None:
         figure.add_annotation(
             x=record.best[0],
             y=log10(record.best[1]),
-            text=f"best: {number(record.best[1])}",
+            text=f"winner: {number(record.best[1])}",
             yshift=-18,
             showarrow=False,
         )
 
 
 def _add_verified(figure: go.Figure, record: Convergence, verified: Ratio) -> None:
-    """The verified ratio, a little right of the last trial."""
+    """Add the verified ratio, a little right of the last trial."""
     low, high = verified.low or verified.value, verified.high or verified.value
     figure.add_scatter(
         x=[_verified_place(record)],
@@ -112,7 +111,7 @@ def _add_verified(figure: go.Figure, record: Convergence, verified: Ratio) -> No
 
 
 def _trials_axis(record: Convergence) -> dict[str, Any]:
-    """Ticks at trial numbers, and one for the verification."""
+    """Return an axis with ticks at trial numbers and one for the verification."""
     last = _last(record)
     step = next(step for step in _STEPS if last <= step * _TICKS_WANTED)
     ticks = [float(number) for number in range(step, last + 1, step)]

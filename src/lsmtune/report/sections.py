@@ -1,10 +1,14 @@
-"""The sections of the page, each a finding as its title, a sentence, and a picture or a table."""
+"""Sections of a study's page: a title with the finding, a sentence, a chart or a table."""
 
 from collections.abc import Iterable
 
+from lsmtune.analysis.claim import Claim
+from lsmtune.analysis.claim import MetricRow as ClaimRow
 from lsmtune.analysis.study_view import StudyView
+from lsmtune.report.claim_text import StepText, metric_cells
 from lsmtune.report.comparison import Comparison, MetricRow
 from lsmtune.report.figures import (
+    MARK_WORDS,
     Convergence,
     FailedTrial,
     Failures,
@@ -18,27 +22,95 @@ from lsmtune.report.markup import Html, code, element, join, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.tree import Stalls, Trees
-from lsmtune.report.words import counted, number, quantity, unbroken, unit_text
+from lsmtune.report.words import (
+    counted,
+    label,
+    number,
+    quantity,
+    unbroken,
+    unit_text,
+)
 
 
-def header(view: StudyView, head: Headline) -> Html:
-    """The claim, its grounds, what to be wary of, and the facts of the study."""
-    facts = (
-        element("div", element("dt", term), *(element("dd", unbroken(text)) for text in texts))
-        for term, texts in head.facts
+def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html:
+    """Return the first screen: the claim, one sentence, warnings, a chart and a table."""
+    chart: Html | str = ""
+    if compared is not None and compared.key:
+        chart = picture(
+            "result", comparison_plot(compared.key),
+            comparison_keys(compared.key), f"{head.claim}. {compared.see}", compared.axis,
+        )  # fmt: skip
+    reasons, details = (
+        join(element("p", unbroken(text)) for text in texts)
+        for texts in (head.text.reasons, head.text.details)
     )
     return element(
         "header",
         element("p", f"Tuning study {view.name}{_load(view)}", class_="topic"),
         element("h1", unbroken(head.claim)),
-        element("p", unbroken(" ".join(head.grounds))),
+        element("p", unbroken(head.text.summary)),
+        reasons,
         warnings_box(head.warnings),
-        element("dl", *facts, class_="facts"),
+        chart,
+        _result_table(head.record) if head.record.rows else "",
+        details,
     )
 
 
+def _result_table(claim: Claim) -> Html:
+    winner = f"trial {claim.trial}" if claim.picked else "winner"
+    heads = ("metric", "baseline", winner, f"{winner} / baseline", "95 % interval", "constraint")
+    runs = f"{counted(claim.pairs, 'pair')} of runs" if claim.pairs else "runs of the search"
+    rows = (_result_cells(row) for row in claim.rows)
+    return table(f"The result: medians over {runs}", heads, rows)
+
+
+def _result_cells(row: ClaimRow) -> list[str]:
+    better = row.metric.better
+    small = f"{row.metric.name}, {better} is better" if better else row.metric.name
+    name = element("strong" if row.role == "objective" else "span", label(row.metric.name))
+    cells = [element("span", text, class_="number") for text in metric_cells(row)]
+    return [join([name, element("small", small)]), *cells]
+
+
+def next_section(head: Headline) -> Html:
+    """Return what to do next and how to undo it, as sentences with commands."""
+    undo = head.text.undo
+    return section(
+        "Next steps",
+        "What to do next",
+        *map(_step, head.text.steps),
+        join([element("h3", "To undo"), _step(undo)]) if undo else "",
+    )
+
+
+def _step(step: StepText) -> Html:
+    parts = step.text.split("`")
+    text = element("p", *(code(part) if n % 2 else part for n, part in enumerate(parts)))
+    return text if step.command is None else join([text, command(step.command)])
+
+
+def command(text: str) -> Html:
+    """Return a command with a button that copies it."""
+    return element(
+        "p",
+        element("code", text),
+        element("button", "Copy", type="button"),
+        class_="command",
+    )
+
+
+def facts_section(head: Headline) -> Html:
+    """Return the facts of the study: system, workload, objective."""
+    facts = (
+        element("div", element("dt", term), *(element("dd", unbroken(text)) for text in texts))
+        for term, texts in head.facts
+    )
+    return section("Study", "What was measured", element("dl", *facts, class_="facts"))
+
+
 def warnings_box(warnings: Iterable[str]) -> Html:
-    """What to be wary of; nothing where there is nothing."""
+    """Return warnings in a box, or nothing."""
     notes = [element("p", element("strong", "Note: "), text) for text in warnings]
     return element("div", *notes, class_="warnings", role="note") if notes else Html()
 
@@ -48,15 +120,17 @@ def _load(view: StudyView) -> str:
 
 
 def options_section(record: Options) -> Html:
-    """The changed options as a table."""
-    shown = options_table(record.rows, "best") if record.rows else ""
-    return section("Options that changed", record.title, shown)
+    """Return the changed options as a table."""
+    shown = options_table(record.rows, "winner") if record.rows else ""
+    return section(
+        "Changed options", record.title, element("p", record.see) if record.see else "", shown
+    )
 
 
 def options_table(rows: Iterable[OptionRow], best: str) -> Html:
-    """Options in words and in the engine's own values; `best` says whose they are."""
-    heads = ("option", "base", best, "takes effect", "what it trades")
-    caption = f"Base and {best}; the engine's own values below"
+    """Return a table of options; `best` is the head of the tuned values."""
+    heads = ("option", "baseline", best, "can change", "trade-off")
+    caption = f"Baseline and {best}, with the engine's own values below"
     return table(caption, heads, map(_option_cells, rows))
 
 
@@ -65,7 +139,7 @@ def _option_cells(row: OptionRow) -> list[str]:
         code(row.name),
         _value(row.base, row.raw_base),
         _value(row.best, row.raw_best, "strong"),
-        "online" if row.apply == "online" else "after a restart",
+        "at run time" if row.apply == "online" else "at restart",
         row.trade,
     ]
 
@@ -76,7 +150,7 @@ def _value(text: str, raw: str, name: str = "span") -> Html:
 
 
 def search_section(record: Convergence) -> Html:
-    """The search as a picture, and its numbers as a table to unfold."""
+    """Return the search as a chart, with its numbers in a folded table."""
     if not record.measured and not record.unmeasured:
         return section("The search", record.title)
     drawn = picture(
@@ -103,8 +177,9 @@ def _trials(record: Convergence) -> Html:
 
 def _outcome(trial: Measured) -> str:
     if trial.mark == "cut":
-        return _because("cut, at best still", trial.reason)
-    return trial.mark + (f", by {number(100 * trial.excess)} %" if trial.excess else "")
+        return _because("pruned, best possible value", trial.reason)
+    words = MARK_WORDS[trial.mark]
+    return words + (f", by {number(100 * trial.excess)} %" if trial.excess else "")
 
 
 def _because(status: str, reason: str) -> str:
@@ -112,18 +187,23 @@ def _because(status: str, reason: str) -> str:
 
 
 def comparison_section(record: Comparison) -> Html:
-    """Base against best: the picture of the ratios, and every metric in a table."""
+    """Return all metrics: a chart of the ratios, and folded tables."""
     drawn: Html | str = ""
     if record.drawn:
-        figure, keys = comparison_plot(record), comparison_keys(record)
+        figure = comparison_plot(record.drawn)
+        keys = comparison_keys(record.drawn)
         drawn = picture("comparison", figure, keys, _described(record), record.axis)
     return section(
-        "Base against best",
+        "All metrics",
         record.title,
         element("p", record.see),
         drawn,
         element("p", unbroken(record.caveat), class_="note"),
-        _metrics(f"The main metrics, {record.runs}", record.main),
+        element(
+            "details",
+            element("summary", f"{counted(len(record.main), 'main metric')} as a table"),
+            _metrics(f"The main metrics, {record.runs}", record.main),
+        ),
         element(
             "details",
             element("summary", f"{counted(len(record.others), 'more metric')} as a table"),
@@ -135,7 +215,7 @@ def comparison_section(record: Comparison) -> Html:
 
 
 def _metrics(caption: str, rows: Iterable[MetricRow]) -> Html:
-    heads = ("metric", "unit", "base", "best", "best / base", "meaning")
+    heads = ("metric", "unit", "baseline", "winner", "winner / baseline", "meaning")
     return table(caption, heads, map(_cells, rows))
 
 
@@ -148,7 +228,7 @@ def _cells(row: MetricRow) -> list[str]:
 
 
 def measured_text(value: float | None, unit: str) -> Html:
-    """A value in the unit of its row; sizes bring a unit that is easier to read."""
+    """Return a value in the unit of its row; sizes get a larger unit."""
     if value is None:
         return Html("not measured")
     text = quantity(value, unit) if unit == "bytes" else number(value)
@@ -161,7 +241,7 @@ def _judged(row: MetricRow) -> Html:
 
 
 def trees_section(record: Trees) -> Html:
-    """The levels of base and best, a picture for each quantity."""
+    """Return the levels of baseline and winner, a chart per quantity."""
     pictures = (
         element(
             "div",
@@ -171,27 +251,25 @@ def trees_section(record: Trees) -> Html:
         )
         for name, levels in (("size", record.size), ("written", record.written))
     )
-    return section("The trees", record.title, element("div", *pictures, class_="pair"))
+    return section("LSM trees", record.title, element("div", *pictures, class_="pair"))
 
 
 def stalls_section(record: Stalls) -> Html:
-    """The stalls by cause as a table; the title says it all where there were none."""
+    """Return the stalls by cause as a table."""
     if not record.rows:
         return section("Stalls", record.title)
     rows = ((code(cause), f"{base:,}", f"{best:,}") for cause, base, best in record.rows)
-    return section("Stalls", record.title, table(record.see, ("cause", "base", "best"), rows))
+    return section("Stalls", record.title, table(record.see, ("cause", "baseline", "winner"), rows))
 
 
 def failures_section(record: Failures) -> Html:
-    """The failed trials as a table; the title says it all where none failed."""
-    heads = ("number", "status", "reason", "differs from the base in")
+    """Return the failed and pruned runs as a table."""
+    heads = ("trial", "status", "reason", "changed options")
     rows = (_failed_cells(row) for row in record.rows)
     return section(
-        "Failed and cut trials"
-        if any(row.status == "cut" for row in record.rows)
-        else "Failed trials",
+        "Failed and pruned runs",
         record.title,
-        table("Runs without a comparable measurement", heads, rows) if record.rows else "",
+        table("Status and reason of each run", heads, rows) if record.rows else "",
     )
 
 
@@ -200,57 +278,55 @@ def _failed_cells(row: FailedTrial) -> list[str]:
         join([str(row.number), element("small", row.role)]),
         join([element("strong", row.status), element("small", row.meaning)]),
         row.reason,
-        join(element("div", code(text)) for text in row.differences)
+        element(
+            "details",
+            element("summary", counted(len(row.differences), "option")),
+            *(element("div", code(text)) for text in row.differences),
+        )
         if row.differences
-        else "nothing",
+        else "none",
     ]
 
 
 _LOADED = (
-    "Every trial starts from an empty store: load, flush, wait until no flush or compaction is "
-    "left, then a short probe of reads on the settled tree. So writes are not won by leaving "
-    "work undone or by wrecking reads; load + settle counts both."
+    "Each trial starts with an empty store. It runs the load, flushes, and waits until all flushes "
+    "and compactions are done. A short read probe follows. So a config cannot win by postponing "
+    "work or by slowing down reads."
 )
-_PREPARED = (
-    "Every trial runs its load on a database that was built before and had settled. What is "
-    "measured is the load itself."
-)
+_PREPARED = "Each trial runs its load on a database that was built and settled before."
 _PROBED = (
-    "After it: flush, wait until no flush or compaction is left, then a short probe of reads on "
-    "the settled tree."
+    "After the load, the trial flushes, waits until all flushes and compactions are done, and runs "
+    "a short read probe."
 )
 _BUILT = (
-    "What concerns written bytes is that of building the database, since the load only reads: so "
-    "reads are not won by writing everything more often."
+    "The load only reads. Metrics of written bytes are therefore those of building the database."
 )
-_DIRECT = (
-    "Reads pass by the operating system's page cache, so that only the store's own caches count."
-)
+_DIRECT = "Reads do not use the operating system's page cache. Only the store's own caches help."
 _WRITE_AMP = (
-    "Write amplification is exact: bytes flushed and compacted over bytes that the clients "
-    "wrote. The W-Amp of RocksDB's own table divides by flushed, already compressed bytes, so it "
-    "moves with the compression; it stands here as w_amp_table."
+    "Write amplification is exact: bytes of flushes and compactions divided by bytes of user "
+    "writes. RocksDB's own W-Amp divides by compressed bytes; it is shown as w_amp_table."
 )
 _MEMORY = (
-    "The options that ran are read back from the engine. Memory for memtables and cache stays "
-    "within the memory limit, so that gains are not bought with memory."
+    "The options that ran are read back from the engine. Memtables and block cache together stay "
+    "within the memory limit, so a config cannot win by using more memory."
 )
 _CUT = (
-    "A trial that could no longer win was ended early. Its mark shows what it could at best still "
-    "have reached; nothing of it counts as measured."
+    "A trial that could no longer win was pruned. The chart shows the best value that it could "
+    "still have reached. It is not a measurement."
 )
 _PAIRS = (
-    "A claim rests on pairs: best and base measured one after the other in random order, a fresh "
-    "seed of the load each pair. The interval of 95 % is a t-interval on the logarithms of the "
-    "ratios, and a gain is claimed only if all of it lies below 1 and no limit is broken."
+    "Verification runs winner and baseline in pairs, in random order, with a new workload seed per "
+    "pair. Intervals are 95 % t-intervals of the log ratios. A gain is claimed only if the whole "
+    "interval of the objective is below 1 and no constraint is broken."
 )
 _GOALS = (
-    "With several goals the interval is that of their mean, and no goal may be shown to be lost."
+    "With several objectives, this interval is that of their mean, and no objective may be proven "
+    "worse."
 )
 
 
 def method_section(view: StudyView) -> Html:
-    """How it was measured, in a few sentences."""
+    """Return how the study measures, in a few sentences."""
     load = view.workload
     sentences = (
         _PREPARED if load.preset.prepared else _LOADED,
@@ -260,8 +336,8 @@ def method_section(view: StudyView) -> Html:
         _WRITE_AMP,
         _MEMORY,
         _CUT if view.cut else "",
-        _PAIRS if view.verification else "Best and base were not yet run in pairs.",
+        _PAIRS if view.verification else "The winner is not verified in pairs of runs yet.",
         _GOALS if view.objective.pareto and view.verification else "",
     )
-    told = (element("p", text) for text in sentences if text)
-    return section("Method", "How it was measured", *told)
+    paragraphs = (element("p", text) for text in sentences if text)
+    return section("Method", "How it was measured", *paragraphs)

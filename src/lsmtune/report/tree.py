@@ -1,4 +1,4 @@
-"""The trees that base and best left: bytes by level, and why writes stalled."""
+"""LSM trees of baseline and winner: bytes per level, and causes of write stalls."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _FIELDS: tuple[Field, ...] = ("size_bytes", "write_bytes")
 
 @dataclass(frozen=True, slots=True)
 class LevelBar:
-    """Bytes of one level in base and in best; None where the engine does not state them."""
+    """Bytes of one level in baseline and winner; None if the engine does not report them."""
 
     level: str
     base: int | None
@@ -23,7 +23,7 @@ class LevelBar:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """One quantity of the levels of base and best, from the top of the tree down."""
+    """One quantity of the levels, from the top of the tree down."""
 
     title: str
     see: str
@@ -32,7 +32,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """The trees of base and best: the size of their levels, and the bytes written into them."""
+    """Size of the levels of baseline and winner, and the bytes written into them."""
 
     title: str
     size: Levels
@@ -41,7 +41,7 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Stalls:
-    """How often writes stalled in base and in best, by cause as the engine names it."""
+    """Number of write stalls in baseline and winner, by the engine's name of the cause."""
 
     title: str
     see: str
@@ -49,7 +49,7 @@ class Stalls:
 
 
 def trees(view: StudyView) -> Trees | None:
-    """The levels that hold or were given bytes; None without such levels in base and best."""
+    """Return the levels with bytes; None if neither tree has one."""
     if view.base is None or view.best is None:
         return None
     base, best = _by_level(view.base), _by_level(view.best)
@@ -60,31 +60,31 @@ def trees(view: StudyView) -> Trees | None:
         tuple(LevelBar(n, _bytes(base, n, field), _bytes(best, n, field)) for n in used)
         for field in _FIELDS
     )
-    see = "A pair of bars a level: {}, hatched in base and plain in best."
+    see = "Bars per level: {}. Hatched is the baseline, plain is the winner."
     return Trees(
         title=_largest_change(written),
-        size=Levels(f"Size: {_totals(size)}", see.format("its size once settled"), size),
+        size=Levels(f"Size: {_totals(size)}", see.format("size after settling"), size),
         written=Levels(
             f"Written: {_totals(written)}",
-            see.format("bytes flushed or compacted into it"),
+            see.format("bytes that flushes and compactions wrote"),
             written,
         ),
     )
 
 
 def _largest_change(bars: Sequence[LevelBar]) -> str:
-    """The level whose written bytes changed most, in words."""
+    """Return the level whose written bytes changed most, in words."""
     changes = [
         (abs(bar.base - bar.best), bar.level, bar.base, bar.best)
         for bar in bars
         if bar.base is not None and bar.best is not None
     ]
     if not changes or max(changes)[0] == 0:
-        return "The levels of base and best"
+        return "Levels of baseline and winner"
     _, level, base, best = max(changes)
     return (
-        f"The largest difference is in {level}: base wrote {quantity(base, 'bytes')} into it, "
-        f"best {quantity(best, 'bytes')}"
+        f"{level} changed most: {quantity(base, 'bytes')} written by the baseline, "
+        f"{quantity(best, 'bytes')} by the winner"
     )
 
 
@@ -112,21 +112,21 @@ def _bytes(levels: Mapping[str, Level], name: str, field: Field) -> int | None:
 def _totals(bars: Sequence[LevelBar]) -> str:
     known = [(bar.base, bar.best) for bar in bars if bar.base is not None and bar.best is not None]
     if not known or len(known) < len(bars):
-        return "not stated for every level"
+        return "not reported for every level"
     base, best = (quantity(sum(values), "bytes") for values in zip(*known, strict=True))
-    return f"{base} in base, {best} in best"
+    return f"{base} in the baseline, {best} in the winner"
 
 
 def stalls(view: StudyView) -> Stalls | None:
-    """The stalls of base and best, totals last; None without base and best, or without writes."""
+    """Return the stalls, totals last; None without baseline and winner, or without writes."""
     if view.base is None or view.best is None or view.workload.kind == "read":
         return None
     base, best = view.base.stalls, view.best.stalls
     causes = [c for c in {**base, **best} if base.get(c) or best.get(c)]
     times = [run.metrics.get("stall_s") for run in (view.base, view.best)]
     return Stalls(
-        title=_stalls_title(times) if causes or any(times) else "No stalls in base or in best",
-        see="How often writes were delayed or stopped, by cause as the engine names it.",
+        title=_stalls_title(times) if causes or any(times) else "No stalls in baseline and winner",
+        see="Number of write stalls, by the engine's name of the cause",
         rows=tuple(
             (cause, base.get(cause, 0), best.get(cause, 0))
             for cause in sorted(causes, key=lambda cause: cause.startswith("total"))
@@ -137,5 +137,5 @@ def stalls(view: StudyView) -> Stalls | None:
 def _stalls_title(times: Sequence[float | None]) -> str:
     base, best = (None if time is None else quantity(time, "s") for time in times)
     if base is None or best is None:
-        return "Writes stalled; the time is not stated"
-    return f"Writes stalled for {base} in base, {best} in best"
+        return "Writes stalled; the time is unknown"
+    return f"Writes stalled for {base} in the baseline, {best} in the winner"

@@ -1,10 +1,10 @@
-"""Numbers and names as the page writes them: no more digits than the measurement carries."""
+"""Numbers and names for people, with no more digits than the measurement justifies."""
 
 import re
 from dataclasses import dataclass
 from math import floor, log10
-from typing import Literal
 
+from lsmtune import verdict
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
@@ -14,44 +14,59 @@ _DIGITS = 3
 _MAX_DECIMALS = 4
 _LABELS = {
     "write_amp": "write amplification",
-    "wal_inclusive_write_amp": "write amplification with the log",
+    "wal_inclusive_write_amp": "write amplification with WAL",
+    "w_amp_table": "table W-Amp",
+    "flush_write_bytes": "bytes written by flushes",
+    "compact_write_bytes": "bytes written by compactions",
     "live_sst_bytes": "live space",
     "peak_space_bytes": "peak space",
     "space_amp": "space amplification",
-    "load_s": "load",
-    "settle_s": "settling",
-    "total_s": "load + settle",
+    "load_s": "load time",
+    "settle_s": "settle time",
+    "total_s": "load + settle time",
     "throughput_ops_s": "throughput",
     "sustained_ops_s": "sustained throughput",
+    "rate_mb_s": "data rate",
     "stall_s": "stall time",
-    "build_s": "time to build",
+    "stall_percent": "share of stall time",
+    "build_s": "build time",
+    "tpmc": "new orders per minute",
+    "retries": "retried transactions",
     "read_amp": "read amplification",
     "block_reads": "blocks read",
-    "cache_hit_data": "data blocks found in the cache",
-    "cache_hit_index": "index blocks found in the cache",
-    "cache_hit_filter": "filter blocks found in the cache",
-    "memtable_hit": "gets that a memtable answered",
+    "cache_hit_data": "cache hits for data blocks",
+    "cache_hit_index": "cache hits for index blocks",
+    "cache_hit_filter": "cache hits for filter blocks",
+    "memtable_hit": "gets answered by a memtable",
+    "get_found": "gets that found a record",
     "compact_read_bytes": "bytes read by compactions",
     "background_jobs": "flushes and compactions",
     "background_s": "time of flushes and compactions",
-    "bloom_useful": "reads spared by filters",
+    "bloom_useful": "reads saved by filters",
+    "compaction_cpu_s": "CPU time of compactions",
+    "cpu_s": "CPU time",
+    "others_cpu_percent": "CPU use of other processes",
+    "disk_write_bytes": "bytes written to disk",
+    "disk_write_amp": "disk write amplification",
+    "disk_bytes": "disk space",
+    "peak_rss_bytes": "peak memory",
 }
 _LATENCIES = {
-    "write": "writes", "get": "gets", "get_missing": "gets that miss", "scan": "scans",
-    "new_order": "new orders", "payment": "payments", "order_status": "looks at an order",
-    "delivery": "deliveries", "stock_level": "looks at the stock", "transaction": "transactions",
+    "write": "writes", "get": "gets", "get_missing": "gets of missing keys", "scan": "scans",
+    "new_order": "new orders", "payment": "payments", "order_status": "order-status queries",
+    "delivery": "deliveries", "stock_level": "stock-level queries", "transaction": "transactions",
 }  # fmt: skip
 _PERCENTILE = re.compile(r"(\w+)_p(\d\d)(\d*)_us")
 _MEAN = re.compile(r"(\w+)_mean_us")
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
-Side = Literal["better", "worse", "undecided"]
+Side = verdict.Side
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio with the bounds of its interval; without bounds where it rests on single runs."""
+    """A ratio with the bounds of its 95 % interval, or without bounds if it is not verified."""
 
     value: float
     low: float | None = None
@@ -59,22 +74,22 @@ class Ratio:
 
     @classmethod
     def of(cls, interval: Interval) -> "Ratio":
-        """The ratio that an interval describes."""
+        """Return the ratio of an interval."""
         return cls(interval.median, interval.low, interval.high)
 
     def inverse(self) -> "Ratio":
-        """The ratio seen from the other side."""
+        """Return 1 / ratio."""
         if self.low is None or self.high is None:
             return Ratio(1 / self.value)
         return Ratio(1 / self.value, 1 / self.high, 1 / self.low)
 
     def gain(self, metric: str) -> "Ratio":
-        """The ratio turned so that below 1 is better for the metric."""
+        """Return the ratio turned so that below 1 is better for the metric."""
         return self.inverse() if METRICS[metric].better == "higher" else self
 
     @property
     def side(self) -> Side:
-        """What the interval proves of a turned ratio; nothing if it includes 1 or is missing."""
+        """The proven side of a turned ratio: undecided if the interval includes 1 or is missing."""
         if self.high is not None and self.high < 1:
             return "better"
         if self.low is not None and self.low > 1:
@@ -85,7 +100,7 @@ class Ratio:
         return self.text()
 
     def text(self, unit: str = TIMES) -> str:
-        """The ratio and, in brackets, its interval; `unit` stands after the ratio."""
+        """Return the ratio, `unit` and, in brackets, the interval."""
         if self.low is None or self.high is None:
             return f"{number(self.value)} {unit}"
         digits = _decimals(self.low, self.high)
@@ -94,22 +109,25 @@ class Ratio:
 
 
 def _decimals(low: float, high: float) -> int:
-    """Decimals that show the interval's first digit, and never round a bound onto 1."""
+    """Return decimals that show the interval's first digit and never round a bound to 1."""
     half = (high - low) / 2
     decimals = min(max(-floor(log10(half)), 0), _MAX_DECIMALS) if half > 0 else _DIGITS
-    while decimals < _MAX_DECIMALS and any(x != 1 and round(x, decimals) == 1 for x in (low, high)):
+    while decimals < _MAX_DECIMALS and any(
+        (x != 1 and round(x, decimals) == 1) or (x > 0 and round(x, decimals) == 0)
+        for x in (low, high)
+    ):
         decimals += 1
     return decimals
 
 
 def number(value: float) -> str:
-    """A number with three significant digits: `2.68`, `32,500`."""
+    """Return a number with three significant digits: `2.68`, `32,500`."""
     rounded = float(f"{value:.{_DIGITS}g}")
     return f"{rounded:,.0f}" if abs(rounded) >= 10**_DIGITS else f"{rounded:g}"
 
 
 def quantity(value: float, unit: str) -> str:
-    """A number with its unit, as people read it: `76.3 MiB`, `4.2 s`, `32,500 ops/s`."""
+    """Return a number with its unit: `76.3 MiB`, `4.2 s`, `32,500 ops/s`."""
     if unit == "bytes":
         size, name = format_bytes(value).split(" ")
         return f"{number(float(size))} {name}"
@@ -119,17 +137,17 @@ def quantity(value: float, unit: str) -> str:
 
 
 def metric_value(metric: str, value: float) -> str:
-    """A metric's value with its unit."""
+    """Return a metric's value with its unit."""
     return quantity(value, METRICS[metric].unit)
 
 
 def unit_text(unit: str) -> str:
-    """The unit as it is written in a text."""
+    """Return the unit as it is written in a text."""
     return "µs" if unit == "us" else unit
 
 
 def knob_value(knob: Knob, value: Value) -> str:
-    """A knob's value in words: its size, its choice by name, or what a special value means."""
+    """Return a knob's value in words: a size, the name of a choice, or a special meaning."""
     special = next((s.meaning for s in knob.special if s.value == value), None)
     if special is not None:
         return special
@@ -146,13 +164,13 @@ def knob_value(knob: Knob, value: Value) -> str:
 
 
 def unbroken(text: str) -> str:
-    """The text in which no line ends between a number, its sign and its interval."""
+    """Return the text without line breaks between a number, its unit and its interval."""
     joined = text.replace("\N{EN DASH}", "\N{EN DASH}\N{WORD JOINER}")
     return re.sub(rf" (?={TIMES}|%)|(?<=[{TIMES}±]) ", "\N{NO-BREAK SPACE}", joined)
 
 
 def label(metric: str) -> str:
-    """The metric's name in a sentence."""
+    """Return the metric's name for a sentence."""
     latency = _PERCENTILE.fullmatch(metric)
     mean = _MEAN.fullmatch(metric)
     if mean is not None:
@@ -160,30 +178,30 @@ def label(metric: str) -> str:
     if latency is None:
         return _LABELS.get(metric, metric.replace("_", " "))
     share = f"{latency[2]}.{latency[3]}" if latency[3] else latency[2]
-    return f"{share} % latency of {_LATENCIES[latency[1]]}"
+    return f"p{share} latency of {_LATENCIES[latency[1]]}"
 
 
 def drawn_unit(metric: str) -> tuple[float, str]:
-    """By what a picture divides a metric's values, and the unit of its axis."""
+    """Return the divisor of a metric's values in a chart, and the unit of the axis."""
     unit = METRICS[metric].unit
     return MIB if unit == "bytes" else 1.0, {"bytes": "MiB", "ratio": ""}.get(unit, unit)
 
 
 def sentence_start(text: str) -> str:
-    """The text with a capital first letter."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def listed(parts: list[str]) -> str:
-    """The parts as a list in a sentence: `a, b and c`."""
+    """Return the parts as a list for a sentence: `a, b and c`."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def option_value(value: Value) -> str:
-    """A knob's value as the engine spells it."""
+    """Return a knob's value as the engine spells it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def counted(count: int, noun: str) -> str:
-    """A count with its noun: `1 trial`, `16 trials`, `no trials`."""
+    """Return a count with its noun: `1 trial`, `16 trials`, `no trials`."""
     return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"

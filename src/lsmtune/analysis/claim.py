@@ -1,0 +1,359 @@
+"""The claim of a study: one record of what may be said about its result.
+
+`claim_of` decides. The terminal, the page and the exported files only print the record.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isinf
+from statistics import median
+from typing import Literal
+
+from lsmtune.analysis.deploy import export_command
+from lsmtune.analysis.steps import Step, next_steps
+from lsmtune.analysis.study_view import Change, StudyView, TrialView
+from lsmtune.metrics.definitions import METRICS, Metric
+from lsmtune.objective import Limit, Metrics, median_metrics, parse_limit
+from lsmtune.stats import Interval
+from lsmtune.verdict import UNKNOWN, LimitCheck, Side, Verdict, side_of
+
+Status = Literal[
+    "gain", "no gain", "loss", "not verified", "nothing found", "not measured", "no search"
+]
+Reason = Literal[
+    "constraint broken", "constraint unknown", "objective worse", "chance", "objective unknown"
+]
+State = Literal["kept", "broken", "unknown"]
+RowRole = Literal["objective", "constraint", "speed"]
+
+_TINY = 1e-9
+"""Replaces a bound of zero, as in `Limit.ratio`."""
+_PRECISE = 0.05
+"""Half width of the objective's interval that verification aims for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A constraint, checked on the winner.
+
+    `value` is the measured value that `limit` bounds: a multiple of the baseline if
+    `limit.times_base`, else a number in the metric's unit. `why` says why it is unknown.
+    """
+
+    limit: Limit
+    state: State
+    value: float | None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """A metric of baseline and winner: medians over the compared runs.
+
+    `ratio` is winner / baseline, or None if the metric was zero or missing in a run. `interval`
+    is its 95 % interval, or None without verification; then `side` is "undecided".
+    """
+
+    metric: Metric
+    role: RowRole
+    baseline: float | None
+    winner: float | None
+    ratio: float | None
+    interval: Interval | None
+    side: Side
+    constraints: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A verification of the same config at another scale."""
+
+    scale: str
+    status: Literal["gain", "no gain"]
+    objective: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """The best config that keeps all constraints.
+
+    `ratio` is its objective / baseline in the search. `verified`: pairs of runs did not prove it.
+    """
+
+    trial: int
+    ratio: float
+    verified: bool
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Everything that may be said about the result of a study.
+
+    `trial` is the number of the winner or, if `picked`, of the trial that the user chose.
+    `reasons` explain why there is no gain. `objective` is the interval of the objective, winner /
+    baseline; `value` is its estimate, also without verification. `lost` names the objectives that
+    got worse. `failed` has the constraints that are not kept and `failed_trial` the trial that
+    broke them. `alternative` is set if no gain is claimed and, before verification, only if
+    a constraint failed.
+    `wide` is the half width of the objective's interval if it is wider than wanted. `undo` is the
+    command that writes the baseline's values.
+    """
+
+    study: str
+    engine: str
+    objective_name: str
+    objectives: int
+    status: Status
+    reasons: tuple[Reason, ...]
+    trial: int | None
+    picked: bool
+    searched: int
+    no_search: str | None
+    pairs: int
+    scale: str
+    search_scale: str
+    simulated: bool
+    unverified_at_full_scale: bool
+    assertions_enabled: bool
+    objective: Interval | None
+    value: float | None
+    fitness: float | None
+    rows: tuple[MetricRow, ...]
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+    lost: tuple[str, ...]
+    failed: tuple[Constraint, ...]
+    failed_trial: int | None
+    alternative: Alternative | None
+    others: tuple[Scaled, ...]
+    front: int
+    notes: tuple[str, ...]
+    wide: float | None
+    changes: tuple[Change, ...]
+    steps: tuple[Step, ...]
+    undo: str | None
+
+    @property
+    def gain(self) -> bool:
+        """True if a gain is claimed."""
+        return self.status == "gain"
+
+
+def claim_of(view: StudyView) -> Claim:
+    """Decide what may be claimed about a study."""
+    verification = view.verification
+    verdict = verification.verdict if verification else None
+    status = _status(view, verdict)
+    rows = tuple(_rows(view))
+    failed, failed_trial = _failed(view, rows)
+    unbroken = status == "not verified" and not failed
+    alternative = None if status == "gain" or unbroken else _alternative(view)
+    objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
+    value = objective.median if objective else _unverified_value(view, verdict)
+    best = view.best_trial
+    return Claim(
+        study=view.name,
+        engine=view.engine,
+        objective_name=view.objective.name,
+        objectives=len(view.objective.goals),
+        status=status,
+        reasons=tuple(_reasons(verdict)) if verdict else (),
+        trial=best.number if best else None,
+        picked=view.picked,
+        searched=len(view.searched),
+        no_search=view.no_search,
+        pairs=verdict.pairs if verdict else 0,
+        scale=verification.scale if verification else view.scale,
+        search_scale=view.scale,
+        simulated=view.is_simulated,
+        unverified_at_full_scale=best is not None and view.unverified_at_full_scale,
+        assertions_enabled=view.assertions_enabled,
+        objective=objective,
+        value=value,
+        fitness=None if value is None else view.objective.fitness(value),
+        rows=rows,
+        better=verdict.better if verdict else (),
+        worse=verdict.worse if verdict else (),
+        lost=verdict.lost_goals if verdict else (),
+        failed=failed,
+        failed_trial=failed_trial,
+        alternative=alternative,
+        others=tuple(_others(view)),
+        front=len(view.front) if view.objective.pareto else 0,
+        notes=verdict.notes if verdict else (),
+        wide=_wide(verdict),
+        changes=view.changes,
+        steps=next_steps(view, status, failed=bool(failed), other=_other(alternative, view)),
+        undo=export_command(view.name, view.engine, trial=_picked(view), back=True)
+        if status == "gain"
+        else None,
+    )
+
+
+def _status(view: StudyView, verdict: Verdict | None) -> Status:
+    if verdict is not None:
+        worse = verdict.objective != UNKNOWN and verdict.objective.low > 1
+        return "loss" if worse else verdict.claim
+    if view.best_trial is not None:
+        return "not verified"
+    if view.no_search is not None:
+        return "no search"
+    measured = view.base is not None and any(trial.value is not None for trial in view.searched)
+    return "nothing found" if measured or _all_failed(view) else "not measured"
+
+
+def _all_failed(view: StudyView) -> bool:
+    """Return True if trials ran, but none can be compared with the baseline."""
+    return view.base is not None and bool(view.searched)
+
+
+def _reasons(verdict: Verdict) -> Iterator[Reason]:
+    """Yield the reasons for no gain."""
+    if verdict.claim == "gain":
+        return
+    if any(not check.holds and check.use is not None for check in verdict.limits):
+        yield "constraint broken"
+    if any(check.use is None for check in verdict.limits):
+        yield "constraint unknown"
+    if verdict.lost_goals or verdict.objective.low > 1:
+        yield "objective worse"
+    if verdict.objective == UNKNOWN:
+        yield "objective unknown"
+    elif verdict.objective.low <= 1 <= verdict.objective.high:
+        yield "chance"
+
+
+def _unverified_value(view: StudyView, verdict: Verdict | None) -> float | None:
+    """The winner's objective in the search, where no verification has replaced it."""
+    best = view.best_trial
+    if verdict is not None or best is None:
+        return None
+    base = median_metrics(view.base_runs)
+    if view.best_metrics and not any(
+        name not in run for name in view.objective.metrics for run in (view.best_metrics, base)
+    ):
+        return view.objective.value(view.best_metrics, base)
+    return best.value
+
+
+def _rows(view: StudyView) -> Iterator[MetricRow]:
+    """The objective's metrics first, then those with a constraint, then the speed."""
+    if view.best_trial is None:
+        return
+    best, base = compared_runs(view)
+    constraints = _constraints(view, best, base)
+    speed = "sustained_ops_s" if view.workload.kind == "write" else "throughput_ops_s"
+    roles: dict[str, RowRole] = dict.fromkeys(view.objective.metrics, "objective")
+    for constraint in constraints:
+        roles.setdefault(constraint.limit.metric, "constraint")
+    roles.setdefault(speed, "speed")
+    for name, role in roles.items():
+        found = tuple(c for c in constraints if c.limit.metric == name)
+        values = [_median(name, runs) for runs in (base, best)]
+        if role == "objective" or found or any(value is not None for value in values):
+            yield _row(view, name, role, values, found)
+
+
+def _row(
+    view: StudyView,
+    name: str,
+    role: RowRole,
+    values: Sequence[float | None],
+    constraints: tuple[Constraint, ...],
+) -> MetricRow:
+    baseline, winner = values
+    interval = view.verification.verdict.ratios.get(name) if view.verification else None
+    ratio = interval.median if interval else None
+    if view.verification is None and baseline and winner and baseline > 0 and winner > 0:
+        ratio = winner / baseline
+    side = side_of(name, interval) if interval else "undecided"
+    return MetricRow(METRICS[name], role, baseline, winner, ratio, interval, side, constraints)
+
+
+def compared_runs(view: StudyView) -> tuple[list[Metrics], list[Metrics]]:
+    """Return the runs of winner and baseline: the pairs if verified, else those of the search."""
+    if view.verification is not None:
+        pairs = view.verification.pairs
+        return [best for best, _ in pairs], [base for _, base in pairs]
+    base = list(view.base_runs) or ([view.base.metrics] if view.base else [])
+    return [view.best_metrics] if view.best_metrics else [], list(base)
+
+
+def _median(name: str, runs: Sequence[Metrics]) -> float | None:
+    values = [run[name] for run in runs if name in run]
+    return median(values) if values else None
+
+
+def _constraints(
+    view: StudyView, best: Sequence[Metrics], base: Sequence[Metrics]
+) -> list[Constraint]:
+    if view.verification is not None:
+        return [_checked(check) for check in view.verification.verdict.limits]
+    metrics = [median_metrics(runs) if runs else {} for runs in (best, base)]
+    return [_constraint(limit, limit.ratio(*metrics)) for limit in view.objective.limits]
+
+
+def _checked(check: LimitCheck) -> Constraint:
+    limit = parse_limit(check.limit)
+    if check.use is None:
+        return Constraint(limit, "unknown", None, check.why)
+    return _constraint(limit, check.use)
+
+
+def _constraint(limit: Limit, use: float) -> Constraint:
+    if isinf(use):
+        return Constraint(limit, "unknown", None, f"{limit.metric} was not measured")
+    bound = max(limit.bound, _TINY)
+    value = bound * use if limit.relation == "<=" else bound / use
+    return Constraint(limit, "kept" if use <= 1 else "broken", value)
+
+
+def _failed(
+    view: StudyView, rows: Sequence[MetricRow]
+) -> tuple[tuple[Constraint, ...], int | None]:
+    """The constraints that the winner does not keep; without a winner, the most tempting trial."""
+    if view.best_trial is not None:
+        checks = [check for row in rows for check in row.constraints]
+        failed = tuple(check for check in checks if check.state != "kept")
+        return failed, view.best_trial.number if failed else None
+    better = [t for t in view.searched if t.value is not None and t.value < 1 and not t.feasible]
+    tempting = min(better, key=lambda trial: trial.value or 0, default=None)
+    if tempting is None:
+        return (), None
+    base = median_metrics(view.base_runs)
+    checks = [_constraint(x, x.ratio(tempting.metrics, base)) for x in view.objective.limits]
+    failed = tuple(check for check in checks if check.state != "kept")
+    return failed, tempting.number if failed else None
+
+
+def _alternative(view: StudyView) -> Alternative | None:
+    found: TrialView | None = view.best_within_limits
+    if found is None or found.value is None:
+        return None
+    return Alternative(found.number, found.value, found.number in view.verified, found.changes)
+
+
+def _other(alternative: Alternative | None, view: StudyView) -> int | None:
+    """The number of an alternative that promises a gain and is not the winner."""
+    best = view.best_trial
+    if alternative is None or alternative.ratio >= 1 or alternative.verified or view.picked:
+        return None
+    return None if best and best.number == alternative.trial else alternative.trial
+
+
+def _picked(view: StudyView) -> int | None:
+    return view.best_trial.number if view.picked and view.best_trial else None
+
+
+def _others(view: StudyView) -> Iterator[Scaled]:
+    for found in view.verifications[1:]:
+        objective = found.verdict.objective
+        yield Scaled(found.scale, found.verdict.claim, None if objective == UNKNOWN else objective)
+
+
+def _wide(verdict: Verdict | None) -> float | None:
+    """The half width of the objective's interval, if it is wider than wanted."""
+    if verdict is None or verdict.objective == UNKNOWN or verdict.half_width <= _PRECISE:
+        return None
+    return verdict.half_width

@@ -1,0 +1,29 @@
+"""Forms in which each engine's options can be exported, and the commands that export them."""
+
+from shlex import quote
+
+FORMATS = {
+    "rocksdb": ("options", "db_bench"),
+    "myrocks": ("my.cnf",),
+    "embedded": ("toml",),
+    "tikv": ("tikv-toml",),
+    "simulated": ("db_bench", "options"),
+}
+"""The export formats of each engine; the first is the one to deploy."""
+
+FILES = {
+    "options": "OPTIONS", "my.cnf": "my.cnf", "toml": "settings.toml", "tikv-toml": "tikv.toml",
+    "db_bench": "flags",
+}  # fmt: skip
+"""The file name of each export format."""
+
+
+def export_command(
+    study: str, engine: str, *, trial: int | None = None, back: bool = False, to_file: bool = True
+) -> str:
+    """Return the command that writes the file to deploy, or with `back` the one to undo it."""
+    form = FORMATS[engine][0]
+    picked = "" if trial is None else f" --trial {trial}"
+    output = f" -o {FILES[form]}{'.back' if back else ''}" if to_file else ""
+    way = " --back" if back else ""
+    return f"lsmtune export {quote(study)}{picked} --format {form}{way}{output}"

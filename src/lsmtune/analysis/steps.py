@@ -1,0 +1,63 @@
+"""Next steps of a study, as codes with commands."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from shlex import quote
+from typing import Literal
+
+from lsmtune.analysis.deploy import export_command
+from lsmtune.analysis.study_view import StudyView
+
+StepKind = Literal[
+    "verify", "verify_full_size", "verify_other", "deploy", "run_for_real", "search_more",
+    "relax_constraint", "keep_baseline", "pick", "start", "read_screening", "read_sweep",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A thing to do next, and the command that does it, if there is one."""
+
+    kind: StepKind
+    command: str | None = None
+
+
+def next_steps(
+    view: StudyView, status: str, *, failed: bool, other: int | None
+) -> tuple[Step, ...]:
+    """Return what the user can do next, the most useful step first.
+
+    `failed`: a constraint was not kept. `other`: another trial that is worth verifying.
+    """
+    return tuple(_steps(view, status, failed=failed, other=other))
+
+
+def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> Iterator[Step]:
+    study = quote(view.name)
+    best = view.best_trial
+    picked = best.number if view.picked and best else None
+    flag = "" if picked is None else f" --trial {picked}"
+    if status == "not measured":
+        yield Step("start")
+    elif status == "no search":
+        if view.no_search == "screening":
+            yield Step("read_screening", f"lsmtune importance {study}")
+        else:
+            yield Step("read_sweep")
+    elif status == "not verified":
+        yield Step("verify", f"lsmtune verify {study}{flag}")
+    elif status == "gain":
+        if view.is_simulated:
+            yield Step("run_for_real")
+        elif view.unverified_at_full_scale:
+            yield Step("verify_full_size", f"lsmtune verify {study}{flag} --scale 1")
+        yield Step("deploy", export_command(view.name, view.engine, trial=picked))
+    else:
+        yield Step("keep_baseline")
+        if other is not None:
+            yield Step("verify_other", f"lsmtune verify {study} --trial {other}")
+        yield Step("search_more")
+        if failed:
+            yield Step("relax_constraint")
+    if len(view.front) > 1 and not view.picked:
+        yield Step("pick", export_command(view.name, view.engine, to_file=False) + " --trial N")

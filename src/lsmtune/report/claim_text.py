@@ -1,0 +1,269 @@
+"""Sentences and tables of a claim, for the terminal, the page and the exported files."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lsmtune.analysis.claim import Claim, Constraint, MetricRow
+from lsmtune.analysis.steps import StepKind
+from lsmtune.objective import Limit
+from lsmtune.report.headline_text import headline_of, percent
+from lsmtune.report.words import (
+    TIMES,
+    Ratio,
+    counted,
+    label,
+    listed,
+    metric_value,
+    number,
+)
+from lsmtune.stats import Interval
+
+_SIMULATED = "UNVERIFIED on RocksDB: simulated, not measured."
+_LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
+_STEPS: dict[StepKind, str] = {
+    "verify": "Verify this trial in pairs of runs:",
+    "verify_full_size": "Verify the gain with a full-size tree:",
+    "verify_other": "Verify the best trial that keeps all constraints:",
+    "deploy": "Write the file to deploy:",
+    "run_for_real": "Run the study with a real engine. A simulation proves nothing.",
+    "search_more": "Or search further: run the same `lsmtune tune` with more trials.",
+    "relax_constraint": "Or relax the constraint in a new study with --limit.",
+    "keep_baseline": "Keep the baseline.",
+    "pick": "Or pick another trial of the front:",
+    "start": "Run `lsmtune tune` again; it continues the study.",
+    "read_screening": "Show which knobs matter:",
+    "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepText:
+    """A sentence about what to do, and its command, if there is one."""
+
+    text: str
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimText:
+    """A claim in words, in the order in which it is printed.
+
+    `reasons` say why no gain is claimed, and which config keeps all constraints.
+    """
+
+    headline: str
+    summary: str
+    reasons: tuple[str, ...]
+    warnings: tuple[str, ...]
+    details: tuple[str, ...]
+    steps: tuple[StepText, ...]
+    undo: StepText | None
+
+
+def claim_text(claim: Claim) -> ClaimText:
+    """Return the claim in words."""
+    return ClaimText(
+        headline=headline_of(claim),
+        summary=_summary(claim),
+        reasons=() if claim.gain else tuple(_reasons(claim)),
+        warnings=tuple(_warnings(claim)),
+        details=tuple(_details(claim)),
+        steps=tuple(StepText(_STEPS[step.kind], step.command) for step in claim.steps),
+        undo=None
+        if claim.undo is None
+        else StepText("Write the baseline's file and deploy it:", claim.undo),
+    )
+
+
+def _summary(claim: Claim) -> str:
+    """One or two sentences: what the claim is based on."""
+    if claim.status == "not verified":
+        chosen = (
+            "You picked this trial."
+            if claim.picked
+            else ("The best of many trials is partly luck.")
+        )
+        return f"{chosen} Verify it before you use it."
+    if claim.status == "nothing found":
+        return "No config is proven better than the baseline. The baseline stays."
+    if claim.status in ("no search", "not measured"):
+        return f"The study has {counted(claim.searched, 'trial')}."
+    picked = ", picked by you," if claim.picked else ""
+    pairs = f"{counted(claim.pairs, 'pair')} of runs, trial {claim.trial}{picked} against baseline"
+    kind = "gain" if claim.gain else "result"
+    return f"Verified {kind}: {pairs}, scale {claim.scale}."
+
+
+def _warnings(claim: Claim) -> Iterator[str]:
+    if claim.simulated:
+        yield _SIMULATED
+    if claim.unverified_at_full_scale:
+        yield f"UNVERIFIED at scale 1, the full size: found at scale {claim.search_scale}."
+    for other in claim.others:
+        if other.status != "gain":
+            yield f"No gain at scale {other.scale}: {_ratio_text(other.objective)}."
+    if claim.gain and claim.worse:
+        yield f"Proven worse: {listed([label(name) for name in claim.worse])}."
+    if claim.assertions_enabled:
+        yield "This build has assertions and is slow. Compare ratios, not absolute times."
+    yield from (f"Not judged: {note}." for note in claim.notes)
+    if claim.wide is not None:
+        yield f"The interval is wide: ± {number(100 * claim.wide)} %. More pairs would narrow it."
+
+
+def _ratio_text(interval: Interval | None) -> str:
+    return "not measured" if interval is None else str(Ratio.of(interval))
+
+
+def _reasons(claim: Claim) -> Iterator[str]:
+    yield from (failure_text(claim, check) for check in claim.failed)
+    yield from (f"Proven worse: {label(name)}." for name in claim.lost)
+    if alternative := alternative_text(claim):
+        yield alternative
+
+
+def _details(claim: Claim) -> Iterator[str]:
+    if objective := objective_sentence(claim):
+        yield objective
+    if claim.front:
+        yield (
+            f"The front has {counted(claim.front, 'trial')}: in each of them one objective can "
+            "improve only if another gets worse."
+        )
+    for other in claim.others:
+        if other.status == "gain":
+            yield f"Also a gain at scale {other.scale}: {_ratio_text(other.objective)}."
+
+
+def objective_sentence(claim: Claim) -> str:
+    """Return the objective, winner / baseline, as one sentence.
+
+    Empty if it is unknown, or if it is a single metric, which the table has.
+    """
+    single = sum(row.role == "objective" for row in claim.rows) == 1
+    if claim.value is None or single:
+        return ""
+    ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
+    name = "Mean of the objectives" if claim.objectives > 1 else f"Objective {claim.objective_name}"
+    fitness = "" if claim.fitness is None else f" Fitness: {claim.fitness:,.0f}."
+    return f"{name}: {ratio}, below 1 is better.{fitness}"
+
+
+def failure_text(claim: Claim, check: Constraint) -> str:
+    """Return which constraint a trial did not keep, and by which value."""
+    if check.state == "unknown" or check.value is None:
+        return f"Constraint not checked: {limit_text(check.limit)}; {check.why}."
+    return (
+        f"Constraint broken by trial {claim.failed_trial}: {limit_text(check.limit)}; "
+        f"measured {value_text(check.limit, check.value)}."
+    )
+
+
+def alternative_text(claim: Claim) -> str:
+    """Return the best config that keeps all constraints; empty if a gain is claimed."""
+    found = claim.alternative
+    if found is None:
+        return ""
+    if found.trial == claim.trial:
+        return f"Trial {found.trial} keeps all constraints; its gain is not proven."
+    if found.ratio >= 1:
+        return (
+            f"Best config that keeps all constraints: the baseline. The next is trial "
+            f"{found.trial}, {percent(found.ratio)} worse."
+        )
+    changed = counted(len(found.changes), "changed option")
+    proof = " Its pairs of runs did not prove a gain." if found.verified else ""
+    return (
+        f"Best config that keeps all constraints: trial {found.trial}, {percent(found.ratio)} "
+        f"better in the search, {changed}.{proof}"
+    )
+
+
+def limit_text(limit: Limit) -> str:
+    """Return a constraint in words: the metric, the relation and the bound."""
+    relation = _LE if limit.relation == "<=" else _GE
+    return f"{label(limit.metric)} {relation} {value_text(limit, limit.bound)}"
+
+
+def value_text(limit: Limit, value: float) -> str:
+    """Return a value of a constraint: a multiple of the baseline, or with the metric's unit."""
+    return f"{_short(limit, value)}{' baseline' if limit.times_base else ''}"
+
+
+def constraint_cell(check: Constraint) -> str:
+    """Return a constraint and whether it is kept, for a cell of the table."""
+    relation = _LE if check.limit.relation == "<=" else _GE
+    bound = _short(check.limit, check.limit.bound)
+    text = f"{relation} {bound}: "
+    if check.state == "unknown" or check.value is None:
+        text += "not checked"
+    elif check.state == "kept":
+        text += "kept"
+    else:
+        text += f"broken, {_short(check.limit, check.value)}"
+    return text
+
+
+def _short(limit: Limit, value: float) -> str:
+    """Return the value with three digits, or more if it would look like the bound."""
+    if not limit.times_base:
+        return metric_value(limit.metric, value)
+    close = value != limit.bound and float(f"{value:.3g}") == limit.bound
+    return f"{value:{'.6g' if close else '.3g'}} {TIMES}"
+
+
+def metric_cells(row: MetricRow) -> tuple[str, str, str, str, str]:
+    """Return a row as texts: baseline, winner, change, 95 % interval, constraint."""
+    baseline, winner = (
+        "not measured" if value is None else metric_value(row.metric.name, value)
+        for value in (row.baseline, row.winner)
+    )
+    constraints = "; ".join(constraint_cell(check) for check in row.constraints)
+    return baseline, winner, *_change(row), constraints or "none"
+
+
+def _change(row: MetricRow) -> tuple[str, str]:
+    """The ratio with its side, and the interval."""
+    if row.ratio is None:
+        return "none", "none"
+    if row.interval is None:
+        return str(Ratio(row.ratio)), "none"
+    ratio, _, interval = str(Ratio.of(row.interval)).partition(" (")
+    return f"{ratio} {'unproven' if row.side == 'undecided' else row.side}", interval[:-1]
+
+
+def ratio_words(row: MetricRow) -> str:
+    """Return the name of a row's metric and its change, for a note."""
+    if row.ratio is None:
+        return f"{row.metric.name} without a ratio"
+    ratio = Ratio.of(row.interval) if row.interval else Ratio(row.ratio)
+    return f"{row.metric.name} {ratio}"
+
+
+def export_notes(claim: Claim) -> list[str]:
+    """Return the lines about the claim at the top of an exported file."""
+    return [
+        *_result_notes(claim),
+        *([_SIMULATED] if claim.simulated else []),
+        *([] if claim.search_scale == "1" else [_scale_note(claim)]),
+    ]
+
+
+def _result_notes(claim: Claim) -> list[str]:
+    if claim.status == "not verified":
+        return ["Not verified in pairs of runs."]
+    result = {"gain": "Verified gain", "loss": "Verified loss"}.get(claim.status, "No gain")
+    rows = [ratio_words(row) for row in claim.rows if row.role == "objective"]
+    return [
+        f"{result}: {counted(claim.pairs, 'pair')} of runs at scale {claim.scale}.",
+        f"This config / baseline: {', '.join(rows)}.",
+        *(failure_text(claim, check) for check in claim.failed),
+    ]
+
+
+def _scale_note(claim: Claim) -> str:
+    proof = "UNVERIFIED" if claim.unverified_at_full_scale else "Verified"
+    return (
+        f"{proof} at scale 1: found at scale {claim.search_scale}. The sizes in this file are for "
+        "a full-size tree."
+    )

@@ -1,0 +1,118 @@
+"""Headline of a claim, in at most 12 words."""
+
+from math import log
+
+from lsmtune.analysis.claim import Claim, MetricRow, Status
+from lsmtune.report.words import TIMES, counted, label
+
+MAX_WORDS = 12
+
+_SPEEDS = {
+    "load_s": "loaded {}",
+    "settle_s": "settled {}",
+    "total_s": "done {}",
+    "build_s": "built {}",
+}
+"""Times of phases: they are said as sooner or later."""
+_FACTOR_FROM = 1.2
+"""A time that changes by less is said in percent."""
+_DOUBLE = 2.0
+
+
+def headline_of(claim: Claim) -> str:
+    """Return the claim in at most 12 words. It names proven changes only."""
+    if claim.status == "gain":
+        return _gain(claim)
+    picked = ", picked by you," if claim.picked else ""
+    texts: dict[Status, str] = {
+        "loss": f"Loss: {_objective(claim)}",
+        "no gain": f"No gain: {_why_not(claim)}",
+        "not verified": f"Not verified: trial {claim.trial}{picked} looks {_looks(claim)}",
+        "no search": f"No winner: this study is a {claim.no_search}",
+        "nothing found": f"Nothing found: {_none(claim)} beat the baseline within constraints",
+    }
+    return texts.get(claim.status, "No result yet: too few runs are measured")
+
+
+def _none(claim: Claim) -> str:
+    """Return the trials that did not win; a better one may have lost when it was repeated."""
+    better = claim.alternative is not None and claim.alternative.ratio < 1
+    return "no finalist" if better else f"none of {counted(claim.searched, 'trial')}"
+
+
+def _gain(claim: Claim) -> str:
+    """The proven changes, chosen by size and named in the order of the objective."""
+    rows = [row for row in claim.rows if row.role == "objective" and row.side == "better"]
+    chosen: list[MetricRow] = []
+    for row in sorted(rows, key=lambda row: -abs(log(row.ratio or 1))):
+        if len(_joined([*chosen, row]).split()) <= MAX_WORDS:
+            chosen.append(row)
+    if not chosen:
+        return f"Gain: {_objective(claim)}"
+    text = _joined([row for row in rows if row in chosen])
+    return text[:1].upper() + text[1:]
+
+
+def _joined(rows: list[MetricRow]) -> str:
+    return ", ".join(change_text(row) for row in rows)
+
+
+def change_text(row: MetricRow) -> str:
+    """Return a change in words, e.g. `30 % less write amplification`."""
+    name, ratio = row.metric.name, row.ratio or 1.0
+    if name in _SPEEDS:
+        factor = max(ratio, 1 / ratio)
+        amount = f"{factor:.2g} {TIMES}" if factor >= _FACTOR_FROM else percent(ratio)
+        return _SPEEDS[name].format(f"{amount} {'sooner' if ratio < 1 else 'later'}")
+    if ratio >= _DOUBLE:
+        return f"{_factor(ratio)} {TIMES} the {label(name)}"
+    if name.endswith("_us"):
+        return f"{percent(ratio)} {'lower' if ratio < 1 else 'higher'} {label(name)}"
+    return f"{percent(ratio)} {'less' if ratio < 1 else 'more'} {label(name)}"
+
+
+def _factor(ratio: float) -> str:
+    return f"{ratio:.2g}" if ratio < 100 else f"{ratio:,.0f}"  # noqa: PLR2004 - three digits
+
+
+def percent(ratio: float) -> str:
+    """Return how far a ratio is from 1: `30 %`, `0.4 %`, `99.6 %`."""
+    change = 100 * abs(ratio - 1)
+    if change >= 10 and not 99 <= change < 100:  # noqa: PLR2004 - two digits are enough
+        return f"{change:,.0f} %"
+    return f"{change:.3g} %" if change >= 99 else f"{change:.2g} %"  # noqa: PLR2004
+
+
+def _objective(claim: Claim) -> str:
+    """Return the change of the objective as a whole."""
+    single = [row for row in claim.rows if row.role == "objective"]
+    if len(single) == 1 and single[0].side != "undecided":
+        return change_text(single[0])
+    if claim.value is None:
+        return "the objective could not be measured"
+    which = "the objectives together are" if claim.objectives > 1 else "the objective is"
+    return f"{which} {percent(claim.value)} {'better' if claim.value < 1 else 'worse'}"
+
+
+def _looks(claim: Claim) -> str:
+    if claim.value is None:
+        return "no different"
+    return f"{percent(claim.value)} {'better' if claim.value < 1 else 'worse'}"
+
+
+def _why_not(claim: Claim) -> str:
+    reason = claim.reasons[0] if claim.reasons else "chance"
+    if reason in ("constraint broken", "constraint unknown"):
+        state = "broken" if reason == "constraint broken" else "unknown"
+        failed = [check for check in claim.failed if check.state == state]
+        names = {check.limit.metric for check in failed}
+        what = label(names.pop()) if len(names) == 1 else f"{len(names)} metrics"
+        if state == "broken":
+            return f"constraint on {what} broken"
+        return f"{counted(len(failed), 'constraint')} could not be checked"
+    if reason == "objective worse":
+        what = label(claim.lost[0]) if len(claim.lost) == 1 else f"{len(claim.lost)} objectives"
+        return f"{what} got worse"
+    if reason == "objective unknown":
+        return "the objective could not be measured"
+    return "the measured change may be chance"

@@ -1,0 +1,362 @@
+"""The claim of a study: its record, its headline, its table, and the notes made from it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from math import exp
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample import (
+    BASE_METRICS,
+    EMPTY,
+    pairs,
+    pareto_view,
+    read_view,
+    study_view,
+    trial,
+    verification,
+)
+
+from lsmtune.analysis.claim import Claim, claim_of
+from lsmtune.analysis.study_view import StudyView
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import Objective, parse_objective
+from lsmtune.report.claim_text import claim_text, export_notes, metric_cells
+from lsmtune.report.headline_text import MAX_WORDS, headline_of, percent
+from lsmtune.report.words import label
+from lsmtune.trials import Role, Status
+from lsmtune.verdict import Pair
+
+BROKEN = {"write_amp": 0.5, "get_p99_us": 1.3}
+
+
+def verified(
+    shift: dict[str, float] | None = None, *, noise: float = 0.02, objective: str = "balanced"
+) -> Claim:
+    return claim_of(verified_view(pairs(noise=noise, shift=shift), parse_objective(objective, ())))
+
+
+def verified_view(measured: tuple[Pair, ...], objective: Objective) -> StudyView:
+    found = verification(measured, objective=objective)
+    return study_view(objective=objective, verifications=(found,))
+
+
+def kinds(claim: Claim) -> list[str]:
+    return [step.kind for step in claim.steps]
+
+
+def test_gain_has_a_row_per_metric_with_interval_and_constraint() -> None:
+    claim = claim_of(study_view())
+    assert (claim.status, claim.pairs, claim.trial, claim.reasons) == ("gain", 6, 18, ())
+    rows = {row.metric.name: row for row in claim.rows}
+    assert list(rows) == [
+        "write_amp", "live_sst_bytes", "total_s", "get_p99_us", "get_missing_p99_us",
+        "scan_p99_us", "sustained_ops_s",
+    ]  # fmt: skip
+    amp = rows["write_amp"]
+    assert (amp.role, amp.side, amp.constraints) == ("objective", "better", ())
+    assert amp.baseline
+    assert amp.winner
+    assert amp.interval
+    assert amp.winner / amp.baseline == pytest.approx(amp.interval.median, rel=0.02)
+    [check] = rows["live_sst_bytes"].constraints
+    assert (str(check.limit), check.state) == ("live_sst_bytes <= 1.1 * base", "kept")
+    assert check.value == pytest.approx(0.944, abs=0.001)
+    assert claim.alternative is None
+    assert kinds(claim) == ["verify_full_size", "deploy"]
+    assert claim.undo == "lsmtune export night-run --format options --back -o OPTIONS.back"
+
+
+def test_gain_names_the_largest_proven_changes_in_the_order_of_the_objective() -> None:
+    headline = headline_of(claim_of(study_view()))
+    assert headline.index("30 %") < headline.index("1.7 ")
+    assert label("write_amp") in headline
+    assert label("live_sst_bytes") not in headline  # the smallest of three
+
+
+def test_headline_of_a_gain_leaves_out_what_is_not_proven() -> None:
+    claim = verified({"write_amp": 0.6, "total_s": 0.7, "live_sst_bytes": 1.0})
+    sides = {row.metric.name: row.side for row in claim.rows}
+    assert (claim.status, sides["live_sst_bytes"]) == ("gain", "undecided")
+    assert label("live_sst_bytes") not in headline_of(claim)
+
+
+def test_gain_of_the_mean_alone_names_no_metric() -> None:
+    claim = claim_of(study_view())
+    rows = tuple(replace(row, side="undecided") for row in claim.rows)
+    headline = headline_of(replace(claim, rows=rows))
+    assert not any(label(name) in headline for name in ("write_amp", "live_sst_bytes", "total_s"))
+    assert "26 %" in headline
+
+
+def test_gain_that_costs_another_metric_warns_of_it() -> None:
+    claim = verified({"write_amp": 0.4, "live_sst_bytes": 1.06})
+    assert (claim.status, claim.worse) == ("gain", ("live_sst_bytes",))
+    assert any(label("live_sst_bytes") in text for text in claim_text(claim).warnings)
+
+
+def test_broken_constraint_is_named_with_its_value_and_an_alternative() -> None:
+    claim = verified(BROKEN)
+    assert (claim.status, claim.reasons, claim.failed_trial) == (
+        "no gain", ("constraint broken",), 18,
+    )  # fmt: skip
+    [check] = claim.failed
+    assert (str(check.limit), check.state) == ("get_p99_us <= 1.1 * base", "broken")
+    assert check.value == pytest.approx(1.309, abs=0.001)
+    assert claim.alternative
+    assert (claim.alternative.trial, claim.alternative.ratio) == (17, pytest.approx(0.82))
+    assert claim.alternative.changes
+    step = next(step for step in claim.steps if step.kind == "verify_other")
+    assert step.command == "lsmtune verify night-run --trial 17"
+    assert label("get_p99_us") in headline_of(claim)
+    reasons = " ".join(claim_text(claim).reasons)
+    assert all(part in reasons for part in ("1.1 ", "1.31 ", "trial 17", "18 %"))
+    assert claim.undo is None
+
+
+def test_winner_that_keeps_its_constraints_is_its_own_alternative() -> None:
+    view = verified_view(pairs(noise=0.02, shift={}), parse_objective("write_amp", ()))
+    claim = claim_of(replace(view, best_within_limits=view.best_trial))
+    assert claim.failed == ()
+    assert claim.alternative
+    assert claim.alternative.trial == claim.trial
+    assert "verify_other" not in kinds(claim)
+
+
+@pytest.mark.parametrize(
+    ("shift", "noise", "status", "reason"),
+    [
+        ({}, 0.01, "no gain", "chance"),
+        ({"write_amp": 1.5}, 0.02, "loss", "objective worse"),
+        (BROKEN, 0.02, "no gain", "constraint broken"),
+    ],
+)
+def test_reason_for_no_gain(
+    shift: dict[str, float], noise: float, status: str, reason: str
+) -> None:
+    claim = verified(shift, noise=noise, objective="write_amp")
+    assert (claim.status, claim.reasons[0]) == (status, reason)
+
+
+def test_lost_objective_is_named() -> None:
+    objective = parse_objective(("write_amp", "space_amp"), (), ())
+    measured = pairs(shift={"write_amp": 0.3, "space_amp": 1.3})
+    claim = claim_of(verified_view(measured, objective))
+    assert (claim.status, claim.lost) == ("no gain", ("space_amp",))
+    assert label("space_amp") in headline_of(claim)
+
+
+def test_constraint_that_cannot_be_checked_says_why() -> None:
+    objective = parse_objective("write_amp", ("scan_p50_us <= 5",), ())
+    measured = tuple(
+        ({k: v for k, v in best.items() if k != "scan_p50_us"}, base) for best, base in pairs()
+    )
+    claim = claim_of(verified_view(measured, objective))
+    assert claim.reasons == ("constraint unknown",)
+    [check] = claim.failed
+    assert (check.state, check.value) == ("unknown", None)
+    assert check.why
+    assert "6 of 6" in check.why
+    assert any("6 of 6" in text for text in claim_text(claim).reasons)
+
+
+def test_absolute_constraint_has_its_value_in_the_metrics_unit() -> None:
+    objective = parse_objective("write_amp", ("write_p99_us <= 500",), ())
+    claim = claim_of(verified_view(pairs(), objective))
+    [check] = claim.failed
+    assert check.value == pytest.approx(661, rel=0.05)
+    row = next(row for row in claim.rows if row.constraints)
+    assert "500 µs" in metric_cells(row)[-1]
+
+
+def test_objective_that_was_not_measured_has_no_ratio() -> None:
+    bare = tuple(({"load_s": 1.0}, {"load_s": 2.0}) for _ in range(6))
+    claim = claim_of(verified_view(bare, parse_objective("write_amp", (), ())))
+    assert (claim.status, claim.reasons) == ("no gain", ("objective unknown",))
+    assert (claim.objective, claim.value) == (None, None)
+    assert claim.notes
+    assert not re.search(r"\d", headline_of(claim))
+
+
+def test_unverified_winner_has_values_without_intervals() -> None:
+    claim = claim_of(study_view(verifications=()))
+    assert (claim.status, claim.pairs, claim.objective) == ("not verified", 0, None)
+    assert claim.value == pytest.approx(0.731, abs=0.001)
+    assert all(row.interval is None and row.side == "undecided" for row in claim.rows)
+    assert [(s.kind, s.command) for s in claim.steps] == [("verify", "lsmtune verify night-run")]
+    headline = headline_of(claim)
+    assert "18" in headline
+    assert "27 %" in headline
+
+
+def test_picked_trial_is_called_so_everywhere() -> None:
+    claim = claim_of(study_view(verifications=(), picked=True))
+    assert claim.picked
+    assert claim.steps[0].command == "lsmtune verify night-run --trial 18"
+    assert "picked" in headline_of(claim)
+    verified_claim = claim_of(study_view(picked=True))
+    assert "picked" in claim_text(verified_claim).summary
+    assert verified_claim.undo
+    assert "--trial 18" in verified_claim.undo
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"base": None, "trials": ()}, "not measured"),
+        ({"trials": ()}, "not measured"),
+        ({}, "nothing found"),
+        ({"no_search": "screening"}, "no search"),
+        ({"no_search": "controlled experiment"}, "no search"),
+    ],
+)
+def test_study_without_a_winner(fields: dict[str, object], status: str) -> None:
+    claim = claim_of(study_view(**EMPTY, **fields))
+    assert (claim.status, claim.trial, claim.rows, claim.undo) == (status, None, (), None)
+    assert claim.steps
+
+
+def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> None:
+    slow = {**BASE_METRICS, "get_p99_us": BASE_METRICS["get_p99_us"] * 2}
+    broken = trial(9, Role.TRIAL, 0.7, violation=0.8, metrics=slow)
+    kept = trial(8, Role.TRIAL, 1.1)
+    view = study_view(**EMPTY, trials=(kept, broken), base_runs=(BASE_METRICS,))
+    claim = claim_of(replace(view, best_within_limits=kept))
+    assert (claim.status, claim.failed_trial) == ("nothing found", 9)
+    [check] = claim.failed
+    assert (check.limit.metric, check.value) == ("get_p99_us", pytest.approx(2.0))
+    assert claim.alternative
+    assert claim.alternative.trial == 8
+    assert "relax_constraint" in kinds(claim)
+    assert "verify_other" not in kinds(claim)  # it is worse than the baseline
+
+
+def test_only_a_verification_at_full_scale_lifts_the_warning() -> None:
+    full = study_view(verifications=(replace(verification(), scale="1"),))
+    for view, unverified in ((study_view(), True), (full, False)):
+        claim = claim_of(view)
+        assert claim.unverified_at_full_scale is unverified
+        told = any("UNVERIFIED" in text for text in claim_text(claim).warnings)
+        assert told is unverified
+        assert any("UNVERIFIED" in note for note in export_notes(claim)) is unverified
+
+
+def test_other_scales_are_part_of_the_claim() -> None:
+    full = verification(pairs(shift={}), scale="1")
+    claim = claim_of(study_view(verifications=(verification(), full)))
+    assert [(other.scale, other.status) for other in claim.others] == [("1", "no gain")]
+    assert any("scale 1:" in text for text in claim_text(claim).warnings)
+    kept = claim_of(study_view(verifications=(verification(), verification(scale="1/8"))))
+    assert any("scale 1/8" in text for text in claim_text(kept).details)
+
+
+def test_simulated_study_proves_nothing_about_rocksdb() -> None:
+    claim = claim_of(study_view(engine="simulated"))
+    assert claim.simulated
+    assert kinds(claim)[0] == "run_for_real"
+    assert any("UNVERIFIED" in note for note in export_notes(claim))
+
+
+def test_front_offers_a_choice() -> None:
+    claim = claim_of(pareto_view())
+    assert (claim.front, claim.objectives) == (5, 2)
+    assert kinds(claim)[-1] == "pick"
+
+
+def test_fitness_of_the_paper_is_part_of_the_claim() -> None:
+    claim = verified(None, objective="jin2022")
+    assert claim.fitness
+    assert 1000 < claim.fitness < 2000
+    assert any(f"{claim.fitness:,.0f}" in text for text in claim_text(claim).details)
+
+
+def test_read_workload_is_claimed_by_its_own_metrics() -> None:
+    claim = claim_of(read_view())
+    assert next(row.metric.name for row in claim.rows) == "throughput_ops_s"
+    assert "44 %" in headline_of(claim)
+
+
+def test_wide_interval_is_reported() -> None:
+    assert claim_of(study_view()).wide is None
+    assert (verified({}, noise=0.2).wide or 0) > 0.05
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(0.697, "30 %"), (0.995, "0.5 %"), (1.5, "50 %"), (0.0041, "99.6 %"), (13.4, "1,240 %")],
+)
+def test_percent_has_two_digits(ratio: float, text: str) -> None:
+    assert percent(ratio) == text
+
+
+GOALS = [name for name, metric in METRICS.items() if metric.better]
+
+
+def claims(ratios: dict[str, float], goals: tuple[str, ...], noise: float) -> Iterator[Claim]:
+    """Claims of a study with these ratios, in every state, for one or more objectives."""
+    objective = parse_objective(goals, ())
+    limited = [limit.metric for limit in objective.limits]
+    base = dict.fromkeys([*objective.metrics, *limited, *ratios], 100.0)
+    spread = (1, -1, 0.5, -0.5, 0.8, -0.8)
+    runs = tuple(
+        ({n: v * ratios.get(n, 1.0) * exp(noise * x) for n, v in base.items()}, base)
+        for x in spread
+    )
+    bare: tuple[Pair, ...] = (({}, {}),) * 6
+    best = trial(12345, Role.TRIAL, 0.5)
+    for measured in (runs, bare):
+        found = verification(measured, objective=objective)
+        yield claim_of(study_view(objective=objective, best_trial=best, verifications=(found,)))
+    for picked in (False, True):
+        yield claim_of(
+            study_view(
+                objective=objective, best_trial=best, verifications=(), picked=picked,
+                best_metrics=runs[0][0], base_runs=(base,),
+            )
+        )  # fmt: skip
+    crashed = trial(1, Role.TRIAL, None, status=Status.CRASHED)
+    for fields in ({"trials": ()}, {}, {"trials": (crashed,)}, {"no_search": "screening"}):
+        yield claim_of(study_view(**EMPTY, objective=objective, **fields))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    goals=st.one_of(
+        st.sampled_from([("balanced",), ("jin2022",)]),
+        st.lists(st.sampled_from(GOALS), min_size=1, max_size=4, unique=True).map(tuple),
+    ),
+    changes=st.dictionaries(st.sampled_from(GOALS), st.floats(0.001, 900), max_size=6),
+    noise=st.sampled_from([0.001, 0.03, 0.5]),
+)
+def test_headline_has_at_most_12_words(
+    goals: tuple[str, ...], changes: dict[str, float], noise: float
+) -> None:
+    for claim in claims(changes, goals, noise):
+        headline = headline_of(claim)
+        assert len(headline.split()) <= MAX_WORDS == 12
+        for row in claim.rows:
+            proven = row.role == "objective" and row.side == "better"
+            if claim.gain and not proven and not _shares_a_label(row.metric.name, claim):
+                assert label(row.metric.name) not in headline.lower()
+
+
+def _shares_a_label(name: str, claim: Claim) -> bool:
+    """Whether the metric's label is part of the label of a proven one."""
+    proven = [row.metric.name for row in claim.rows if row.side == "better"]
+    return any(label(name) in label(other) for other in proven)
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_any_single_metric_fits_into_the_headline(name: str) -> None:
+    for ratio in (0.0123, 0.5, 0.954, 1.046, 1.57, 123.4):
+        found = next(claims({name: ratio}, (name,), 0.001))
+        assert len(headline_of(found).split()) <= MAX_WORDS
+    for claim in claims({"write_amp": 0.5, name: 3.0}, ("write_amp",), 0.001):
+        assert len(headline_of(claim).split()) <= MAX_WORDS
+    objective = parse_objective("write_amp", (f"{name} <= 0.001",), ())
+    slow = tuple(({"write_amp": 1.0, name: 1.0}, {"write_amp": 2.0, name: 1.0}) for _ in range(6))
+    claim = claim_of(verified_view(slow, objective))
+    assert claim.status == "no gain"
+    assert len(headline_of(claim).split()) <= MAX_WORDS
