@@ -1,4 +1,4 @@
-"""Knobs in RocksDB's OPTIONS files: what a file says, and what must change so that it says more.
+"""Knobs in RocksDB's OPTIONS files: read their values, and compute the changes to set them.
 
 A file is given as its sections, each with its keys and texts as they are written. Most knobs are
 one text (`plain`, or a name out of `label`s), or one field of a struct `{a=1;b=2;}`. Some are not:
@@ -111,7 +111,7 @@ def option_place(knob: Knob, family: str = "default") -> Place:
 
 def _option(knob: Knob) -> OptionKey:
     if knob.option is None:
-        raise ValueError(f"{knob.name} is a flag of db_bench and in no OPTIONS file")
+        raise ValueError(f"{knob.name} is only a flag of db_bench, not in an OPTIONS file")
     return knob.option
 
 
@@ -186,7 +186,7 @@ def with_field(text: str, field: str, value: str) -> str:
     """The struct text with one field set, all others as they were; ParseError for another text."""
     fields = struct_fields(text)
     if fields is None:
-        raise ParseError(f"{field} cannot be set in {text!r}, which is no {{name=value;}} text")
+        raise ParseError(f"{field} cannot be set in {text!r}; use the form {{name=value;}}")
     return "{" + "".join(f"{name}={told};" for name, told in {**fields, field: value}.items()) + "}"
 
 

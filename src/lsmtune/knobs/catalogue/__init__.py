@@ -1,4 +1,4 @@
-"""The knobs that lsmtune knows: for each engine a folder of data files, one an area."""
+"""The knobs of lsmtune: one folder of data files per engine, one file per area."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.families import (
     ANY_FAMILY,
     DEFAULT_FAMILY,
@@ -31,9 +31,9 @@ LOAD_AREA = "load"
 
 
 class WorkloadParameter(BaseModel):
-    """A parameter that studies have tuned although it belongs to the load, not to the store.
+    """A parameter that studies have tuned although it belongs to the workload.
 
-    It is refused with the `reason`; the range is that of the studies.
+    It is refused with the `reason`. The range is that of the studies.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -105,21 +105,21 @@ class Catalogue:
     absent: frozenset[str] = frozenset()
 
     def knob(self, name: str) -> Knob:
-        """The knob of that name; UserError where there is none or it belongs to the load."""
+        """Return the knob; UserError if it does not exist or belongs to the workload."""
         for parameter in self.workload_parameters:
             if parameter.name == name:
                 raise UserError(
-                    f"{name} is a parameter of the workload, not a knob: {parameter.reason}; "
-                    f"set it with the workload instead"
+                    f"knobs: {name} is a parameter of the workload, not a knob: "
+                    f"{parameter.reason}; set it with the workload"
                 )
         if name in self.absent:
             store = "TiKV" if self.engine == "tikv" else "RocksDB"
-            raise UserError(f"knobs: this {store} has no option for {name}")
+            raise UserError(f"knobs: {name} is not available in this version of {store}")
         found = next((knob for knob in self.knobs if knob.name == name), None)
         if found is None:
-            raise UserError(
-                f"knobs: {self.engine} has no knob {name!r}; `lsmtune knobs` lists them"
-            )
+            names = [knob.name for knob in self.knobs]
+            see = f"lsmtune knobs {self.engine}"
+            raise UserError(f"knobs: {unknown_word('knob', name, names, see)}")
         return found
 
     def restricted(self, names: Iterable[str]) -> "Catalogue":
@@ -205,12 +205,12 @@ class Catalogue:
     def _listed(self, names: list[str]) -> tuple[Knob, ...]:
         presets = ", ".join(preset.name for preset in self.presets)
         if not names:
-            raise UserError(f"knobs: the list is empty; give a preset ({presets}) or knob names")
+            raise UserError(f"knobs: the list is empty; use names of knobs, or a preset: {presets}")
         for name in names:
             if names.count(name) > 1:
-                raise UserError(f"knobs: {name} is named twice")
+                raise UserError(f"knobs: {name} is listed twice; list each knob once")
             if (reason := self.knob(name).inert) is not None:
-                raise UserError(f"knobs: {name} has no effect here: {reason}")
+                raise UserError(f"knobs: {name} has no effect in trials: {reason}; remove it")
         return tuple(self.knob(name) for name in names)
 
 
@@ -231,9 +231,7 @@ def load(engine: str) -> Catalogue:
         [n for n, folder in folders.items() if folder.joinpath(_PRESETS).is_file()] + [*_STANDS_FOR]
     )
     if engine not in engines:
-        raise UserError(
-            f"engine: no catalogue of knobs for {engine!r}; known are {', '.join(engines)}"
-        )
+        raise UserError(f"engine: {unknown_word('engine', engine, engines)}")
     data = {
         file.name: tomllib.loads(file.read_text(encoding="utf-8"))
         for file in folders[engine].iterdir()

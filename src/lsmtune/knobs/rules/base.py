@@ -78,7 +78,7 @@ class Refusal:
         )
 
     def told(self, settings: Settings) -> str:
-        """The refusal of these settings in words, with all options and values."""
+        """Return the refusal as text, with all options and values."""
         values = ", ".join(f"{name} = {_text(settings[name])}" for name in self.needs)
         return f"{values}: {self.reason} ({self.source})"
 
