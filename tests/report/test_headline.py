@@ -15,7 +15,7 @@ from lsmtune.report.headline import headline
 from lsmtune.report.words import Ratio, label, number, quantity
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import Pair
-from lsmtune.workloads import Workload
+from lsmtune.workloads import PRESETS, Workload
 
 
 def verdict_claim(measured: tuple[Pair, ...]) -> str:
@@ -88,7 +88,7 @@ def test_a_wide_interval_is_a_warning() -> None:
 def test_facts_name_the_workload_the_limits_and_the_machine() -> None:
     facts = dict(headline(study_view()).facts)
     assert facts["Workload"] == (
-        "fillrandom: random writes over the whole key range into an empty store: write-heavy",
+        f"fillrandom: {PRESETS['fillrandom'].what}",
         "records: 200,000",
         "key size: 16 bytes",
         "value size: 1,024 bytes",

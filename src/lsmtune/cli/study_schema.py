@@ -27,14 +27,14 @@ _STUDY_WORDS = {
     "cache": "Size of the baseline's block cache, e.g. 64MiB. An OPTIONS file does not contain it.",
     "workload": "Workload: a name, or a table with its parameters.",
     "scale": "Size of the tree: 1 is full size; 1/64 divides every size by 64.",
-    "knobs": "Knobs to tune: a preset, names separated by commas, or top:N or lasso:N for the N most "
-    "important knobs of a screening.",
+    "knobs": "Knobs to tune: a preset, names separated by commas, or top:N or lasso:N for the N "
+    "most important knobs of a screening.",
     "objective": "Objective: a combination such as balanced, a metric, or a list of metrics.",
-    "limits": "Constraints: METRIC <= NUMBER, METRIC <= NUMBER * base, METRIC >= ..., or METRIC <= none "
-    "to remove a default constraint.",
+    "limits": "Constraints: METRIC <= NUMBER, METRIC <= NUMBER * base, METRIC >= ..., or "
+    "METRIC <= none to remove a default constraint.",
     "memory": "Memory limit for memtables and caches, e.g. 64MiB. By default that of the baseline.",
     "optimizer": "Algorithm that chooses the next config.",
-    "warm_start": 'Earlier studies of the same home whose results the search uses: names, or "all".',
+    "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
     "trials": "Maximum number of configs that the search tries.",
     "budget": "Time limit of the search, e.g. 20m.",
     "until": 'When to end the search: "stable" when no gain above the noise of repeated runs is '
@@ -71,8 +71,8 @@ _WORKLOAD_WORDS = {
     "tombstone_width": "Number of keys that a range deletion covers.",
     "tombstones": "Maximum number of range deletions. By default, no maximum.",
     "mix": "Shares of gets, puts and scans. They add up to 1.",
-    "skew": "Skew of the reads. The larger it is, the more reads go to few records. By default, all "
-    "records are equally likely.",
+    "skew": "Skew of the reads. The larger it is, the more reads go to few records. By default, "
+    "all records are equally likely.",
     "trace": "File of a trace recorded by RocksDB.",
     "database": "Your database. The workload runs on a copy of it.",
     "warehouses": "Number of TPC-C warehouses, about 66 MB each.",
@@ -94,8 +94,8 @@ _SCREEN_WORDS = {
     "runs": "Total number of runs of each of these configs.",
 }
 _SWEEP_WORDS = {
-    "factors": "Factors: for each, the values of one knob, or of several knobs with the same number of "
-    "values.",
+    "factors": "Factors: for each, the values of one knob, or of several knobs with the same "
+    "number of values.",
     "labels": "Names of the levels of a factor. By default, their values.",
     "fixed": "Settings of every cell and of the baseline.",
     "repeats": "Number of blocks. Each block runs every cell once.",
