@@ -371,7 +371,7 @@ def read_study_file(path: Path) -> dict[str, Any]:
 
 
 def _in_words(error: ValidationError) -> str:
-    problems = [dict(problem) for problem in error.errors()]
+    problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
     return "; ".join(problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems)
 
 

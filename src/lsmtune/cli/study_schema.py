@@ -37,8 +37,8 @@ _STUDY_WORDS = {
     "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
     "trials": "Maximum number of configs that the search tries.",
     "budget": "Time limit of the search, e.g. 20m.",
-    "until": 'When to end the search: "stable" when no gain above the noise of repeated runs is '
-    "expected, or a number of trials in a row without a gain.",
+    "until": 'End of the search. "stable": when no gain above the noise of repeated runs is '
+    "expected. A number: after this number of trials in a row without a gain.",
     "seed": "Seed of the search and of the workload.",
     "early_stop": "Whether to prune a trial that can no longer win.",
     "base_runs": "Number of runs of the baseline before the search.",
