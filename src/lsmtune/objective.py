@@ -323,7 +323,7 @@ def _without_unit(number: float, unit: str, limited: Metric) -> str:
 def _unit_text(limited: Metric) -> str:
     if limited.unit == "ratio":
         return f"{limited.name} is a ratio without a unit"
-    return f"{limited.name} is a number in {limited.unit}"
+    return f"{limited.name} is measured in {limited.unit}"
 
 
 def _malformed(text: str) -> str:

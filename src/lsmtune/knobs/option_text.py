@@ -65,7 +65,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """Settings on the way into a file; what they do not tell stays as the file has it."""
+    """Settings to write into a file; options that they lack stay unchanged."""
 
     knobs: Mapping[str, Knob]
     settings: Settings
@@ -77,9 +77,9 @@ class _Wish:
 
 
 def read_value(knob: Knob, sections: Sections, family: str = "default") -> Value | None:
-    """What the file says for the knob, whether or not the knob's range has it.
+    """Return the knob's value in the file, even if it is outside the knob's range.
 
-    None where the file has no such key or field, and where its text means nothing to the knob.
+    None if the file lacks the key or field, or if its text is not a value of the knob.
     """
     return _read(knob, _File(sections, family))
 

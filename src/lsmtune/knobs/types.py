@@ -32,7 +32,7 @@ class Special(BaseModel):
 
 
 class OptionKey(BaseModel):
-    """Where a knob stands in a RocksDB OPTIONS file, and in what form its value is written.
+    """The place of a knob in a RocksDB OPTIONS file, and the form of its value.
 
     `field` is the name inside a struct text such as `compression_opts={level=3;...}`. The forms
     are described in lsmtune.knobs.option_text.
@@ -69,7 +69,7 @@ class Knob(BaseModel):
     trade        what a change gains and costs, in plain sentences
     risk         why it is unsafe: such a knob is tuned only if it is named
     since        the oldest RocksDB, from 6.0 on, that has the option; `until` the newest
-    option       where it stands in an OPTIONS file; None for what is only a flag of db_bench
+    option       its place in an OPTIONS file; None if it is only a flag of db_bench
     flag         whether db_bench 7.8.3 has a flag of this name
     when         values of other knobs that it needs to have an effect
     inert        why it has no effect in trials of lsmtune; such a knob is never tuned
@@ -126,7 +126,7 @@ class Knob(BaseModel):
 
     @property
     def is_range(self) -> bool:
-        """Whether values come from a range rather than from a list."""
+        """Whether the values are a range, not a list."""
         return self.kind in ("int", "float")
 
     @property
@@ -145,7 +145,7 @@ class Knob(BaseModel):
         return tuple(special.value for special in self.special)
 
     def allows(self, value: Value) -> bool:
-        """Whether the knob can be set to the value."""
+        """Return whether the knob can be set to the value."""
         if not self.is_range:
             return any(value == v and type(value) is type(v) for v in self.values)
         if isinstance(value, (bool, str)) or (self.kind == "int" and not isinstance(value, int)):
