@@ -1,6 +1,7 @@
 """The batch format: what is written can be read, and a bad line spoils no other."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -46,19 +47,20 @@ def test_flags_are_what_db_bench_does_not_do_anyway() -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "is no JSON"),
-        ("[1]", "is no JSON object"),
-        ('{"knbos": {}}', "knbos is no key of a line; known are engine, error, id, knobs"),
-        ('{"workload": {"name": "nothing"}}', "no workload 'nothing'"),
-        ('{"workload": {"num": "many"}}', "workload num"),
-        ('{"knobs": {"write_bufer_size": 1}}', "has no knob 'write_bufer_size'"),
-        ('{"knobs": {"threads": 2}}', "threads is a parameter of the workload"),
-        ('{"knobs": {"compression_type": "lz5"}}', "'lz5' is not among none, snappy"),
-        ('{"knobs": {"num_levels": 6.5}}', "num_levels = 6.5 is not among"),
-        ('{"engine": "leveldb"}', "engine 'leveldb': the load fillrandom runs on rocksdb and"),
-        ('{"engine": "embedded", "knobs": {"num_levels": 6}}', "has no knob 'num_levels'"),
-        ('{"knobs": []}', "objects of names and values"),
-        ('{"metrics": {"write_amp": "low"}}', "write_amp = 'low' is no number"),
+        ("{", ": Expecting property name"),
+        ("[1]", "JSON object"),
+        ('{"knbos": {}}', "'knbos'.*'knobs'.*engine, error, id, knobs"),
+        ('{"workload": {"name": "nothing"}}', "workload.name: .*'nothing'.*fillrandom"),
+        ('{"workload": {"num": "many"}}', "workload.num = 'many'.*integer"),
+        ('{"workload": {"nun": 5}}', "workload.nun: .*'nun'.*'num'.*value_size"),
+        ('{"knobs": {"write_bufer_size": 1}}', "knobs: .*'write_bufer_size'.*'write_buffer_size'"),
+        ('{"knobs": {"threads": 2}}', "knobs: threads .*workload"),
+        ('{"knobs": {"compression_type": "lz5"}}', "knobs.compression_type: .*'lz5'.*none, snappy"),
+        ('{"knobs": {"num_levels": 6.5}}', "knobs.num_levels: .*6.5 .*5 to 8"),
+        ('{"engine": "leveldb"}', "engine: 'leveldb'.*fillrandom; .*rocksdb, "),
+        ('{"engine": "embedded", "knobs": {"num_levels": 6}}', "knobs: .*'num_levels'.*store, "),
+        ('{"knobs": []}', "knobs, metrics: "),
+        ('{"metrics": {"write_amp": "low"}}', "metrics.write_amp: 'low'"),
     ],
 )
 def test_a_bad_line_says_what_is_wrong_and_spoils_no_other(
@@ -66,8 +68,7 @@ def test_a_bad_line_says_what_is_wrong_and_spoils_no_other(
 ) -> None:
     bad, good = read(tmp_path, line, '{"id": "b", "knobs": {"num_levels": 6}}')
     assert bad.error is not None
-    assert bad.error.startswith("line 1: ")
-    assert told in bad.error
+    assert re.match(f"line 1: .*{told}", bad.error)
     assert (good.id, good.error, good.knobs) == ("b", None, {"num_levels": 6})
     assert json.loads(bad.to_json()).keys() == {"id", "error"}
 
@@ -81,10 +82,10 @@ def test_a_line_tells_an_engine_that_is_not_the_loads_own(tmp_path: Path) -> Non
     assert sql.engine == "myrocks"
     for own in (BatchLine("a"), sql):
         assert "engine" not in json.loads(own.to_json())
-    with pytest.raises(UserError, match="lines of embedded and rocksdb"):
+    with pytest.raises(UserError, match="embedded, rocksdb"):
         read(tmp_path, store, "{}")
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"nowhere.*cannot be read"):
+    with pytest.raises(UserError, match=r"^batch .*nowhere.*No such file"):
         read_batch(tmp_path / "nowhere")

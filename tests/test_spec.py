@@ -1,6 +1,7 @@
 """Study settings: the text forms, what is refused, and what makes a study the same one."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -131,14 +132,15 @@ def test_a_workload_may_be_named_instead_of_described() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"speed": 5}, ["speed is not a setting", "optimizer"]),
-        ({"workload": {"records": 5}}, ["workload.records is not a setting", "value_size"]),
-        ({"protocol": {"wait": 5}}, ["protocol.wait is not a setting", "probe_reads"]),
+        ({"speed": 5}, ["speed: ", "'speed'", "optimizer"]),
+        ({"workload": {"records": 5}}, ["workload.records: ", "'records'", "value_size"]),
+        ({"protocol": {"wait": 5}}, ["protocol.wait: ", "'wait'", "probe_reads"]),
         ({"workload": {"num": 5}}, ["workload.num = 5", "1000"]),
         ({"workload": "ycsb-z"}, ["ycsb-z", "fillrandom"]),
         ({"trials": 0}, ["trials = 0", "greater than or equal to 1"]),
         ({"trials": "many"}, ["trials = 'many'", "integer"]),
-        ({"engine": "leveldb"}, ["engine = 'leveldb'", "rocksdb"]),
+        ({"engine": "leveldb"}, ["engine: ", "'leveldb'", "rocksdb, myrocks"]),
+        ({"trails": 5}, ["trails: ", "'trials'"]),
         ({"study": "../escape"}, ["study = '../escape'", "letters"]),
         ({"study": ""}, ["study = ''", "letters"]),
         ({"study": "a" * 65}, ["64"]),
@@ -172,15 +174,15 @@ def test_verification_may_be_left_out() -> None:
 def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text("trials = \n")
-    with pytest.raises(UserError, match=r"study\.toml: is no TOML file: .*line 1"):
+    with pytest.raises(UserError, match=r"study\.toml: .*TOML.*line 1"):
         read_study_file(file)
     file.write_bytes(b"study = '\xff'")
-    with pytest.raises(UserError, match="is no TOML file"):
+    with pytest.raises(UserError, match=r"study\.toml: .*TOML.*utf-8"):
         read_study_file(file)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"absent\.toml: cannot be read: No such file"):
+    with pytest.raises(UserError, match=r"absent\.toml: .*No such file"):
         read_study_file(tmp_path / "absent.toml")
 
 
@@ -214,21 +216,23 @@ def test_other_engines_run_some_loads_of_db_bench() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"engine": "embedded", "workload": "readrandom"}, "runs on rocksdb, not on embedded"),
-        ({"engine": "myrocks", "workload": "fillseq"}, "runs on rocksdb and embedded"),
+        ({"engine": "embedded", "workload": "readrandom"},
+         "engine: 'embedded' .*readrandom; .*: rocksdb$"),
+        ({"engine": "myrocks", "workload": "fillseq"},
+         "engine: 'myrocks' .*fillseq; .*: rocksdb, embedded"),
         ({"engine": "embedded", "workload": {"tombstone_every": 50, "tombstone_width": 5}},
-         "writes no range tombstones"),
+         "tombstone_every: .*embedded"),
         ({"engine": "embedded", "workload": {"num": 10**12, "key_size": 8}}, "12 to 500"),
         ({"engine": "embedded", "workload": {"key_size": 600}}, "key_size"),
         ({"engine": "myrocks", "workload": {"value_size": 100_000}}, "value_size"),
-        ({"engine": "myrocks", "online": {}}, "has an end"),
+        ({"engine": "myrocks", "online": {}}, "online: .*fillrandom .*tpcc, oltp_read_write"),
         ({"engine": ["rocksdb"]}, "engine"),
         ({"engine": "leveldb"}, "engine"),
-        ({"engine": "tikv", "workload": "fillrandom"}, "not on tikv"),
+        ({"engine": "tikv", "workload": "fillrandom"}, "engine: 'tikv' .*fillrandom"),
     ],
 )  # fmt: skip
 def test_what_another_engine_cannot_run_is_refused(given: dict[str, Any], words: str) -> None:
-    assert words in refusal(given)
+    assert re.search(words, refusal(given))
 
 
 RESTARTED = {"config": "tikv.toml", "restart": ["systemctl", "restart", "tikv"]}
@@ -249,22 +253,25 @@ def test_a_study_of_tikv_tunes_what_its_tikv_takes() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"knobs": "core"}, "knobs: rocksdb.defaultcf.block-size needs a restart of TiKV"),
-        ({"workload": "longscan"}, "workload.scan_length: 100000 is more than the raw API"),
+        ({"knobs": "core"}, "knobs: rocksdb.defaultcf.block-size .*restart"),
+        ({"workload": "longscan"}, "workload.scan_length: 100000 .*raw API.*10240"),
         ({"scale": "1/8"}, "scale: 1/8"),
-        ({"cache": "1GiB"}, "cache: TiKV tells its own"),
-        ({"workload": {"name": "ycsb_a", "value_size": 77}}, "77 is no multiple"),
-        ({"workload": {"name": "ycsb_a", "key_size": 20}}, "key_size says nothing"),
-        ({"tikv": {"status": "user:secret@host:1"}}, "tikv.status = 'user:secret@host:1': write"),
-        ({"tikv": {"pd": "host:1;host:2"}}, "write it as host:port"),
-        ({"tikv": {"config": "x"}}, "config and restart need each other"),
+        ({"cache": "1GiB"}, "cache: .*storage.block-cache.capacity"),
+        ({"workload": {"name": "ycsb_a", "value_size": 77}}, "value_size: 77 .* 10"),
+        ({"workload": {"name": "ycsb_a", "key_size": 20}}, "ycsb_a 'key_size'"),
+        (
+            {"tikv": {"status": "a:b@host:1"}},
+            "tikv.status = 'a:b@host:1': .*host:port",
+        ),
+        ({"tikv": {"pd": "host:1;host:2"}}, "tikv.pd = .*host:port"),
+        ({"tikv": {"config": "x"}}, "tikv: .*config.*restart"),
         ({"tikv": {"restart": "systemctl restart tikv"}}, "tikv.restart"),
-        ({"tikv": {"stop": ["x"]}}, "tikv.stop is not a setting; known are status, pd"),
-        ({"engine": "rocksdb", "workload": "fillrandom", "tikv": {}}, "says nothing to the engine"),
+        ({"tikv": {"stop": ["x"]}}, "tikv.stop: .*'stop'.*status, pd"),
+        ({"engine": "rocksdb", "workload": "fillrandom", "tikv": {}}, r"\[tikv\]: .*rocksdb"),
     ],
 )
 def test_what_a_tikv_does_not_do_is_refused(given: dict[str, Any], words: str) -> None:
-    assert words in refusal({"engine": "tikv", **given})
+    assert re.search(words, refusal({"engine": "tikv", **given}))
 
 
 def test_ranges_of_tikv_reach_around_what_it_runs_with() -> None:
@@ -293,7 +300,7 @@ def test_long_scans_are_for_transactions() -> None:
 
 
 def test_a_screening_is_no_controlled_experiment() -> None:
-    with pytest.raises(UserError, match="leave screen or sweep out"):
+    with pytest.raises(UserError, match=r"\[sweep\]: .*\[screen\]"):
         make_spec({name: OTHER_VALUES[name] for name in ("screen", "sweep")}, "here")
 
 
@@ -356,18 +363,16 @@ def test_a_load_of_sql_brings_its_engine_its_knobs_and_its_program() -> None:
     assert apart.knobs == "families"
     timed = make_spec({"workload": {"name": "tpcc", "duration_s": 20}}, "here")
     assert timed.objective == ("throughput_ops_s",)
-    assert "engine: the load tpcc runs on myrocks" in refusal(
-        {"workload": "tpcc", "engine": "rocksdb"}
-    )
+    elsewhere = refusal({"workload": "tpcc", "engine": "rocksdb"})
+    assert re.search("engine: 'rocksdb' .*tpcc; .*: myrocks$", elsewhere)
 
 
 def test_only_a_running_engine_is_tuned_online() -> None:
     spec = make_spec({"workload": "oltp_read_write", "online": {"window_s": 2}}, "here")
     assert (spec.knobs, spec.objective) == ("online", ("throughput_ops_s",))
-    assert "online: the engine rocksdb is tuned between runs" in refusal({"online": {}})
-    assert "leave sweep or online out" in refusal(
-        {"workload": "tpcc", "online": {}, "sweep": {"factors": {"a": {"cache_size": [1, 2]}}}}
-    )
+    assert re.search("online: .*rocksdb.*: myrocks$", refusal({"online": {}}))
+    both = {"online": {}, "sweep": {"factors": {"a": {"cache_size": [1, 2]}}}}
+    assert re.search(r"\[online\]: .*\[sweep\]", refusal({"workload": "tpcc", **both}))
 
 
 def test_direct_reads_belong_to_the_load_and_are_not_searched() -> None:
@@ -409,5 +414,5 @@ def test_lookups_are_tuned_family_by_family_and_not_while_they_run() -> None:
     wanted = make_spec({"workload": "lookup"}, "flags")
     assert (wanted.engine, wanted.knobs) == ("myrocks", "families")
     assert wanted.workload.column_families == ("writecf", "defaultcf")
-    with pytest.raises(UserError, match="has an end"):
+    with pytest.raises(UserError, match=r"online: .*lookup .*tpcc"):
         make_spec({"workload": "lookup", "online": {}}, "flags")

@@ -45,7 +45,7 @@ def test_sizes_are_read(text: str, size: int) -> None:
     ["", "MiB", "0", "0.0GB", "0.2", "-1MiB", "1.5.2MB", "64MiBs", "1e6", "6 4MB", FAR_TOO_MUCH],
 )
 def test_what_is_no_size_is_refused_by_name(text: str) -> None:
-    with pytest.raises(UserError, match=f"^memory: '{re.escape(text)}' is no size"):
+    with pytest.raises(UserError, match=f"^memory: .*'{re.escape(text)}'; .*64MiB"):
         parse_size(text, "memory")
 
 
@@ -67,7 +67,7 @@ def test_durations_are_read(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "5", "s", "0s", "-1s", "5 days", "1H", FAR_TOO_MUCH + "s"])
 def test_what_is_no_duration_is_refused_by_name(text: str) -> None:
-    with pytest.raises(UserError, match=f"^budget: '{re.escape(text)}' is no duration"):
+    with pytest.raises(UserError, match=f"^budget: .*'{re.escape(text)}'; .*20m"):
         parse_duration_s(text, "budget")
 
 
@@ -80,7 +80,7 @@ def test_scales_are_read_exactly(text: str, scale: Fraction) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "2", "65/64", "-1/64", "1/0", "inf", "nan", "a/b"])
 def test_what_is_no_scale_is_refused_by_name(text: str) -> None:
-    with pytest.raises(UserError, match=f"^--scale: '{re.escape(text)}' is no scale"):
+    with pytest.raises(UserError, match=f"^--scale: .*'{re.escape(text)}'; .*1/64"):
         parse_scale(text, "--scale")
 
 

@@ -1,4 +1,4 @@
-"""A controlled experiment: what is varied, what is held, and how often each cell runs."""
+"""Settings of a controlled experiment: factors, fixed settings, repeats."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -16,25 +16,25 @@ from pydantic import (
     model_validator,
 )
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.definitions import metric
 from lsmtune.units import format_bytes, parse_size
 
 Told = StrictBool | StrictInt | StrictFloat | str
-"""A value as an experiment states it; sizes may be texts such as 8MiB."""
+"""A value in a study file; a size may be a text such as 8MiB."""
 
 _FEWEST_LEVELS, _MOST_CELLS = 2, 1000
 
 
 class Sweep(BaseModel):
-    """What makes a study a controlled experiment: every combination of its factors is a cell.
+    """Settings of a controlled experiment: every combination of factor levels is a cell.
 
-    A factor is named and lists the values of one knob, or of several that move together; `labels`
-    call its levels by other words than their values. The `fixed` settings hold in every cell and
-    in the base. Each of `repeats` blocks runs all cells in a random order under one workload seed,
-    the base among them. `metrics` are those that the tables show (none: what suits the load).
+    A factor has a name and the values of one knob, or of several knobs that change together.
+    `labels` are names for its levels. The `fixed` settings apply to every cell and to the
+    baseline. Each of `repeats` blocks runs all cells and the baseline in a random order with one
+    workload seed. `metrics` are the metrics in the tables. By default they depend on the workload.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,57 +52,58 @@ class Sweep(BaseModel):
     @model_validator(mode="after")
     def _is_a_design(self) -> Self:
         if not self.factors:
-            raise ValueError("an experiment needs a factor")
+            raise ValueError("no factor is given; name at least one")
         for name, knobs in self.factors.items():
             if len({len(values) for values in knobs.values()}) != 1:
-                raise ValueError(f"factor {name}: needs knobs with as many values each")
+                raise ValueError(
+                    f"factor {name}: the knobs have different numbers of values; "
+                    "give each the same number"
+                )
         for name, words in self.labels.items():
             if name not in self.factors:
-                raise ValueError(f"labels: there is no factor {name}")
+                raise ValueError(f"labels: {unknown_word('factor', name, self.factors)}")
             count = len(next(iter(self.factors[name].values())))
             if not len(words) == len(set(words)) == count:
-                raise ValueError(f"labels: factor {name} needs as many different ones as levels")
+                raise ValueError(f"labels: factor {name} needs {count} different labels")
         names = self.knob_names
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"{twice[0]} is set in two places")
+            raise ValueError(f"{twice[0]} is set twice; set each knob once")
         if self.cell_count > _MOST_CELLS:
-            raise ValueError(
-                f"{self.cell_count} cells are too many; allowed are up to {_MOST_CELLS}"
-            )
+            raise ValueError(f"{self.cell_count} cells are too many; use at most {_MOST_CELLS}")
         return self
 
     @property
     def level_counts(self) -> tuple[int, ...]:
-        """How many levels each factor has."""
+        """Number of levels of each factor."""
         return tuple(len(next(iter(knobs.values()))) for knobs in self.factors.values())
 
     @property
     def cell_count(self) -> int:
-        """How many combinations there are."""
+        """Number of combinations of levels."""
         return prod(self.level_counts)
 
     @property
     def knob_names(self) -> tuple[str, ...]:
-        """Every knob that the experiment sets."""
+        """Names of all knobs that the experiment sets."""
         return (*(name for knobs in self.factors.values() for name in knobs), *self.fixed)
 
     def cells(self) -> Iterator[tuple[int, ...]]:
-        """The combinations: a level of each factor, counted from 0."""
+        """Return the combinations: the level of each factor, counted from 0."""
         return product(*(range(count) for count in self.level_counts))
 
     def values(self, cell: tuple[int, ...], catalogue: Catalogue) -> Settings:
-        """What a cell sets, fixed settings included; UserError for a value that is not allowed."""
-        told = dict(self.fixed)
+        """Return the settings of a cell with the fixed ones; UserError for an invalid value."""
+        given = dict(self.fixed)
         for knobs, level in zip(self.factors.values(), cell, strict=True):
-            told |= {name: values[level] for name, values in knobs.items()}
-        return {name: _value(catalogue, name, value) for name, value in told.items()}
+            given |= {name: values[level] for name, values in knobs.items()}
+        return {name: _value(catalogue, name, value) for name, value in given.items()}
 
     def fixed_values(self, catalogue: Catalogue) -> Settings:
-        """The settings that hold everywhere."""
+        """Return the settings that apply to all cells."""
         return {name: _value(catalogue, name, told) for name, told in self.fixed.items()}
 
     def level_names(self, catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-        """The levels of each factor in words; those of several knobs one after the other."""
+        """Return the names of the levels per factor; values of several knobs are joined by +."""
         return {
             factor: self.labels.get(factor)
             or tuple(
@@ -118,7 +119,7 @@ def _knob(catalogue: Catalogue, name: str) -> Knob:
 
 
 def _value(catalogue: Catalogue, name: str, told: Told) -> Value:
-    """The value that was meant; UserError naming the knob and what it can be set to."""
+    """Return the knob's value for a given one; UserError with the allowed values otherwise."""
     knob = _knob(catalogue, name)
     value: Value = told
     if isinstance(told, str) and knob.unit == "bytes":
@@ -126,12 +127,14 @@ def _value(catalogue: Catalogue, name: str, told: Told) -> Value:
     if isinstance(value, int) and not isinstance(value, bool) and isinstance(knob.default, float):
         value = float(value)
     if not (_engine_accepts(knob, value) or knob.allows(value)):
-        raise UserError(f"sweep: {name} = {told!r}; allowed are {knob.allowed_text()}")
+        raise UserError(
+            f"sweep: {name}: value {told!r} is not allowed; allowed: {knob.allowed_text()}"
+        )
     return value
 
 
 def _engine_accepts(knob: Knob, value: Value) -> bool:
-    """Whether a number is one that the engine takes, though no search would try it."""
+    """Return whether the engine accepts the number, even if it is outside the searched range."""
     if not knob.is_range or isinstance(value, (bool, str)):
         return False
     if knob.kind == "int" and not isinstance(value, int):

@@ -1,4 +1,4 @@
-"""What is asked for and what must hold: from measurements to values and limits."""
+"""Objectives and constraints, computed from measurements."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -7,8 +7,8 @@ from math import exp, inf, log, sqrt
 from statistics import fmean, median
 from typing import Literal
 
-from lsmtune.errors import UserError
-from lsmtune.metrics.definitions import METRICS, canonical, metric
+from lsmtune.errors import UserError, unknown_word
+from lsmtune.metrics.definitions import METRICS, Metric, canonical, metric
 from lsmtune.stats import geometric_mean
 from lsmtune.units import format_bytes, parse_size
 from lsmtune.workloads import Kind
@@ -18,21 +18,21 @@ COMPOSITES: dict[str, tuple[str, ...]] = {
     "balanced": ("write_amp", "live_sst_bytes", "total_s"),
     JIN2022: ("write_amp", "live_sst_bytes", "total_s", "rate_mb_s"),
 }
-"""Goals made of several metrics."""
+"""Objectives that combine several metrics."""
 
 Metrics = Mapping[str, float]
 
 _TINY = 1e-9
-"""Stands for zero where a ratio is taken: no metric has values as small as this."""
+"""Replaces zero in ratios; no metric has values as small as this."""
 _FITNESS_OF_E = 4000
-"""The fitness that four metrics reach by improving by their whole base value."""
+"""Fitness if all four metrics improve by their whole baseline value."""
 _STEEPEST = 50
-"""Bounds the exponent of a fitness, whose terms have none where the base is near zero."""
+"""Bound of the exponent: terms of the fitness are unbounded if the baseline is near zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A bound on a metric: a number, or a multiple of the base's value."""
+    """A constraint: a bound on a metric, as a number or a multiple of the baseline's value."""
 
     metric: str
     relation: Literal["<=", ">="]
@@ -40,7 +40,7 @@ class Limit:
     times_base: bool
 
     def ratio(self, trial: Metrics, base: Metrics) -> float:
-        """How far the trial is from the bound: above 1 the limit is broken, inf if unknown."""
+        """Return value / bound; above 1 the constraint is violated, inf if unknown."""
         if self.metric not in trial or (self.times_base and self.metric not in base):
             return inf
         bound = self.bound * (base[self.metric] if self.times_base else 1)
@@ -65,10 +65,10 @@ DEFAULT_LIMITS = tuple(
     Limit(name, "<=", 1.1, True)
     for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
 )
-"""Writes are not to be won by wrecking reads or by filling the disk."""
+"""Better writes must not cost slow reads or much disk space."""
 
 _READ_LIMITS = tuple(Limit(name, "<=", 1.1, True) for name in ("live_sst_bytes", "write_amp"))
-"""Reads are not to be won by writing everything more often, or by filling the disk."""
+"""Better reads must not cost many more written bytes or much disk space."""
 
 _LIMITS: dict[Kind, tuple[Limit, ...]] = {
     "write": DEFAULT_LIMITS,
@@ -77,30 +77,27 @@ _LIMITS: dict[Kind, tuple[Limit, ...]] = {
 }
 
 
-def limits_of(kind: Kind, untold: Collection[str] = ()) -> tuple[Limit, ...]:
-    """What always holds under a load of that kind besides the user's limits.
-
-    Without limits on metrics that nobody tells.
-    """
-    return tuple(limit for limit in _LIMITS[kind] if limit.metric not in untold)
+def limits_of(kind: Kind, unavailable: Collection[str] = ()) -> tuple[Limit, ...]:
+    """Return the default constraints of a kind of workload, without unavailable metrics."""
+    return tuple(limit for limit in _LIMITS[kind] if limit.metric not in unavailable)
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One thing asked for: a metric, or one of `COMPOSITES`."""
+    """One objective: a metric, or one of `COMPOSITES`."""
 
     name: str
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that its value is made of."""
+        """Metrics that its value is computed from."""
         return COMPOSITES.get(self.name, (self.name,))
 
     def value(self, trial: Metrics, base: Metrics) -> float:
-        """Always positive: 1 for the base, below 1 for a gain.
+        """Return a positive value: 1 for the baseline, below 1 for a gain.
 
-        A metric and `balanced` give the geometric mean of trial / base, a metric that is better
-        when higher entering with its inverse. `jin2022` gives e^(-fitness / 4000).
+        A metric and `balanced` give the geometric mean of trial / baseline. A metric that is
+        better when higher enters with its inverse. `jin2022` gives e^(-fitness / 4000).
         """
         if self.name == JIN2022:
             exponent = -jin2022_fitness(trial, base) / _FITNESS_OF_E
@@ -110,10 +107,10 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What tuning minimises, towards one goal or several, and the limits that must hold.
+    """One or several objectives to minimise, and the constraints.
 
-    With several goals there is no single best trial but a front of trials, each better than any
-    other in some respect; `value` then is the geometric mean over the goals.
+    With several objectives there is no single best trial but a Pareto front of trials. `value` is
+    then the geometric mean over the objectives.
     """
 
     goals: tuple[Goal, ...]
@@ -121,41 +118,41 @@ class Objective:
 
     @property
     def name(self) -> str:
-        """The goals as the user asked for them."""
+        """Names of the objectives, joined by +."""
         return " + ".join(goal.name for goal in self.goals)
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that the goals are made of."""
+        """Metrics that the objectives are computed from."""
         return tuple(dict.fromkeys(name for goal in self.goals for name in goal.metrics))
 
     @property
     def pareto(self) -> bool:
-        """Whether there are several goals."""
+        """Whether there are several objectives."""
         return len(self.goals) > 1
 
     def missing(self, run: Metrics) -> list[str]:
-        """The metrics asked for or limited that a run does not have."""
+        """Return the needed metrics that a run does not have."""
         needed = dict.fromkeys([*self.metrics, *(limit.metric for limit in self.limits)])
         return [name for name in needed if name not in run]
 
     def values(self, trial: Metrics, base: Metrics) -> tuple[float, ...]:
-        """The trial's value for each goal: 1 for the base, below 1 for a gain."""
+        """Return the trial's value per objective: 1 for the baseline, below 1 for a gain."""
         return tuple(goal.value(trial, base) for goal in self.goals)
 
     def value(self, trial: Metrics, base: Metrics) -> float:
-        """The goals' values as one: their geometric mean."""
+        """Return the geometric mean of the objectives' values."""
         return geometric_mean(self.values(trial, base))
 
     def fitness(self, value: float) -> float | None:
-        """The paper's fitness behind a value (0 for the base, higher is better), if asked for."""
+        """Return the fitness of jin2022 for a value (0 for the baseline, higher is better)."""
         return -_FITNESS_OF_E * log(value) if self.name == JIN2022 else None
 
     def violation(self, trial: Metrics, base: Metrics, noise: Metrics | None = None) -> float:
-        """By how much the worst limit is exceeded: 0.1 is 10 % over; at most 0 is feasible.
+        """Return the violation of the worst constraint: 0.1 is 10 % over; at most 0 is feasible.
 
-        With `noise`, a factor a metric, a limit counts as exceeded only beyond that factor. A
-        limit on a metric that is missing is exceeded without bound.
+        With `noise`, one factor per metric, only a violation beyond that factor is one. A
+        constraint on a missing metric gives inf.
         """
         slack = noise or {}
         uses = (limit.ratio(trial, base) / slack.get(limit.metric, 1.0) for limit in self.limits)
@@ -163,19 +160,19 @@ class Objective:
 
 
 def limit_penalty(violation: float | None) -> float:
-    """The factor by which a value counts as worse whose worst limit is exceeded by so much.
+    """Return the factor by which a violation makes a value worse.
 
-    1 within the limits, and where nobody knows.
+    It is 1 if all constraints are kept, or if the violation is unknown.
     """
     return 1 + max(0.0, violation or 0.0)
 
 
 def jin2022_fitness(trial: Metrics, base: Metrics, write_amp: str = "write_amp") -> float:
-    """The fitness by which Jin, Choi, Choi, Sung and Park (2022) tuned RocksDB.
+    """Return the fitness by which Jin, Choi, Choi, Sung and Park (2022) tuned RocksDB.
 
-    1000 x the sum of what is gained on the base, as a share of it, in write amplification, live
-    space, load + settle time and data rate: 0 for the base, higher is better. The paper's write
-    amplification is `w_amp_table`.
+    It is 1000 x the sum of the gains over the baseline, as shares, in write amplification, live
+    space, load + settle time and data rate. It is 0 for the baseline; higher is better. The paper
+    uses `w_amp_table` as write amplification.
     """
     lower = (write_amp, "live_sst_bytes", "total_s")
     gained = sum((base[name] - trial[name]) / max(base[name], _TINY) for name in lower)
@@ -184,7 +181,7 @@ def jin2022_fitness(trial: Metrics, base: Metrics, write_amp: str = "write_amp")
 
 
 def front(points: Sequence[tuple[float, ...]]) -> list[int]:
-    """The places of the points that no other point beats: as low everywhere and lower once."""
+    """Return the indexes of the points on the Pareto front."""
 
     def beaten(point: tuple[float, ...]) -> bool:
         return any(
@@ -196,13 +193,12 @@ def front(points: Sequence[tuple[float, ...]]) -> list[int]:
 
 
 def run_noise(groups: Sequence[Sequence[Metrics]], of_runs: int) -> dict[str, float]:
-    """The factor a metric by which the median of `of_runs` runs may be off by chance.
+    """Return, per metric, the factor by which the median of `of_runs` runs may be off by chance.
 
-    Each group holds runs of one config. Two standard deviations of the logs, pooled over all
-    groups: the base alone says little about the configs that win, whose space and latencies vary
-    more (under universal compaction they depend on how far the last big merge got), and the
-    spread of three runs alone is itself a matter of luck. Where no config ran twice under a
-    metric there is nothing to pool: no noise is assumed, and the metric is left out.
+    Each group contains runs of one config. The factor is two standard deviations of the logs,
+    pooled over all groups. The runs of the baseline alone are not enough: winners often vary more,
+    for example with the state of the last big merge under universal compaction. A metric that no
+    config has twice is not in the result.
     """
     names = {name for runs in groups for run in runs for name in run}
     spreads = {name: _pooled_deviation(name, groups) for name in sorted(names)}
@@ -223,13 +219,13 @@ def _pooled_deviation(name: str, groups: Sequence[Sequence[Metrics]]) -> float |
 
 
 def gain_ratio(name: str, trial: float, base: float) -> float:
-    """Trial over base, turned so that below 1 is better."""
+    """Return trial / baseline, inverted if higher is better, so that below 1 is a gain."""
     ratio = max(trial, _TINY) / max(base, _TINY)
     return ratio if METRICS[name].better == "lower" else 1 / ratio
 
 
 def median_metrics(runs: Sequence[Metrics]) -> dict[str, float]:
-    """The median of each metric over the runs that have it."""
+    """Return the median of each metric over the runs that have it."""
     if len(runs) == 1:
         return dict(runs[0])
     names = {name for run in runs for name in run}
@@ -241,16 +237,16 @@ def parse_objective(
     limits: Sequence[str],
     default_limits: Sequence[Limit] = DEFAULT_LIMITS,
 ) -> Objective:
-    """The objective that a user named by one goal or several, with limits as text.
+    """Return the objective from names and from constraints as text.
 
-    Limits of the user stand besides the default ones; one on a metric that has a default limit
-    takes its place, and `METRIC <= none` lifts it. Of several goals none has a default limit.
-    UserError where a name or a limit is wrong.
+    The user's constraints are added to the default ones. A constraint on a metric with a default
+    constraint replaces it, and `METRIC <= none` removes it. With several objectives, their metrics
+    have no default constraints. Raises UserError if a name or a constraint is wrong.
     """
     goals = tuple(map(_goal, [names] if isinstance(names, str) else names))
     _check_goals([goal.name for goal in goals])
     asked = tuple(parse_limit(text) for text in limits)
-    # Who asks for several goals wants to see what each costs the others.
+    # With several objectives, the user wants to see what each costs the others.
     traded = {goal.name for goal in goals} if len(goals) > 1 else set()
     named = {limit.metric for limit in asked} | traded
     defaults = tuple(limit for limit in default_limits if limit.metric not in named)
@@ -261,25 +257,25 @@ def _goal(name: str) -> Goal:
     if name in COMPOSITES:
         return Goal(name)
     if canonical(name) not in METRICS:
-        raise UserError(
-            f"objective: {name!r} is neither a metric nor one of {', '.join(COMPOSITES)}; "
-            f"metrics are {', '.join(m.name for m in METRICS.values() if m.better)}"
-        )
+        names = [*COMPOSITES, *(m.name for m in METRICS.values() if m.better)]
+        raise UserError(f"objective: {unknown_word('metric', name, names)}")
     return Goal(metric(name, "objective").name)
 
 
 def _check_goals(names: Sequence[str]) -> None:
     if not names:
-        raise UserError(f"objective: none named; name metrics, or one of {', '.join(COMPOSITES)}")
+        raise UserError(
+            f"objective: the list is empty; use metrics, or one of {', '.join(COMPOSITES)}"
+        )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise UserError(f"objective: {twice!r} is named twice; name each metric once")
+        raise UserError(f"objective: {twice!r} is listed twice; list each metric once")
     composite = next((name for name in names if name in COMPOSITES), None)
     if composite and len(names) > 1:
         others = ", ".join(name for name in names if name != composite)
         raise UserError(
-            f"objective: {composite!r} is made of several metrics and stands alone; give it "
-            f"without {others}, or name metrics only"
+            f"objective: {composite!r} combines several metrics and must be the only objective; "
+            f"remove {others}, or list metrics only"
         )
 
 
@@ -290,27 +286,52 @@ _LIFTED = re.compile(r"\s*(\w+)\s*<=\s*none\s*")
 
 
 def parse_limit(text: str) -> Limit:
-    """A limit from a text such as `live_sst_bytes <= 1.1 * base` or `write_p99_us <= 2000`.
+    """Return the constraint of a text such as `live_sst_bytes <= 1.1 * base`.
 
-    Where the metric is a size, the bound may have a unit: `live_sst_bytes <= 300MiB`. With
-    `METRIC <= none` there is no bound.
+    The bound of a size may have a unit: `live_sst_bytes <= 300MiB`. `METRIC <= none` is no bound.
     """
     if lifted := _LIFTED.fullmatch(text):
         return Limit(metric(lifted[1], "limit").name, "<=", inf, False)
     match = _LIMIT.fullmatch(text)
     if match is None:
-        raise UserError(
-            f"limit: {text!r} is no limit; write METRIC <= NUMBER or METRIC <= NUMBER * base "
-            "(or >=), or METRIC <= none to lift a default one"
-        )
+        raise UserError(_malformed(text))
     limited = metric(match[1], "limit")
     number, unit, times_base = match[3], match[4], match[5] is not None
     if unit and (limited.unit != "bytes" or times_base):
-        of = "a multiple of the base" if times_base else f"in the unit {limited.unit}"
-        raise UserError(f"limit: {text!r}: the bound is {of}; write {limited.name} "
-                        f"{match[2]} {number}{' * base' if times_base else ''}")  # fmt: skip
+        left = f"{limited.name} {match[2]}"
+        if times_base:
+            raise UserError(f"limit: {text!r}: a multiple of the baseline has no unit; "
+                            f"use {left} {number} * base")  # fmt: skip
+        raise UserError(f"limit: {text!r}: {_unit_text(limited)}; "
+                        f"use {left} {_without_unit(float(number), unit, limited)}")  # fmt: skip
     bound = parse_size(number + unit, f"limit {text!r}") if unit else float(number)
     if times_base and bound == 0:
-        raise UserError(f"limit: {text!r}: 0 * base is no bound; write {limited.name} <= NUMBER")
+        raise UserError(f"limit: {text!r}: 0 * base is not a bound; use {limited.name} <= NUMBER")
     relation: Literal["<=", ">="] = "<=" if match[2] == "<=" else ">="
     return Limit(limited.name, relation, float(bound), times_base)
+
+
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def _without_unit(number: float, unit: str, limited: Metric) -> str:
+    """Return the number in the unit of the metric, or the word NUMBER if the units differ."""
+    given, own = _SECONDS.get(unit), _SECONDS.get(limited.unit)
+    return f"{number * given / own:.12g}" if given and own else "NUMBER"
+
+
+def _unit_text(limited: Metric) -> str:
+    if limited.unit == "ratio":
+        return f"{limited.name} is a ratio without a unit"
+    return f"{limited.name} is measured in {limited.unit}"
+
+
+def _malformed(text: str) -> str:
+    """Return the message for a text that is not a constraint; it names a known metric's unit."""
+    first = re.match(r"\s*(\w+)", text)
+    limited = METRICS.get(canonical(first[1])) if first else None
+    unit = f"{_unit_text(limited)}; " if limited is not None else ""
+    return (
+        f"limit: invalid limit {text!r}; {unit}use METRIC <= NUMBER, METRIC <= NUMBER * base, "
+        "METRIC >= …, or METRIC <= none for no limit"
+    )

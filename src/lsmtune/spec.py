@@ -1,4 +1,4 @@
-"""The settings of a study: what a study file or the flags of `tune` say, checked."""
+"""Checked settings of a study, from a study file or the flags of `tune`."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.objective import Objective, limits_of, parse_objective
-from lsmtune.tables import Cluster, Online, Screen, suited_knobs
+from lsmtune.tables import Cluster, Online, Screen, problem_text, suited_knobs
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
@@ -29,46 +29,46 @@ from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
 BUDGET_KEYS = frozenset(
     {"study", "trials", "budget", "until", "finalists", "repeats", "pairs", "max_pairs"}
 )
-"""What may change while a study goes on (its name aside, which finds it)."""
+"""Settings that may change when a study is continued; the name finds the study."""
 
 MANY_TRIALS = 100_000
-"""Stands for no limit of trials where something else ends the search."""
+"""Number of trials that means no limit, if something else ends the search."""
 
 ALL_STUDIES = "all"
-"""Instead of a study's name: every earlier study of the home that may tell something."""
+"""Value of `warm_start` for all suitable earlier studies of the home."""
 
 SMALLEST_SCALE = Fraction(1, 512)
-"""RocksDB has no memtable below 64 KiB, and no knob may be scaled below what the engine runs."""
+"""RocksDB's smallest memtable is 64 KiB, and no knob may be scaled below the engine's minimum."""
 
 PROGRAMS: dict[EngineName, str] = {
     "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores", "tikv": "go-ycsb",
     "simulated": "lsmsim",
 }  # fmt: skip
-"""What is run where the user names no other."""
+"""Default program of each engine."""
 
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
-"""How far around the size that was given a block cache is searched."""
+"""The block cache is searched from 1/16 to 4 times the given size."""
 
 _LOAD = ("threads", "compression_ratio")
-"""The parameters of the load that presets of published studies vary."""
+"""Parameters of the workload that presets of published studies vary."""
 
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "myrocks": {"knobs": "mixed"},
     "embedded": {"knobs": "all", "objective": "total_s", "scale": "1"},
 }
-"""What suits RocksDB's own loads on another engine."""
+"""Defaults for RocksDB's own workloads on another engine."""
 
 _TIMED = "throughput_ops_s"
-"""What is asked for where the clock ends the load, and of a running engine."""
+"""Default objective if a duration ends the load, and for a running engine."""
 
 MIN_PAIRS = 6
-"""A gain is never claimed from fewer pairs of runs."""
+"""Minimum number of pairs of runs for a claim of a gain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a study stands on: the engine's knobs, those of the load's column families among them,
-    the base, and how many files a process may have open on this host."""
+    """Context of a study: the knobs of the engine (with all column families of the workload), the
+    baseline, and the number of files that a process may open on this host."""
 
     catalogue: Catalogue
     base: Base
@@ -76,22 +76,18 @@ class Ground:
 
 
 class StudySpec(BaseModel):
-    """Everything that defines a study; the text forms are those of the command line.
+    """Settings of a study. Texts have the same form as on the command line.
 
-    `base` is the user's own OPTIONS file (None: the engine's defaults), `family` its column
-    family, `cache` the size of its block cache, which no OPTIONS file tells. At a smaller `scale`
-    the sizes of the tree are so much smaller, and so is a cache that was given. Load, knobs and
-    objective have defaults by the load. With `early_stop` a trial that can no longer win is cut.
-
-    `warm_start` names earlier studies of the home, or is "all": the search begins with what the
-    one whose load is most alike has found. `trials`, `budget` or `until` ends it, whichever comes
-    first: "stable" says until no gain is expected, a number until so many trials in a row had
-    none; by default `trials` then is no limit. `base_runs` is how often the base is measured
-    before. Of the searched configs the `finalists` best run `repeats` times more, so that the
-    winner is not merely the luckiest. `pairs` and `max_pairs` is how many pairs of runs verify it
-    (0: none). With a `screen` or a `sweep` table it is no search, with an `online` table a search
-    on a running engine. The `tikv` table tells where the user's TiKV is. A study goes on only
-    under the settings it began with, its budget excepted.
+    `base` is the user's OPTIONS file; without it the baseline is the engine's defaults. At a
+    smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
+    of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
+    can no longer win. With `warm_start`, the search uses the earlier study with the most similar
+    workload. The search ends at the first of `trials`, `budget` and `until`. With `until`, the
+    number of trials has no limit by default. The `finalists` best configs run `repeats` more
+    times, so that a single lucky run cannot win. `pairs` to `max_pairs` pairs of runs verify the
+    winner. A `screen` or `sweep` table makes the study an experiment without a search. An `online`
+    table tunes a running engine. A study continues only with the settings that it started with;
+    trials, budget, until, finalists, repeats and pairs may change.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -129,7 +125,7 @@ class StudySpec(BaseModel):
     @classmethod
     def _name_is_a_folder_name(cls, name: str | None) -> str | None:
         if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
-            raise ValueError("use up to 64 letters, digits, dots, dashes and underscores")
+            raise ValueError("use 1 to 64 letters, digits, dots, dashes and underscores")
         return name
 
     @field_validator("workload", mode="before")
@@ -145,15 +141,15 @@ class StudySpec(BaseModel):
     @field_validator("until", mode="before")
     @classmethod
     def _stable_or_a_number(cls, given: Any) -> Any:
-        told = int(given) if isinstance(given, str) and given.isdecimal() else given
-        if told in (None, "stable") or (type(told) is int and 0 < told <= MANY_TRIALS):
-            return told
+        value = int(given) if isinstance(given, str) and given.isdecimal() else given
+        if value in (None, "stable") or (type(value) is int and 0 < value <= MANY_TRIALS):
+            return value
         raise ValueError("use stable, or a number of trials >= 1")
 
     @model_validator(mode="before")
     @classmethod
     def _defaults_of_the_load(cls, given: Any) -> Any:
-        """Engine, knobs and objective as they suit the load, where the user names none."""
+        """Fill in engine, program, knobs and objective that suit the workload."""
         load = given.get("workload", {}) if isinstance(given, Mapping) else None
         if isinstance(load, Workload):
             load = load.model_dump()
@@ -191,78 +187,78 @@ class StudySpec(BaseModel):
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
         for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
-            getattr(self, text)  # raises what is wrong with it
+            getattr(self, text)  # raises UserError if it is wrong
         if self.engine not in (runs_on := self.workload.preset.engines):
             raise UserError(
-                f"engine: the load {self.workload.name} runs on {' and '.join(runs_on)}, not on "
-                f"{self.engine}"
+                f"engine: {self.engine!r} cannot run the workload {self.workload.name}; "
+                f"available: {', '.join(runs_on)}"
             )
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
-            raise UserError(f"warm_start: leave it out; [{tables[0]}] does not begin with it")
+            raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove it")
         if len(tables) > 1:
-            raise UserError(f"{tables[1]}: a study is one thing; leave {' or '.join(tables)} out")
+            raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one of them")
         if self.online is not None and self.engine != "myrocks":
-            raise UserError(f"online: the engine {self.engine} is tuned between runs; myrocks can")
+            raise UserError(f"online: not supported by engine {self.engine}; supported: myrocks")
         if self.engine == "tikv":
             knobs = load_catalogue("tikv").select(self.knobs)
             (self.tikv or Cluster()).check(self.workload, knobs, self.scale, self.cache)
         elif self.tikv is not None:
-            raise UserError(f"tikv: this table says nothing to the engine {self.engine}")
-        endless = self.workload.preset.engine == "myrocks" and self.workload.kind != "read"
-        if self.online is not None and not endless:
+            raise UserError(f"[tikv]: not used by engine {self.engine}; remove it")
+        if self.online is not None and not self.workload.preset.can_be_endless:
             raise UserError(
-                f"online: the load {self.workload.name} has an end; one of SQL that writes has not"
+                f"online: the workload {self.workload.name} cannot run without an end; "
+                f"available: {_endless()}"
             )
         if self.online is not None and self.until is not None:
-            raise UserError("until: leave it out; a running engine is searched for `trials`")
+            raise UserError("until: not allowed with [online]; set trials instead")
         if 0 < self.pairs < MIN_PAIRS:
-            raise UserError(f"pairs: {self.pairs} is too few; use 0 (none) or >= {MIN_PAIRS}")
+            raise UserError(f"pairs: {self.pairs} is too few; use 0 (none) or at least {MIN_PAIRS}")
         return self
 
     @property
     def scale_value(self) -> Fraction:
-        """The scale of the tree as a fraction of 1."""
+        """Scale of the tree as a fraction of 1."""
         scale = parse_scale(self.scale, "scale")
         if scale < SMALLEST_SCALE:
-            raise UserError(f"scale: {self.scale} is too small; allowed are {SMALLEST_SCALE} to 1")
+            raise UserError(f"scale: {self.scale} is too small; use {SMALLEST_SCALE} to 1")
         return scale
 
     @property
     def budget_s(self) -> float | None:
-        """The time that searching may take, in seconds."""
+        """Time limit of the search in seconds."""
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
 
     @property
     def cache_bytes(self) -> int | None:
-        """The size of the base's block cache at scale 1, if it was given."""
+        """Size of the baseline's block cache at scale 1, if given."""
         return None if self.cache is None else parse_size(self.cache, "cache")
 
     @property
     def parsed_objective(self) -> Objective:
-        """The objective with its limits."""
-        limits = limits_of(self.workload.kind, self.workload.preset.untold(self.engine))
+        """Objective with its constraints."""
+        limits = limits_of(self.workload.kind, self.workload.preset.unavailable(self.engine))
         return parse_objective(self.objective, self.limits, limits)
 
     @property
     def fixed(self) -> Settings:
-        """The settings that the load decides."""
+        """Settings that follow from the workload."""
         return {"use_direct_reads": True} if self.workload.direct_reads else {}
 
     @property
     def name(self) -> str:
-        """The study's name: the given one, or one made of what defines it."""
+        """Name of the study: the given one, or one derived from its settings."""
         digest = hashlib.sha256(self.identity().encode()).hexdigest()[:8]
         return self.study or f"{self.workload.name}-{digest}"
 
     def identity(self) -> str:
-        """What may not change while a study goes on, as JSON text."""
+        """Return the settings that may not change in a study, as JSON text."""
         return json.dumps(self.lasting(), separators=(",", ":"))
 
     def lasting(self) -> dict[str, Any]:
-        """The settings that may not change: not the budget, nor how often what runs is repeated."""
+        """Return the settings that may not change: all but the budget and numbers of repeats."""
         return self.model_dump(
             mode="json",
             exclude={
@@ -270,12 +266,12 @@ class StudySpec(BaseModel):
                 "screen": {"replicated": True, "runs": True},
                 "sweep": {"repeats": True, "metrics": True, "labels": True},
             },
-            # So that a setting that comes with a later version changes no study of before.
+            # A setting added by a later version must not change the identity of old studies.
             exclude_none=True,
         )
 
     def knob(self, knob: Knob) -> Knob:
-        """The knob as this study has it: a block cache that was given scales with the tree."""
+        """Return the knob for this study: a given block cache scales with the tree."""
         size = self.cache_bytes
         if knob.name != "cache_size" or size is None:
             return knob
@@ -283,9 +279,9 @@ class StudySpec(BaseModel):
         return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})
 
     def space(self, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
-        """The knob space on top of the base, at the study's scale or another.
+        """Return the knob space around the baseline, at the study's scale or another.
 
-        UserError where the knobs or the memory do not fit.
+        Raises UserError if the knobs or the memory limit do not fit.
         """
         factor = float(scale or self.scale_value)
         catalogue = self._catalogue(ground)
@@ -305,11 +301,11 @@ class StudySpec(BaseModel):
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
 
     def begun(self, ground: Ground) -> Settings:
-        """What the preset sets in the base beside or among the knobs; nothing in a user's own."""
+        """Return the preset's changes to the baseline; none if the user gave a baseline."""
         return self._catalogue(ground).begun(self.knobs) if self.base is None else {}
 
     def load_at(self, config: Config, load: Workload | None = None) -> Workload:
-        """The load of a config: the study's own or the given one, unless knobs vary it too.
+        """Return the workload of a config; knobs of published studies may vary it.
 
         Then all clients together write as much as one would.
         """
@@ -321,10 +317,10 @@ class StudySpec(BaseModel):
         return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
 
     def settings_at(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
-        """The settings of a config for a tree at another scale: sizes grow, the rest stays.
+        """Return the settings of a config for another scale: sizes grow, the rest stays.
 
-        What is as the base has it stays so, to the byte. The memory limit of that scale holds
-        there too, by default what the base takes at it.
+        Values equal to the baseline stay equal to it, to the byte. The memory limit of that scale
+        applies, by default the memory of the baseline.
         """
         space, here = self.space(ground, scale), self.space(ground).default()
         grown = self._catalogue(ground).scaled(config, float(scale / self.scale_value))
@@ -332,30 +328,30 @@ class StudySpec(BaseModel):
         return without_load(space.settings(space.legalise({**grown, **kept})))
 
     def _catalogue(self, ground: Ground) -> Catalogue:
-        """The knobs that the base has, as this study has them."""
+        """Return the knobs that the baseline has, adapted to this study."""
         known = ground.catalogue.restricted(
             with_families(ground.base.settings, self.workload.column_families)
         )
         return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:
-        """The knob with a range around the base, where that is the user's own."""
+        """Return the knob, its range widened around the value of a user's baseline."""
         own = self.base is not None or self.engine == "tikv"
         return knob.around(base[knob.name]) if own else knob
 
 
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
-    """The knobs of the engine, those of the load's column families among them."""
+    """Return the knobs of the engine, with all column families of the workload."""
     return load_catalogue(engine).with_families(load.column_families)
 
 
 def without_load(settings: Settings) -> Settings:
-    """The settings that are the engine's: without parameters of the load that vary with them."""
+    """Return the settings without parameters of the workload."""
     return {name: value for name, value in settings.items() if name not in _LOAD}
 
 
 def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:
-    """The spec of checked values; UserError naming place, key, value and what is allowed."""
+    """Return the checked settings; UserError with place, key, value and what is allowed."""
     try:
         return StudySpec.model_validate(given)
     except ValidationError as error:
@@ -365,17 +361,23 @@ def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:
 
 
 def read_study_file(path: Path) -> dict[str, Any]:
-    """The keys and values of a study file; UserError when it cannot be read as TOML."""
+    """Return the keys and values of a study file; UserError if it is not TOML."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+        raise UserError(f"{path}: cannot read the file: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: is no TOML file: {error}") from error
+        raise UserError(f"{path}: not a TOML file: {error}") from error
 
 
 def _in_words(error: ValidationError) -> str:
-    return "; ".join(_problem(dict(problem)) for problem in error.errors())
+    problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
+    return "; ".join(problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems)
+
+
+def _endless() -> str:
+    names = (name for name, preset in PRESETS.items() if preset.can_be_endless)
+    return ", ".join(names)
 
 
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
@@ -388,13 +390,3 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("online",): Online,
     ("tikv",): Cluster,
 }
-
-
-def _problem(problem: Mapping[str, Any]) -> str:
-    key = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        parent = problem["loc"][:-1]
-        known = f"; known are {', '.join(_TABLES[parent].model_fields)}"
-        return f"{key} is not a setting{known}"
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{key} = {problem['input']!r}: {message[:1].lower()}{message[1:]}"

@@ -1,4 +1,4 @@
-"""Intervals on plain numbers: what a claim of lsmtune rests on."""
+"""Statistics on plain numbers: ratios, medians and means with their intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from scipy.special import bdtr, stdtrit
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with the interval that holds the truth with the stated confidence."""
+    """An estimate with its confidence interval."""
 
     median: float
     low: float
@@ -18,17 +18,17 @@ class Interval:
 
     @property
     def relative_half_width(self) -> float:
-        """Half the interval's width as a share of the estimate: 0.05 reads ± 5 %."""
+        """Half the width of the interval as a share of the estimate: 0.05 means ± 5 %."""
         return (self.high - self.low) / 2 / abs(self.median)
 
 
 def ratio_interval(
     trial: Sequence[float], base: Sequence[float], confidence: float = 0.95
 ) -> Interval:
-    """The ratio trial / base over pairs: t-interval on the log ratios, mapped back.
+    """Return the ratio trial / base of pairs, with a t-interval computed on the log ratios.
 
-    Both sequences are positive and of one length, at least 2; the i-th values were measured
-    together. The estimate is the geometric mean, the median of a log-normal ratio.
+    Both sequences are positive and have the same length, at least 2. The i-th values were measured
+    as a pair. The estimate is the geometric mean, which is the median of a log-normal ratio.
     """
     if len(trial) != len(base) or len(base) < 2:  # noqa: PLR2004 - an interval needs two pairs
         raise ValueError(f"need at least 2 pairs of values, got {len(trial)} and {len(base)}")
@@ -40,9 +40,9 @@ def ratio_interval(
 
 
 def of_several(comparisons: int, confidence: float = 0.95) -> float:
-    """The confidence of each of several intervals that all hold together with the stated one.
+    """Return the confidence per interval, so that all intervals together have `confidence`.
 
-    Bonferroni's: right however the comparisons hang together, and cautious where they do.
+    Bonferroni's correction. It is correct for dependent comparisons too, but then conservative.
     """
     return 1 - (1 - confidence) / max(1, comparisons)
 
@@ -50,9 +50,9 @@ def of_several(comparisons: int, confidence: float = 0.95) -> float:
 def unpaired_ratio_interval(
     trial: Sequence[float], base: Sequence[float], confidence: float = 0.95
 ) -> Interval:
-    """The ratio trial / base of values that were not measured in pairs: Welch's, on the logs.
+    """Return the ratio trial / base of unpaired values, with Welch's interval on the logs.
 
-    Both sequences are positive and have at least 2 values; without any noise it is a point.
+    Both sequences are positive and have at least 2 values. Without noise it is a point.
     """
     later, earlier = (np.log(np.asarray(values, dtype=float)) for values in (trial, base))
     parts = [float(values.var(ddof=1)) / len(values) for values in (later, earlier)]
@@ -67,15 +67,15 @@ def unpaired_ratio_interval(
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """The geometric mean of positive values."""
+    """Return the geometric mean of positive values."""
     return float(np.exp(np.mean(np.log(np.asarray(values, dtype=float)))))
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The median of values, with the interval that holds the true one whatever their distribution.
+    """Return the median with a confidence interval that assumes no distribution (sign test).
 
-    It runs between two of the values in order (the sign test's); of five or fewer, at 95 %, it is
-    all of them. Values may be infinite.
+    Its ends are two of the values. With five or fewer values, at 95 %, it spans all of them.
+    Values may be infinite.
     """
     ordered, count = sorted(values), len(values)
     sides = (k for k in range(count // 2) if 2 * bdtr(k, count, 0.5) <= 1 - confidence)
@@ -84,7 +84,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
 
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The mean of at least 2 values with its t-interval."""
+    """Return the mean of at least 2 values with its t-interval."""
     if len(values) < 2:  # noqa: PLR2004 - an interval needs two values
         raise ValueError(f"need at least 2 values, got {len(values)}")
     numbers = np.asarray(values, dtype=float)

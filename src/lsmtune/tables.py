@@ -1,7 +1,7 @@
-"""The tables of a study file that make a study another thing than a search between runs, or tell
-where the user's own TiKV is."""
+"""Tables of a study file: screening, online tuning, and the TiKV cluster of the user."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,24 +14,46 @@ from pydantic import (
     model_validator,
 )
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.types import Knob
 from lsmtune.workloads import Workload
 
 _MOST_SCANNED_RAW = 10_240
-"""The most that a scan of the raw API may ask for (client-go, rawkv.MaxRawKVScanLimit)."""
+"""Maximum number of records per scan of the raw API (client-go, rawkv.MaxRawKVScanLimit)."""
 
 _ADDRESS = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}")
-"""Host and port; nothing else, so that no password stands in it."""
+"""Host and port; nothing else, so that it never contains a password."""
+
+
+_NO_TABLE = frozenset({"dict_type", "model_type", "model_attributes_type"})
+
+
+def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> str:
+    """Return a problem that pydantic found as a message: key, value, what is allowed.
+
+    `table` is the model of the table that contains the key, if it is known.
+    """
+    key, value = ".".join(str(part) for part in problem["loc"]), problem["input"]
+    if problem["type"] == "extra_forbidden" and table is not None:
+        return f"{key}: {unknown_word('setting', problem['loc'][-1], table.model_fields)}"
+    if problem["type"] == "literal_error":
+        allowed = re.findall(r"'([^']*)'", problem["ctx"]["expected"])
+        return f"{key}: {unknown_word(str(problem['loc'][-1]), value, allowed)}"
+    if problem["type"] in _NO_TABLE:
+        return f"{key} = {value!r}: must be a table"
+    message = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    shown = isinstance(value, dict) or (problem["type"] == "value_error" and repr(value) in message)
+    place = key if shown else f"{key} = {value!r}"
+    return f"{place}: {message[:1].lower()}{message[1:]}".removeprefix(": ")
 
 
 class Screen(BaseModel):
-    """What makes a study a screening: many configs spread over the whole space, none preferred.
+    """Settings of a screening: it measures many configs spread over the whole knob space.
 
-    The trials are points of a `design`, or the lines of a `batch` file. Of the first `replicated`
-    configs each runs `runs` times in all: how far runs of one config differ bounds what any
-    model can explain. Every run has a workload seed of its own.
+    The configs are points of a `design` or lines of a `batch` file. Each of the first `replicated`
+    configs runs `runs` times in total. The spread of these runs limits what a model can explain.
+    Every run has its own workload seed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,10 +64,10 @@ class Screen(BaseModel):
 
 
 class Online(BaseModel):
-    """What makes a study one of a running engine, whose options are changed while it serves.
+    """Settings of online tuning: lsmtune changes the options of a running engine.
 
-    A change is judged by `windows` of `window_s` seconds before it and under it, and as many after
-    it was taken back where it seems to gain.
+    A change is measured in `windows` windows of `window_s` seconds before it and the same number
+    after it. If it seems to be a gain, lsmtune reverts it and measures the same number again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -54,21 +76,21 @@ class Online(BaseModel):
 
 
 def suited_knobs(table: Any) -> str:
-    """The preset of knobs for a TiKV of which a study file tells this."""
-    told = table.model_dump() if isinstance(table, Cluster) else table
-    return "core" if isinstance(told, dict) and told.get("restart") else "online"
+    """Return the preset of knobs that suits a TiKV with these settings."""
+    settings = table.model_dump() if isinstance(table, Cluster) else table
+    return "core" if isinstance(settings, dict) and settings.get("restart") else "online"
 
 
 class Cluster(BaseModel):
-    """Where the user's TiKV is, and how it is given options that need a restart.
+    """Addresses and commands of the user's TiKV.
 
-    `status` is the address of its status server, `pd` those of the placement drivers. `config` is
-    the file that it reads when it starts, `restart` the command that stops and starts it, as a
-    list of arguments that no shell reads; without them it takes online changes only. `prepare` is
-    a command that is run before every trial, once its options are in force, to bring the data
-    into the same state each time; without one records are loaded again where options shape files.
-    `api` is how go-ycsb stores them. TiKV has `start_s` seconds to start, and counts anew every
-    `refresh_s`.
+    `status` is the address of its status server. `pd` lists the addresses of the placement
+    drivers. `config` is the file that TiKV reads at its start. `restart` is the command that stops
+    and starts TiKV, as a list of arguments that no shell reads. Without these two, only options
+    that can be changed online are tuned. `prepare` is a command that runs before every trial, when
+    the options are in effect. It must bring the data into the same state each time. Without it,
+    records are loaded again if options affect files. `api` is the API that go-ycsb uses. TiKV has
+    `start_s` seconds to start and updates its metrics every `refresh_s` seconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -84,36 +106,38 @@ class Cluster(BaseModel):
     @field_validator("status", "pd")
     @classmethod
     def _is_an_address(cls, text: str, info: ValidationInfo) -> str:
-        told = text.split(",") if info.field_name == "pd" else [text]
-        if not all(_ADDRESS.fullmatch(address) for address in told):
-            raise ValueError("write it as host:port, for example 127.0.0.1:20180")
+        addresses = text.split(",") if info.field_name == "pd" else [text]
+        if not all(_ADDRESS.fullmatch(address) for address in addresses):
+            raise ValueError("invalid address; use host:port, e.g. 127.0.0.1:20180")
         return text
 
     @model_validator(mode="after")
     def _restarts_under_a_file(self) -> Self:
         if bool(self.restart) != (self.config is not None):
-            raise ValueError("config and restart need each other")
+            raise ValueError("set both config and restart, or neither")
         return self
 
     @property
     def config_path(self) -> Path | None:
-        """The file that TiKV reads when it starts."""
+        """Path of the file that TiKV reads at its start."""
         return None if self.config is None else Path(self.config).absolute()
 
     def check(self, load: Workload, knobs: tuple[Knob, ...], scale: str, cache: str | None) -> None:
-        """UserError where this TiKV cannot be tuned so."""
+        """Raise UserError if this TiKV cannot be tuned with these settings."""
         if scale != "1":
-            raise UserError(f"scale: {scale}: the data of TiKV has the size it has; allowed is 1")
+            raise UserError(f"scale: {scale} is not possible with the engine tikv; use 1")
         if cache is not None:
-            raise UserError("cache: TiKV tells its own; tune storage.block-cache.capacity instead")
+            raise UserError(
+                "cache: not allowed with engine tikv; tune the knob storage.block-cache.capacity"
+            )
         if self.api == "raw" and (load.scan_length or 0) > _MOST_SCANNED_RAW:
             raise UserError(
-                f"workload.scan_length: {load.scan_length} is more than the raw API reads at once; "
-                f'allowed are 1 to {_MOST_SCANNED_RAW}, or api = "txn" in the table [tikv]'
+                f"workload.scan_length: {load.scan_length} is too long for the raw API; "
+                f'use 1 to {_MOST_SCANNED_RAW}, or set api = "txn" in the table [tikv]'
             )
         started = [knob.name for knob in knobs if knob.apply == "restart"]
         if started and not self.restart:
             raise UserError(
-                f"knobs: {started[0]} needs a restart of TiKV; tell config and restart in the "
-                'table [tikv], or tune knobs = "online"'
+                f"knobs: {started[0]} needs a restart of TiKV; set config and restart in the "
+                'table [tikv], or use knobs = "online"'
             )

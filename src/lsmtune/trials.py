@@ -1,4 +1,4 @@
-"""A trial: one config measured once under one protocol, and what became of it."""
+"""A trial: one config measured once with one protocol, and its result."""
 
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ from lsmtune.workloads import Workload
 
 
 class Status(StrEnum):
-    """How a trial ended. Only a complete one may be compared; each keeps its evidence."""
+    """Result status of a trial. Only complete trials are compared; each keeps its evidence."""
 
     COMPLETE = "complete"
     DISTURBED = "disturbed"
@@ -24,33 +24,33 @@ class Status(StrEnum):
 
     @property
     def failed(self) -> bool:
-        """Whether the engine gave no measurement although it was let to."""
+        """Whether the trial gave no measurement and was not pruned."""
         return self not in (Status.COMPLETE, Status.DISTURBED, Status.CUT)
 
     @property
     def meaning(self) -> str:
-        """The status in words."""
+        """Meaning of the status."""
         return _MEANINGS[self]
 
 
 _MEANINGS = {
     Status.COMPLETE: "measured",
-    Status.DISTURBED: "measured while others used the CPU or the clock was set, and repeated",
-    Status.REFUSED: "the engine did not accept the options",
-    Status.CRASHED: "the engine died",
-    Status.TIMED_OUT: "the engine was too slow or hung, and was ended",
+    Status.DISTURBED: "disturbed: other processes used the CPU, or the clock was set; repeated",
+    Status.REFUSED: "the engine refused the options",
+    Status.CRASHED: "the engine crashed",
+    Status.TIMED_OUT: "the engine was too slow or made no progress; lsmtune stopped it",
     Status.OUT_OF_SPACE: "the disk was full",
-    Status.MISMATCH: "the engine ran other options than it was given",
-    Status.UNREADABLE: "the engine's output could not be understood",
-    Status.CUT: "ended early, because it could no longer win",
+    Status.MISMATCH: "the engine ran with other options than requested",
+    Status.UNREADABLE: "lsmtune could not parse the engine's output",
+    Status.CUT: "pruned: it could no longer win",
 }
 
 
 class Role(StrEnum):
-    """What a trial is for.
+    """Purpose of a trial.
 
-    A shared one tells whether runs side by side differ from runs alone; an online one is a change
-    to a running engine.
+    `shared` checks whether parallel runs differ from single runs. `online` is a change to a running
+    engine.
     """
 
     BASE = "base"
@@ -63,12 +63,12 @@ class Role(StrEnum):
 
 
 class Protocol(BaseModel):
-    """How a trial is run: load, flush, settle, then a probe of reads on the settled tree.
+    """Settings of the steps of a trial: load, flush, settle, probe.
 
-    A load that reads needs no probe. The probe: `probe_reads` gets that hit, as many that miss,
-    and as many scans of `scan_length` records.
-    The tree counts as settled when nothing runs and the engine is idle for `quiet_s`. A trial
-    is ended after `wall_limit_s`, or when the engine does nothing at all for `silence_limit_s`.
+    The probe reads from the settled tree: `probe_reads` gets that hit, the same number that miss,
+    and the same number of scans of `scan_length` records. Workloads that read have no probe. The
+    tree has settled when no job runs and the engine is idle for `quiet_s` seconds. lsmtune stops a
+    trial after `wall_limit_s` seconds, or if the engine does nothing for `silence_limit_s` seconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -80,12 +80,12 @@ class Protocol(BaseModel):
 
 
 class Base(BaseModel):
-    """The configuration that tuning starts from, for a full-size tree.
+    """The baseline: the config that tuning starts from, at full size.
 
-    `options` is its text; a trial's differs from it in the knobs alone. `settings` are the values
-    of all knobs that the engine has. `codecs` are the compression libraries linked into the
-    engine (None: unknown). `given` is the user's own file as it was, None where the base is the
-    engine's defaults, and `notes` say what of it could not be taken over.
+    `options` is its text; the text of a trial differs only in the knobs. `settings` are the values
+    of all knobs of the engine. `codecs` are the compression libraries linked into the engine
+    (None: unknown). `given` is the unchanged file of the user, None if the baseline is the engine's
+    defaults. `notes` list what could not be used from the file.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -97,10 +97,11 @@ class Base(BaseModel):
 
 
 class TrialSpec(BaseModel):
-    """All that an engine needs to run a trial; `seed` makes the load's keys repeatable.
+    """Input of a trial; `seed` makes the keys of the workload repeatable.
 
-    `base_settings` are the base's at the trial's scale, for what an engine builds once and shares
-    between trials. They are not stored with each trial: the study's base and scale tell them.
+    `base_settings` are the baseline's at the scale of the trial, for things that an engine builds
+    once for several trials. They are not stored with each trial, because they follow from the
+    study's baseline and scale.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -112,9 +113,9 @@ class TrialSpec(BaseModel):
 
 
 class TrialResult(BaseModel):
-    """What became of a trial: a measurement, or the reason why there is none.
+    """Result of a trial: a measurement, or the reason why there is none.
 
-    `bounds` are what a trial that was cut could at best still have reached, by metric.
+    `bounds` are the best values that a pruned trial could still have reached, by metric.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -125,5 +126,5 @@ class TrialResult(BaseModel):
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The metrics of a measured trial; empty for a failed one."""
+        """Metrics of a measured trial; empty for a failed one."""
         return self.measurement.metrics if self.measurement else {}

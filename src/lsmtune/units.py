@@ -1,4 +1,4 @@
-"""Sizes, durations, ratios and counts, read from and written as text."""
+"""Functions that parse and format sizes, durations and scales."""
 
 import re
 from fractions import Fraction
@@ -20,37 +20,37 @@ _DURATION_FACTORS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def parse_size(text: str, what: str) -> int:
-    """Bytes from a text such as `64MiB`, `1.5 GB` or `4096`; `what` names it in the error."""
+    """Return the bytes of a text such as `64MiB`, `1.5 GB` or `4096`; errors name `what`."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", text)
     factor = _SIZE_FACTORS.get(match[2].lower()) if match else None
     size = float(match[1]) * factor if match and factor else 0.0
     if not isfinite(size) or round(size) == 0:
-        raise UserError(f"{what}: {text!r} is no size; write for example 64MiB or 1.5GB")
+        raise UserError(f"{what}: invalid size {text!r}; use e.g. 64MiB or 1.5GB")
     return round(size)
 
 
 def parse_duration_s(text: str, what: str) -> float:
-    """Seconds from a text such as `90s`, `20m` or `1.5h`; `what` names it in the error."""
+    """Return the seconds of a text such as `90s`, `20m` or `1.5h`; errors name `what`."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)\s*", text)
     seconds = float(match[1]) * _DURATION_FACTORS[match[2]] if match else 0.0
     if not isfinite(seconds) or seconds == 0:
-        raise UserError(f"{what}: {text!r} is no duration; write for example 90s, 20m or 1.5h")
+        raise UserError(f"{what}: invalid duration {text!r}; use e.g. 90s, 20m or 1.5h")
     return seconds
 
 
 def parse_scale(text: str, what: str) -> Fraction:
-    """A scale in (0, 1] from `1/64`, `0.125` or `1`; `what` names it in the error."""
+    """Return the scale, above 0 and at most 1, of `1/64`, `0.125` or `1`; errors name `what`."""
     try:
         scale = Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
         scale = Fraction(0)
     if not 0 < scale <= 1:
-        raise UserError(f"{what}: {text!r} is no scale; write for example 1/64, 1/8 or 1")
+        raise UserError(f"{what}: invalid scale {text!r}; use e.g. 1/64, 1/8 or 1")
     return scale
 
 
 def format_bytes(size: float) -> str:
-    """A size for people: `8 MiB`, `80.4 MiB`, `512 B`."""
+    """Return a readable size: `8 MiB`, `80.4 MiB`, `512 B`."""
     for factor, name in ((TIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if abs(size) >= factor:
             return f"{size / factor:.4g} {name}"
@@ -58,7 +58,7 @@ def format_bytes(size: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration for people: `4.2 s`, `3 min 5 s`, `2 h 4 min`."""
+    """Return a readable duration: `4.2 s`, `3 min 5 s`, `2 h 4 min`."""
     if seconds < 60:  # noqa: PLR2004 - seconds in a minute
         return f"{seconds:.3g} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -69,4 +69,4 @@ def test_what_is_no_log_is_refused_in_one_sentence(
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 2
     assert "neither a LOG" in told[0]
-    assert "cannot be read" in told[1]
+    assert "No such file" in told[1]

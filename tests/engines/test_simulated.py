@@ -84,7 +84,7 @@ def test_the_users_own_family_is_what_it_begins_with(tmp_path: Path) -> None:
 
 def test_what_the_simulator_does_not_know_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "--engine", "simulated", "--workload", "readrandom", "--dry-run"]) == 2
-    assert "readrandom runs on" in capsys.readouterr().err
+    assert "readrandom; available: rocksdb" in capsys.readouterr().err
 
 
 def test_a_run_that_would_never_end_is_a_trial_that_timed_out(tmp_path: Path) -> None:

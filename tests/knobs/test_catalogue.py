@@ -140,7 +140,7 @@ def test_the_parameters_of_the_study_are_28_knobs_and_two_of_the_workload() -> N
 def test_parameters_of_the_workload_are_no_knobs(parameter: object) -> None:
     name = field = parameter.name  # type: ignore[attr-defined]
     assert field in Workload.model_fields
-    with pytest.raises(UserError, match=f"{name} is a parameter of the workload"):
+    with pytest.raises(UserError, match=rf"^knobs: {name}\b.*workload"):
         CATALOGUE.select(f"num_levels,{name}")
 
 
@@ -228,9 +228,9 @@ def test_an_older_version_has_fewer_knobs() -> None:
 
 
 def test_a_knob_that_this_version_lacks_is_refused_by_name() -> None:
-    with pytest.raises(UserError, match="this RocksDB has no option for bloom_bits"):
+    with pytest.raises(UserError, match=r"^knobs: bloom_bits\b.*RocksDB"):
         OLDER.select("block_size,bloom_bits")
-    with pytest.raises(UserError, match="no knob 'bloom_bit'"):
+    with pytest.raises(UserError, match=r"^knobs: .*'bloom_bit'.*lsmtune knobs rocksdb"):
         OLDER.select("bloom_bit")
 
 
@@ -287,14 +287,14 @@ def test_a_list_selects_in_its_own_order() -> None:
 @pytest.mark.parametrize(
     ("selection", "words"),
     [
-        ("num_level", "no knob 'num_level'"),
-        ("num_levels,block_size,num_levels", "num_levels is named twice"),
-        (" , ", r"the list is empty; give a preset \(.*jin2022"),
-        ("bloom_locality", "bloom_locality has no effect here: only the plain table"),
+        ("num_level", "'num_level'.*'num_levels'"),
+        ("num_levels,block_size,num_levels", "num_levels .*twice"),
+        (" , ", "empty.*core, jin2022,"),
+        ("bloom_locality", f"bloom_locality .*{CATALOGUE.knob('bloom_locality').inert}"),
     ],
 )
 def test_a_wrong_list_is_refused(selection: str, words: str) -> None:
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=f"^knobs: .*{words}"):
         CATALOGUE.select(selection)
 
 
@@ -333,8 +333,10 @@ def test_values_are_read_from_text(name: str, text: str, value: object) -> None:
 def test_other_values_are_refused_with_what_is_allowed(name: str, text: str, allowed: str) -> None:
     with pytest.raises(UserError) as caught:
         parse_value(named(name), text)
-    assert f"knob {name}: '{text}'" in str(caught.value)
-    assert allowed in str(caught.value)
+    place, _, message = str(caught.value).partition(": ")
+    assert place == f"knob {name}"
+    assert f"'{text}'" in message
+    assert allowed in message
 
 
 @pytest.mark.parametrize("value", [True, "4", 4.5, None])

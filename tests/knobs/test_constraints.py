@@ -95,7 +95,7 @@ def test_a_codec_that_is_not_linked_is_refused(name: str) -> None:
     assert refusals(DEFAULTS | {"compression_type": "none"}, context) == []
     assert refusals(DEFAULTS, context) == []
     (told,) = refusals(DEFAULTS | {name: "lz4"}, context)
-    assert f"{name} = lz4: the codec is not linked" in told
+    assert f"{name} = lz4: " in told
     assert refusals(DEFAULTS | {name: "lz4"}) == []
 
 
@@ -151,6 +151,5 @@ def test_codec_options_count_where_a_codec_looks_at_them() -> None:
 def test_memory(settings: Settings, used: int) -> None:
     assert memory_bytes(settings) == used
     assert MemoryLimit(used).violation(settings) is None
-    assert used == 0 or "more than the memory limit" in str(
-        MemoryLimit(used - 1).violation(settings)
-    )
+    over = MemoryLimit(used - 1).violation(settings)
+    assert used == 0 or (over is not None and f"{used} B" in over and f"{used - 1} B" in over)

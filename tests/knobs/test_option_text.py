@@ -137,7 +137,7 @@ def test_a_text_that_is_no_struct_is_not_known_and_not_edited() -> None:
     old_form = {(CF, "compression_opts"): "-14:32767:0:0:0:0:false"}
     knob = CATALOGUE.knob("compression_level")
     assert read_value(knob, edited(OLD, old_form)) is None
-    with pytest.raises(ParseError, match="level cannot be set in '-14:32767"):
+    with pytest.raises(ParseError, match=r"level .*'-14:32767"):
         write({"compression_level": 3}, old_form)
     assert with_field("{a=1;b=2;}", "a", "3") == "{a=3;b=2;}"
 
@@ -266,7 +266,7 @@ def test_a_knob_of_flags_alone_is_in_no_file() -> None:
     knob = CATALOGUE.knob("cache_size")
     assert read_value(knob, OLD) is None
     assert write({"cache_size": 1 << 30, "nosuch": 1}) == {}
-    with pytest.raises(ValueError, match="cache_size is a flag"):
+    with pytest.raises(ValueError, match=r"cache_size .*db_bench"):
         option_place(knob)
 
 

@@ -13,13 +13,13 @@ CATALOGUE = load("rocksdb")
 
 
 def test_the_page_is_what_the_program_prints() -> None:
-    """To write it anew: lsmtune knobs --markdown > docs/reference/knobs.md."""
+    """To generate it again: lsmtune knobs --markdown > docs/reference/knobs.md."""
     assert page(CATALOGUE) == PAGE.read_text(encoding="utf-8")
     assert CliRunner().invoke(app, ["knobs", "--markdown"]).output == page(CATALOGUE)
 
 
 def test_tikv_has_a_page_of_its_own() -> None:
-    """To write it anew: lsmtune knobs tikv --markdown > docs/reference/knobs-tikv.md."""
+    """To generate it again: lsmtune knobs tikv --markdown > docs/reference/knobs-tikv.md."""
     told = page(load("tikv"))
     assert told == PAGE.with_name("knobs-tikv.md").read_text(encoding="utf-8")
     assert "`lsmtune knobs tikv --markdown`" in told

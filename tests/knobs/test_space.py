@@ -287,7 +287,7 @@ def test_memory_is_given_back_by_the_size_of_memtables_last() -> None:
 
 
 def test_a_base_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(UserError, match=r"base itself does not fit.*10 MiB.*9 MiB"):
+    with pytest.raises(UserError, match=r"^memory: .*10 MiB.*9 MiB"):
         make_space(memory=0.9)
 
 

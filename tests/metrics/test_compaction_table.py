@@ -151,8 +151,8 @@ def test_rows_that_lost_cells_keep_only_what_is_certain() -> None:
     assert told(wrapped.rows[0]) == CERTAIN
     assert (copy.rows[0].w_amp_table, copy.rows[0].comp_count) == (1.0, 95)
     assert [len(wrapped.incomplete), len(copy.incomplete)] == [6, 5]
-    assert "line 37: row L0 has 20 cells for 21 columns" in wrapped.incomplete[0]
-    assert "row L3 has '4.08' in column Wr(MB/s)" in wrapped.incomplete[1]
+    assert re.match("line 37: .* L0 .*20 .*21 ", wrapped.incomplete[0])
+    assert re.search(r" L3 .*'4\.08'.*Wr\(MB/s\)", wrapped.incomplete[1])
 
 
 def test_every_truncation_is_told_or_changes_nothing() -> None:
@@ -220,7 +220,7 @@ def test_no_stall_lines_say_nothing() -> None:
     "line", ["Cumulative stall: long", "Stalls(count): many", "Write Stall (count): a: b"]
 )
 def test_a_broken_stall_line_is_named(line: str) -> None:
-    with pytest.raises(ParseError, match="line 2 "):
+    with pytest.raises(ParseError, match=f"^line 2: .*{re.escape(line.partition(': ')[2])}"):
         parse_stall_summary(f"\n{line}\n")
 
 

@@ -82,19 +82,19 @@ def test_durations_are_those_of_go(told: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "did not say that the run has finished"),
-        (READ, "did not say that the run has finished"),
-        (f"{END}\n", "no row of results"),
-        (f"{END}\nbye\n", "no row of results"),
-        (PLAIN.replace("5.271675527s", "soon"), "'soon', which is no duration"),
-        (PLAIN.replace("5.271675527s", "0s"), "no time at all"),
-        (PLAIN.replace("49899", "many"), "a number is none"),
-        (PLAIN.replace("49899", "nan"), "not finite"),
-        (f"{END}\nREAD   - OPS: 9466.9, Avg(us): 187\n", "lacks a count"),
-        (f"{END}\n[{{truncated\n", "no JSON"),
-        (f'{END}\n[{{"Count": "5"}}]\n', "names no operation"),
+        ("", "Run finished.*missing"),
+        (READ, "Run finished.*missing"),
+        (f"{END}\n", "row.*after"),
+        (f"{END}\nbye\n", "row.*after"),
+        (PLAIN.replace("5.271675527s", "soon"), "duration 'soon'"),
+        (PLAIN.replace("5.271675527s", "0s"), "duration '0s'"),
+        (PLAIN.replace("49899", "many"), "number.*READ .*many"),
+        (PLAIN.replace("49899", "nan"), "finite.*READ .*nan"),
+        (f"{END}\nREAD   - OPS: 9466.9, Avg(us): 187\n", "Count.*READ .*187"),
+        (f"{END}\n[{{truncated\n", "JSON.*truncated"),
+        (f'{END}\n[{{"Count": "5"}}]\n', "Operation.*Count"),
     ],
 )
 def test_what_is_no_result_is_refused(text: str, words: str) -> None:
-    with pytest.raises(ParseError, match=words):
+    with pytest.raises(ParseError, match=f"^go-ycsb output: .*{words}"):
         parse_go_ycsb(text)

@@ -244,7 +244,7 @@ def test_a_cut_event_is_counted_not_guessed() -> None:
     whole = event(1, 2, "flush_started")
     content = read_log([whole, event(2, 2, "flush_finished")[:-9], whole])
     assert content.ledger.jobs == []
-    assert "1 event lines are cut off and not counted" in content.incomplete
+    assert any(fault.startswith("1 event lines") for fault in content.incomplete)
 
 
 def test_deep_json_is_a_cut_event() -> None:
@@ -320,7 +320,7 @@ def test_a_log_that_begins_later_says_so() -> None:
     text = log_of("rocksdb-7.8.3-level/LOG.gz")
     content = read_log(text[len(text) // 2 :].split("\n"))
     assert not content.begins_with_opening
-    assert any("does not begin" in fault for fault in content.incomplete)
+    assert any("starts after" in fault for fault in content.incomplete)
 
 
 def test_a_rolled_log_repeats_the_head_but_does_not_begin_there() -> None:
@@ -381,5 +381,5 @@ def test_bytes_without_line_ends_are_left_out(tmp_path: Path) -> None:
 
 
 def test_no_such_file(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match=r"none: .*No such file"):
         list(read_lines(tmp_path / "none", []))

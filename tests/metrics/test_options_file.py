@@ -1,5 +1,6 @@
 """OPTIONS files: reading, and changing values without touching anything else."""
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -83,10 +84,10 @@ def test_line_ends_of_windows_stay() -> None:
     ("text", "message"),
     [
         ("", "no section"),
-        ("a=1\n[DBOptions]", "line 1 .*'a=1'"),
-        ("[DBOptions]\n\nnonsense", "line 3 .*nonsense"),
-        ("[DBOptions]\n=1", "line 2 "),
-        ("[DBOptions]\n[DBOptions]", r"line 2 .*repeats section \[DBOptions\]"),
+        ("a=1\n[DBOptions]", "line 1: .*'a=1'"),
+        ("[DBOptions]\n\nnonsense", "line 3: .*nonsense"),
+        ("[DBOptions]\n=1", "line 2: "),
+        ("[DBOptions]\n[DBOptions]", r"line 2: .*\[DBOptions\]"),
     ],
 )
 def test_what_is_no_options_file(text: str, message: str) -> None:
@@ -95,7 +96,7 @@ def test_what_is_no_options_file(text: str, message: str) -> None:
 
 
 def test_a_missing_section_is_named() -> None:
-    with pytest.raises(ParseError, match=r"no section \[Other\] to set a in"):
+    with pytest.raises(ParseError, match=r"\[Other\].* a$"):
         replace_options(SMALL, {("Other", "a"): "1"})
 
 
@@ -104,7 +105,7 @@ def test_a_missing_section_is_named() -> None:
     [("a", "1\n  b=2"), ("a", "1 # no"), ("a", " 1"), ("a=b", "1"), ("", "1"), ("[a", "1]")],
 )
 def test_what_could_not_be_read_back_is_refused(key: str, value: str) -> None:
-    with pytest.raises(ParseError, match="cannot be written"):
+    with pytest.raises(ParseError, match=re.escape(f"{key}={value!r}")):
         replace_options(SMALL, {("DBOptions", key): value})
 
 

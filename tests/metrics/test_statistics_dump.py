@@ -74,13 +74,15 @@ def test_a_last_dump_that_is_cut_off_is_told() -> None:
     cut = DUMP.splitlines(keepends=True)[:2]
     statistics = parse_statistics(DUMP + "".join(cut))
     assert list(statistics.tickers) == ["rocksdb.bytes.written"]
-    assert statistics.incomplete == ("the last statistics dump lacks 2 entries of the one before",)
+    (fault,) = statistics.incomplete
+    assert " 2 entries " in fault
 
 
 def test_a_number_that_may_be_cut_is_not_read() -> None:
     statistics = parse_statistics("rocksdb.bytes.written COUNT : 1056")
     assert statistics.tickers == {}
-    assert statistics.incomplete == ("the last line of the statistics is cut off",)
+    (fault,) = statistics.incomplete
+    assert "last line" in fault
 
 
 def test_what_is_not_said_is_not_a_key() -> None:

@@ -344,7 +344,9 @@ def test_finalists_that_were_interrupted_are_finished(home: Home) -> None:
 
 
 def test_a_base_that_fails_ends_the_study_with_the_reason(home: Home) -> None:
-    with pytest.raises(LsmtuneError, match=r"base could not be measured.*died.*signal 6") as caught:
+    with pytest.raises(
+        LsmtuneError, match=r"base could not be measured.*crashed.*signal 6"
+    ) as caught:
         tune(home, make(), Fate(smooth, {1: CRASH}))
     assert not isinstance(caught.value, UserError)
     assert [t.result.status for t in home.trials(home.study("s"))] == [

@@ -21,27 +21,27 @@ def test_a_load_has_its_parameters_and_no_others(name: str) -> None:
 
 
 def test_a_parameter_of_another_load_is_refused() -> None:
-    with pytest.raises(ValidationError, match="scan_length says nothing to the load readrandom"):
+    with pytest.raises(ValidationError, match=r"readrandom 'scan_length'.*num, key_size"):
         Workload(name="readrandom", scan_length=5)
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"name": "nosuch"}, "no workload 'nosuch'; known are fillrandom"),
-        ({"name": "trace"}, "needs a trace"),
-        ({"name": "mix", "mix": {"get": 0.5, "put": 0.4}}, "must add up to 1"),
+        ({"name": "nosuch"}, "workload 'nosuch'.*fillrandom, "),
+        ({"name": "trace"}, "trace = "),
+        ({"name": "mix", "mix": {"get": 0.5, "put": 0.4}}, "0.9;.* 1"),
         ({"name": "mix", "mix": {"get": 0.5, "delete": 0.5}}, "delete"),
         ({"name": "readrandom", "present": 2}, "less than or equal to 1"),
-        ({"name": "tpcc", "value_size": 100}, "value_size says nothing to the load tpcc"),
-        ({"name": "oltp_read_write", "warehouses": 2}, "warehouses says nothing"),
+        ({"name": "tpcc", "value_size": 100}, "tpcc 'value_size'.*warehouses"),
+        ({"name": "oltp_read_write", "warehouses": 2}, "oltp_read_write 'warehouses'.*tables"),
         (
             {"name": "readrandomwriterandom", "operations": 500, "duration_s": 5},
-            "operations and duration_s both end the load",
+            "operations .*duration_s",
         ),
-        ({"name": "fillrandom", "duration_s": 5}, "duration_s says nothing"),
-        ({"name": "fillrandom", "tombstone_every": 50}, "need each other"),
-        ({"name": "readrandom", "tombstones": 5}, "tombstones needs tombstone_every"),
+        ({"name": "fillrandom", "duration_s": 5}, "fillrandom 'duration_s'.*operations"),
+        ({"name": "fillrandom", "tombstone_every": 50}, "tombstone_every .*tombstone_width"),
+        ({"name": "readrandom", "tombstones": 5}, "^(?s:.)*tombstones: .*tombstone_every"),
     ],
 )
 def test_what_makes_no_load_is_refused(given: dict[str, object], words: str) -> None:

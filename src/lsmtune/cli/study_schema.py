@@ -1,4 +1,4 @@
-"""The JSON schema of study files: pydantic's, with what the checks in code allow, and in words."""
+"""The JSON schema of study files: pydantic's, with descriptions and more allowed values."""
 
 from typing import Any
 
@@ -13,106 +13,109 @@ Schema = dict[str, Any]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NO_DEFAULTS: tuple[Any, ...] = (None, "", [])
-"""Where the user says nothing, these stand for what follows from other keys, or for none."""
+"""Defaults that mean: derived from other keys, or nothing."""
 _LIMIT = r"^\s*\w+\s*((<=|>=)\s*\d.*|<=\s*none\s*)$"
 
 _STUDY_WORDS = {
-    "study": "name of the study, and of its folders; made of the settings where none is given",
-    "engine": "the system under test; that of the load where none is given",
-    "program": "the db_bench, mariadbd, driver of the embedded stores or go-ycsb to run: a path, "
-    "or a name on PATH",
-    "base": "your own OPTIONS file (of MyRocks: my.cnf, of TiKV: tikv.toml), which tuning starts "
-    "from; without it the engine's defaults, or what TiKV runs with",
-    "family": "the column family of the base that is tuned",
-    "cache": "size of the base's block cache, which no OPTIONS file tells, e.g. 64MiB",
-    "workload": "the load: a name, or a table of its parameters",
-    "scale": "size of the tree: 1 is full size, 1/64 a 64th of every size",
-    "knobs": "the knobs to search: a preset, names separated by commas, or of a screening top:6 or "
-    "lasso:6",
-    "objective": "what to improve: a goal made of several metrics, a metric, or a list of metrics",
-    "limits": "what must hold besides: METRIC <= NUMBER, or METRIC <= NUMBER * base (or >=), or "
-    "METRIC <= none to lift a default limit",
-    "memory": "most that memtables and block cache may take, e.g. 10MiB; by default as the base",
-    "optimizer": "what decides which config to try next",
-    "warm_start": "earlier studies of the same home, by name or all of them, from which the search "
-    "begins",
-    "trials": "configs to search with",
-    "budget": "time to search for, e.g. 20m",
-    "until": "ends the search when it is stable, that is when no gain beyond the noise of repeated "
-    "runs is expected, or after so many trials in a row without one",
-    "seed": "makes the search and the loads repeatable",
-    "early_stop": "whether a trial that can no longer win is cut",
-    "base_runs": "runs of the base before the search",
-    "finalists": "how many of the best configs run again, so that no lucky run wins",
-    "repeats": "how often each finalist runs again",
-    "pairs": "fewest pairs of runs that verify the winner: 0 for none, or at least 6",
-    "max_pairs": "most pairs of runs that verify the winner",
-    "protocol": "how a trial is run",
-    "screen": "makes the study a screening: `lsmtune screen` runs it, and nothing is searched",
-    "sweep": "makes the study a controlled experiment: `lsmtune sweep` runs it",
-    "online": "makes `lsmtune tune` change the options of a running engine, MyRocks",
-    "tikv": "where your TiKV is, and how it is started with other options",
+    "study": "Name of the study and of its directories. By default derived from the settings.",
+    "engine": "System under test. By default the engine of the workload.",
+    "program": "Program to run: db_bench, mariadbd, the driver of the embedded stores, or go-ycsb. "
+    "A path, or a name on PATH.",
+    "base": "Your OPTIONS file (MyRocks: my.cnf, TiKV: tikv.toml), the baseline of the study. "
+    "By default the engine's defaults, or the running settings of TiKV.",
+    "family": "Column family of the baseline that is tuned.",
+    "cache": "Size of the baseline's block cache, e.g. 64MiB. An OPTIONS file does not contain it.",
+    "workload": "Workload: a name, or a table with its parameters.",
+    "scale": "Size of the tree: 1 is full size; 1/64 divides every size by 64.",
+    "knobs": "Knobs to tune: a preset, names separated by commas, or top:N or lasso:N for the N "
+    "most important knobs of a screening.",
+    "objective": "Objective: a combination such as balanced, a metric, or a list of metrics.",
+    "limits": "Constraints: METRIC <= NUMBER, METRIC <= NUMBER * base, METRIC >= ..., or "
+    "METRIC <= none to remove a default constraint.",
+    "memory": "Memory limit for memtables and caches, e.g. 64MiB. By default that of the baseline.",
+    "optimizer": "Algorithm that chooses the next config.",
+    "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
+    "trials": "Maximum number of configs that the search tries.",
+    "budget": "Time limit of the search, e.g. 20m.",
+    "until": 'End of the search. "stable": when no gain above the noise of repeated runs is '
+    "expected. A number: after this number of trials in a row without a gain.",
+    "seed": "Seed of the search and of the workload.",
+    "early_stop": "Whether to prune a trial that can no longer win.",
+    "base_runs": "Number of runs of the baseline before the search.",
+    "finalists": "Number of best configs that run again, so that a single lucky run cannot win.",
+    "repeats": "Number of additional runs per finalist.",
+    "pairs": "Minimum number of pairs of runs that verify the winner: 0 for none, or at least 6.",
+    "max_pairs": "Maximum number of pairs of runs that verify the winner.",
+    "protocol": "Settings of the steps of a trial.",
+    "screen": "Makes the study a screening for `lsmtune screen`. There is no search.",
+    "sweep": "Makes the study a controlled experiment for `lsmtune sweep`. There is no search.",
+    "online": "`lsmtune tune` changes the options of a running engine. Only MyRocks supports it.",
+    "tikv": "Addresses of your TiKV, and the command that restarts it with other options.",
 }
 _WORKLOAD_WORDS = {
-    "name": "which load",
-    "num": "different keys; a load into an empty store writes as many records from each client",
-    "key_size": "bytes of a key",
-    "value_size": "bytes of a value",
-    "threads": "clients that run the load",
-    "compression_ratio": "size of the values once compressed, as a share",
-    "operations": "measured operations of each client",
-    "duration_s": "seconds after which the load ends, instead of a number of operations",
-    "present": "share of the keys that have a record before the load",
-    "direct_reads": "reads pass by the operating system's page cache",
-    "scan_length": "records read behind each seek",
-    "get_percent": "how many of a hundred operations are gets",
-    "write_rate_bytes_s": "bytes a second that the writing thread overwrites",
-    "tombstone_every": "writes between two range tombstones",
-    "tombstone_width": "keys that a range tombstone covers",
-    "tombstones": "most range tombstones that are written; as many as fit where not given",
-    "mix": "shares of gets, puts and scans; they add up to 1",
-    "skew": "some records are hotter: a chance falls as e^-(skew x rank / num)",
-    "trace": "file of a trace that RocksDB recorded",
-    "database": "your database, a copy of which the load runs on",
-    "warehouses": "warehouses of TPC-C, of about 66 MB each",
-    "families": "whether every table and index has a column family of its own",
-    "tables": "tables of sysbench's load",
+    "name": "Name of the workload.",
+    "num": "Number of different keys. On an empty store, each client writes this number of "
+    "records.",
+    "key_size": "Size of a key in bytes.",
+    "value_size": "Size of a value in bytes.",
+    "threads": "Number of clients.",
+    "compression_ratio": "Compressed size of the values / their size.",
+    "operations": "Measured operations per client.",
+    "duration_s": "Duration of the load in seconds, instead of a number of operations.",
+    "present": "Share of the keys that have a record before the load.",
+    "direct_reads": "Whether reads bypass the page cache of the operating system.",
+    "scan_length": "Records per scan.",
+    "get_percent": "Percentage of operations that are gets.",
+    "write_rate_bytes_s": "Bytes per second that the writing thread overwrites.",
+    "tombstone_every": "Number of writes between two range deletions.",
+    "tombstone_width": "Number of keys that a range deletion covers.",
+    "tombstones": "Maximum number of range deletions. By default, no maximum.",
+    "mix": "Shares of gets, puts and scans. They add up to 1.",
+    "skew": "Skew of the reads. The larger it is, the more reads go to few records. By default, "
+    "all records are equally likely.",
+    "trace": "File of a trace recorded by RocksDB.",
+    "database": "Your database. The workload runs on a copy of it.",
+    "warehouses": "Number of TPC-C warehouses, about 66 MB each.",
+    "families": "Whether every table and index has its own column family.",
+    "tables": "Number of tables of the sysbench workload.",
 }
 _PROTOCOL_WORDS = {
-    "probe_reads": "gets that hit, as many that miss, and as many scans, once the tree has settled",
-    "scan_length": "records that a scan of the probe reads",
-    "quiet_s": "seconds without any work after which the tree counts as settled",
-    "wall_limit_s": "seconds after which a trial is ended",
-    "silence_limit_s": "seconds without a sign of life after which a trial is ended",
+    "probe_reads": "Number of gets that hit, of gets that miss, and of scans on the settled tree.",
+    "scan_length": "Records per scan of the probe.",
+    "quiet_s": "Idle seconds after which the tree has settled.",
+    "wall_limit_s": "Maximum duration of a trial in seconds.",
+    "silence_limit_s": "Maximum number of seconds in which the engine does nothing; then the "
+    "trial is stopped.",
 }
 _SCREEN_WORDS = {
-    "design": "how the configs are spread over the space",
-    "batch": "a file of JSON lines whose configs run instead of a design's",
-    "replicated": "how many of the configs run more than once, which tells the noise",
-    "runs": "how often each of those runs",
+    "design": "Design by which the configs are spread over the knob space.",
+    "batch": "File of JSON lines with the configs to run, instead of a design.",
+    "replicated": "Number of configs that run more than once, to measure the noise.",
+    "runs": "Total number of runs of each of these configs.",
 }
 _SWEEP_WORDS = {
-    "factors": "what is varied: for each factor the values of a knob, or of several alike many",
-    "labels": "for a factor what its levels are called, instead of by their values",
-    "fixed": "settings that hold in every cell and in the base",
-    "repeats": "blocks; each runs every cell once",
-    "metrics": "metrics that the tables show",
+    "factors": "Factors: for each, the values of one knob, or of several knobs with the same "
+    "number of values.",
+    "labels": "Names of the levels of a factor. By default, their values.",
+    "fixed": "Settings of every cell and of the baseline.",
+    "repeats": "Number of blocks. Each block runs every cell once.",
+    "metrics": "Metrics in the tables.",
 }
 _ONLINE_WORDS = {
-    "window_s": "seconds of a window in which the running engine is watched",
-    "windows": "windows before a change, under it, and after it was taken back",
+    "window_s": "Length of a measuring window in seconds.",
+    "windows": "Number of windows before a change, after it, and after it was reverted.",
 }
 _TIKV_WORDS = {
-    "status": "address of TiKV's status server",
-    "pd": "addresses of the placement drivers, separated by commas",
-    "config": "the file that TiKV reads when it starts; it is put back in the end",
-    "restart": "the command that stops and starts TiKV, as a list of arguments",
-    "prepare": "a command that brings the data into its state before every trial",
-    "api": "how go-ycsb stores records: raw, or in transactions",
-    "start_s": "seconds that TiKV may take to start",
-    "refresh_s": "seconds after which TiKV has counted anew what it tells",
+    "status": "Address of TiKV's status server.",
+    "pd": "Addresses of the placement drivers, separated by commas.",
+    "config": "File that TiKV reads at its start. lsmtune restores it at the end.",
+    "restart": "Command that stops and starts TiKV, as a list of arguments.",
+    "prepare": "Command that brings the data into the same state before every trial.",
+    "api": "API that go-ycsb uses: raw, or txn for transactions.",
+    "start_s": "Maximum number of seconds that TiKV needs to start.",
+    "refresh_s": "Seconds after which TiKV has updated its metrics.",
 }
-_MIX_WORDS = {"get": "share of gets", "put": "share of puts", "scan": "share of scans"}
+_MIX_WORDS = {"get": "Share of gets.", "put": "Share of puts.", "scan": "Share of scans."}
 _WORDS = {"Workload": _WORKLOAD_WORDS, "Protocol": _PROTOCOL_WORDS, "Mix": _MIX_WORDS,
           "Screen": _SCREEN_WORDS, "Sweep": _SWEEP_WORDS, "Online": _ONLINE_WORDS,
           "Cluster": _TIKV_WORDS}  # fmt: skip

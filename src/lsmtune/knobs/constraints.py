@@ -1,9 +1,8 @@
-"""The rules between RocksDB's options: what it silently changes, and what it refuses.
+"""Rules between RocksDB's options: what it silently changes, and what it refuses.
 
-A *normalisation* does beforehand what RocksDB (or the tree) would make of the settings anyway,
-so that no two trials measure the same thing. A *refusal* says why settings cannot be run.
-The sources are those of RocksDB 7.8 and 11.8, and TiKV's for the rules of its own. Settings may
-lack options: then the rules about them are skipped.
+A *normalisation* changes settings in advance as RocksDB would, so that no two trials measure the
+same config. A *refusal* is the reason why settings cannot run. The rules follow the sources of
+RocksDB 7.8 and 11.8, and those of TiKV. A rule is skipped if the settings lack one of its options.
 """
 
 from collections.abc import Mapping
@@ -25,13 +24,13 @@ NORMALISATIONS: tuple[Normalisation, ...] = (*SILENT, *SANITISED, *TIKV)
 """In the order in which they are applied: later ones see what earlier ones changed."""
 
 _MANY = 64
-"""The same few hundred names come by in the same order again and again."""
+"""Size of the cache: the same lists of a few hundred names occur again and again."""
 _MOST_ROUNDS = 5
-"""One rule may give another something to do; no settings were seen that take more than three."""
+"""Maximum number of rounds: a rule may trigger another one; three rounds were always enough."""
 
 
 def normalise(settings: Settings, context: Context) -> Settings:
-    """The settings as the engine will really run them; the given ones are left alone."""
+    """Return the settings as the engine will run them; the argument is not changed."""
     normal = dict(settings)
     for family in families(settings):
         own = _normalised(view(normal, family), context.within(family))
@@ -63,7 +62,7 @@ def _refusals_of(names: tuple[str, ...]) -> tuple[Refusal, ...]:
 
 
 def broken_rules(settings: Settings, context: Context) -> list[Refusal]:
-    """The rules by which RocksDB would refuse the settings."""
+    """Return the rules by which RocksDB would refuse the settings."""
     found: dict[tuple[str, ...], Refusal] = {}
     for family in families(settings):
         own, of_family = view(settings, family), context.within(family)
@@ -75,16 +74,16 @@ def broken_rules(settings: Settings, context: Context) -> list[Refusal]:
 
 
 def refusals(settings: Settings, context: Context | None = None) -> list[str]:
-    """Every reason why RocksDB would refuse the settings, each naming the options and values."""
+    """Return all reasons why RocksDB would refuse the settings, with options and values."""
     context = context or Context(settings, open_files=0)
     return [rule.told(settings) for rule in broken_rules(settings, context)]
 
 
 def memory_bytes(settings: Mapping[str, Value]) -> int:
-    """Memory that memtables, block cache and row cache may take together.
+    """Return the maximum memory of memtables, block cache and row cache together.
 
-    db_write_buffer_size, where it is set, bounds the memtables of all column families; what is
-    not told takes nothing.
+    db_write_buffer_size, if set, limits the memtables of all column families. Missing options
+    take no memory.
     """
     memtables = sum(
         _bytes(own, "write_buffer_size") * _bytes(own, "max_write_buffer_number")
@@ -102,16 +101,16 @@ def _bytes(settings: Mapping[str, Value], name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLimit:
-    """Memtables + caches <= `limit_bytes`, so that gains are not bought with memory."""
+    """Memory limit: memtables and caches take at most `limit_bytes`."""
 
     limit_bytes: int
 
     def violation(self, settings: Settings) -> str | None:
-        """What is wrong with the settings, or None."""
+        """Return the message if the settings exceed the limit, or None."""
         used = memory_bytes(settings)
         if used <= self.limit_bytes:
             return None
         return (
-            f"memtables (write_buffer_size x max_write_buffer_number) and caches take "
-            f"{format_bytes(used)}, more than the memory limit of {format_bytes(self.limit_bytes)}"
+            f"memtables (write_buffer_size x max_write_buffer_number) and caches need "
+            f"{format_bytes(used)}, the memory limit is {format_bytes(self.limit_bytes)}"
         )

@@ -37,7 +37,7 @@ Value = bool | int | float | str
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """What an option is when nobody sets it, and all that a LOG may then show."""
+    """The default of an option, and all values that a LOG may show for it."""
 
     value: Value
     shown: frozenset[Value]
@@ -68,7 +68,7 @@ def defaults_of(version: str) -> dict[str, Default]:
 
 
 def differs(text: str, default: Default) -> bool:
-    """Whether a LOG's text for an option is another value than the default."""
+    """Return whether a LOG's text for an option differs from the default."""
     return not any(_same(text, value) for value in default.shown)
 
 

@@ -1,4 +1,4 @@
-"""Designs: points spread over a whole knob space, for screening rather than for searching."""
+"""Designs for screenings: points spread over a whole knob space."""
 
 from typing import Literal, get_args
 
@@ -13,13 +13,13 @@ DESIGNS: tuple[DesignName, ...] = get_args(DesignName)
 
 
 def design_configs(space: KnobSpace, name: DesignName, count: int, seed: int) -> list[Config]:
-    """So many legal configs of the space, spread as the design says.
+    """Return `count` legal configs of the space, spread by the design.
 
-    random   each point independent of the others
-    latin    Latin hypercube: of `count` equal slices of each knob every one is met once
-    sobol    scrambled Sobol sequence: evenly spread for every count; more points extend fewer
+    random   independent points
+    latin    Latin hypercube: `count` equal slices per knob, one point in each
+    sobol    scrambled Sobol sequence: evenly spread; more points extend fewer
 
-    Where rules between knobs forbid a point, the legal config nearest to it takes its place.
+    If rules between knobs forbid a point, the nearest legal config replaces it.
     """
     return [space.at(point) for point in _points(len(space.knobs), name, count, seed)]
 

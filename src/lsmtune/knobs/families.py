@@ -1,11 +1,11 @@
 """Column families: an option of one family is a knob of its own, `family.option`.
 
-The rules between options know plain names. So they are applied to one family at a time, in a view
-of the settings in which its options stand beside those of the whole database.
+The rules between options use plain names. They are applied to one family at a time, on a view of
+the settings with the options of this family and those of the whole database.
 
-TiKV has its own words: `rocksdb.writecf.block-size` is an option of the family `rocksdb.writecf`,
-`rocksdb.max-background-jobs` and `storage.block-cache.capacity` are of no family. What RocksDB's
-rules are about has RocksDB's plain name there too; all else keeps the name that TiKV gives it.
+TiKV has its own names: `rocksdb.writecf.block-size` is an option of the family `rocksdb.writecf`;
+`rocksdb.max-background-jobs` and `storage.block-cache.capacity` belong to no family. In a view,
+options that RocksDB's rules use have RocksDB's names; all others keep TiKV's names.
 """
 
 import re
@@ -81,16 +81,16 @@ def _families(names: tuple[str, ...]) -> tuple[str | None, ...]:
 
 
 def view(values: Mapping[str, T], family: str | None) -> dict[str, T]:
-    """One family's options by their plain names, beside those of the database."""
+    """Return one family's options by their plain names, with those of the database."""
     seen = _seen(tuple(values), family)
     return dict(values) if seen is None else {option: values[name] for name, option in seen}
 
 
 @lru_cache(maxsize=_MANY)
 def _seen(names: tuple[str, ...], family: str | None) -> tuple[tuple[str, str], ...] | None:
-    """What a family sees of the names, each with the plain name of its option.
+    """Return the names that a family sees, each with the plain name of its option.
 
-    None where these are all of them as they stand, which every decision asks thousands of times.
+    None means all names, unchanged. Every decision asks for this thousands of times.
     """
     parts = ((name, *_parts(name)) for name in names)
     seen = tuple((name, option) for name, own, option in parts if own in (None, family))
@@ -115,7 +115,7 @@ def lifted_name(name: str, family: str | None, known: Mapping[str, object]) -> s
 
 @cache
 def _full_names(option: str, family: str | None) -> tuple[str, ...]:
-    """What an option may be called: the family's, or TiKV's of the whole database."""
+    """Return the possible full names: the family's, or TiKV's of the whole database."""
     in_tikv = _TIKV_WORDS.get(option, option)
     if family is None:
         return (in_tikv,)
@@ -123,7 +123,7 @@ def _full_names(option: str, family: str | None) -> tuple[str, ...]:
 
 
 def viewed(knobs: Iterable[Knob], family: str | None) -> tuple[Knob, ...]:
-    """One family's knobs under their plain names, beside those of the database."""
+    """Return one family's knobs under their plain names, with those of the database."""
     return tuple(
         knob.model_copy(update={"name": option_name(knob.name)})
         for knob in knobs

@@ -1,4 +1,4 @@
-"""Knobs in RocksDB's OPTIONS files: what a file says, and what must change so that it says more.
+"""Knobs in RocksDB's OPTIONS files: read their values, and compute the changes to set them.
 
 A file is given as its sections, each with its keys and texts as they are written. Most knobs are
 one text (`plain`, or a name out of `label`s), or one field of a struct `{a=1;b=2;}`. Some are not:
@@ -65,7 +65,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """Settings on the way into a file; what they do not tell stays as the file has it."""
+    """Settings to write into a file; options that they lack stay unchanged."""
 
     knobs: Mapping[str, Knob]
     settings: Settings
@@ -77,9 +77,9 @@ class _Wish:
 
 
 def read_value(knob: Knob, sections: Sections, family: str = "default") -> Value | None:
-    """What the file says for the knob, whether or not the knob's range has it.
+    """Return the knob's value in the file, even if it is outside the knob's range.
 
-    None where the file has no such key or field, and where its text means nothing to the knob.
+    None if the file lacks the key or field, or if its text is not a value of the knob.
     """
     return _read(knob, _File(sections, family))
 
@@ -111,7 +111,7 @@ def option_place(knob: Knob, family: str = "default") -> Place:
 
 def _option(knob: Knob) -> OptionKey:
     if knob.option is None:
-        raise ValueError(f"{knob.name} is a flag of db_bench and in no OPTIONS file")
+        raise ValueError(f"{knob.name} is only a flag of db_bench, not in an OPTIONS file")
     return knob.option
 
 
@@ -186,7 +186,7 @@ def with_field(text: str, field: str, value: str) -> str:
     """The struct text with one field set, all others as they were; ParseError for another text."""
     fields = struct_fields(text)
     if fields is None:
-        raise ParseError(f"{field} cannot be set in {text!r}, which is no {{name=value;}} text")
+        raise ParseError(f"{field} cannot be set in {text!r}; use the form {{name=value;}}")
     return "{" + "".join(f"{name}={told};" for name, told in {**fields, field: value}.items()) + "}"
 
 

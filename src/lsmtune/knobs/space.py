@@ -1,4 +1,4 @@
-"""The knob space: which knobs are tuned, on top of which base, under which rules."""
+"""The knob space: the tuned knobs, the baseline, and the rules between them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from lsmtune.knobs.types import Config, Knob, Settings, Value
 _TRIES = 100
 _REPAIRS = 30
 SPECIAL_SHARE = 0.2
-"""How often a special value is drawn, as LlamaTune (Kanellis et al. 2022) found good."""
+"""Share of special values in samples, as LlamaTune (Kanellis et al. 2022) recommends."""
 _CHANGED_SHARE = 0.2
 _ALMOST = 1e-12
 """Places lie below 1 by at least this."""
@@ -52,7 +52,7 @@ class KnobSpace:
         context = Context(self.base, self.open_files, self.codecs, self.knobs)
         object.__setattr__(self, "_context", context)
         if (violation := self.memory.violation(self.base)) is not None:
-            raise UserError(f"memory: the base itself does not fit: {violation}")
+            raise UserError(f"memory: the baseline is over the limit: {violation}")
 
     def fitted(self) -> "KnobSpace":
         """The space without the values that a search does not draw or the host does not run.
@@ -170,7 +170,7 @@ class KnobSpace:
         for last in (self._config(self._mended({**settings, **tuned})), self.default()):
             if not (violations := self.violations(last)):
                 return last
-        raise UserError(f"knobs: no legal value is left: {'; '.join(violations)}")
+        raise UserError(f"knobs: no config is allowed: {'; '.join(violations)}")
 
     def _of(self, names: tuple[str, ...]) -> list[Knob]:
         """The tuned ones among the knobs of these options, in their order."""

@@ -1,4 +1,4 @@
-"""The words of a knob space: a knob, its place in an OPTIONS file, and a config."""
+"""Types of a knob space: a knob, its place in an OPTIONS file, and a config."""
 
 import hashlib
 import json
@@ -17,6 +17,7 @@ _DECIMALS = 3
 _WIDER = 4
 _SIZES = ("default", "low", "high", "least", "most", "step")
 _SENTINEL = 64
+_NO_UNIT = ("", "ratio", "level")
 
 Settings = dict[str, Value]
 """Values by knob name, of every option that an engine is given."""
@@ -31,7 +32,7 @@ class Special(BaseModel):
 
 
 class OptionKey(BaseModel):
-    """Where a knob stands in a RocksDB OPTIONS file, and in what form its value is written.
+    """The place of a knob in a RocksDB OPTIONS file, and the form of its value.
 
     `field` is the name inside a struct text such as `compression_opts={level=3;...}`. The forms
     are described in lsmtune.knobs.option_text.
@@ -61,17 +62,17 @@ class Knob(BaseModel):
     step         a search draws whole multiples of it
     special      values outside the range that mean something of their own
     choices      of a categorical knob; `labels` are their names in an OPTIONS file
-    named_only   allowed values that a search never draws, unless the base has them
+    named_only   allowed values that a search tries only if the baseline has them
     scales       a size of the tree: divided with the data at --scale 1/64
     shapes       decides what files and tree a load leaves on disk
     apply        changed online (SetOptions, SetDBOptions) or by a restart
-    trade        what moving it wins and costs, in one line
-    risk         what it gives up: such a knob is in no preset and tuned only when it is named
+    trade        what a change gains and costs, in plain sentences
+    risk         why it is unsafe: such a knob is tuned only if it is named
     since        the oldest RocksDB, from 6.0 on, that has the option; `until` the newest
-    option       where it stands in an OPTIONS file; None for what is only a flag of db_bench
+    option       its place in an OPTIONS file; None if it is only a flag of db_bench
     flag         whether db_bench 7.8.3 has a flag of this name
-    when         values of other knobs with which alone it counts
-    inert        why it has no effect in the runs of lsmtune; such a knob is never varied
+    when         values of other knobs that it needs to have an effect
+    inert        why it has no effect in trials of lsmtune; such a knob is never tuned
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -125,7 +126,7 @@ class Knob(BaseModel):
 
     @property
     def is_range(self) -> bool:
-        """Whether values come from a range rather than from a list."""
+        """Whether the values are a range, not a list."""
         return self.kind in ("int", "float")
 
     @property
@@ -144,7 +145,7 @@ class Knob(BaseModel):
         return tuple(special.value for special in self.special)
 
     def allows(self, value: Value) -> bool:
-        """Whether the knob can be set to the value."""
+        """Return whether the knob can be set to the value."""
         if not self.is_range:
             return any(value == v and type(value) is type(v) for v in self.values)
         if isinstance(value, (bool, str)) or (self.kind == "int" and not isinstance(value, int)):
@@ -203,7 +204,7 @@ class Knob(BaseModel):
         low, high = self._bounds
         step = self.step if self.kind == "int" else 10**-_DECIMALS
         if value < step <= low or value > _SENTINEL * high > 0:
-            kept = Special(value=value, meaning="as the base has it")
+            kept = Special(value=value, meaning="value of the baseline")
             return self.model_copy(update={"special": (*self.special, kept)})
         below, above = value, value
         if self.log:
@@ -241,12 +242,13 @@ class Knob(BaseModel):
         return self.model_copy(update=update)
 
     def allowed_text(self) -> str:
-        """What the knob can be set to, in words for an error message or a table."""
+        """Return the allowed values as text for a message or a table."""
         if not self.is_range:
             return ", ".join(str(v).lower() if self.kind == "bool" else str(v) for v in self.values)
         low, high = (f"{b:g}" if self.kind == "float" else str(int(b)) for b in self._bounds)
         specials = "".join(f", or {s.value} ({s.meaning})" for s in self.special)
-        return f"{low} to {high}{' ' + self.unit if self.unit else ''}{specials}"
+        unit = "" if self.unit in _NO_UNIT else f" {self.unit}"
+        return f"{low} to {high}{unit}{specials}"
 
 
 class Config(Mapping[str, Value]):
@@ -288,10 +290,12 @@ def _size(told: Any) -> Any:
 
 
 def parse_value(knob: Knob, text: str) -> Value:
-    """The knob's value that a text spells; UserError naming what is allowed otherwise."""
+    """Return the knob's value of a text; UserError with the allowed values otherwise."""
     value = _read(knob, text.strip())
     if value is None or not knob.allows(value):
-        raise UserError(f"knob {knob.name}: {text!r} is not among {knob.allowed_text()}")
+        raise UserError(
+            f"knob {knob.name}: value {text!r} is not allowed; allowed: {knob.allowed_text()}"
+        )
     return value
 
 

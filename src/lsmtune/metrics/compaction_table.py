@@ -54,7 +54,7 @@ _ONE_DIGIT_COLUMN = re.compile(r"Score|W-Amp|.+\((?:GB|MB/s)\)")
 
 @dataclass(frozen=True, slots=True)
 class LevelRow:
-    """One row; None where the header lacks the column or the row does not tell it.
+    """One row; None if the header lacks the column or the row lacks the value.
 
     `size_bytes` is as rounded as the text (two digits in binary units), so are the key counts
     (thousands) and the GB (binary, one digit). `w_amp_table` divides bytes written by bytes
@@ -95,7 +95,7 @@ class CompactionTable:
 
 @dataclass(frozen=True, slots=True)
 class StallSummary:
-    """How long and how often writes were delayed or stopped since the DB was opened.
+    """Time and number of delays and stops of writes since the database was opened.
 
     `stall_s` and `stall_percent` (of the uptime) are None when the text lacks the line. `counts`,
     over all column families, has RocksDB's names of the causes and is empty without them. Causes
@@ -123,7 +123,7 @@ def parse_compaction_tables(text: str) -> list[CompactionTable]:
         tokens = _TOKEN.finditer(plain, heading.end())
         header, rows = _cut(token[0] for token in tokens if token.end() < len(plain))
         if header[:1] != ["Priority"]:
-            place = f"the table of [{heading[1]}] at line {line}"
+            place = f"line {line}: compaction table of [{heading[1]}]"
             tables.append(_table(heading[1], place, _columns(header), rows))
     return tables
 
@@ -172,25 +172,25 @@ def _columns(header: list[str]) -> list[str]:
 
 def _table(family: str, place: str, columns: list[str], rows: list[list[str]]) -> CompactionTable:
     if columns[:_CERTAIN] not in _CERTAIN_COLUMNS:
-        return CompactionTable(family, (), None, (f"{place} has no readable header",))
+        return CompactionTable(family, (), None, (f"{place}: the header cannot be parsed",))
     rows = [cells for cells in rows if cells[0] != "Int"]
     read = [_row(columns, cells) for cells in rows]
     levels = tuple(row for row in read if row.level != "Sum")
     sums = [row for row in read if row.level == "Sum"]
     faults = [f"{place}: {_fault(columns, cells)}" for cells in rows if _fault(columns, cells)]
     if not sums:
-        faults.append(f"{place} has no row Sum")
+        faults.append(f"{place}: the row Sum is missing")
     return CompactionTable(family, levels, sums[-1] if sums else None, tuple(faults))
 
 
 def _fault(columns: list[str], cells: list[str]) -> str | None:
-    kept = "only its files and size are read"
+    kept = "only its files and size are used"
     if len(cells) != len(columns):
-        return f"row {cells[0]} has {len(cells)} cells for {len(columns)} columns, {kept}"
+        return f"row {cells[0]} has {len(cells)} cells for {len(columns)} columns; {kept}"
     for column, cell in zip(columns, cells, strict=True):
         default = _ONE_DIGIT if _ONE_DIGIT_COLUMN.fullmatch(column) else _ANY
         if not _CELL_FORMATS.get(column, default).fullmatch(cell):
-            return f"row {cells[0]} has {cell!r} in column {column}, {kept}"
+            return f"row {cells[0]} has {cell!r} in column {column}; {kept}"
     return None
 
 
@@ -235,7 +235,7 @@ def _count(cell: str | None) -> int | None:
 def _stall_time(words: str, number: int) -> tuple[float, float]:
     match = _STALL_TIME.match(words)
     if match is None:
-        raise ParseError(f"line {number} does not tell the time of the cumulative stall: {words!r}")
+        raise ParseError(f"line {number}: invalid time of the cumulative stall: {words!r}")
     hours, minutes, seconds, percent = match.groups()
     return int(hours) * 3600 + int(minutes) * 60 + float(seconds), float(percent)
 
@@ -245,5 +245,5 @@ def _stall_counts(line: str, number: int) -> Counter[str]:
     wanted = [item for item in items.strip().split(", ") if not item.startswith("interval ")]
     matches = [match for item in wanted if (match := _STALL_LINES[start].fullmatch(item))]
     if len(matches) < len(wanted):
-        raise ParseError(f"line {number} is not a list of stall counts: {line!r}")
+        raise ParseError(f"line {number}: invalid list of stall counts: {line!r}")
     return Counter({match["cause"]: int(match["count"]) for match in matches})

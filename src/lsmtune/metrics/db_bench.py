@@ -1,4 +1,4 @@
-"""What db_bench itself prints: its banner and the result of each benchmark.
+"""Parser of db_bench's output: its banner and the result of each benchmark.
 
 The formats are those of `Stats::Report`, `PrintHeader` and `PrintWarnings` in
 tools/db_bench_tool.cc and of `HistogramStat::ToString` in monitoring/histogram.cc.
@@ -80,11 +80,11 @@ class BenchmarkResult:
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """What db_bench says about itself before the first benchmark.
+    """Facts about the build, printed before the first benchmark.
 
-    `assertions_enabled` and `optimization_disabled` tell a build whose times are only good for
-    comparison with its own; they are None when the output holds no banner to tell it.
-    `warnings` are all lines that begin with `WARNING:`, each once.
+    With `assertions_enabled` or `optimization_disabled`, times can only be compared with times of
+    the same build. Both are None if the output contains no banner. `warnings` are all lines that
+    begin with `WARNING:`, each once.
     """
 
     rocksdb_version: str | None
@@ -95,7 +95,7 @@ class Banner:
 
 
 def is_result_line(line: str, benchmark: str) -> bool:
-    """Tell whether the line is the result of that benchmark: the moment when it has ended."""
+    """Return whether the line is the result of that benchmark."""
     match = _RESULT.match(line.strip())
     return match is not None and match["name"] == benchmark
 
@@ -113,7 +113,7 @@ def parse_results(stdout: str) -> dict[str, BenchmarkResult]:
 
 
 def parse_banner(stdout: str, stderr: str) -> Banner:
-    """Read the banner; old versions tell theirs on stdout, newer ones on stderr."""
+    """Parse the banner; old versions print it to stdout, newer ones to stderr."""
     version = _VERSION.search(stdout) or _VERSION.search(stderr)
     compression = _COMPRESSION.search(stdout)
     warnings = tuple(dict.fromkeys(_WARNING.findall(stdout)))
@@ -138,7 +138,7 @@ def _result(lines: list[str], start: int, end: int) -> BenchmarkResult:
         line = " ".join(lines[max(start - 1, 0) : start + 1])
     match = _RESULT.match(line)
     if match is None:
-        raise ParseError(f"line {start + 1} of db_bench's output is not a result: {line!r}")
+        raise ParseError(f"db_bench output: line {start + 1} is not a result line: {line!r}")
     rate = _RATE.search(match["message"])
     found = _FOUND.search(match["message"])
     return BenchmarkResult(
@@ -172,7 +172,7 @@ def _histogram(lines: list[str], start: int) -> LatencyHistogram | None:
         return _latency_histogram(match)
     if end >= len(lines):
         return None
-    raise ParseError(f"line {start + 1} of db_bench's output does not begin a latency histogram")
+    raise ParseError(f"db_bench output: line {start + 1} is not the start of a histogram")
 
 
 def _latency_histogram(match: re.Match[str]) -> LatencyHistogram:

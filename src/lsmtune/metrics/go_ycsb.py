@@ -1,10 +1,10 @@
-"""What go-ycsb prints: a row an operation, as text or as JSON (`outputstyle`).
+"""Parser of go-ycsb's output: one row per operation, as text or as JSON (`outputstyle`).
 
     Run finished, takes 5.271675527s
     READ   - Takes(s): 5.3, Count: 49899, OPS: 9466.9, Avg(us): 187, …, 99th(us): 3099, …
 
-Only what follows the first line counts: while it runs go-ycsb prints rows of the same form, which
-are cumulative. As JSON the rows are one array of objects whose values are texts. Operations that
+Only the rows after the first line are results. While it runs, go-ycsb prints cumulative rows of
+the same form. As JSON the rows are one array of objects whose values are texts. Operations that
 failed have rows of their own (`READ_ERROR`). The forms are those of go-ycsb's
 pkg/measurement/histogram.go and pkg/util/output.go.
 """
@@ -38,14 +38,14 @@ Row = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class YcsbRun:
-    """A run that ended: its time, and a row of numbers an operation, by go-ycsb's own names."""
+    """A finished run: its duration, and one row of numbers per operation under go-ycsb's names."""
 
     took_s: float
     rows: Mapping[str, Row]
 
     @property
     def errors(self) -> dict[str, int]:
-        """How many operations failed, by their kind."""
+        """Number of failed operations by kind."""
         return {
             name.removesuffix(_ERROR): int(row["Count"])
             for name, row in self.rows.items()
@@ -54,12 +54,12 @@ class YcsbRun:
 
     @property
     def operations(self) -> int:
-        """How many operations succeeded; a read-modify-write is one."""
+        """Number of successful operations; a read-modify-write is one."""
         done = sum(int(self.rows[name]["Count"]) for name in _COUNTED if name in self.rows)
         return done - int(self.rows.get(_MODIFIED, {}).get("Count", 0))
 
     def latencies(self) -> dict[str, float]:
-        """Mean and percentiles in lsmtune's metrics, of each kind of operation that there was."""
+        """Return mean and percentiles as metrics of lsmtune, per kind of operation."""
         return {
             f"{name}_{short}_us": self.rows[operation][told]
             for operation, name in _NAMES.items()
@@ -68,7 +68,7 @@ class YcsbRun:
         }
 
     def metrics(self) -> dict[str, float]:
-        """The run in lsmtune's metrics."""
+        """Return the run as metrics of lsmtune."""
         return {
             "load_s": self.took_s,
             "throughput_ops_s": self.operations / self.took_s,
@@ -77,13 +77,13 @@ class YcsbRun:
 
 
 def parse_go_ycsb(text: str) -> YcsbRun:
-    """Read the output of `go-ycsb load` or `run`; ParseError where it has no end or no rows."""
+    """Parse the output of `go-ycsb load` or `run`; ParseError if its end or rows are missing."""
     finished = _FINISHED.search(text)
     if finished is None:
-        raise ParseError("go-ycsb did not say that the run has finished")
+        raise ParseError("go-ycsb output: the line 'Run finished' is missing")
     rows = dict(_rows(text[finished.end() :]))
     if not rows:
-        raise ParseError("go-ycsb printed no row of results behind the end of the run")
+        raise ParseError("go-ycsb output: no row of results after 'Run finished'")
     return YcsbRun(_seconds(finished[1]), rows)
 
 
@@ -91,10 +91,10 @@ def _seconds(text: str) -> float:
     """The seconds of a duration as Go writes it, such as 1m5.27s."""
     parts = _DURATION.findall(text)
     if "".join(number + unit for number, unit in parts) != text:
-        raise ParseError(f"go-ycsb took {text!r}, which is no duration")
+        raise ParseError(f"go-ycsb output: 'Run finished': invalid duration {text!r}")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if seconds <= 0:
-        raise ParseError(f"go-ycsb took {text!r}, which is no time at all")
+        raise ParseError(f"go-ycsb output: 'Run finished': duration {text!r} is not above 0")
     return seconds
 
 
@@ -111,12 +111,12 @@ def _array(line: str) -> list[Any]:
     try:
         return list(json.loads(line))
     except ValueError as error:
-        raise ParseError(f"go-ycsb printed {line[:80]!r}, which is no JSON") from error
+        raise ParseError(f"go-ycsb output: invalid JSON: {line[:80]!r}") from error
 
 
 def _json_row(line: str, told: Any) -> tuple[str, Row]:
     if not isinstance(told, dict) or not isinstance(told.get("Operation"), str):
-        raise ParseError(f"go-ycsb printed {line[:80]!r}, where a row names no operation")
+        raise ParseError(f"go-ycsb output: a row has no Operation: {line[:80]!r}")
     values = {name: value for name, value in told.items() if name != "Operation"}
     return told["Operation"], _numbers(line, values)
 
@@ -125,9 +125,9 @@ def _numbers(line: str, told: Mapping[str, Any]) -> Row:
     try:
         numbers = {name: float(value) for name, value in told.items()}
     except (TypeError, ValueError) as error:
-        raise ParseError(f"go-ycsb printed {line[:80]!r}, where a number is none") from error
+        raise ParseError(f"go-ycsb output: a row has an invalid number: {line[:80]!r}") from error
     if not all(map(isfinite, numbers.values())):
-        raise ParseError(f"go-ycsb printed {line[:80]!r}, where a number is not finite")
+        raise ParseError(f"go-ycsb output: a number is not finite: {line[:80]!r}")
     if "Count" not in numbers:
-        raise ParseError(f"go-ycsb printed {line[:80]!r}, which lacks a count")
+        raise ParseError(f"go-ycsb output: a row has no Count: {line[:80]!r}")
     return numbers

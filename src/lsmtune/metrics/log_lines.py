@@ -13,10 +13,10 @@ _GZIP = b"\x1f\x8b"
 
 
 def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
-    """Yield the lines without their ends; what could not be read is told in `faults`.
+    """Yield the lines without their ends; problems are added to `faults`.
 
-    Bytes that are not UTF-8 are replaced, and a line of more than 1 MiB, which no RocksDB
-    writes, is left out. UserError when there is no such file or it may not be read.
+    Bytes that are not UTF-8 are replaced. A line of more than 1 MiB is skipped; RocksDB writes
+    none. Raises UserError if the file is missing or not readable.
     """
     rest = b""
     overlong = 0
@@ -30,7 +30,7 @@ def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
     if rest:
         yield rest.decode("utf-8", "replace").rstrip("\r")
     if overlong:
-        faults.append(f"{overlong:,} bytes without a line end are left out: they are no text")
+        faults.append(f"{overlong:,} bytes without a line end are not text and were skipped")
 
 
 def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
@@ -45,7 +45,7 @@ def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
             with gzip.open(file) as unpacked:
                 yield from _unpacked(unpacked, faults)
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise UserError(f"{path}: cannot read the file: {error.strerror or error}") from error
 
 
 def _unpacked(file: gzip.GzipFile, faults: list[str]) -> Iterator[bytes]:
@@ -54,4 +54,4 @@ def _unpacked(file: gzip.GzipFile, faults: list[str]) -> Iterator[bytes]:
         while chunk := file.read1(_CHUNK_BYTES):
             yield chunk
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        faults.append(f"the gzip file is damaged, what comes before is read: {error}")
+        faults.append(f"the gzip file is damaged; only the part before the damage is used: {error}")

@@ -161,12 +161,14 @@ class _Reader:
         """Read the last dump of the tickers that is whole."""
         content, lines = self._content, self._statistics
         if len(lines) < len(self._earlier_statistics):
-            content.incomplete.append("the last dump of tickers is cut off, the one before is read")
+            content.incomplete.append(
+                "the last dump of tickers is truncated; the dump before is used"
+            )
             lines = self._earlier_statistics
         try:
             content.statistics = parse_statistics("\n".join([*lines, ""]))
         except ParseError as error:
-            content.incomplete.append(f"the last dump of tickers cannot be read: {error}")
+            content.incomplete.append(f"the last dump of tickers cannot be parsed: {error}")
 
     def _event(self, line: str) -> None:
         content = self._content
@@ -261,15 +263,13 @@ class _Reader:
     def _faults(self) -> list[str]:
         content, faults = self._content, list[str]()
         if content.cut_events:
-            faults.append(f"{content.cut_events} event lines are cut off and not counted")
+            faults.append(f"{content.cut_events} event lines are truncated and not included")
         if not content.begins_with_opening:
-            faults.append(
-                "the LOG does not begin where the database was opened: totals are of a part"
-            )
+            faults.append("the LOG starts after the database was opened; totals cover only a part")
         if content.openings > 1:
             faults.append(
-                f"the database was opened {content.openings} times in this LOG: options and "
-                "statistics are of the last time"
+                f"the database was opened {content.openings} times in this LOG; options and "
+                "statistics are those of the last time"
             )
         return faults
 

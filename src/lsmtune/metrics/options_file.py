@@ -47,7 +47,7 @@ def parse_options(text: str) -> OptionsFile:
         else:
             sections[line.section].setdefault(line.key, line.value)
     if not sections:
-        raise ParseError("the OPTIONS file has no section such as [DBOptions]")
+        raise ParseError("OPTIONS file: no section such as [DBOptions] found")
     return OptionsFile(sections.get("Version", {}).get("rocksdb_version"), sections)
 
 
@@ -60,7 +60,9 @@ def replace_options(text: str, changes: Mapping[tuple[str, str], str]) -> str:
     present = parse_options(text).sections
     for section, key in changes:
         if section not in present:
-            raise ParseError(f"the OPTIONS file has no section [{section}] to set {key} in")
+            raise ParseError(
+                f"OPTIONS file: section [{section}] is missing; it is needed to set {key}"
+            )
     pieces = text.split("\n")
     replaced: set[tuple[str, str]] = set()
     ends: dict[str, _Line] = {}
@@ -100,13 +102,13 @@ def _lines(text: str) -> Iterator[_Line]:
         if head := _SECTION.fullmatch(body):
             section = head["section"]
             if section in seen:
-                raise ParseError(f"line {at + 1} of the OPTIONS file repeats section [{section}]")
+                raise ParseError(f"OPTIONS file: line {at + 1}: section [{section}] is repeated")
             seen.add(section)
             yield _Line(at, section, None, "", indent + body, rest)
         elif body:
             statement = _STATEMENT.fullmatch(body)
             if section is None or statement is None:
-                raise ParseError(f"line {at + 1} of the OPTIONS file is no statement: {content!r}")
+                raise ParseError(f"OPTIONS file: line {at + 1}: use key=value, not {content!r}")
             before = indent + statement["key"] + statement["equals"]
             yield _Line(at, section, statement["key"], statement["value"], before, rest)
 
@@ -134,5 +136,5 @@ def _checked(content: str, key: str, value: str) -> str:
     _, body, _ = _cut(content)
     statement = None if _SECTION.fullmatch(body) else _STATEMENT.fullmatch(body)
     if "\n" in content or not statement or (statement["key"], statement["value"]) != (key, value):
-        raise ParseError(f"{key}={value!r} cannot be written in an OPTIONS file")
+        raise ParseError(f"OPTIONS file: {key}={value!r}: the value is not allowed in this format")
     return content

@@ -1,4 +1,4 @@
-"""Metrics in Prometheus' text form: series by name and labels, and what they count meanwhile."""
+"""Parser of metrics in Prometheus' text format, and differences of counters."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Labels = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The samples of one moment. Names count the same with `_total` behind them or without."""
+    """The samples of one moment. A name means the same with and without the ending `_total`."""
 
     values: Mapping[str, Mapping[Labels, float]]
 
@@ -38,10 +38,10 @@ class Series:
         return found
 
     def since(self, before: "Series") -> "Series":
-        """What counters counted since another moment of the same process.
+        """Return the increase of counters since another moment of the same process.
 
-        A series that was not there then began at 0. One that fell is no counter, or was reset: it
-        is left out, so that nothing is made up.
+        A series that did not exist then started at 0. A series that decreased is not a counter, or
+        was reset; it is left out.
         """
         grown: dict[str, dict[Labels, float]] = {}
         for name, samples in self.values.items():
@@ -64,5 +64,5 @@ def parse_metrics(text: str) -> Series:
                 name = sample.name.removesuffix(_TOTAL)
                 values.setdefault(name, {})[frozenset(sample.labels.items())] = sample.value
     except (ValueError, KeyError, IndexError) as error:
-        raise ParseError(f"the metrics are not in Prometheus' text form: {error}") from error
+        raise ParseError(f"the metrics are not in Prometheus text format: {error}") from error
     return Series(values)

@@ -64,9 +64,9 @@ def parse_statistics(text: str) -> Statistics:
     missing = len(dumps[-2][0] | dumps[-2][1]) - len(tickers | histograms) if dumps[1:] else 0
     incomplete = []
     if missing > 0:
-        incomplete.append(f"the last statistics dump lacks {missing} entries of the one before")
+        incomplete.append(f"statistics: the last dump lacks {missing} entries of the dump before")
     if rest.strip().startswith(_ENTRY_PREFIX):
-        incomplete.append("the last line of the statistics is cut off")
+        incomplete.append("statistics: the last line is truncated")
     return Statistics(tickers, histograms, tuple(incomplete))
 
 
@@ -95,7 +95,7 @@ def _read_entry(dump: _Dump, line: str, number: int) -> None:
     elif histogram := _HISTOGRAM.fullmatch(entry) or _OLD_HISTOGRAM.fullmatch(entry):
         histograms[histogram["name"]] = _summary(histogram)
     else:
-        raise ParseError(f"line {number} is not an entry of RocksDB's statistics: {entry!r}")
+        raise ParseError(f"statistics: line {number} is not a ticker or histogram: {entry!r}")
 
 
 def _summary(match: re.Match[str]) -> HistogramSummary:

@@ -1,4 +1,4 @@
-"""The loads: everything about a run that is not the store's to choose."""
+"""Workloads: the operations and data of a trial, which are never the store's choice."""
 
 from lsmtune.workloads.presets import PRESETS, EngineName, Kind, Preset
 from lsmtune.workloads.workload import Mix, Workload

@@ -1,4 +1,4 @@
-"""The loads by name: what each does, and which parameters it has besides those of every load."""
+"""Workloads by name, with a description and their own parameters."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,14 +9,13 @@ EngineName = Literal["rocksdb", "myrocks", "embedded", "tikv", "simulated"]
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A load by name.
+    """A named workload.
 
-    `kind` tells what is measured of it: the writes, followed by a probe of reads; the reads; or
-    both at once. `prepared` loads run on a database that has been built and has settled before.
-    `parameters` are those that only some loads have, with their defaults; a load has no others.
-    `also_on` are the engines that run it besides its own. A load of SQL, or of go-ycsb, has none
-    of the parameters of records either, but for those in `of_all`, which has its defaults of the
-    parameters that every load has.
+    `kind` is what is measured: writes (followed by a probe of reads), reads, or both at once. A
+    `prepared` workload runs on a database that was built and has settled before. `parameters` are
+    its own parameters with their defaults. `engine` runs it, and so do the engines in `also_on`.
+    SQL and go-ycsb workloads have only those parameters of records that are in `of_all`, with
+    these defaults.
     """
 
     what: str
@@ -29,30 +28,35 @@ class Preset:
 
     @property
     def engines(self) -> tuple[EngineName, ...]:
-        """The engines that run it, its own first."""
+        """Engines that run it, its own first."""
         return (self.engine, *self.also_on)
 
     @property
     def objective(self) -> str:
-        """What is asked for under this load unless the user says otherwise."""
+        """Default objective."""
         timed = self.kind == "read" or self.engine == "tikv"
         return "throughput_ops_s" if timed else "balanced"
 
     @property
     def knobs(self) -> str:
-        """The preset of knobs that is searched unless the user says otherwise."""
+        """Default preset of knobs."""
         if self.engine == "myrocks" and self.kind == "read":
             return "families"
         if self.engine == "tikv":
             return "core"
         return {"write": "core", "read": "reads", "mixed": "mixed"}[self.kind]
 
-    def untold(self, engine: EngineName) -> tuple[str, ...]:
-        """The metrics with a limit of their own that the engine does not tell under the load."""
+    @property
+    def can_be_endless(self) -> bool:
+        """Whether it can run until it is stopped, as online tuning needs it."""
+        return self.engine == "myrocks" and self.kind != "read"
+
+    def unavailable(self, engine: EngineName) -> tuple[str, ...]:
+        """Return metrics with a default constraint that the engine does not measure."""
         return ("get_missing_p99_us", "write_amp") if self.engine == "tikv" else ()
 
     def has(self, parameter: str) -> bool:
-        """Whether the load has a parameter of those that RocksDB's own loads all have."""
+        """Return whether the workload has a parameter that all workloads of RocksDB have."""
         return self.engine == "rocksdb" or parameter in self.of_all
 
 
@@ -60,7 +64,7 @@ _OPERATIONS: dict[str, Any] = {"operations": None}
 _TOMBSTONES: dict[str, Any] = {
     "tombstone_every": None, "tombstone_width": None, "tombstones": None
 }  # fmt: skip
-"""Range deletions among the writes into an empty store."""
+"""Range deletions between the writes into an empty store."""
 _STORED: dict[str, Any] = {**_OPERATIONS, "present": 1.0, "direct_reads": True}
 _GETS: dict[str, Any] = {**_STORED, "skew": None}
 _SCANS: dict[str, Any] = {**_STORED, "scan_length": 10}
@@ -70,16 +74,16 @@ _YCSB = {"num": 1_000_000, "value_size": 1000, "threads": 64}
 _FEWER = {"readrandom": 2, "readhalfmissing": 2, "lookup": 2, "scanshort": 4, "scanlong": 50,
           "writeheavy": 16, "pntlookup80": 16, "smallpntlookup": 20, "shortscan": 400,
           "longscan": 4000}  # fmt: skip
-"""Reads of the device take longer than writes: so many times fewer are run by default.
+"""Default number of records per operation: reads from the disk take longer than writes.
 
-Those of AutoTiKV's loads are what it published, as a share of the records.
+For AutoTiKV's workloads the numbers are the published ones, as a share of the records.
 """
 _TRANSACTIONS = 2000
-"""Of each client of a load of SQL."""
+"""Default number of transactions per client of an SQL workload."""
 
 
 def _ycsb(what: str, kind: Kind, scan_length: int | None = None) -> Preset:
-    """A load that go-ycsb runs on TiKV, over records that were loaded before."""
+    """Return a workload that go-ycsb runs on TiKV, over records loaded before."""
     scans = {} if scan_length is None else {"scan_length": scan_length}
     return Preset(what, kind, True, {**_OPERATIONS, **scans}, "tikv", _YCSB)
 
@@ -88,25 +92,25 @@ TPCC_FAMILIES = (
     "cf_warehouse", "cf_district", "cf_customer", "cf_customer_name", "cf_history", "cf_new_order",
     "cf_orders", "cf_orders_customer", "cf_order_line", "cf_item", "cf_stock",
 )  # fmt: skip
-"""The column families of the load tpcc, where it has its own: one a table, one an index."""
+"""Column families of tpcc with `families`: one per table, one per index."""
 
 LOOKUP_FAMILIES = ("writecf", "defaultcf")
-"""The column families of the load lookup, in the order in which it asks them."""
+"""Column families of the workload lookup, in the order in which it reads them."""
 
 PRESETS: dict[str, Preset] = {
     "fillrandom": Preset(
-        "random writes over the whole key range into an empty store: write-heavy",
+        "random writes over the whole key range into an empty store",
         "write",
         parameters={"operations": None, **_TOMBSTONES},
         also_on=("myrocks", "embedded", "simulated"),
     ),
     "fillseq": Preset(
-        "writes in the order of the keys into an empty store",
+        "writes in key order into an empty store",
         "write",
         also_on=("embedded", "simulated"),
     ),
     "overwrite": Preset(
-        "random overwrites of the records of a settled store",
+        "overwrites of random records of a settled store",
         "write",
         True,
         _OPERATIONS,
@@ -119,8 +123,8 @@ PRESETS: dict[str, Preset] = {
         "deletes of random records of a settled store", "write", True, _OPERATIONS
     ),
     "rangedelete": Preset(
-        "random overwrites with a range tombstone after every `tombstone_every` of them, over "
-        "`tombstone_width` keys",
+        "overwrites of random records; after every `tombstone_every` overwrites, a range deletion "
+        "of `tombstone_width` keys",
         "write",
         True,
         {**_OPERATIONS, "tombstone_every": 1000, "tombstone_width": 100},
@@ -129,53 +133,53 @@ PRESETS: dict[str, Preset] = {
         "gets of random records that exist", "read", True, {**_GETS, **_TOMBSTONES}
     ),
     "readhalfmissing": Preset(
-        "gets of which half find no record, though its key lies among those that exist",
+        "gets, half of them for keys without a record inside the range of existing keys",
         "read",
         True,
         {**_GETS, "present": 0.5},
     ),
-    "scanshort": Preset("seeks with 10 records read behind each", "read", True, _SCANS),
+    "scanshort": Preset("scans: seek, then read 10 records", "read", True, _SCANS),
     "scanlong": Preset(
-        "seeks with 1,000 records read behind each",
+        "scans: seek, then read 1,000 records",
         "read",
         True,
         {**_SCANS, "scan_length": 1000},
     ),
     "readwhilewriting": Preset(
-        "gets while one more thread overwrites `write_rate_bytes_s` a second",
+        "gets, while one more thread overwrites `write_rate_bytes_s` bytes per second",
         "mixed",
         True,
         {**_GETS, "write_rate_bytes_s": 4 << 20},
     ),
     "readrandomwriterandom": Preset(
-        "gets and overwrites of random records in turn; `get_percent` of the operations are gets",
+        "gets and overwrites of random records; `get_percent` % of the operations are gets",
         "mixed",
         True,
         {**_STORED, "duration_s": None, "get_percent": 50},
     ),
     "mix": Preset(
-        "gets, puts and scans in shares of your own",
+        "gets, puts and scans in the shares that you choose",
         "mixed",
         True,
         {**_GETS, "scan_length": 10, "mix": {"get": 0.5, "put": 0.5, "scan": 0.0}},
     ),
     "mixgraph": Preset(
-        "gets, puts and scans as in Facebook's ZippyDB: hot ranges of keys, hot keys, varying "
-        "lengths of values and scans",
+        "gets, puts and scans as in Facebook's ZippyDB: hot key ranges, hot keys, varying sizes "
+        "of values and scans",
         "mixed",
         True,
         _STORED,
     ),
     "trace": Preset(
-        "your own trace, as RocksDB records it, replayed as fast as it goes on a copy of your "
-        "`database`, or on a built one",
+        "replay of a trace recorded by RocksDB, at full speed, on a copy of your `database` or on "
+        "a generated one",
         "mixed",
         True,
         {"direct_reads": True, "present": 1.0, "trace": None, "database": None},
     ),
     "tpcc": Preset(
         "the five transactions of TPC-C on `warehouses`; with `families` every table and index "
-        "has a column family of its own",
+        "has its own column family",
         "mixed",
         True,
         {**_SQL, "warehouses": 2, "families": False},
@@ -183,7 +187,7 @@ PRESETS: dict[str, Preset] = {
         {"threads": 8},
     ),
     "oltp_read_write": Preset(
-        "sysbench's transactions of 18 queries, 4 of which write, on `tables` of `num` rows",
+        "sysbench transactions of 18 queries, 4 of them writes, on `tables` of `num` rows",
         "mixed",
         True,
         _TABLES,
@@ -191,7 +195,7 @@ PRESETS: dict[str, Preset] = {
         {"threads": 8, "num": 50_000},
     ),
     "oltp_write_only": Preset(
-        "sysbench's transactions of 4 writes on `tables` of `num` rows",
+        "sysbench transactions of 4 writes on `tables` of `num` rows",
         "mixed",
         True,
         _TABLES,
@@ -199,8 +203,8 @@ PRESETS: dict[str, Preset] = {
         {"threads": 8, "num": 50_000},
     ),
     "lookup": Preset(
-        "gets by SQL in two column families as TiKV has them: a get that finds no key in writecf "
-        "does not ask defaultcf for the value; `present` of the keys have one",
+        "SQL gets in two column families, like TiKV: a get reads writecf, and defaultcf only if "
+        "the key exists; `present` is the share of existing keys",
         "read",
         True,
         {**_OPERATIONS, "present": 0.5, "direct_reads": True, "skew": None},
@@ -210,7 +214,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "writeheavy": _ycsb("AutoTiKV: updates of records, zipfian", "write"),
     "pntlookup80": _ycsb(
-        "AutoTiKV: reads out of twice as many keys as have a record, zipfian", "read"
+        "AutoTiKV: reads of keys of which half have a record, zipfian", "read"
     ),
     "smallpntlookup": _ycsb("AutoTiKV: reads of few records, zipfian", "read"),
     "shortscan": _ycsb("AutoTiKV: scans of 100 records, uniform", "read", 100),
@@ -227,13 +231,14 @@ PRESETS: dict[str, Preset] = {
 """The workloads by name."""
 
 OPTIONAL = frozenset(name for preset in PRESETS.values() for name in preset.parameters)
-"""The parameters that only some loads have."""
+"""Parameters that only some workloads have."""
 
 
 def default_operations(name: str, num: int, threads: int = 1) -> int:
-    """Operations of each client where the user names none: as many as records, or fewer reads.
+    """Return the default operations per client: as many as records, or fewer for reads.
 
-    Those of a load of SQL that writes are transactions. On TiKV the clients do so many together.
+    For an SQL workload that writes, it is a number of transactions. On TiKV, the clients share the
+    operations.
     """
     if PRESETS[name].engine == "myrocks" and name not in _FEWER:
         return _TRANSACTIONS

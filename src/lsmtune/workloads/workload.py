@@ -1,4 +1,4 @@
-"""A load and its data, with every parameter explicit."""
+"""A workload and its data, with all parameters."""
 
 import math
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from lsmtune.errors import unknown_word
 from lsmtune.workloads.presets import (
     LOOKUP_FAMILIES,
     OPTIONAL,
@@ -19,21 +20,21 @@ from lsmtune.workloads.presets import (
 
 _WHOLE = 1e-9
 _HEADER_BYTES = 32
-"""A write is framed by RocksDB with no more than this (db/write_batch.cc)."""
+"""Maximum bytes that RocksDB adds to a write (db/write_batch.cc)."""
 
 
 _MOST_KEY_BYTES, _MOST_VALUE_BYTES = 500, 60_000
-"""Of records on other engines than db_bench: a key of LMDB has 511 bytes, a row of SQL 64 KiB."""
+"""Limits on other engines than db_bench: LMDB keys have 511 bytes, SQL rows 64 KiB."""
 _OF_RECORDS = ("num", "key_size", "value_size", "compression_ratio", "threads")
-"""The parameters of every load of keys and values."""
+"""Parameters of every workload of keys and values."""
 _WAREHOUSE_BYTES, _ROW_BYTES, _TRANSACTION_BYTES = 110_000_000, 250, 10_000
 _TRANSACTIONS_UNKNOWN = 100_000
 YCSB_FIELDS = 10
-"""A record of YCSB has so many, all of one size."""
+"""Number of fields of a YCSB record; all have the same size."""
 
 
 class Mix(BaseModel):
-    """Shares of the operations; they add up to 1."""
+    """Shares of the operations. They add up to 1."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     get: float = Field(default=0.0, ge=0, le=1)
@@ -43,24 +44,26 @@ class Mix(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if abs(self.get + self.put + self.scan - 1) > _WHOLE:
-            raise ValueError("the shares get, put and scan must add up to 1")
+            total = self.get + self.put + self.scan
+            raise ValueError(f"get + put + scan is {total:g}; the shares must add up to 1")
         return self
 
 
 class Workload(BaseModel):
-    """A load by name with its parameters.
+    """A workload: its name and its parameters.
 
-    The keys are drawn from `num` different ones, of `key_size` bytes, with values of `value_size`
-    bytes that compress to `compression_ratio` of their size; `threads` clients run it. A load
-    into an empty store writes `num` records from each client unless `operations` says otherwise.
-    Loads of SQL have tables instead of records (see PRESETS).
-    The other parameters exist only in some loads and are None elsewhere: `operations` of each
-    client, or `duration_s` (the clock ends the load), `present` (the share of the keys that have
-    a record before the load), `direct_reads` (reads pass by the operating system's page cache, so
-    that only the store's own caches count), `skew` (a record's chance to be asked for falls as 1 /
-    rank, from the rank num x e^-skew on; None: all alike), and those that the presets describe.
-    After every `tombstone_every` writes the next `tombstone_width` keys from a random one on are
-    deleted, at most `tombstones` times; a load that only reads finds a store that was built so.
+    There are `num` different keys of `key_size` bytes. Values have `value_size` bytes and compress
+    to `compression_ratio` of their size. `threads` clients run the workload. On an empty store,
+    each client writes `num` records, or `operations` if given. SQL workloads have tables instead
+    of records.
+
+    The other parameters exist only in some workloads. The load ends after `operations` per client,
+    or after `duration_s` seconds. `present` is the share of keys that have a record before the
+    load. With `direct_reads`, reads bypass the page cache, so that only the store's own caches
+    help. With `skew`, some records are read more often: the probability falls as 1 / rank, from
+    rank num x e^-skew on. After every `tombstone_every` writes, `tombstone_width` keys from a
+    random one on are deleted, at most `tombstones` times. Workloads that only read use a store
+    that was built that way.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -91,21 +94,20 @@ class Workload(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_defaults(cls, given: Any) -> Any:
-        """Give the load the parameters that it has, and refuse those that it has not."""
+        """Fill in the workload's own parameters and refuse those that it does not have."""
         if not isinstance(given, dict):
             return given
         preset = PRESETS.get(given.get("name", "fillrandom"))
         if preset is None:
-            return given  # refused below, with the names that there are
+            return given  # refused below, with the allowed names
         foreign = OPTIONAL - preset.parameters.keys()
         stray = [name for name in given if name in foreign and given[name] is not None]
         stray += [name for name in _OF_RECORDS if not preset.has(name) and _is_set(given, name)]
         if stray:
-            own = ", ".join((*preset.parameters, *preset.of_all)) or "none"
-            raise ValueError(
-                f"{stray[0]} says nothing to the load {given.get('name', 'fillrandom')}; "
-                f"besides those of every load it has: {own}"
-            )
+            common = [name for name in _OF_RECORDS if preset.has(name)]
+            own = dict.fromkeys((*common, *preset.parameters, *preset.of_all))
+            name = given.get("name", "fillrandom")
+            raise ValueError(f"{unknown_word(f'parameter of the workload {name}', stray[0], own)}")
         defaults = {**preset.parameters, **preset.of_all}
         filled = {name: value for name, value in defaults.items() if given.get(name) is None}
         return {**given, **filled}
@@ -114,40 +116,41 @@ class Workload(BaseModel):
     @classmethod
     def _known(cls, name: str) -> str:
         if name not in PRESETS:
-            raise ValueError(f"no workload {name!r}; known are {', '.join(PRESETS)}")
+            raise ValueError(unknown_word("workload", name, PRESETS))
         return name
 
     @model_validator(mode="after")
     def _trace_is_given(self) -> Self:
         if self.name == "trace" and self.trace is None:
-            raise ValueError("the load 'trace' needs a trace: the path of a file of RocksDB's")
+            raise ValueError("the workload trace needs trace = 'FILE', a trace recorded by RocksDB")
         return self
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:
         if self.operations is not None and self.duration_s is not None:
-            raise ValueError("operations and duration_s both end the load; leave one out")
+            raise ValueError("operations and duration_s cannot be used together; remove one")
         return self
 
     @model_validator(mode="after")
     def _tombstones_are_told(self) -> Self:
         if (self.tombstone_every is None) != (self.tombstone_width is None):
-            raise ValueError("tombstone_every and tombstone_width need each other")
+            raise ValueError("set both tombstone_every and tombstone_width, or neither")
         if self.tombstones is not None and self.tombstone_every is None:
-            raise ValueError("tombstones needs tombstone_every and tombstone_width")
+            raise ValueError("tombstones: set tombstone_every and tombstone_width too")
         return self
 
     @model_validator(mode="after")
     def _fields_are_alike(self) -> Self:
         if self.preset.engine == "tikv" and self.value_size % YCSB_FIELDS:
             raise ValueError(
-                f"value_size is shared by {YCSB_FIELDS} fields: {self.value_size} is no multiple"
+                f"value_size: {self.value_size} is not a multiple of {YCSB_FIELDS}, the number of "
+                "fields of a YCSB record"
             )
         return self
 
     @property
     def preset(self) -> Preset:
-        """What the load does and what is measured of it."""
+        """Preset of that name."""
         return PRESETS[self.name]
 
     @property
@@ -157,7 +160,7 @@ class Workload(BaseModel):
 
     @property
     def client_operations(self) -> int | None:
-        """Measured operations of each client; None where the clock or a trace ends the load."""
+        """Measured operations per client; None if a duration or a trace ends the load."""
         if self.duration_s is not None or self.name == "trace":
             return None
         if not self.preset.prepared:
@@ -166,22 +169,23 @@ class Workload(BaseModel):
 
     @property
     def column_families(self) -> tuple[str, ...]:
-        """The column families that the load has besides the default one."""
+        """Column families of the workload in addition to the default one."""
         if self.name == "lookup":
             return LOOKUP_FAMILIES
         return TPCC_FAMILIES if self.families else ()
 
     @property
     def told(self) -> dict[str, Any]:
-        """The parameters that the load has, for people: no others, and none that is not set."""
+        """Parameters that the workload has and that are set, for display."""
         given = self.model_dump(exclude_none=True)
         return {n: v for n, v in given.items() if n not in _OF_RECORDS or self.preset.has(n)}
 
     @property
     def build_writes(self) -> int:
-        """Random writes that leave the share `present` of the keys with a record.
+        """Number of random writes after which the share `present` of the keys has a record.
 
-        w draws from n keys leave (1 - 1/n)^w of them untouched. For all keys it is each once.
+        w random writes to n keys leave (1 - 1/n)^w of them untouched. For all keys, each is
+        written once.
         """
         if self.present is None or self.present == 1:
             return self.num
@@ -189,10 +193,10 @@ class Workload(BaseModel):
 
     @property
     def user_bytes(self) -> int:
-        """Key and value bytes that the clients write, building included.
+        """Key and value bytes that the clients write, including the build of the database.
 
-        As many as records where their number is not known: overwrites make a store no larger.
-        Of SQL the bytes of the rows, and of those that a transaction writes.
+        If their number is unknown, the bytes of all records: overwrites do not make a store
+        larger. For SQL, the bytes of the rows and of the writes of the transactions.
         """
         if self.preset.engine == "myrocks" and self.name != "lookup":
             rows = (self.warehouses or 0) * _WAREHOUSE_BYTES
@@ -211,14 +215,14 @@ class Workload(BaseModel):
 
     @property
     def most_written_bytes(self) -> int | None:
-        """The most that the store can count as written by a load of nothing but writes."""
+        """Maximum user bytes that the store can count for a workload that only writes."""
         if self.kind != "write" or self.client_operations is None:
             return None
         return self.client_operations * self.threads * (self.record_bytes + _HEADER_BYTES)
 
     @property
     def distinct_bytes(self) -> float | None:
-        """Expected logical size of the live records once the load is over; None if unknown."""
+        """Expected logical size of the live records after the load; None if unknown."""
         if self.preset.engine != "rocksdb" or self.tombstone_every is not None:
             return None
         writes = (self.client_operations or 0) * self.threads
@@ -233,32 +237,32 @@ class Workload(BaseModel):
         return self.num * self.record_bytes if steady and self.present == 1 else None
 
     def cannot_run_on(self, engine: EngineName) -> str | None:
-        """Why another engine than its own cannot make its records, or None."""
+        """Return why another engine cannot run the workload, or None."""
         if engine == self.preset.engine:
             return None
         if self.tombstone_every is not None:
-            return f"tombstone_every: the engine {engine} writes no range tombstones"
+            return f"tombstone_every: not supported by engine {engine}; remove it"
         if engine == "simulated":
             return None
         digits = len(str(self.num - 1))
         if not digits <= self.key_size <= _MOST_KEY_BYTES:
             return (
-                f"key_size: {self.key_size} is not possible on {engine} with {self.num} records; "
-                f"allowed are {digits} to {_MOST_KEY_BYTES}"
+                f"key_size: {self.key_size} is not possible with engine {engine} and {self.num} "
+                f"records; use {digits} to {_MOST_KEY_BYTES}"
             )
         if self.value_size > _MOST_VALUE_BYTES:
             return (
-                f"value_size: {self.value_size} is too much for {engine}; allowed are 1 to "
-                f"{_MOST_VALUE_BYTES}"
+                f"value_size: {self.value_size} is too large for engine {engine}; "
+                f"use 1 to {_MOST_VALUE_BYTES}"
             )
         return None
 
     @property
     def file_paths(self) -> tuple[Path, ...]:
-        """The user's own files that the load needs."""
+        """Files of the user that the workload needs."""
         return tuple(Path(path) for path in (self.trace, self.database) if path is not None)
 
 
 def _is_set(given: dict[str, Any], name: str) -> bool:
-    """Whether a parameter is given with another value than the one that stands for none."""
+    """Return whether a parameter is given with another value than its default."""
     return given.get(name) not in (None, Workload.model_fields[name].default)

@@ -1,4 +1,4 @@
-"""The knobs that lsmtune knows: for each engine a folder of data files, one an area."""
+"""The knobs of lsmtune: one folder of data files per engine, one file per area."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.families import (
     ANY_FAMILY,
     DEFAULT_FAMILY,
@@ -21,19 +21,19 @@ from lsmtune.knobs.families import (
 from lsmtune.knobs.types import Knob, Settings, Value
 
 _PRESETS = "presets.toml"
-"""The file of an engine that has everything but knobs."""
+"""The file of an engine that contains everything except knobs."""
 _STANDS_FOR = {"simulated": "rocksdb"}
-"""Engines with the knobs of another."""
+"""Engines that have the knobs of another engine."""
 
 
 LOAD_AREA = "load"
-"""The area of what is no knob of the store."""
+"""The area of workload parameters, which are not knobs of the store."""
 
 
 class WorkloadParameter(BaseModel):
-    """A parameter that studies have tuned although it belongs to the load, not to the store.
+    """A parameter that studies have tuned although it belongs to the workload.
 
-    It is refused with the `reason`; the range is that of the studies.
+    It is refused with the `reason`. The range is that of the studies.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,13 +54,13 @@ class WorkloadParameter(BaseModel):
 
 
 class Preset(BaseModel):
-    """A named choice of knobs.
+    """A named list of knobs.
 
-    The knobs are those of its list, else those of the preset that it is `like`, else all that
-    have an effect and give nothing up; `fixed` ones stay at the base, and of those in `choices`
-    only these values are drawn. `base` are values that a published study began with, where the
-    user has no base of his own. `load` are workload parameters that vary besides, as in a
-    published study: what such a preset gains is not the store's alone.
+    The knobs are those of its list, or those of the preset in `like`, or all that have an effect
+    and no risk. Knobs in `fixed` stay at the baseline. For knobs in `choices`, a search tries only
+    these values. `base` are start values of a published study; they are not used with a baseline
+    of the user. `load` are workload parameters that vary too, as in a published study: the gain of
+    such a preset is not only the store's.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -75,9 +75,9 @@ class Preset(BaseModel):
 
 
 class Start(BaseModel):
-    """A point from which a search may begin besides the base, and who advises it.
+    """A config that a search tries early, with its source.
 
-    `suits` are the presets whose searches it is worth a trial.
+    `suits` are the presets whose searches try it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -89,10 +89,10 @@ class Start(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All that is known of one engine's knobs, or of those that one version of it has.
+    """The knobs of one engine, or of one version of it.
 
-    `absent` are the names of the knobs that this version lacks. `notes` are what holds of all,
-    `defaults_of` tells whose the defaults are.
+    `absent` are the names of the knobs that this version lacks. `notes` apply to all knobs.
+    `defaults_of` is the program that the defaults are from.
     """
 
     engine: str
@@ -105,27 +105,27 @@ class Catalogue:
     absent: frozenset[str] = frozenset()
 
     def knob(self, name: str) -> Knob:
-        """The knob of that name; UserError where there is none or it belongs to the load."""
+        """Return the knob; UserError if it does not exist or belongs to the workload."""
         for parameter in self.workload_parameters:
             if parameter.name == name:
                 raise UserError(
-                    f"{name} is a parameter of the workload, not a knob: {parameter.reason}; "
-                    f"set it with the workload instead"
+                    f"knobs: {name} is a parameter of the workload, not a knob: "
+                    f"{parameter.reason}; set it with the workload"
                 )
         if name in self.absent:
             store = "TiKV" if self.engine == "tikv" else "RocksDB"
-            raise UserError(f"knobs: this {store} has no option for {name}")
+            raise UserError(f"knobs: {name} is not available in this version of {store}")
         found = next((knob for knob in self.knobs if knob.name == name), None)
         if found is None:
-            raise UserError(
-                f"knobs: {self.engine} has no knob {name!r}; `lsmtune knobs` lists them"
-            )
+            names = [knob.name for knob in self.knobs]
+            see = f"lsmtune knobs {self.engine}"
+            raise UserError(f"knobs: {unknown_word('knob', name, names, see)}")
         return found
 
     def restricted(self, names: Iterable[str]) -> "Catalogue":
-        """The catalogue of a version that has only these knobs.
+        """Return the catalogue of a version that has only these knobs.
 
-        Presets then leave out what is missing; a list that names it is refused.
+        Presets omit missing knobs. A list that names a missing knob is refused.
         """
         present = set(names)
         kept = tuple(knob for knob in self.knobs if knob.name in present)
@@ -133,7 +133,7 @@ class Catalogue:
         return replace(self, knobs=kept, absent=self.absent | gone)
 
     def with_families(self, names: Iterable[str]) -> "Catalogue":
-        """The catalogue with more column families, each with the knobs of the default one."""
+        """Return the catalogue with more column families that have the knobs of the default one."""
         of_default = [knob for knob in self.knobs if family_of(knob.name) == DEFAULT_FAMILY]
         more = (
             knob.model_copy(update={"name": knob_name(name, option_name(knob.name))})
@@ -143,13 +143,13 @@ class Catalogue:
         return replace(self, knobs=(*self.knobs, *more))
 
     def defaults(self, factor: float) -> Settings:
-        """The engine's defaults of every knob, for a tree `factor` times the usual size."""
+        """Return the engine's default of every knob, for a tree `factor` times the full size."""
         return {knob.name: knob.scaled(factor).default for knob in self.knobs}
 
     def scaled(self, settings: Mapping[str, Value], factor: float) -> Settings:
-        """The settings for a tree `factor` times as large: its sizes grow, the rest stays.
+        """Return the settings for a tree `factor` times as large: sizes grow, the rest stays.
 
-        Special values, such as 0 for no limit, stay too, and so do options that it does not have.
+        Special values, such as 0 for no limit, and unknown options stay too.
         """
         known = {knob.name: knob for knob in self.knobs}
         return {
@@ -158,11 +158,11 @@ class Catalogue:
         }
 
     def select(self, selection: str) -> tuple[Knob, ...]:
-        """The knobs that a preset's name or a list means.
+        """Return the knobs of a preset or of a list of names.
 
-        A preset leaves out what has no effect or is not there, and what gives something up unless
-        it names that; in a list only what has no effect or is not there is refused. Parameters of
-        the load come last.
+        A preset omits knobs that have no effect or are missing, and knobs with a risk unless it
+        lists them. In a list, a knob that has no effect or is missing is refused. Parameters of the
+        workload come last.
         """
         preset = self._preset(selection)
         if preset is None:
@@ -183,14 +183,14 @@ class Catalogue:
         return own + tuple(p.as_knob() for p in self.workload_parameters if p.name in preset.load)
 
     def begun(self, selection: str) -> Settings:
-        """The values that the study of a preset began with; those of every column family."""
+        """Return the start values of a preset, for every column family."""
         preset = self._preset(selection)
-        told = {**self._model(preset).base, **preset.base} if preset else {}
+        base = {**self._model(preset).base, **preset.base} if preset else {}
         names = (knob.name for knob in self.knobs)
-        return {name: told[option_name(name)] for name in names if option_name(name) in told}
+        return {name: base[option_name(name)] for name in names if option_name(name) in base}
 
     def advised(self, selection: str) -> tuple[Start, ...]:
-        """The starts that suit a preset; all of them for a list of knobs."""
+        """Return the starts that suit a preset; for a list of knobs, all of them."""
         if self._preset(selection) is None:
             return self.starts
         return tuple(start for start in self.starts if selection in start.suits)
@@ -205,17 +205,17 @@ class Catalogue:
     def _listed(self, names: list[str]) -> tuple[Knob, ...]:
         presets = ", ".join(preset.name for preset in self.presets)
         if not names:
-            raise UserError(f"knobs: the list is empty; give a preset ({presets}) or knob names")
+            raise UserError(f"knobs: the list is empty; use names of knobs, or a preset: {presets}")
         for name in names:
             if names.count(name) > 1:
-                raise UserError(f"knobs: {name} is named twice")
+                raise UserError(f"knobs: {name} is listed twice; list each knob once")
             if (reason := self.knob(name).inert) is not None:
-                raise UserError(f"knobs: {name} has no effect here: {reason}")
+                raise UserError(f"knobs: {name} has no effect in trials: {reason}; remove it")
         return tuple(self.knob(name) for name in names)
 
 
 def _spoken(knob: Knob, names: tuple[str, ...]) -> str | None:
-    """How a preset's list names the knob: `*.option` is that option of every family."""
+    """Return the name of the knob in a preset's list; `*.option` is the option of all families."""
     every = knob_name(ANY_FAMILY, option_name(knob.name))
     spoken = [knob.name] if family_of(knob.name) is None else [knob.name, every]
     return next((name for name in spoken if name in names), None)
@@ -223,7 +223,7 @@ def _spoken(knob: Knob, names: tuple[str, ...]) -> str | None:
 
 @cache
 def load(engine: str) -> Catalogue:
-    """The catalogue of an engine; UserError when there is none."""
+    """Return the catalogue of an engine; UserError if there is none."""
     if engine in _STANDS_FOR:
         return replace(load(_STANDS_FOR[engine]), engine=engine)
     folders = {folder.name: folder for folder in files(__name__).iterdir() if folder.is_dir()}
@@ -231,9 +231,7 @@ def load(engine: str) -> Catalogue:
         [n for n, folder in folders.items() if folder.joinpath(_PRESETS).is_file()] + [*_STANDS_FOR]
     )
     if engine not in engines:
-        raise UserError(
-            f"engine: no catalogue of knobs for {engine!r}; known are {', '.join(engines)}"
-        )
+        raise UserError(f"engine: {unknown_word('engine', engine, engines)}")
     data = {
         file.name: tomllib.loads(file.read_text(encoding="utf-8"))
         for file in folders[engine].iterdir()
@@ -253,7 +251,7 @@ def load(engine: str) -> Catalogue:
 
 
 def _by_family(knobs: Iterable[Knob]) -> tuple[Knob, ...]:
-    """The knobs of RocksDB where it has column families: those of a family by its name."""
+    """Return RocksDB's knobs with the family name before options of a column family."""
     return tuple(
         knob.model_copy(update={"name": knob_name(DEFAULT_FAMILY, knob.name)})
         if knob.option is not None and knob.option.section in FAMILY_SECTIONS
@@ -263,7 +261,7 @@ def _by_family(knobs: Iterable[Knob]) -> tuple[Knob, ...]:
 
 
 def _knobs(data: Iterable[dict[str, Any]], areas: list[str]) -> Iterable[Knob]:
-    """The knobs of the files, by area; where a file names families, each has all of its knobs."""
+    """Yield the knobs of the files by area; if a file names families, each has all its knobs."""
     for area in sorted(data, key=lambda area: areas.index(area["area"])):
         for family in area.get("families", [None]):
             for entry in area["knob"]:
@@ -273,7 +271,7 @@ def _knobs(data: Iterable[dict[str, Any]], areas: list[str]) -> Iterable[Knob]:
 def _of_family(
     area: Mapping[str, Any], entry: Mapping[str, Any], family: str | None
 ) -> dict[str, Any]:
-    """A knob as its file has it: what `every` knob has, its own, and what one family has else."""
+    """Return the entry of a knob: `every`, its own keys, and what differs in one family."""
     told: dict[str, Any] = {**area.get("every", {}), **entry}
     elsewhere = told.pop("elsewhere", {})
     if family is not None:

@@ -1,4 +1,4 @@
-"""What a rule is: a normalisation or a refusal, and what it looks at."""
+"""Rules between options: normalisations and refusals, and their context."""
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from lsmtune.knobs.types import Knob, Settings, Value
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What rules look at besides the settings.
+    """Context of the rules in addition to the settings.
 
-    The base, whose value stands for "has no effect"; the soft ulimit of open files; the codecs
-    that are linked into the build, by RocksDB's names (None: not known); and the tuned knobs,
-    of which some count only under conditions.
+    `base` is the baseline; options without effect get its values. `open_files` is the soft ulimit.
+    `codecs` are those in the build, by RocksDB's names (None: unknown). `knobs` are the tuned
+    knobs, some of which have an effect only under conditions.
     """
 
     base: Settings
@@ -34,7 +34,7 @@ class Context:
         return self._by_family[family]
 
     def links(self, label: str) -> bool:
-        """Whether the build has the codec, as far as is known."""
+        """Return whether the build has the codec, or may have it."""
         return self.codecs is None or label in self.codecs
 
 
@@ -78,7 +78,7 @@ class Refusal:
         )
 
     def told(self, settings: Settings) -> str:
-        """The refusal of these settings in words, with all options and values."""
+        """Return the refusal as text, with all options and values."""
         values = ", ".join(f"{name} = {_text(settings[name])}" for name in self.needs)
         return f"{values}: {self.reason} ({self.source})"
 
@@ -90,7 +90,7 @@ def _lifted_way(
 
 
 def applies(rule: Normalisation | Refusal, names: Container[str]) -> bool:
-    """Whether settings of these names have all that the rule is about."""
+    """Return whether the names contain all options that the rule needs."""
     return all(name in names for name in rule.needs)
 
 

@@ -1,4 +1,4 @@
-"""What RocksDB does not run: settings that it refuses to open a database with, or that abort it."""
+"""Settings with which RocksDB refuses to open a database, or aborts."""
 
 from collections.abc import Callable
 
@@ -42,7 +42,7 @@ def has_codec(value: Value, context: Context) -> bool:
 def _unlinked(name: str) -> Refusal:
     return Refusal(
         (name,),
-        "the codec is not linked into this RocksDB",
+        "this build of RocksDB does not contain the codec",
         _CODECS,
         lambda settings, context: not has_codec(settings[name], context),
         (_to(**{name: "none"}),),
@@ -97,7 +97,7 @@ def _rest_for_low(settings: Settings) -> Settings:
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         ("allow_concurrent_memtable_write", "inplace_update_support"),
-        "memtables that are updated in place cannot be written concurrently",
+        "in-place updates do not allow concurrent writes to a memtable",
         "db/column_family.cc, CheckConcurrentWritesSupported",
         lambda settings, _: bool(
             settings["allow_concurrent_memtable_write"] and settings["inplace_update_support"]
@@ -106,7 +106,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("allow_concurrent_memtable_write", "memtablerep"),
-        "only the skip list can be written concurrently",
+        "only the skip list allows concurrent writes",
         "db/column_family.cc, CheckConcurrentWritesSupported",
         lambda settings, _: bool(
             settings["allow_concurrent_memtable_write"] and settings["memtablerep"] != "skip_list"
@@ -115,7 +115,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("experimental_mempurge_threshold", "memtablerep"),
-        "only of a skip list can a sample be taken, by which it is judged whether to purge",
+        "mempurge needs a sample of the memtable, which only the skip list supports",
         "include/rocksdb/memtablerep.h, MemTableRep::UniqueRandomSample",
         lambda settings, _: (
             number(settings, "experimental_mempurge_threshold") > 0
@@ -126,7 +126,7 @@ REFUSALS: tuple[Refusal, ...] = (
     *(_unlinked(name) for name in CODEC_KNOBS),
     Refusal(
         ("compression_zstd_max_train_bytes", "compression_max_dict_bytes"),
-        "zstd trains a dictionary only where there is one, and where zstd is linked",
+        "training needs a dictionary and a build of RocksDB with zstd",
         _CODECS,
         _untrainable,
         (_to(compression_zstd_max_train_bytes=0),),
@@ -140,29 +140,39 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("compaction_style", "universal_max_read_amp", "level0_file_num_compaction_trigger"),
-        "more runs are allowed than may pile up before they are merged",
+        "universal_max_read_amp must not be below level0_file_num_compaction_trigger",
         _CF,
         _too_few_runs,
         (_runs_as_the_trigger, _to(universal_max_read_amp=-1), _to(compaction_style=0)),
     ),
-    _both("use_direct_reads", "mmap_read", "mapped reads cannot be direct", _DO),
-    _both("use_direct_io_for_compaction_reads", "mmap_read", "mapped reads cannot be direct", _DO),
+    _both(
+        "use_direct_reads",
+        "mmap_read",
+        "direct reads and memory-mapped reads exclude each other",
+        _DO,
+    ),
+    _both(
+        "use_direct_io_for_compaction_reads",
+        "mmap_read",
+        "direct reads and memory-mapped reads exclude each other",
+        _DO,
+    ),
     _both(
         "use_direct_io_for_flush_and_compaction",
         "mmap_write",
-        "mapped writes cannot be direct",
+        "direct writes and memory-mapped writes exclude each other",
         _DO,
     ),
     _both(
         "use_direct_io_for_flush_and_compaction",
         "mmap_read",
-        "the open of a database tries direct reads on a mapped file, and RocksDB aborts in builds "
-        "with assertions",
+        "RocksDB tries direct reads on a memory-mapped file when it opens a database; a build with "
+        "assertions aborts",
         "db/db_impl/db_impl_open.cc, Recover",
     ),
     Refusal(
         ("unordered_write", "allow_concurrent_memtable_write"),
-        "unordered writes are concurrent ones",
+        "unordered writes need concurrent memtable writes",
         _DO,
         lambda settings, _: bool(
             settings["unordered_write"] and not settings["allow_concurrent_memtable_write"]
@@ -171,23 +181,33 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("mmap_write", "allow_fallocate"),
-        "a mapped file that is not allocated cannot be written: the first flush ends with SIGBUS",
+        "memory-mapped writes need fallocate; without it the first flush ends with SIGBUS",
         "env/io_posix.cc, PosixMmapFile::MapNewRegion",
         lambda settings, _: bool(settings["mmap_write"] and not settings["allow_fallocate"]),
         (_to(mmap_write=False), _to(allow_fallocate=True)),
     ),
-    _both("unordered_write", "enable_pipelined_write", "unordered writes have no pipeline", _DO),
+    _both(
+        "unordered_write",
+        "enable_pipelined_write",
+        "unordered writes and pipelined writes exclude each other",
+        _DO,
+    ),
     Refusal(
         ("unordered_write", "max_successive_merges"),
-        "unordered writes collapse no merges",
+        "unordered writes do not support max_successive_merges",
         _CF,
         lambda settings, _: bool(settings["unordered_write"] and settings["max_successive_merges"]),
         (_to(max_successive_merges=0), _to(unordered_write=False)),
     ),
-    _both("enable_pipelined_write", "atomic_flush", "atomic flushes forbid pipelined writes", _DO),
+    _both(
+        "enable_pipelined_write",
+        "atomic_flush",
+        "atomic flush and pipelined writes exclude each other",
+        _DO,
+    ),
     Refusal(
         ("use_direct_io_for_flush_and_compaction", "writable_file_max_buffer_size"),
-        "direct writes need a buffer",
+        "direct writes need a buffer above 0",
         _DO,
         lambda settings, _: bool(
             settings["use_direct_io_for_flush_and_compaction"]
@@ -197,30 +217,35 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("cache_index_and_filter_blocks", "cache_size"),
-        "indexes and filters can be cached only where there is a block cache",
+        "indexes and filters need a block cache",
         _BT,
         lambda settings, _: bool(
             settings["cache_index_and_filter_blocks"] and number(settings, "cache_size") <= 0
         ),
         (_to(cache_index_and_filter_blocks=False),),
     ),
-    _both("cache_index_and_filter_blocks", "no_block_cache", "there is no cache for them", _BT),
+    _both(
+        "cache_index_and_filter_blocks",
+        "no_block_cache",
+        "indexes and filters need a block cache",
+        _BT,
+    ),
     _both(
         "pin_l0_filter_and_index_blocks_in_cache",
         "no_block_cache",
-        "there is no cache to pin them in",
+        "pinned indexes and filters need a block cache",
         _BT,
     ),
     Refusal(
         ("block_align", "compression_type"),
-        "compressed blocks cannot be aligned, those of the last level included",
+        "blocks can be aligned only without compression on all levels",
         _BT,
         _compressed_and_aligned,
         (_to(block_align=False),),
     ),
     Refusal(
         ("block_align", "block_size"),
-        "aligned blocks have a power of two as their size",
+        "aligned blocks need a block_size that is a power of 2",
         _BT,
         _uneven_and_aligned,
         (_block_of_a_power_of_two, _to(block_align=False)),
@@ -234,14 +259,14 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("cache_high_pri_pool_ratio", "cache_low_pri_pool_ratio"),
-        "the pools are more than the cache",
+        "the sum of the pool ratios must not be above 1",
         "cache/lru_cache.cc, NewLRUCache",
         _shared_out,
         (_rest_for_low, _to(cache_low_pri_pool_ratio=0.0), _to(cache_high_pri_pool_ratio=0.0)),
     ),
     Refusal(
         ("min_level_to_compress", "num_levels"),
-        "there are not so many levels, and db_bench aborts",
+        "min_level_to_compress is above num_levels, and db_bench aborts",
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         lambda settings, _: (
             number(settings, "min_level_to_compress") > number(settings, "num_levels")

@@ -1,4 +1,4 @@
-"""What RocksDB silently changes when it opens a database (SanitizeOptions and its like)."""
+"""Changes that RocksDB makes silently when it opens a database (SanitizeOptions and others)."""
 
 from lsmtune.knobs.option_text import DERIVED
 from lsmtune.knobs.rules.base import Context, Normalisation, number
@@ -94,7 +94,7 @@ def _arena_block_size(settings: Settings, _: Context) -> Settings:
 
 
 def _derived(name: str, settings: Settings) -> Settings:
-    """0 for the number that RocksDB would come to by itself: it then follows its source."""
+    """Return 0 for the value that RocksDB would derive; it then follows its source option."""
     source, derive = DERIVED[name]
     return {name: 0} if settings[name] == derive(int(number(settings, source))) else {}
 
@@ -198,7 +198,7 @@ SANITISED: tuple[Normalisation, ...] = (
         _hash_memtable_needs_prefix,
     ),
     Normalisation(
-        "FIFO never slows writers for files in level 0",
+        "FIFO compaction never slows writers because of L0 files",
         _CF,
         ("compaction_style", "level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),
         _fifo_never_slows_writers,
@@ -220,7 +220,7 @@ SANITISED: tuple[Normalisation, ...] = (
         _level_multiplier,
     ),
     Normalisation(
-        "soft pending-compaction limit <= hard one, and 0 stands for it",
+        "soft pending-compaction limit <= hard one; 0 means the hard one",
         _CF,
         ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit"),
         _pending_limits,
@@ -232,25 +232,25 @@ SANITISED: tuple[Normalisation, ...] = (
         _dynamic_levels_are_leveled,
     ),
     Normalisation(
-        "max_compaction_bytes 0 stands for 25 files",
+        "max_compaction_bytes = 0 means 25 files",
         _CF,
         ("max_compaction_bytes", "target_file_size_base"),
         _max_compaction_bytes,
     ),
     Normalisation(
-        "arena_block_size 0 stands for an eighth of the memtable, at most 1 MiB",
+        "arena_block_size = 0 means write_buffer_size / 8, at most 1 MiB",
         _CF,
         ("arena_block_size", "write_buffer_size"),
         _arena_block_size,
     ),
     Normalisation(
-        "max_write_buffer_size_to_maintain < 0 stands for all memtables",
+        "max_write_buffer_size_to_maintain < 0 means all memtables",
         _CF,
         ("max_write_buffer_size_to_maintain", "max_write_buffer_number", "write_buffer_size"),
         _memtables_to_maintain,
     ),
     Normalisation(
-        "under universal compaction ttl and periodic compaction are one, the stricter",
+        "universal compaction uses the smaller of ttl and periodic compaction",
         _CF,
         ("ttl_seconds", "periodic_compaction_seconds", "compaction_style"),
         _ages,
@@ -263,19 +263,19 @@ SANITISED: tuple[Normalisation, ...] = (
         _limited_rate_syncs,
     ),
     Normalisation(
-        "delayed_write_rate 0 stands for that of the rate limiter, or 16 MiB/s",
+        "delayed_write_rate = 0 means the rate of the rate limiter, or 16 MiB/s",
         _DO,
         ("delayed_write_rate",),
         _delayed_write_rate,
     ),
     Normalisation(
-        "direct reads need read-ahead in compactions, which the system does not do (up to 8.5)",
+        "direct reads need compaction read-ahead (up to RocksDB 8.5)",
         _DO,
         ("use_direct_reads", "compaction_readahead_size"),
         _direct_compactions_read_ahead,
     ),
     Normalisation(
-        "only zstd compresses the log", _DO, ("wal_compression",), _only_zstd_compresses_the_log
+        "only zstd compresses the WAL", _DO, ("wal_compression",), _only_zstd_compresses_the_log
     ),
     Normalisation(
         "block_size_deviation is a percentage",

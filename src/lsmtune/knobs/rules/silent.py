@@ -1,6 +1,6 @@
-"""Options that say nothing where others have certain values: they become what they are in the base.
+"""Options that have no effect with certain values of others: they get the baseline's values.
 
-RocksDB keeps the values as they are given and does not look at them.
+RocksDB keeps such values and does not use them.
 """
 
 from collections.abc import Callable, Iterable
@@ -40,7 +40,7 @@ def _silent(
     when: Callable[[Settings], bool],
     silenced: tuple[str, ...],
 ) -> Normalisation:
-    """A rule by which some options say nothing while a condition holds."""
+    """Return a rule: some options have no effect while a condition is true."""
 
     def apply(settings: Settings, context: Context) -> Settings:
         return _as_base(silenced, settings, context) if when(settings) else {}
@@ -63,7 +63,7 @@ def _codec_options(settings: Settings, context: Context) -> Settings:
 
 
 def _dictionary_options(settings: Settings, context: Context) -> Settings:
-    """Without a dictionary nothing is trained, and RocksDB refuses to be told to."""
+    """Turn training off without a dictionary; RocksDB refuses it."""
     if not settings["compression_max_dict_bytes"]:
         idle = _as_base(["compression_max_dict_buffer_bytes"], settings, context)
         return {**idle, "compression_zstd_max_train_bytes": 0}
@@ -122,25 +122,25 @@ SILENT: tuple[Normalisation, ...] = (
         _plain_above_the_last_level,
     ),
     Normalisation(
-        "without a codec, or from level 0 on, min_level_to_compress says nothing",
+        "min_level_to_compress has no effect without a codec, or at 0",
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         ("min_level_to_compress", "compression_type"),
         _first_compressed_level,
     ),
     Normalisation(
-        "options of a codec that is not used say nothing",
+        "options of an unused codec have no effect",
         _CODECS,
         ("compression_type",),
         _codec_options,
     ),
     Normalisation(
-        "without a dictionary nothing is buffered or trained for it",
+        "without a dictionary, buffer and training have no effect",
         "db/column_family.cc, CheckCompressionSupported",
         ("compression_max_dict_bytes", "compression_zstd_max_train_bytes"),
         _dictionary_options,
     ),
     Normalisation(
-        "a dictionary that is not trained needs no trainer",
+        "the trainer has no effect without training",
         _CODECS,
         ("compression_zstd_max_train_bytes", "compression_use_zstd_dict_trainer"),
         _dictionary_trainer,
@@ -153,27 +153,27 @@ SILENT: tuple[Normalisation, ...] = (
         ("compaction_pri", "max_bytes_for_level_base", "max_bytes_for_level_multiplier"),
     ),
     Normalisation(
-        "numbers of compactions or flushes overrule max_background_jobs",
+        "max_background_compactions or max_background_flushes override max_background_jobs",
         "db/db_impl/db_impl_compaction_flush.cc, GetBGJobLimits",
         ("max_background_compactions", "max_background_flushes"),
         _background_threads,
     ),
     _silent(
-        "without a rate there is nothing to tune by it",
+        "auto-tuning needs a rate limit",
         "tools/db_bench_tool.cc, InitializeOptionsGeneral",
         ("rate_limiter_bytes_per_sec", "rate_limiter_auto_tuned"),
         lambda settings: not settings["rate_limiter_bytes_per_sec"],
         ("rate_limiter_auto_tuned",),
     ),
     _silent(
-        "strict_bytes_per_sync is about syncs every so many bytes",
+        "strict_bytes_per_sync needs bytes_per_sync or wal_bytes_per_sync",
         "file/writable_file_writer.cc",
         ("bytes_per_sync", "wal_bytes_per_sync", "strict_bytes_per_sync"),
         lambda settings: not settings["bytes_per_sync"] and not settings["wal_bytes_per_sync"],
         ("strict_bytes_per_sync",),
     ),
     _silent(
-        "the memtable's filter holds whole keys or prefixes, or nothing",
+        "the memtable's filter needs whole keys or prefixes",
         "db/memtable.cc",
         ("memtable_bloom_size_ratio", "memtable_whole_key_filtering"),
         lambda settings: (
@@ -182,22 +182,22 @@ SILENT: tuple[Normalisation, ...] = (
         ("memtable_bloom_size_ratio",),
     ),
     _silent(
-        "without a memtable filter nothing is put into it",
+        "memtable_whole_key_filtering needs a memtable filter",
         "db/memtable.cc",
         ("memtable_bloom_size_ratio", "memtable_whole_key_filtering"),
         lambda settings: not settings["memtable_bloom_size_ratio"],
         ("memtable_whole_key_filtering",),
     ),
-    Normalisation("without a filter its options say nothing", _CODECS, ("bloom_bits",), _no_filter),
+    Normalisation("options of filters need a filter", _CODECS, ("bloom_bits",), _no_filter),
     _silent(
-        "direct reads pass by what the system is advised, and are direct in compactions too",
+        "direct reads ignore hints to the operating system and include compaction reads",
         "include/rocksdb/options.h, use_direct_reads",
         ("use_direct_reads",),
         lambda settings: bool(settings["use_direct_reads"]),
         ("advise_random_on_open", "compaction_fadvice", "use_direct_io_for_compaction_reads"),
     ),
     Normalisation(
-        "a scan begins to read ahead with no more than its limit",
+        "the first read-ahead is at most the maximum read-ahead",
         "table/block_based/block_prefetcher.cc",
         ("initial_auto_readahead_size", "max_auto_readahead_size"),
         _scan_read_ahead,
@@ -206,12 +206,12 @@ SILENT: tuple[Normalisation, ...] = (
 
 
 def met(knob: Knob, settings: Settings) -> bool:
-    """Whether a knob that counts only under conditions counts, as far as the settings tell."""
+    """Return whether the conditions of a knob are met; missing settings meet them."""
     return all(settings.get(name, values[0]) in values for name, values in knob.when.items())
 
 
 def unmet_conditions(settings: Settings, context: Context) -> Settings:
-    """The knobs whose conditions do not hold, as the base has them."""
+    """Return the baseline's values of the knobs whose conditions are not met."""
     return _as_base(
         (knob.name for knob in context.knobs if knob.when and not met(knob, settings)),
         settings,

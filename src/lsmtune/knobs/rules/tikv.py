@@ -1,4 +1,4 @@
-"""What TiKV silently changes in options: its flow control acts before RocksDB's own stalls."""
+"""Changes that TiKV makes silently: its flow control acts before RocksDB's own stalls."""
 
 from lsmtune.knobs.rules.base import Context, Normalisation, number
 from lsmtune.knobs.types import Settings
@@ -11,7 +11,7 @@ _STRICTER = {
     "soft_pending_compaction_bytes_limit": "soft-pending-compaction-bytes-limit",
     "hard_pending_compaction_bytes_limit": "hard-pending-compaction-bytes-limit",
 }
-"""RocksDB's thresholds, and those of flow control that they may not exceed while it is on."""
+"""RocksDB's thresholds, and those of flow control that limit them while it is on."""
 
 
 def _no_later_than_flow_control(option: str, threshold: str) -> Normalisation:
