@@ -15,7 +15,13 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.myrocks.options import as_my_cnf, read_base, read_settings, with_filter
+from lsmtune.engines.myrocks.options import (
+    as_my_cnf,
+    left_out,
+    read_base,
+    read_settings,
+    with_filter,
+)
 from lsmtune.engines.myrocks.server import ServerFiles, install, running
 from lsmtune.engines.myrocks.trial import Trial
 from lsmtune.engines.read_back import linked_codecs, newest_options
@@ -82,6 +88,7 @@ class MyRocks:
             codecs=facts.codecs,
             # Nothing else of the user's file is kept: it may hold passwords.
             given=None if own is None else as_my_cnf(given),
+            left_out=() if own is None else left_out(own.options),
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:

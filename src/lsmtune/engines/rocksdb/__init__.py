@@ -15,7 +15,12 @@ from lsmtune.engines.base import (
 from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import banner_argv
-from lsmtune.engines.rocksdb.options import merged_options, own_options, read_settings
+from lsmtune.engines.rocksdb.options import (
+    merged_options,
+    own_options,
+    read_settings,
+    version_notes,
+)
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
@@ -67,7 +72,7 @@ class RocksDB:
             return Base(options=facts.options, settings=settings, codecs=facts.codecs)
         try:
             given = parse_options(own.options)
-            merged, notes = merged_options(facts.options, given, own.family)
+            merged, left_out = merged_options(facts.options, given, own.family)
         except ParseError as error:
             raise UserError(f"base: {error}") from error
         as_run = self._as_run(merged, workdir)
@@ -77,7 +82,8 @@ class RocksDB:
             settings=settings,
             codecs=facts.codecs,
             given=own.options,
-            notes=tuple(notes),
+            notes=version_notes(given, facts.version),
+            left_out=left_out,
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
