@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lsmtune.engines.myrocks.options import (
     as_my_cnf,
-    plain_knobs,
     left_out,
+    plain_knobs,
     read_base,
     read_settings,
     variables_of,

@@ -14,10 +14,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stuck => {
-                write!(formatter, "writes stand still for ever: nothing is left to be compacted")
+                write!(formatter, "the run never ends: writes are stopped and no compaction can run")
             }
             Self::Lost { keys } => {
-                write!(formatter, "FIFO compaction dropped {keys} keys that were to be read")
+                write!(formatter, "FIFO compaction dropped {keys} keys that the reads need")
             }
         }
     }

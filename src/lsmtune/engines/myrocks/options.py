@@ -166,8 +166,8 @@ def read_base(text: str) -> dict[str, str]:
     found = {name: value for _, name, value in server_variables(text) if name not in _NOT_TAKEN}
     if not found:
         including = any(line.strip().startswith("!include") for line in text.splitlines())
-        hint = "; it includes other files: name the one that does" if including else ""
-        raise UserError(f"base: this my.cnf sets no variable of RocksDB (rocksdb_...){hint}")
+        hint = "; it includes other files, name the one that does" if including else ""
+        raise UserError(f"base: this my.cnf sets no rocksdb_ variable{hint}")
     return found
 
 

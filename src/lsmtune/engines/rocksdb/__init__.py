@@ -53,10 +53,12 @@ class RocksDB:
             Client(banner_argv(self._program, database, None), database, files).run_banner()
             banner = parse_banner(files.stdout_text(), files.stderr_text())
             if banner.rocksdb_version is None:
-                raise UserError(f"{self._program} is no db_bench: it prints no RocksDB version")
+                reason = "not db_bench; it prints no RocksDB version"
+                raise UserError(f"program {self._program}: {reason}")
             options = newest_options(database).read_text()
         except TrialFailedError as failure:
-            raise UserError(f"{self._program} does not work as db_bench: {failure}") from failure
+            reason = f"program {self._program}: cannot be used as db_bench: {failure}"
+            raise UserError(reason) from failure
         return EngineFacts(
             banner.rocksdb_version,
             self._program,
@@ -100,5 +102,7 @@ class RocksDB:
         try:
             Client(banner_argv(self._program, database, file), database, files).run_banner()
         except TrialFailedError as failure:
-            raise UserError(f"base: this RocksDB does not run it: {failure}") from failure
+            raise UserError(
+                f"base: RocksDB does not run with these options: {failure}"
+            ) from failure
         return own_options(newest_options(database).read_text())
