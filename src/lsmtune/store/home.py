@@ -85,7 +85,7 @@ class Home:
         database = self.path / _DATABASE
         if not create and not is_home(self.path):
             raise UserError(
-                f"--home {self.path}: no lsmtune study in this folder; `lsmtune tune` starts one"
+                f"--home {self.path}: no study in this folder; `lsmtune tune` starts one"
             )
         try:
             self.path.mkdir(parents=True, exist_ok=True)

@@ -77,8 +77,8 @@ def _stalls(log: Inspection) -> _Stalls | None:
     if log.span_s and seconds:
         spans = [(stall.begin_micros, stall.end_micros) for stall in log.stalls]
         share = covered_s(spans) / log.span_s
-        held = f"writes were slowed down or stopped at most {100 * share:.0f} % of the time"
-        return _Stalls(share, by_cause, f"{held} ({parts})")
+        evidence = f"writes were slowed down or stopped at most {100 * share:.0f} % of the time"
+        return _Stalls(share, by_cause, f"{evidence} ({parts})")
     return None
 
 
