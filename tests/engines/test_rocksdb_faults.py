@@ -126,10 +126,10 @@ def test_a_fault_is_told_apart(
 
 
 HANGS = [
-    (Mode.HANGS, "during the load", DATABASE_FILES),
-    (Mode.NEVER_SETTLES, "after the load", DATABASE_FILES),
-    (Mode.GRANDCHILD_HOLDS_OUTPUT, "after the load", DATABASE_FILES),
-    (Mode.IGNORES_SIGNALS, "during the load", DATABASE_FILES),
+    (Mode.HANGS, "during", DATABASE_FILES),
+    (Mode.NEVER_SETTLES, "after", DATABASE_FILES),
+    (Mode.GRANDCHILD_HOLDS_OUTPUT, "after", DATABASE_FILES),
+    (Mode.IGNORES_SIGNALS, "during", DATABASE_FILES),
     (Mode.PROBE_HANGS, "probe", DATABASE_FILES | PROBE_FILES),
 ]  # fmt: skip
 

@@ -236,7 +236,7 @@ def test_a_newer_format_is_refused_and_left_alone(path: Path) -> None:
 
 def test_a_folder_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(UserError, match=r"^--home .*new or empty folder"):
+    with pytest.raises(UserError, match=r"^--home .*new.*folder"):
         Home(tmp_path, create=True)
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
 

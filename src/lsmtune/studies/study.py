@@ -324,7 +324,7 @@ def _own_base(spec: StudySpec) -> OwnBase | None:
     try:
         text = Path(spec.base).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or str(error)
+        why = error.strerror if isinstance(error, OSError) else "not a text file"
         raise UserError(f"base: cannot read {spec.base}: {why}") from error
     return OwnBase(text, spec.family)
 

@@ -25,7 +25,8 @@ class Marker:
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"cannot read {self.path}: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else "not a text file"
+            raise UserError(f"cannot read {self.path}: {why}") from error
 
     def leave(self, text: str) -> None:
         """Leave the text, in the place of one that was there."""

@@ -39,7 +39,8 @@ class StandIn:
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"cannot read {path}: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else "not a text file"
+            raise UserError(f"cannot read {path}: {why}") from error
 
     def write(self, text: str) -> None:
         """Put the text in the file's place, readable for whom the own one is."""

@@ -95,7 +95,9 @@ def _note_unknown_version(version: str, incomplete: list[str]) -> None:
 def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionTable]:
     """The last table of each column family, if the last dump says enough of the LOG."""
     if not content.dump_text:
-        incomplete.append("no statistics dump: level tables, stall time and tickers are missing")
+        incomplete.append(
+            "no usable statistics dump: level tables, stall time and tickers are missing"
+        )
     tables = {table.column_family: table for table in parse_compaction_tables(content.dump_text)}
     incomplete += [fault for table in tables.values() for fault in table.incomplete]
     return tables

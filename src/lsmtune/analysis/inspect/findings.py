@@ -39,7 +39,8 @@ def _errors(log: Inspection) -> Iterator[Finding]:
     if log.troubles:
         yield Finding(
             "errors", "The LOG contains errors: check these before any option",
-            f"number of error lines: {log.trouble_lines}; the first: {log.troubles[0]}", (), 1.0,
+            f"Number of error lines: {log.trouble_lines}. The first one: {log.troubles[0]}",
+            (), 1.0,
         )  # fmt: skip
 
 
@@ -48,7 +49,7 @@ def _no_compaction(log: Inspection) -> Iterator[Finding]:
     if log.option("disable_auto_compactions") in ("1", "true") and last >= _L0_FILES_LEFT:
         yield Finding(
             "compaction-off", "Automatic compaction is off",
-            f"disable_auto_compactions is set and level 0 has {last} files",
+            f"disable_auto_compactions is set, and level 0 has {last} files.",
             ("disable_auto_compactions",), 0.95,
         )  # fmt: skip
 
@@ -64,12 +65,12 @@ def _no_filter(log: Inspection) -> Iterator[Finding]:
     if blocks > _BLOCKS_A_GET or _found_share(log) < 1 / _BLOCKS_A_GET:
         share = (log.load.read_percent or 0) / 100
         found_none = (
-            f" and {_percent(1 - _found_share(log))} found no key" if _counts_hits(log) else ""
+            f", and {_percent(1 - _found_share(log))} found no key" if _counts_hits(log) else ""
         )
         yield Finding(
             "no-filter", "Gets read files that do not contain their key",
-            f"filter_policy is nullptr, so there is no filter; {gets:,} gets read {blocks:.2g} "
-            f"data blocks on average{found_none}",
+            f"There is no filter: filter_policy is nullptr. {gets:,} gets read {blocks:.2g} "
+            f"data blocks each{found_none}.",
             ("filter_policy", "memtable_prefix_bloom_size_ratio", "optimize_filters_for_hits"),
             (0.5 + share / 2) * min(1.0, blocks * (1.5 - _found_share(log))),
         )  # fmt: skip
@@ -89,7 +90,7 @@ def _small_cache(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "small-cache", "The block cache is too small for the data that is read",
             f"{_percent(rate)} of the {'data ' if data else ''}blocks were in the cache of "
-            f"{format_bytes(capacity)}; {format_bytes(inserted)} were inserted into it",
+            f"{format_bytes(capacity)}. {format_bytes(inserted)} were inserted into it.",
             ("block_cache", "cache_index_and_filter_blocks", "block_size"),
             (0.5 + share / 2) * (1 - rate) * 0.9,
         )  # fmt: skip
@@ -103,13 +104,13 @@ def _tombstones(log: Inspection) -> Iterator[Finding]:
     many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
     if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
         return
-    evidence = f"{deletes:.0f} % of the flushed entries are deletions"
+    evidence = f"Of the flushed entries {deletes:.0f} % are deletions"
     if ranges:
         evidence += f", with {ranges:,} range deletions"
+    evidence += "."
     if seeks:
-        evidence += (
-            f"; {seeks:,} seeks skipped {skipped / seeks:.3g} deleted or overwritten entries each"
-        )
+        each = f"{skipped / seeks:.3g} deleted or overwritten entries each"
+        evidence += f" {seeks:,} seeks skipped {each}."
     yield Finding(
         "tombstones", "Scans skip many deleted or overwritten entries" if many_skips
         else "Many deletions: deleted keys stay in the tree until compaction drops them", evidence,
@@ -124,7 +125,7 @@ def _write_amp(log: Inspection) -> Iterator[Finding]:
     if amplification >= _MUCH_WRITE_AMP:
         yield Finding(
             "write-amp", "RocksDB writes every byte many times",
-            f"write amplification is {amplification:.3g}, from {log.totals.write_amp_from}",
+            f"Write amplification is {amplification:.3g}, from {log.totals.write_amp_from}.",
             ("compaction_style", "max_bytes_for_level_multiplier", "max_bytes_for_level_base",
              "write_buffer_size"),
             min(0.5, amplification / 100),
@@ -139,7 +140,7 @@ def _forced_flushes(log: Inspection) -> Iterator[Finding]:
         if share >= _FORCED_SHARE:
             yield Finding(
                 code, f"Memtables are flushed before they are full ({reason})",
-                f"{_percent(share)} of {len(reasons)} flushes have this reason",
+                f"{_percent(share)} of {len(reasons)} flushes have this reason.",
                 (option,), share / 2,
             )  # fmt: skip
 

@@ -32,7 +32,7 @@ class _Stalls:
 
     share: float
     by_cause: dict[str, float]
-    told: str
+    evidence: str
 
     def of(self, *causes: str) -> float:
         """The share of the time that these causes held writes."""
@@ -73,12 +73,14 @@ def _stalls(log: Inspection) -> _Stalls | None:
     )
     if log.totals.stall_percent is not None:
         share = log.totals.stall_percent / 100
-        return _Stalls(share, by_cause, f"writes stalled {100 * share:.0f} % of the time ({parts})")
+        return _Stalls(
+            share, by_cause, f"Writes stalled {100 * share:.0f} % of the time ({parts})."
+        )
     if log.span_s and seconds:
         spans = [(stall.begin_micros, stall.end_micros) for stall in log.stalls]
         share = covered_s(spans) / log.span_s
-        evidence = f"writes were slowed down or stopped at most {100 * share:.0f} % of the time"
-        return _Stalls(share, by_cause, f"{evidence} ({parts})")
+        evidence = f"Writes were slowed down or stopped for at most {100 * share:.0f} % of the time"
+        return _Stalls(share, by_cause, f"{evidence} ({parts}).")
     return None
 
 
@@ -99,7 +101,7 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     often = f", and RocksDB flushed one every {pause_s:.2g} s" if pause_s else ""
     yield Finding(
         "small-memtable", "Memtables are too small: flushes and level 0 cannot keep up",
-        f"{stalls.told}; the size of a memtable is {format_bytes(size)}{often}",
+        f"{stalls.evidence} The size of a memtable is {format_bytes(size)}{often}.",
         ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge"),
         stalls.of(_L0, _MEMTABLES) * suspicion,
     )  # fmt: skip
@@ -122,8 +124,8 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     suspicion = {1: 1.0 if jobs == 1 else 0.7, 2: 0.4}.get(slots, 0.2)
     yield Finding(
         "few-jobs", "Too few compactions may run at the same time",
-        f"{stalls.told}; at most {slots} may run at the same time, and {busy:.2g} ran on average "
-        "between the first and the last stall",
+        f"{stalls.evidence} At most {slots} may run at a time. Between the first and the "
+        f"last stall {busy:.2g} ran on average.",
         (_slots_option(log), "max_subcompactions", "compression"),
         stalls.share * suspicion,
     )  # fmt: skip
@@ -171,8 +173,8 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     if stalls.of(_L0):
         yield Finding(
             "low-l0-trigger", "Writes are slowed down although level 0 has few files",
-            f"{stalls.told}; writes slow down at {slow:.0f} files in level 0 and stop at "
-            f"{stop:.0f}, compaction starts at {compact:.0f}",
+            f"{stalls.evidence} Writes slow down at {slow:.0f} files in level 0 and stop at "
+            f"{stop:.0f}. Compaction starts at {compact:.0f}.",
             ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
              "level0_file_num_compaction_trigger"),
             stalls.of(_L0) * suspicion,
@@ -188,8 +190,8 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     low = soft < 10 * base
     yield Finding(
         "pending-bytes", "Writes are slowed down because too many bytes wait for compaction",
-        f"{stalls.told}; writes slow down at {format_bytes(soft)} of pending bytes and stop at "
-        f"{format_bytes(hard)}, the target size of level 1 is {format_bytes(base)}",
+        f"{stalls.evidence} Writes slow down at {format_bytes(soft)} of pending bytes and stop at "
+        f"{format_bytes(hard)}. The target size of level 1 is {format_bytes(base)}.",
         ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit",
          "max_background_jobs"),
         share * (1.0 if low else 0.5),
@@ -198,10 +200,10 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     busy = _busy_compactions(log)
-    often = f"; {busy:.2g} compactions ran on average" if busy is not None else ""
+    often = f" On average {busy:.2g} compactions ran meanwhile." if busy is not None else ""
     return Finding(
         "compaction-behind", "Writes arrive faster than flushes and compactions can process",
-        f"{stalls.told}{often}",
+        f"{stalls.evidence}{often}",
         ("max_background_jobs", "write_buffer_size", "compression", "compaction_style"),
         stalls.share * 0.3,
     )  # fmt: skip

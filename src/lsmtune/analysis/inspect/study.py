@@ -103,8 +103,9 @@ def _filter(text: str, load: Load) -> str:
 
 
 def _study(log: Inspection, options_path: str) -> Iterator[str]:
-    yield f"# Created from {log.name}: a similar workload, with the options of the LOG as baseline."
-    yield "# A LOG does not contain how keys are chosen and how values repeat; db_bench's are used."
+    yield f"# Created from {log.name}."
+    yield "# The workload is similar to that of the LOG. The baseline has the options of the LOG."
+    yield "# A LOG does not record how keys are chosen or how values repeat: db_bench decides that."
     yield f'base = "{options_path}"'
     yield f'scale = "{_scale(log)}"'
     if (capacity := log.number("block_cache_capacity")) and capacity >= 1:
