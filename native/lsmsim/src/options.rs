@@ -21,9 +21,7 @@ impl TryFrom<u8> for Style {
             0 => Ok(Self::Level),
             1 => Ok(Self::Universal),
             2 => Ok(Self::Fifo),
-            other => {
-                Err(format!("compaction_style: {other} is not simulated; allowed: 0, 1, 2"))
-            }
+            other => Err(format!("compaction_style: {other} is not simulated; allowed: 0, 1, 2")),
         }
     }
 }
