@@ -1,8 +1,9 @@
 """The native core, which is a wheel of its own: `lsmsim`, from native/."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -18,6 +19,8 @@ _OF_LOAD = {"name", "num", "operations", "key_size", "value_size", "threads",
             "compression_ratio"}  # fmt: skip
 """What the core knows of a load; everything else has to be left as it is by default."""
 
+
+_PLACE = re.compile(r" at line \d+ column \d+$")
 
 Constants = dict[str, Any]
 """Those of a machine: seconds, bytes a second, and for each codec its own (see machine.rs)."""
@@ -88,9 +91,14 @@ def predict(runs: Sequence[Run], constants: Constants | None = None) -> list[Pre
     core = _core()
     refused = [_refusal(run) for run in runs]
     lines = [_line(run) for run, reason in zip(runs, refused, strict=True) if reason is None]
-    answers = iter(core.simulate_lines(lines, _machine(constants)))
+    try:
+        answers = iter(core.simulate_lines(lines, _machine(constants)))
+    except ValueError as error:
+        raise UserError(
+            f"calibration: {_without_place(error)}; run `lsmtune doctor --calibrate` again"
+        ) from None
     return [
-        Prediction(**json.loads(next(answers))) if reason is None else Prediction(error=reason)
+        _prediction(next(answers)) if reason is None else Prediction(error=reason)
         for reason in refused
     ]
 
@@ -106,7 +114,7 @@ def recorded(run: Run, constants: Constants | None = None, frames: int = 600) ->
     try:
         film: dict[str, Any] = json.loads(core.record_line(_line(run), _machine(constants), frames))
     except ValueError as error:
-        raise UserError(f"cannot simulate this run: {error}") from None
+        raise UserError(f"cannot simulate this run: {_without_place(error)}") from None
     return film
 
 
@@ -120,6 +128,16 @@ def _core() -> Any:
             "the simulator is not installed; install Rust's cargo, then run `make setup`"
         )
     return import_module(_WHEEL)
+
+
+def _prediction(answer: str) -> Prediction:
+    found = Prediction(**json.loads(answer))
+    return found if found.error is None else replace(found, error=_without_place(found.error))
+
+
+def _without_place(error: object) -> str:
+    """Return a message of the core without the place in its JSON, which no user has seen."""
+    return _PLACE.sub("", str(error))
 
 
 def _refusal(run: Run) -> str | None:
