@@ -262,7 +262,7 @@ def test_the_users_other_base_is_started_before_it_is_measured(place: Site, tmp_
 
 def test_without_a_restart_only_online_knobs_are_tuned(place: Site) -> None:
     told = {"config": None, "restart": []}
-    with pytest.raises(UserError, match="restart"):
+    with pytest.raises(UserError, match="needs a restart of TiKV; tell config and restart"):
         rig(place, tikv=told)
     found = rig(place, tikv=told, knobs="online")
     metrics(found.run(found.base | {MEMTABLE: 256 * MIB}))

@@ -124,17 +124,17 @@ def test_cells_that_are_one_config_to_rocksdb_each_have_their_runs(home: Home) -
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"factors": {}}, "^test: sweep.*factor"),
-        ({"factors": {"a": {"write_buffer_size": ["1MiB"]}}}, "factors.a.*2"),
+        ({"factors": {}}, "needs a factor"),
+        ({"factors": {"a": {"write_buffer_size": ["1MiB"]}}}, "at least 2"),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"],
-                            "target_file_size_base": ["1MiB", "2MiB", "4MiB"]}}}, "factor a"),
+                            "target_file_size_base": ["1MiB", "2MiB", "4MiB"]}}}, "as many values"),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]},
-                      "b": {"write_buffer_size": ["1MiB", "2MiB"]}}}, "^test: .*write_buffer_size"),
+                      "b": {"write_buffer_size": ["1MiB", "2MiB"]}}}, "set in two places"),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]}}, "blocks": 3}, "blocks"),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]}}, "labels": {"b": ["x", "y"]}},
-         "^test: sweep.*labels.*b"),
+         "there is no factor b"),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]}}, "labels": {"a": ["x", "x"]}},
-         "^test: sweep.*labels.*a"),
+         "as many different ones as levels"),
     ],
 )  # fmt: skip
 def test_what_is_no_experiment_is_refused(table: dict[str, Any], words: str) -> None:
@@ -145,8 +145,8 @@ def test_what_is_no_experiment_is_refused(table: dict[str, Any], words: str) -> 
 @pytest.mark.parametrize(
     ("factors", "words"),
     [
-        ({"a": {"write_buffer_size": [1, 2]}}, "^sweep: write_buffer_size"),
-        ({"a": {"compression_type": ["snappy", "brotli"]}}, "brotli.*allowed.*zstd"),
+        ({"a": {"write_buffer_size": [1, 2]}}, "allowed are"),
+        ({"a": {"compression_type": ["snappy", "brotli"]}}, "allowed are"),
         ({"a": {"mmap_read": [False, True]}, "b": {"use_direct_reads": [False, True]}},
          "^sweep: mmap_read = True, use_direct_reads = True"),
     ],
