@@ -82,10 +82,11 @@ class Protocol(BaseModel):
 class Base(BaseModel):
     """The baseline: the config that tuning starts from, at full size.
 
-    `options` is its text; the text of a trial differs only in the knobs. `settings` are the values
-    of all knobs of the engine. `codecs` are the compression libraries linked into the engine
-    (None: unknown). `given` is the unchanged file of the user, None if the baseline is the engine's
-    defaults. `notes` list what could not be used from the file.
+    `options` is its text; a trial's differs from it in the knobs alone. `settings` are the values
+    of all knobs that the engine has. `codecs` are the compression libraries linked into the
+    engine (None: unknown). `given` is the user's file unchanged; None when the baseline is the
+    engine's defaults. `notes` are remarks about the baseline. `left_out` are the options of the
+    user's file that trials do not run with, each as "NAME = VALUE: REASON".
     """
 
     model_config = ConfigDict(frozen=True)
@@ -94,6 +95,7 @@ class Base(BaseModel):
     codecs: tuple[str, ...] | None = None
     given: str | None = None
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 class TrialSpec(BaseModel):

@@ -193,9 +193,9 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["tune", "--workload", "nosuch"], ["workload", "'nosuch'", "fillrandom"]),
     (["tune", "--num", str(HUGE)], ["home", "--num", "free"]),
     # the program
-    (["tune", "--db-bench", "/no/such/db_bench"], ["/no/such/db_bench", "no such program"]),
-    (["tune", "--db-bench", "./text"], ["text", "may not be executed"]),
-    (["tune", "--db-bench", "./foreign"], ["foreign", "may not be executed"]),
+    (["tune", "--db-bench", "/no/such/db_bench"], ["/no/such/db_bench", "not found"]),
+    (["tune", "--db-bench", "./text"], ["text", "executable"]),
+    (["tune", "--db-bench", "./foreign"], ["foreign", "executable"]),
     (["tune", "--db-bench", "/bin/true"], ["/bin/true", "no RocksDB version"]),
     (["tune", "--db-bench="], ["program", "''"]),
     # study files
@@ -228,7 +228,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     # homes
     (["tune", "--home", "text"], ["--home", "text"]),
     (["tune", "--home", "text/below"], ["--home", "text/below", "Not a directory"]),
-    (["tune", "--home", "foreign"], ["--home", "foreign", "not empty"]),
+    (["tune", "--home", "foreign"], ["--home", "foreign", "empty folder"]),
     (["tune", "--home", "/proc/lsmtune"], ["--home", "/proc/lsmtune"]),
     (["tune", "--home", "corrupt"], ["--home", "corrupt", "not a database"]),
     (["tune", "--home", "cut"], ["--home", "cut", "malformed"]),
@@ -371,7 +371,7 @@ def test_a_db_bench_beside_the_user_is_found(
         (["tune", "key.toml"], ["key.toml", "numm"]),
         (["show", "nosuch"], ["'nosuch'", STUDY]),
         (["tune", "--home", "newer"], ["newer", "upgrade"]),
-        (["tune", "--db-bench", "./text"], ["text", "may not be executed"]),
+        (["tune", "--db-bench", "./text"], ["text", "executable"]),
     ],
     ids=["command", "study file", "study", "home", "program"],
 )

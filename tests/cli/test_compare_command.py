@@ -53,14 +53,14 @@ def test_searches_that_were_cut_off_run_again(
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["annealing"], "no 'annealing'"),
+        (["annealing"], "'annealing'"),
         (["random", "random"], "named twice"),
         (["random", "--reference", "tpe"], "--reference tpe: is not compared"),
         (["random", "--knobs", "core"], "--knobs says nothing to the model"),
         (["random", "--num", "5000"], "--num says nothing to the model"),
         (["random", "--objective", "stall_s"], "stall_s is 0 in some screened runs"),
-        (["gp-ucb:ucb=-1"], "ucb: input should be greater than or equal to 0"),
-        (["gp-ucb:nu=2"], "nu: extra inputs are not permitted; options are ucb, schedule, start"),
+        (["gp-ucb:ucb=-1"], "ucb: invalid value '-1'"),
+        (["gp-ucb:nu=2"], "'nu'; available: ucb, schedule, start"),
         (["tpe:ucb=2"], "tpe has no options; only gp-ucb has"),
     ],
 )

@@ -68,5 +68,5 @@ def test_what_is_no_log_is_refused_in_one_sentence(
     assert run(["inspect", str(tmp_path / "none")]) == 2
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 2
-    assert "neither a LOG" in told[0]
+    assert "notes.txt: " in told[0]
     assert "No such file" in told[1]

@@ -55,15 +55,15 @@ def run(
 @pytest.mark.parametrize(
     ("script", "status", "word"),
     [
-        ("exit 0", Status.UNREADABLE, "told nothing of"),
+        ("exit 0", Status.UNREADABLE, "reopened"),
         (f"cat <<E\n{PARTS}E\n", Status.UNREADABLE, "settle"),
         ("echo '{\"part\": garbage'", Status.UNREADABLE, "garbage"),
         (f"cat <<E\n{PARTS}E\necho 'put: IO error' >&2; exit 1", Status.CRASHED, "IO error"),
         (f"cat <<E\n{PARTS}E\necho 'open: IO error' >&2; exit 1", Status.CRASHED, "IO error"),
         ("echo 'open: Invalid argument' >&2; exit 1", Status.REFUSED, "Invalid argument"),
-        ("echo 'put: No space left on device' >&2; exit 1", Status.OUT_OF_SPACE, "disk is full"),
+        ("echo 'put: No space left on device' >&2; exit 1", Status.OUT_OF_SPACE, "put: No space"),
         (f"cat <<E\n{PARTS}E\nkill -ABRT $$", Status.CRASHED, "SIGABRT"),
-        (f"cat <<E\n{PARTS}E\nexit 3", Status.CRASHED, "did not say why"),
+        (f"cat <<E\n{PARTS}E\nexit 3", Status.CRASHED, "code 3"),
     ],
 )
 def test_each_failure_has_its_status(
@@ -82,7 +82,7 @@ def test_a_driver_that_hangs_is_ended(tmp_path: Path, limits: dict[str, float]) 
 def test_a_driver_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="make stores"):
         Embedded("lsmtune-no-such-driver")
-    with pytest.raises(UserError, match="does not work as the driver"):
+    with pytest.raises(UserError, match=r"/bin/false.*code 1"):
         Embedded("/bin/false").describe(tmp_path)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lsmtune.engines.myrocks.options import (
     as_my_cnf,
+    left_out,
     plain_knobs,
     read_base,
     read_settings,
@@ -135,6 +136,8 @@ rocksdb_max_background_jobs
         "default_cf_options": "write_buffer_size=8m;compression=kLZ4Compression",
         "max_background_jobs": "1",
     }
+    (left,) = left_out(text)
+    assert left.startswith("rocksdb_wal_dir = /fast/disk:")
 
 
 def test_a_family_of_the_users_keeps_what_is_not_tuned() -> None:

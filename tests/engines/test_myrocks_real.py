@@ -141,7 +141,7 @@ def test_a_server_that_is_killed_is_a_crash_and_the_data_stay_consistent(tpcc: R
     shutil.copytree(template / "db", folder / "data")
     files = ServerFiles(folder)
     load = tpcc.spec.workload.model_copy(update={"operations": 10_000})
-    with pytest.raises(TrialFailedError, match=r"died|failed"):
+    with pytest.raises(TrialFailedError, match=r"SIGKILL|failed|refused"):
         _run_and_kill(files, load)
     with running("mariadbd", files, {}) as server:
         argv = sysbench_argv(load, server.socket, "check", 3)
@@ -232,7 +232,7 @@ def _text(cell: object) -> str:
 
 
 def test_a_server_that_is_none_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="does not work as MyRocks"):
+    with pytest.raises(UserError, match=r"^program /bin/false"):
         Rig("/bin/false", tmp_path, StudySpec(workload=SMALL))
 
 
@@ -268,7 +268,7 @@ def test_a_running_server_is_changed_watched_and_changed_back(rig: Rig) -> None:
     with served(rig, "live") as live:
         before = live.window(1.0)
         assert before.metrics["throughput_ops_s"] > 0
-        assert before.traits["bytes written a transaction"] > 0
+        assert any("written" in name and value > 0 for name, value in before.traits.items())
         changed = rig.base | {
             "default.write_buffer_size": 256 << 10, "cache_size": 1 << 20,
             "default.compression_type": "zlib", "default.level0_file_num_compaction_trigger": 2,
@@ -280,13 +280,13 @@ def test_a_running_server_is_changed_watched_and_changed_back(rig: Rig) -> None:
             assert after.traits[trait] == pytest.approx(value, rel=0.5)
         live.change(rig.base)
         # What a server takes without doing it is found out.
-        with pytest.raises(TrialFailedError, match="instead of"):
+        with pytest.raises(TrialFailedError, match=r"compaction_style is .* 1"):
             live.change(rig.base | {"default.compaction_style": 1})
     assert servers_in(rig.folder) == []
 
 
 def test_a_running_server_that_dies_is_told(rig: Rig) -> None:
-    with pytest.raises(TrialFailedError, match=r"died|connect"):
+    with pytest.raises(TrialFailedError, match=r"SIGKILL|connect"):
         _serve_and_kill(rig)
     assert servers_in(rig.folder) == []
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fakes.rig import Rig
-from lsmtune.engines.rocksdb.options import merged_options, rendered_options
+from lsmtune.engines.rocksdb.options import merged_options, rendered_options, version_notes
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.options_file import parse_options
@@ -42,17 +42,30 @@ THEIRS = """
 """
 
 
-def test_the_users_family_becomes_the_default_one() -> None:
-    text, notes = merged_options(OWN, parse_options(THEIRS), "orders")
+def test_merged_options_take_the_values_of_the_users_family() -> None:
+    text, left_out = merged_options(OWN, parse_options(THEIRS), "orders")
     family = parse_options(text).sections['CFOptions "default"']
     assert family["write_buffer_size"] == "268435456"
     assert family["compression"] == "kLZ4Compression"
     tables = parse_options(text).sections['TableOptions/BlockBasedTable "default"']
     assert tables["block_size"] == "16384"
     assert parse_options(text).get("DBOptions", "max_background_jobs") == "6"
-    assert len(notes) == 3
-    for words in ("wal_dir", "some_old_option = 17", "merge_operator = OurMergeOperator"):
-        assert any(words in note for note in notes)
+    names = [line.partition(":")[0] for line in left_out]
+    assert names == [
+        "wal_dir = PRODUCTION",
+        "some_old_option = 17",
+        "merge_operator = OurMergeOperator",
+    ]
+    assert "7.8.3" in left_out[1]
+
+
+def test_version_notes_name_both_versions_when_they_differ() -> None:
+    (note,) = version_notes(parse_options(THEIRS), "7.8.3")
+    assert "6.20.3" in note
+    assert "7.8.3" in note
+    assert version_notes(parse_options(THEIRS), "6.20.3") == ()
+    no_version = THEIRS.replace("rocksdb_version=6.20.3", "")
+    assert version_notes(parse_options(no_version), "7.8.3") == ()
 
 
 def test_nothing_leads_to_the_users_own_folders() -> None:
@@ -67,8 +80,8 @@ def test_what_follows_from_other_options_follows_again() -> None:
     assert family["arena_block_size"] == "0"
 
 
-def test_a_family_that_is_not_there_is_told() -> None:
-    with pytest.raises(UserError, match="no column family 'items'"):
+def test_merged_options_unknown_family_raises_user_error() -> None:
+    with pytest.raises(UserError, match=r"^family: .*'items'.*default, orders"):
         merged_options(OWN, parse_options(THEIRS), "items")
 
 
@@ -93,6 +106,8 @@ def test_a_trial_runs_on_the_users_base_at_scale(tmp_path: Path) -> None:
     rig = Rig("db_bench", tmp_path / "rig", spec)
     assert rig.base["write_buffer_size"] == 4 << 20  # 256 MiB at 1/64
     assert rig.base["cache_size"] == 8 << 20
+    assert rig.facts.version in rig.ground.base.notes[0]
+    assert len(rig.ground.base.left_out) == 3
     outcome = rig.run(workload=Workload(num=2000))
     assert outcome.result.status is Status.COMPLETE, outcome.result.reason
     options = parse_options(outcome.evidence["OPTIONS"].read_text())
@@ -102,11 +117,11 @@ def test_a_trial_runs_on_the_users_base_at_scale(tmp_path: Path) -> None:
 
 
 @pytest.mark.db_bench
-def test_a_base_that_rocksdb_refuses_is_told_in_its_words(tmp_path: Path) -> None:
+def test_baseline_that_rocksdb_refuses_raises_user_error(tmp_path: Path) -> None:
     file = tmp_path / "OPTIONS"
     both = "allow_mmap_reads=true\n  use_direct_reads=true"
     file.write_text(THEIRS.replace("max_background_jobs=6", both))
-    with pytest.raises(UserError, match="this RocksDB does not run it"):
+    with pytest.raises(UserError, match=r"^base: .*(mmap|direct)"):
         Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
 
 

@@ -15,6 +15,7 @@ from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
+from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
 
@@ -63,56 +64,56 @@ def test_what_goes_well_is_measured(tmp_path: Path, mode: Mode) -> None:
 
 
 FAULTS = [
-    (Mode.PRINTS_GARBAGE, Status.UNREADABLE, "without a result of fillrandom", LOAD_FILES),
+    (Mode.PRINTS_GARBAGE, Status.UNREADABLE, "result of fillrandom", LOAD_FILES),
     (
-        Mode.PRINTS_BAD_RESULT, Status.UNREADABLE, "without a result of fillrandom",
+        Mode.PRINTS_BAD_RESULT, Status.UNREADABLE, "result of fillrandom",
         LOAD_FILES | DATABASE_FILES,
     ),
-    (Mode.SAYS_NOTHING, Status.UNREADABLE, "without a result of fillrandom", LOAD_FILES),
+    (Mode.SAYS_NOTHING, Status.UNREADABLE, "result of fillrandom", LOAD_FILES),
     (
         Mode.PRINTS_NO_STATISTICS, Status.UNREADABLE,
-        "no statistic rocksdb.", ALL_FILES,
+        "statistic rocksdb.", ALL_FILES,
     ),
-    (Mode.LOSES_DATABASE, Status.UNREADABLE, "RocksDB wrote no LOG", LOAD_FILES),
+    (Mode.LOSES_DATABASE, Status.UNREADABLE, "LOG", LOAD_FILES),
     (
-        Mode.KILLED, Status.CRASHED, "ended with SIGKILL: it did not say why",
+        Mode.KILLED, Status.CRASHED, "SIGKILL",
         LOAD_FILES | DATABASE_FILES,
     ),
     (
-        Mode.SEGFAULTS, Status.CRASHED, "ended with SIGSEGV: it did not say why",
+        Mode.SEGFAULTS, Status.CRASHED, "SIGSEGV",
         LOAD_FILES | DATABASE_FILES,
     ),
     (
         Mode.ABORTS_SETTLING, Status.CRASHED,
-        "ended with SIGABRT: db_bench: ./db/compaction/compaction_job.cc:1: Assertion",
+        "SIGABRT: db_bench: ./db/compaction/compaction_job.cc:1: Assertion",
         LOAD_FILES | DATABASE_FILES,
     ),
     (
         Mode.REFUSES, Status.REFUSED,
-        "ended with exit code 1: open error: Invalid argument: Enable cache_index_and_filter",
+        "code 1: open error: Invalid argument: Enable cache_index_and_filter",
         LOAD_FILES,
     ),
     (
-        Mode.DISK_FULL, Status.OUT_OF_SPACE, "the disk is full: put error: IO error: No space",
+        Mode.DISK_FULL, Status.OUT_OF_SPACE, "put error: IO error: No space",
         LOAD_FILES | DATABASE_FILES,
     ),
-    (Mode.ENDS_UNSETTLED, Status.UNREADABLE, "the tree had not settled", ALL_FILES),
+    (Mode.ENDS_UNSETTLED, Status.UNREADABLE, "compaction", ALL_FILES),
     (
-        Mode.OTHER_OPTIONS, Status.MISMATCH, "num_levels is 5 instead of 7",
+        Mode.OTHER_OPTIONS, Status.MISMATCH, "num_levels is 5",
         LOAD_FILES | DATABASE_FILES,
     ),
     (
-        Mode.OTHER_CACHE, Status.MISMATCH, "cache_size is 4096 instead of 8388608",
+        Mode.OTHER_CACHE, Status.MISMATCH, "cache_size is 4096",
         LOAD_FILES | DATABASE_FILES,
     ),
     (
         Mode.PROBE_FAILS, Status.CRASHED,
-        "ended with exit code 1: open error: Corruption", ALL_FILES,
+        "code 1: open error: Corruption", ALL_FILES,
     ),
     (
-        Mode.PROBE_MISSES, Status.UNREADABLE, "gets found only 1 of 700 keys", ALL_FILES,
+        Mode.PROBE_MISSES, Status.UNREADABLE, "1 of 700", ALL_FILES,
     ),
-    (Mode.PROBE_IS_SHORT, Status.UNREADABLE, "no result of seekrandom", ALL_FILES),
+    (Mode.PROBE_IS_SHORT, Status.UNREADABLE, "seekrandom", ALL_FILES),
 ]  # fmt: skip
 
 
@@ -125,39 +126,26 @@ def test_a_fault_is_told_apart(
 
 
 HANGS = [
-    (Mode.HANGS, "ended in the load: the process gave no sign of life for 1 s", DATABASE_FILES),
-    (
-        Mode.NEVER_SETTLES, "ended after the load: the process gave no sign of life for 1 s",
-        DATABASE_FILES,
-    ),
-    (
-        Mode.GRANDCHILD_HOLDS_OUTPUT,
-        "ended after the load: the process gave no sign of life for 1 s",
-        DATABASE_FILES,
-    ),
-    (
-        Mode.IGNORES_SIGNALS, "ended in the load: the process gave no sign of life for 1 s",
-        DATABASE_FILES,
-    ),
-    (
-        Mode.PROBE_HANGS, "ended in the probe: the process gave no sign of life for 1 s",
-        DATABASE_FILES | PROBE_FILES,
-    ),
+    (Mode.HANGS, "during", DATABASE_FILES),
+    (Mode.NEVER_SETTLES, "after", DATABASE_FILES),
+    (Mode.GRANDCHILD_HOLDS_OUTPUT, "after", DATABASE_FILES),
+    (Mode.IGNORES_SIGNALS, "during", DATABASE_FILES),
+    (Mode.PROBE_HANGS, "probe", DATABASE_FILES | PROBE_FILES),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("mode", "reason", "files"), HANGS, ids=[h[0] for h in HANGS])
-def test_silence_ends_a_trial(tmp_path: Path, mode: Mode, reason: str, files: set[str]) -> None:
+@pytest.mark.parametrize(("mode", "when", "files"), HANGS, ids=[h[0] for h in HANGS])
+def test_silence_ends_a_trial(tmp_path: Path, mode: Mode, when: str, files: set[str]) -> None:
     program = install(tmp_path / "bin", mode)
     outcome = run(tmp_path, program, silence_s=1)
-    check_fault(outcome, program, Status.TIMED_OUT, reason, LOAD_FILES | files)
+    check_fault(outcome, program, Status.TIMED_OUT, when, LOAD_FILES | files)
+    assert str(ProcessTimeout("silence", 1)) in str(outcome.result.reason)
 
 
 def test_work_without_end_is_ended(tmp_path: Path) -> None:
     program = install(tmp_path / "bin", Mode.SPINS)
     outcome = run(tmp_path, program, wall_s=1)
-    reason = "ended in the load: the process did not end within its limit of 1 s"
-    check_fault(outcome, program, Status.TIMED_OUT, reason, LOAD_FILES)
+    check_fault(outcome, program, Status.TIMED_OUT, str(ProcessTimeout("wall", 1)), LOAD_FILES)
 
 
 def check_fault(
@@ -201,14 +189,14 @@ def a_directory(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda path: path, "there is no such program"),
-        (a_file, "may not be executed"),
-        (an_executable_text, "not a program that this machine can run"),
-        (a_directory, "may not be executed"),
-        (lambda path: Path("/bin/true"), "prints no RocksDB version"),
-        (lambda path: Path("/bin/false"), "does not work as db_bench: db_bench ended with exit"),
-        (lambda path: Path("no-db_bench-on-the-path"), "there is no such program"),
-        (lambda path: install(path, Mode.WORKS) / "below-a-file", "there is no such program"),
+        (lambda path: path, "not found"),
+        (a_file, "executable"),
+        (an_executable_text, "not a program"),
+        (a_directory, "executable"),
+        (lambda path: Path("/bin/true"), "version"),
+        (lambda path: Path("/bin/false"), "exit code 1"),
+        (lambda path: Path("no-db_bench-on-the-path"), "not found"),
+        (lambda path: install(path, Mode.WORKS) / "below-a-file", "not found"),
     ],
     ids=["missing", "text", "executable text", "directory", "true", "false", "name", "below"],
 )

@@ -1,5 +1,6 @@
 """The engine tikv on stand-ins of TiKV's status server and of go-ycsb."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -186,9 +187,9 @@ def test_a_restart_that_failed_is_remembered(place: Site) -> None:
     found = rig(place)
     found.run(found.base | {BLOCK: 4 * KIB})
     place.tikv.mode = Mode.FAILS_TO_RESTART
-    with pytest.raises(LsmtuneError, match="the next lsmtune that meets it tries again"):
+    with pytest.raises(LsmtuneError, match=r"code 3: Job for tikv.service"):
         give_back(found)
-    with pytest.raises(UserError, match=r"if what it runs now is what you want, delete .*json"):
+    with pytest.raises(UserError, match=r"delete .*\.json"):
         rig(place)
     place.tikv.mode = Mode.WORKS
     assert rig(place).base == found.base
@@ -199,7 +200,7 @@ def test_an_edit_during_a_study_is_kept_and_told(place: Site) -> None:
     found = rig(place)
     found.run(found.base | {BLOCK: 4 * KIB})
     place.config.write_text("[log]\nlevel = 'warn'\n")
-    with pytest.raises(UserError, match=r"that is kept as .*tikv\.toml\.lsmtune-found, your file"):
+    with pytest.raises(UserError, match=r"tikv\.toml\.lsmtune-found"):
         give_back(found)
     assert place.config.read_text() == FILE
     assert place.tikv.value(BLOCK) == "64KB"
@@ -220,18 +221,18 @@ def test_what_tikv_persists_is_no_edit(place: Site) -> None:
 def test_one_tikv_by_two_names_is_one(place: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     found = rig(place)
     found.run()
-    with pytest.raises(UserError, match="is in use: another lsmtune process"):
+    with pytest.raises(UserError, match=f"^TiKV at .*process {os.getpid()}"):
         rig(place, tikv={"status": f"localhost:{place.port}", "config": None, "restart": []},
             knobs="online")  # fmt: skip
     monkeypatch.setattr(tempfile, "tempdir", str(place.folder))
-    with pytest.raises(UserError, match="is in use: another lsmtune process"):
+    with pytest.raises(UserError, match=f"^TiKV at .*process {os.getpid()}"):
         rig(place)
 
 
 def test_two_lsmtunes_do_not_tune_one_tikv(place: Site) -> None:
     found = rig(place)
     found.run()
-    with pytest.raises(UserError, match="is in use: another lsmtune process"):
+    with pytest.raises(UserError, match=f"^TiKV at .*process {os.getpid()}"):
         rig(place)
     give_back(found)
     rig(place)
@@ -265,7 +266,7 @@ def test_without_a_restart_only_online_knobs_are_tuned(place: Site) -> None:
         rig(place, tikv=told)
     found = rig(place, tikv=told, knobs="online")
     metrics(found.run(found.base | {MEMTABLE: 256 * MIB}))
-    with pytest.raises(UserError, match="need a restart of TiKV"):
+    with pytest.raises(UserError, match=r"^tikv:.*restart.*\[tikv\]"):
         found.run(found.base | {BLOCK: 4 * KIB})
     give_back(found)
     assert place.tikv.value(MEMTABLE) == "128MiB"
@@ -278,7 +279,9 @@ def test_a_base_that_tikv_cannot_be_started_with_is_remarked_on(
     base.write_text('[rocksdb.defaultcf]\nblock-size = "16KB"\n')
     found = rig(place, tikv={"config": None, "restart": []}, knobs="online", base=str(base))
     assert found.base[BLOCK] == 64 * KIB
-    assert any(f"TiKV runs {BLOCK} = 65536" in note for note in found.ground.base.notes)
+    (note,) = (note for note in found.ground.base.notes if note.startswith(f"{BLOCK}:"))
+    assert "65536" in note
+    assert "16384" in note
 
 
 def test_the_catalogue_knows_what_tikvs_source_marks_as_online() -> None:
@@ -296,16 +299,16 @@ ONLINE, BY_FILE = {MEMTABLE: 256 * MIB}, {BLOCK: 4 * KIB}
     ("mode", "settings", "ended", "words"),
     [
         (Mode.REFUSES, ONLINE, Status.REFUSED, "unacceptable"),
-        (Mode.IGNORES, ONLINE, Status.MISMATCH, "write-buffer-size is 128MiB instead of 256MiB"),
-        (Mode.SILENT, ONLINE, Status.TIMED_OUT, "does not answer"),
-        (Mode.STARTS_WITH_ITS_OWN, BY_FILE, Status.MISMATCH, "is 64KB instead of 4KiB"),
-        (Mode.WILL_NOT_START, BY_FILE, Status.TIMED_OUT, "did not start within 1 s"),
-        (Mode.FAILS_TO_RESTART, BY_FILE, Status.REFUSED, "Job for tikv.service failed"),
+        (Mode.IGNORES, ONLINE, Status.MISMATCH, "write-buffer-size is 128MiB"),
+        (Mode.SILENT, ONLINE, Status.TIMED_OUT, "127.0.0.1"),
+        (Mode.STARTS_WITH_ITS_OWN, BY_FILE, Status.MISMATCH, "is 64KB"),
+        (Mode.WILL_NOT_START, BY_FILE, Status.TIMED_OUT, "within 1 s"),
+        (Mode.FAILS_TO_RESTART, BY_FILE, Status.REFUSED, "tikv.service failed"),
         (Mode.DIES_LOADING, {}, Status.CRASHED, "TiKV ended"),
-        (Mode.RESTARTS_LOADING, {}, Status.CRASHED, "started anew"),
-        (Mode.GARBAGE, {}, Status.UNREADABLE, "no JSON object"),
+        (Mode.RESTARTS_LOADING, {}, Status.CRASHED, "restarted"),
+        (Mode.GARBAGE, {}, Status.UNREADABLE, "JSON"),
         (Mode.GARBLED_METRICS, {}, Status.UNREADABLE, "Prometheus"),
-        (Mode.LOSES_RECORDS, {}, Status.CRASHED, "records that were loaded are gone"),
+        (Mode.LOSES_RECORDS, {}, Status.CRASHED, "records"),
     ],
 )
 def test_each_failure_has_its_status(
@@ -334,7 +337,7 @@ def test_a_tikv_that_cannot_be_left_as_found_is_told(place: Site) -> None:
     found = rig(place)
     found.run(found.base | BY_FILE)
     place.tikv.mode = Mode.FAILS_TO_RESTART
-    with pytest.raises(LsmtuneError, match=r"does not run as it was found: .*restart ended with"):
+    with pytest.raises(LsmtuneError, match=r"^TiKV: .*restart.*code 3"):
         give_back(found)
     assert place.config.read_text() == FILE  # the file is the user's again all the same
 
@@ -343,7 +346,7 @@ def test_a_tikv_that_is_gone_ends_the_study_not_the_trial(place: Site) -> None:
     found = rig(place, tikv={"config": None, "restart": [], "start_s": 0.2}, knobs="online")
     metrics(found.run(found.base | ONLINE))
     place.tikv.mode = Mode.DIES_LOADING
-    with pytest.raises(LsmtuneError, match="is gone, and lsmtune has no restart command"):
+    with pytest.raises(LsmtuneError, match=r"^TiKV at .*\[tikv\] restart"):
         found.run()
     place.tikv.mode = Mode.WORKS
     place.tikv.start()
@@ -351,15 +354,15 @@ def test_a_tikv_that_is_gone_ends_the_study_not_the_trial(place: Site) -> None:
 
 
 def test_a_tikv_that_is_not_there_is_told(place: Site) -> None:
-    with pytest.raises(UserError, match=r"127\.0\.0\.1:1 does not answer"):
+    with pytest.raises(UserError, match=r"^tikv: .*127\.0\.0\.1:1"):
         rig(place, tikv={"status": "127.0.0.1:1"})
 
 
 @pytest.mark.parametrize(
     ("table", "words"),
-    [({"restart": ["nosuch"]}, "tikv.restart: there is no program nosuch"),
-     ({"prepare": ["nosuch"]}, "tikv.prepare: there is no program nosuch"),
-     ({"config": "nosuch.toml"}, "cannot be read")],
+    [({"restart": ["nosuch"]}, "^tikv.restart: .*nosuch"),
+     ({"prepare": ["nosuch"]}, "^tikv.prepare: .*nosuch"),
+     ({"config": "nosuch.toml"}, "nosuch.toml")],
 )  # fmt: skip
 def test_what_the_user_told_wrongly_is_told_before_anything_runs(
     place: Site, table: dict[str, Any], words: str
@@ -370,7 +373,7 @@ def test_what_the_user_told_wrongly_is_told_before_anything_runs(
 
 
 def test_go_ycsb_must_be_there(place: Site) -> None:
-    with pytest.raises(UserError, match="program: there is no program nosuch"):
+    with pytest.raises(UserError, match=r"^program: .*nosuch"):
         Rig("nosuch", place.folder.parent / "work", make_spec(place.study(), "here"))
 
 
@@ -380,14 +383,14 @@ def test_go_ycsb_must_be_there(place: Site) -> None:
 @pytest.mark.parametrize(
     ("mode", "ended", "words"),
     [
-        (Ycsb.SAYS_ERRORS, Status.CRASHED, "an operation failed: rpc error"),
-        (Ycsb.COUNTS_ERRORS, Status.CRASHED, "operations failed: 3 of READ"),
+        (Ycsb.SAYS_ERRORS, Status.CRASHED, "rpc error"),
+        (Ycsb.COUNTS_ERRORS, Status.CRASHED, "3 READ"),
         (Ycsb.GARBAGE, Status.UNREADABLE, "number"),
         (Ycsb.NO_END, Status.UNREADABLE, "Run finished"),
         (Ycsb.DIES, Status.CRASHED, "SIGKILL"),
-        (Ycsb.FAILS, Status.CRASHED, "failed to get cluster id"),
-        (Ycsb.DOES_LESS, Status.UNREADABLE, "operations of"),
-        (Ycsb.HANGS, Status.TIMED_OUT, "took more than 1 s"),
+        (Ycsb.FAILS, Status.CRASHED, "cluster id"),
+        (Ycsb.DOES_LESS, Status.UNREADABLE, "operations"),
+        (Ycsb.HANGS, Status.TIMED_OUT, "1 s"),
     ],
 )
 def test_a_load_that_fails_is_a_failed_trial(
@@ -428,7 +431,7 @@ def test_compactions_that_were_put_off_are_this_trials(place: Site) -> None:
 
 def test_raw_records_do_not_go_among_those_of_transactions(place: Site) -> None:
     place.tikv.written_keys = 5_000
-    with pytest.raises(UserError, match=r"tikv\.api: TiKV holds records of transactions"):
+    with pytest.raises(UserError, match=r"^tikv\.api: .*txn"):
         rig(place).run()
     assert loads(place) == 0
 
@@ -477,7 +480,7 @@ def test_who_prepares_the_data_himself_has_records_loaded_once(place: Site, tmp_
     script.write_text("#!/bin/sh\necho 'no space' >&2; exit 4\n")
     result = found.run().result
     assert result.status is Status.CRASHED
-    assert "ended with code 4: no space" in str(result.reason)
+    assert "code 4: no space" in str(result.reason)
 
 
 def test_a_load_that_was_cut_is_begun_anew(place: Site) -> None:

@@ -116,7 +116,7 @@ def test_a_file_may_be_written_in_any_way(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["rocksdb = 3\n", "[rocksdb]\ndefaultcf = 'all'\n"])
 def test_a_file_that_cannot_be_edited_is_told(text: str) -> None:
-    with pytest.raises(LsmtuneError, match="the file of TiKV cannot be edited"):
+    with pytest.raises(LsmtuneError, match=r"^tikv\.config:"):
         edited(text, {BLOCK: "4KiB"})
 
 
@@ -125,7 +125,7 @@ def test_only_what_is_about_the_store_is_kept_of_a_file() -> None:
         "storage.block-cache.capacity": "1GB", BLOCK: "64KB",
     }  # fmt: skip
     assert of_store("[server]\naddr = 'x'\n", "here") == ""
-    with pytest.raises(UserError, match="base: is no TOML file"):
+    with pytest.raises(UserError, match=r"^base:.*TOML"):
         of_store("block-size 4", "base")
 
 

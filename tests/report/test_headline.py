@@ -13,7 +13,7 @@ from lsmtune.report.headline import headline
 from lsmtune.report.headline_text import headline_of
 from lsmtune.report.words import Ratio, label, number, quantity
 from lsmtune.trials import Role, Status
-from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads import Workload
 
 
 def test_headline_prints_the_claim() -> None:

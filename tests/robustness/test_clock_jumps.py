@@ -82,7 +82,7 @@ def test_a_trial_in_which_it_was_set_is_repeated(
     trials = tune(home, script, clocks)
     spoilt = [trial for trial in trials if trial.result.status is Status.DISTURBED]
     assert [trial.number for trial in spoilt] == [0, 4]
-    assert {trial.result.reason for trial in spoilt} == {f"the clock was set by {seconds:+.1f} s"}
+    assert all(f"{seconds:+.1f} s" in str(trial.result.reason) for trial in spoilt)
     for trial in spoilt:
         again = trials[trial.number + 1]
         assert (again.role, again.config) == (trial.role, trial.config)

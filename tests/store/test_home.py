@@ -60,12 +60,12 @@ def test_a_study_comes_back(path: Path) -> None:
 
 def test_studies_are_listed_in_order_and_an_unknown_one_is_told_of_them(path: Path) -> None:
     with Home(path, create=True) as home:
-        with pytest.raises(UserError, match=r"no study 'x'.*none yet"):
+        with pytest.raises(UserError, match=r"^--home .*no study"):
             home.study("x")
         add_study(home, "second-by-name")
         add_study(home, "first-by-name")
         assert home.study_names() == ["second-by-name", "first-by-name"]
-        with pytest.raises(UserError, match=r"no study 'x'.*second-by-name, first-by-name"):
+        with pytest.raises(UserError, match=r"'x'.*second-by-name, first-by-name"):
             home.study("x")
 
 
@@ -236,27 +236,27 @@ def test_a_newer_format_is_refused_and_left_alone(path: Path) -> None:
 
 def test_a_folder_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(UserError, match=r"--home .*not empty and holds no lsmtune study"):
+    with pytest.raises(UserError, match=r"^--home .*new.*folder"):
         Home(tmp_path, create=True)
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_a_folder_without_studies_is_not_made_when_only_reading(path: Path) -> None:
-    with pytest.raises(UserError, match="there is no study in this folder yet"):
+    with pytest.raises(UserError, match=r"^--home .*lsmtune tune"):
         Home(path, create=False)
     assert not path.exists()
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="cannot be used"):
+    with pytest.raises(UserError, match=r"^--home .*file"):
         Home(tmp_path / "file", create=True)
 
 
 def test_a_database_that_is_none_is_refused(path: Path) -> None:
     path.mkdir()
     (path / DATABASE).write_text("no database at all, " * 100)
-    with pytest.raises(UserError, match="cannot be used: file is not a database"):
+    with pytest.raises(UserError, match="file is not a database"):
         Home(path, create=True)
 
 

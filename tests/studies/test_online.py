@@ -44,7 +44,7 @@ class Planted:
         speed = self.speeds.get(self.current, 1000.0) * float(rng.lognormal(0, self.noise))
         speed *= 1.3 if self.windows >= self.faster_from else 1.0
         written = 9000.0 if self.windows >= self.other_from else 3000.0
-        traits = {"bytes written a transaction": written * float(rng.lognormal(0, 0.02))}
+        traits = {"bytes_written": written * float(rng.lognormal(0, 0.02))}
         return Window({"throughput_ops_s": speed}, traits)
 
     def change(self, settings: Settings) -> None:

@@ -1,6 +1,7 @@
 """When a search ends by itself: no gain, or none to be expected, whatever interrupts it."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,9 @@ def cut_off_at(call: int, script: Script) -> Script:
 
 
 def test_a_number_ends_the_search_after_so_many_trials_without_a_gain(home: Home) -> None:
-    assert tune(home, make(study="a", until=5), planted())[1] == "no gain in 5 trials"
+    trials, ended = tune(home, make(study="a", until=5), planted())
+    assert len(trials) == 5
+    assert ended.endswith(" 5 trials")
     assert len(tune(home, make(study="b", until=5), planted(t4=5.0, t7=2.0))[0]) == 7 + 5
 
 
@@ -106,8 +109,9 @@ def test_of_several_goals_a_gain_in_any_counts(home: Home) -> None:
 
 def test_a_search_is_stable_when_little_is_to_be_expected(home: Home) -> None:
     trials, ended = tune(home, make(until="stable", knobs=FEW, optimizer="tpe"), bowl)
-    assert ended.startswith("stable: expected improvement ")
-    assert " is below the noise " in ended
+    assert ended.startswith("stable: ")
+    gain, noise = map(float, re.findall(r"([\d.e+-]+) %", ended))
+    assert 0 <= gain < noise
     assert 12 <= len(trials) < 60
     best = min(trial.result.metrics["write_amp"] for trial in trials)
     assert best < 5.5
@@ -120,7 +124,7 @@ def test_a_search_for_several_goals_is_stable_when_each_of_them_is(home: Home) -
 
     goals = ["write_amp", "total_s"]
     spec = make(until="stable", knobs=FEW, optimizer="tpe", objective=goals)
-    assert tune(home, spec, script)[1].startswith("stable: expected improvement")
+    assert re.match(r"stable: .* %", tune(home, spec, script)[1])
 
 
 def test_without_any_gain_it_is_stable_too(home: Home) -> None:
@@ -132,7 +136,8 @@ def test_without_any_gain_it_is_stable_too(home: Home) -> None:
         return measured() if len(calls) <= 3 else failing
 
     trials, ended = tune(home, make(until="stable", knobs=FEW), script)
-    assert (len(trials), ended) == (20, "stable: no gain in 20 trials")
+    assert len(trials) == 20
+    assert re.match(r"stable: .* 20 trials$", ended)
 
 
 @pytest.mark.parametrize(("until", "calls"), [(4, (2, 3, 2)), ("stable", (2, 6, 9))])
@@ -170,16 +175,17 @@ def test_finalists_that_tell_the_noise_better_do_not_open_a_search_again(home: H
 def test_it_may_change_while_a_study_goes_on(home: Home) -> None:
     assert len(tune(home, make(until=3), planted())[0]) == 3
     trials, ended = tune(home, make(until=6), planted())
-    assert (len(trials), ended) == (6, "no gain in 6 trials")
-    assert tune(home, make(until=6, trials=5), planted())[1] == "all 5 trials have run"
+    assert len(trials) == 6
+    assert ended.endswith(" 6 trials")
+    assert re.match(r"all 5 trials", tune(home, make(until=6, trials=5), planted())[1])
 
 
 def test_page_and_words_say_why_the_search_has_ended(home: Home) -> None:
-    tune(home, make(until=3, pairs=0), planted(t1=5.0))
+    _, ended = tune(home, make(until=3, pairs=0), planted(t1=5.0))
     view = read_study(home, "s")
-    assert "search ended: no gain in 3 trials" in summary_lines(view)
-    assert show_document(view)["ended"] == "no gain in 3 trials"
-    assert "ended: no gain in 3 trials" in render_page(view)
+    assert any(ended in line for line in summary_lines(view))
+    assert show_document(view)["ended"] == ended
+    assert ended in render_page(view)
 
 
 def test_the_plan_says_what_may_end_the_search(tmp_path: Path) -> None:
@@ -190,18 +196,20 @@ def test_the_plan_says_what_may_end_the_search(tmp_path: Path) -> None:
         return " ".join(plan_lines(*told)), plan_document(*told)
 
     words, document = plan(until="stable")
-    assert "trials until the search is stable, at least 12, " in words
+    assert re.search(r"stable.*\b12\b", words)
     assert document["until"] == "stable"
     assert document["duration_s"][1] is None
     words, document = plan(until=5, trials=30)
-    assert "up to 30 trials, or trials until 5 in a row gain nothing, " in words
+    assert re.search(r"30 trials.*\b5\b", words)
     assert document["duration_s"][0] < document["duration_s"][1]
 
 
 def test_other_ends_are_told_alike(home: Home) -> None:
-    assert tune(home, make(study="a", trials=2), planted())[1] == "all 2 trials have run"
+    assert re.match(r"all 2 trials", tune(home, make(study="a", trials=2), planted())[1])
     tiny = make(study="b", knobs="compaction_style", trials=50)
-    assert tune(home, tiny, planted())[1] == "every config of the space has been tried"
+    trials, ended = tune(home, tiny, planted())
+    assert len(trials) < 50
+    assert re.match(r"all configs", ended)
 
 
 def test_trials_are_no_limit_unless_they_are_given() -> None:
@@ -213,7 +221,7 @@ def test_trials_are_no_limit_unless_they_are_given() -> None:
 
 @pytest.mark.parametrize("until", [0, -3, "never", "", True, 1.5])
 def test_what_is_no_end_is_refused(until: Any) -> None:
-    with pytest.raises(UserError, match=r"until.*use stable, or a number of trials >= 1"):
+    with pytest.raises(UserError, match=r"^(test: )?until.*stable"):
         make(until=until)
 
 

@@ -1,5 +1,7 @@
 """The loop of a study, driven by a scripted engine: order, budget, failures, interruptions."""
 
+import errno
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,8 @@ from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.studies.runner import Event
 from lsmtune.studies.study import Study, open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+
+FULL = os.strerror(errno.ENOSPC)
 
 Decision = tuple[int, Role, str, int]
 """Number, role, config and workload seed of a trial."""
@@ -181,7 +185,7 @@ def test_evidence_that_was_cut_off_is_swept_when_the_study_goes_on(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("shutil.copyfileobj", full_disk)
-        with pytest.raises(LsmtuneError, match="disk is full"):
+        with pytest.raises(LsmtuneError, match=FULL):
             tune(home, make(), smooth)
     assert home.trials(home.study("s")) == []
     trials = tune(home, make(trials=2), smooth)
@@ -190,7 +194,7 @@ def test_evidence_that_was_cut_off_is_swept_when_the_study_goes_on(
 
 
 def full_disk(*_: object) -> None:
-    raise OSError(28, "the disk is full")
+    raise OSError(errno.ENOSPC, FULL)
 
 
 def fails_often(spec: TrialSpec) -> TrialResult:
@@ -344,9 +348,7 @@ def test_finalists_that_were_interrupted_are_finished(home: Home) -> None:
 
 
 def test_a_base_that_fails_ends_the_study_with_the_reason(home: Home) -> None:
-    with pytest.raises(
-        LsmtuneError, match=r"base could not be measured.*crashed.*signal 6"
-    ) as caught:
+    with pytest.raises(LsmtuneError, match=r"baseline.*signal 6") as caught:
         tune(home, make(), Fate(smooth, {1: CRASH}))
     assert not isinstance(caught.value, UserError)
     assert [t.result.status for t in home.trials(home.study("s"))] == [
@@ -371,7 +373,7 @@ def test_a_study_whose_base_failed_can_go_on(home: Home) -> None:
 def test_other_settings_under_the_same_name_are_refused(home: Home) -> None:
     tune(home, make(trials=1), flat)
     with (
-        pytest.raises(UserError, match=r"seed was 1 and is now 2.*--study another name"),
+        pytest.raises(UserError, match=r"seed was 1 .* 2\).*--study"),
         opened(home, make(seed=2), flat),
     ):
         pass
@@ -381,7 +383,7 @@ def test_other_settings_under_the_same_name_are_refused(home: Home) -> None:
 def test_a_study_that_is_open_elsewhere_is_in_use(home: Home) -> None:
     with (
         opened(home, make(), flat),
-        pytest.raises(UserError, match="study 's' is in use"),
+        pytest.raises(UserError, match=f"^study 's': .*process {os.getpid()}"),
         opened(home, make(), flat),
     ):
         pass

@@ -175,9 +175,7 @@ def test_a_run_that_fails_costs_its_pair_only(home: Home) -> None:
 def test_repeated_failures_give_up_with_the_reason(home: Home) -> None:
     script = Scripts()
     script.accidents = dict.fromkeys(range(100), CRASH)
-    with pytest.raises(
-        LsmtuneError, match=r"given up: 4 of its runs failed.*crashed.*signal 6"
-    ) as e:
+    with pytest.raises(LsmtuneError, match=r"4 of its runs.*signal 6") as e:
         verified(home, script)
     assert not isinstance(e.value, UserError)
     assert script.verifying == 4
@@ -199,7 +197,7 @@ def test_a_verification_that_gave_up_can_be_tried_again(home: Home) -> None:
 
 
 def test_without_a_winner_there_is_nothing_to_verify(home: Home) -> None:
-    with pytest.raises(UserError, match="no trial beat the base"):
+    with pytest.raises(UserError, match=r"^study .*verify"):
         verified(home, lambda _: measured())
     assert runs(home) == []
 

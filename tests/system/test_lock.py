@@ -77,7 +77,7 @@ def test_a_study_in_use_is_refused_by_name_and_process(tmp_path: Path) -> None:
     path = tmp_path / "study.lock"
     with holding(HOLD_STUDY, str(path)) as holder:
         assert holder.said() == "held"
-        with pytest.raises(UserError, match="study 'mine' is in use") as error:
+        with pytest.raises(UserError, match=r"^study 'mine':") as error:
             study_lock(path, "study 'mine'").__enter__()
         assert f"process {holder.process.pid}" in str(error.value)
         holder.let_go()
@@ -90,7 +90,7 @@ def test_a_holder_without_a_name_is_refused_too(tmp_path: Path) -> None:
     with holding(HOLD_STUDY, str(path)) as holder:
         holder.said()
         path.write_text("")
-        with pytest.raises(UserError, match="another lsmtune process is working on it"):
+        with pytest.raises(UserError, match=r"^study 'mine': .*another lsmtune process;"):
             study_lock(path, "study 'mine'").__enter__()
 
 
@@ -185,12 +185,12 @@ def test_a_planted_link_is_refused_and_not_written_through(tmp_path: Path, name:
         assert lock_file.exists()
     lock_file.unlink()
     lock_file.symlink_to(victim)
-    with pytest.raises(UserError, match="cannot use the lock file"):
+    with pytest.raises(UserError, match=r"^lock file .*\.lock"):
         host_lock(None).__enter__()
     assert victim.read_text() == "precious"
 
 
 def test_a_lock_file_that_cannot_be_made_is_the_users_to_mend(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="cannot use the lock file"):
+    with pytest.raises(UserError, match=r"^lock file"):
         study_lock(tmp_path / "file" / "study.lock", "study 'mine'").__enter__()

@@ -76,9 +76,9 @@ def test_behind_a_link_stands_the_file_itself(own: Path, tmp_path: Path) -> None
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     stand_in = StandIn(tmp_path / "nosuch.toml")
-    with pytest.raises(UserError, match=r"nosuch\.toml: cannot be read"):
+    with pytest.raises(UserError, match=r"read .*nosuch\.toml"):
         stand_in.own_text()
-    with pytest.raises(UserError, match=r"nosuch\.toml: cannot be written"):
+    with pytest.raises(UserError, match=r"write .*nosuch\.toml"):
         stand_in.write("theirs = 2\n")
 
 
@@ -91,7 +91,7 @@ def test_a_command_runs_to_its_end_and_says_how(tmp_path: Path) -> None:
     assert run_command(shell("echo one; echo two >&2; exit 3"), output=output, limit_s=30) == 3
     assert output.read_text() == "one\ntwo\n"
     assert run_command(shell("kill -9 $$"), output=output, limit_s=30) == -9
-    with pytest.raises(UserError, match="cannot start nosuch"):
+    with pytest.raises(UserError, match="start nosuch"):
         run_command(["nosuch"], output=output, limit_s=30)
 
 
@@ -104,7 +104,7 @@ def test_what_a_command_has_started_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_command_that_does_not_end_is_killed(tmp_path: Path) -> None:
-    with pytest.raises(ProcessTimeout, match=r"limit of 0\.2 s"):
+    with pytest.raises(ProcessTimeout, match=r"0\.2 s"):
         run_command(shell("exec sleep 60"), output=tmp_path / "output", limit_s=0.2)
 
 

@@ -1,6 +1,7 @@
 """Nothing without a valid marker of its own is ever deleted."""
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -164,7 +165,7 @@ def test_a_refusing_system_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise PermissionError(1, "Operation not permitted", str(path))
 
     monkeypatch.setattr(Path, "rmdir", refuse)
-    with pytest.raises(LsmtuneError, match=r"cannot remove .*trial: Operation not permitted"):
+    with pytest.raises(LsmtuneError, match=r"trial: Operation not permitted"):
         remove_workdir(path)
 
 
@@ -280,10 +281,10 @@ def test_a_directory_that_cannot_be_marked_is_not_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> int:
-        raise OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(UserError, match=r"trial: No space left"):
+    with pytest.raises(UserError, match=f"trial: {os.strerror(errno.ENOSPC)}"):
         create_workdir(tmp_path, "trial")
     assert list(tmp_path.iterdir()) == []
 

@@ -1,12 +1,12 @@
-//! Why a run comes to nothing.
+//! Reasons why a run cannot be simulated.
 
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It never ends: writes are stopped, or the flush behind them waits, and nothing runs.
+    /// The run never ends: writes are stopped or wait for a flush, and nothing runs.
     Stuck,
-    /// So many keys that were written are there no more, and were to be read.
+    /// FIFO compaction dropped `keys` keys that the reads need.
     Lost { keys: u64 },
 }
 
@@ -14,10 +14,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stuck => {
-                write!(formatter, "writes stand still for ever: nothing is left to be compacted")
+                write!(formatter, "the run never ends: writes stop and no compaction runs")
             }
             Self::Lost { keys } => {
-                write!(formatter, "FIFO compaction dropped {keys} keys that were to be read")
+                write!(formatter, "FIFO compaction dropped {keys} keys that the reads need")
             }
         }
     }

@@ -21,9 +21,7 @@ impl TryFrom<u8> for Style {
             0 => Ok(Self::Level),
             1 => Ok(Self::Universal),
             2 => Ok(Self::Fifo),
-            other => {
-                Err(format!("compaction_style: {other} is not simulated; allowed are 0, 1, 2"))
-            }
+            other => Err(format!("compaction_style: {other} is not simulated; allowed: 0, 1, 2")),
         }
     }
 }
@@ -49,7 +47,7 @@ impl TryFrom<u8> for Priority {
             2 => Ok(Self::OldestSmallestSequence),
             3 => Ok(Self::LeastOverlap),
             4 => Ok(Self::RoundRobin),
-            other => Err(format!("compaction_pri: {other} is unknown; allowed are 0 to 4")),
+            other => Err(format!("compaction_pri: unknown value {other}; allowed: 0 to 4")),
         }
     }
 }

@@ -71,7 +71,9 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
     engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)  # what is wrong is told before a folder is made
     for remark in found[1].base.notes:
-        tell(f"base: {remark}")
+        tell(f"baseline: {remark}")
+    if left_out := found[1].base.left_out:
+        tell(f"baseline: {len(left_out)} options of {spec.base} are left out")
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with (

@@ -8,7 +8,7 @@ from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.simulated import Simulated
 from lsmtune.engines.tikv import TiKV
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.tables import Cluster
 
 ENGINES: dict[str, Callable[[str, Cluster], Engine]] = {
@@ -26,5 +26,5 @@ def make_engine(name: str, program: str, cluster: Cluster | None = None) -> Engi
     `cluster` is where the user's TiKV is; without it, on this machine at its usual ports.
     """
     if name not in ENGINES:
-        raise UserError(f"engine: no {name!r}; known are {', '.join(ENGINES)}")
+        raise UserError(f"engine: {unknown_word('engine', name, ENGINES)}")
     return ENGINES[name](program, cluster or Cluster())

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
-from lsmtune.engines.rocksdb.options import settings_in
-from lsmtune.errors import ParseError, UserError
+from lsmtune.engines.rocksdb.options import family_names, settings_in, version_notes
+from lsmtune.errors import ParseError, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
+from lsmtune.knobs.option_text import DERIVED
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.metrics.options_file import parse_options
+from lsmtune.metrics.options_file import OptionsFile, parse_options
 from lsmtune.simulator import MODELLED_VERSION, Probe, Run, known_knobs, predict
 from lsmtune.trials import Base, Status, TrialSpec
 
@@ -35,14 +36,28 @@ class Simulated:
         return EngineFacts(MODELLED_VERSION, "lsmsim", False, "", _CODECS)
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """RocksDB's defaults, or what the user's file says of the knobs that are simulated."""
+        """Return RocksDB's defaults, with the user's values of the knobs that are simulated."""
         known = known_knobs()
-        defaults = {n: v for n, v in self.catalogue.defaults(1).items() if n in known}
+        every = self.catalogue.defaults(1)
+        defaults = {n: v for n, v in every.items() if n in known}
         if own is None:
             return Base(options=facts.options, settings=defaults, codecs=facts.codecs)
-        told = {n: v for n, v in self._told(own).items() if n in known}
+        try:
+            given = parse_options(own.options)
+        except ParseError as error:
+            raise UserError(f"base: {error}") from error
+        values = self._values(given, own.family)
         return Base(
-            options=own.options, settings=defaults | told, codecs=facts.codecs, given=own.options
+            options=own.options,
+            settings=defaults | {n: v for n, v in values.items() if n in known},
+            codecs=facts.codecs,
+            given=own.options,
+            notes=version_notes(given, facts.version),
+            left_out=tuple(
+                f"{name} = {value}: the simulator does not model it"
+                for name, value in values.items()
+                if name not in (*known, *DERIVED) and value != every.get(name)
+            ),
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
@@ -50,17 +65,16 @@ class Simulated:
         watch.phase("load")
         return Outcome(attempted(lambda: _measured(spec)), {})
 
-    def _told(self, own: OwnBase) -> Settings:
-        try:
-            sections = dict(parse_options(own.options).sections)
-        except ParseError as error:
-            raise UserError(f"base: {error}") from error
+    def _values(self, given: OptionsFile, family: str) -> Settings:
+        """Return the value of each knob in the user's file, for one column family of it."""
+        sections = dict(given.sections)
         for name in FAMILY_SECTIONS:
-            given = sections.get(f'{name} "{own.family}"')
-            if given is not None:
-                sections[f'{name} "{DEFAULT_FAMILY}"'] = given
-        if f'CFOptions "{own.family}"' not in sections:
-            raise UserError(f"base: it has no column family {own.family!r}")
+            theirs = sections.get(f'{name} "{family}"')
+            if theirs is not None:
+                sections[f'{name} "{DEFAULT_FAMILY}"'] = theirs
+        if f'CFOptions "{family}"' not in sections:
+            names = family_names(given.sections)
+            raise UserError(f"family: {unknown_word('column family', family, names)}")
         return settings_in(self.catalogue, sections)
 
 

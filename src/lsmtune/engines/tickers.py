@@ -20,7 +20,7 @@ def ticker(statistics: Statistics, name: str) -> int:
     """The ticker's count; TrialFailedError where it was not printed."""
     value = statistics.tickers.get(name)
     if value is None:
-        raise TrialFailedError(Status.UNREADABLE, f"RocksDB told no statistic {name}")
+        raise TrialFailedError(Status.UNREADABLE, f"RocksDB printed no statistic {name}")
     return value
 
 

@@ -73,7 +73,7 @@ def fit_factorial(levels: Levels, blocks: Sequence[int], outcome: Floats) -> Fac
     constant = np.column_stack([np.ones(len(values)), _columns(np.asarray(blocks))])
     full = least_squares(values, np.column_stack([constant, *own]))
     if full.df_resid < 1:
-        raise ValueError(f"{len(values)} runs are too few for {full.df_model:.0f} effects")
+        raise ValueError(f"{len(values)} runs are too few to estimate {full.df_model:.0f} effects")
     total = float(((values - values.mean()) ** 2).sum())
     tests = [
         _tested(full, values, [constant, *own[:at], *own[at + 1 :]], total)

@@ -33,7 +33,7 @@ class BestConfig:
     """
 
     name = "bestconfig"
-    summary = "BestConfig: Latin hypercubes, bounded around the best (Zhu et al. 2017)"
+    summary = "BestConfig (Zhu et al. 2017): Latin hypercubes, bounded around the best config"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next sample of the round that is under way."""

@@ -35,7 +35,7 @@ class CdbTune:
     """
 
     name = "cdbtune"
-    summary = "CDBTune: actor and critic over the last trial's metrics (Zhang et al. 2019)"
+    summary = "CDBTune (Zhang et al. 2019): reinforcement learning on the last trial's metrics"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """What the actor does after the last trial, with noise that falls with the trials."""

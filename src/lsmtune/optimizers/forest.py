@@ -43,7 +43,7 @@ class Forest:
     """
 
     name = "forest"
-    summary = "extremely randomised trees and expected improvement, as SMAC"
+    summary = "extremely randomised trees with expected improvement, similar to SMAC"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The candidate that promises most."""

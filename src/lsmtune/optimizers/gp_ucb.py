@@ -32,9 +32,11 @@ class UcbOptions(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    ucb: float = Field(default=1.0, ge=0, le=100)
-    schedule: Literal["constant", "growing", "falling"] = "constant"
-    start: Literal["advised", "random"] = "advised"
+    ucb: float = Field(default=1.0, ge=0, le=100, description="0 to 100")
+    schedule: Literal["constant", "growing", "falling"] = Field(
+        default="constant", description="constant, growing, falling"
+    )
+    start: Literal["advised", "random"] = Field(default="advised", description="advised, random")
 
     def at(self, trials: int) -> float:
         """The coefficient after so many trials."""
@@ -55,7 +57,7 @@ class GpUcb:
     """
 
     name = "gp-ucb"
-    summary = "Gaussian process with a confidence bound, as AutoTiKV and OtterTune, made right"
+    summary = "Gaussian process with a confidence bound, based on OtterTune and AutoTiKV"
 
     _random_starts = 10
 

@@ -50,7 +50,7 @@ class Guided:
     """
 
     name = "guided"
-    summary = "searches a simulator of the engine and corrects it by real runs; else gp-ucb"
+    summary = "searches a simulator and corrects it by real trials; default with a simulator"
 
     def __init__(self, foretell: Foretell | None = None, configs: int = _CONFIGS) -> None:
         self._foretell = foretell

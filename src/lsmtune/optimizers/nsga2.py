@@ -16,7 +16,7 @@ _POPULATION = 8
 
 def nsga2() -> OptunaOptimizer:
     """Non-dominated sorting genetic algorithm (Deb et al. 2002), for one goal or several."""
-    summary = "genetic algorithm NSGA-II (Optuna), for trade-offs between goals"
+    summary = "genetic algorithm NSGA-II (Optuna), for several objectives"
     return OptunaOptimizer("nsga2", summary, _sampler, _all)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.base import Optimizer
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ _PUBLISHED = {"gp-ucb": "gp-ucb-autotikv", "genetic": "genetic-jin2022"}
 def published_name(name: str) -> str:
     """The optimizer as its paper has it; UserError where none has it."""
     if name not in _PUBLISHED:
-        raise UserError(
-            f"--as-published: no paper's own {name!r} is here; those of {', '.join(_PUBLISHED)} are"
-        )
+        available = ", ".join(_PUBLISHED)
+        raise UserError(f"--as-published: not available for {name!r}; available: {available}")
     return _PUBLISHED[name]
 
 
@@ -73,7 +72,7 @@ def make_optimizer(
     """
     name, _, given = text.partition(":")
     if name not in OPTIMIZERS:
-        raise UserError(f"optimizer: no {name!r}; known are {', '.join(OPTIMIZERS)}")
+        raise UserError(f"optimizer: {unknown_word('optimizer', name, OPTIMIZERS)}")
     if name == _GUIDED and not given:
         optimizer: Optimizer = _module("guided").Guided(foretelling())
     else:
@@ -86,16 +85,18 @@ def make_optimizer(
 
 def _with_options(name: str, given: str) -> Optimizer:
     if name != _WITH_OPTIONS:
-        raise UserError(f"optimizer: {name} has no options; only {_WITH_OPTIONS} has")
+        raise UserError(f"optimizer: {name} has no options; only {_WITH_OPTIONS} has options")
     process = _module("gp_ucb")
     options = dict(part.partition("=")[::2] for part in given.split(","))
     try:
         made: Optimizer = process.GpUcb(process.UcbOptions.model_validate(options))
         return made
     except ValidationError as error:
-        first = error.errors()[0]
-        known = ", ".join(process.UcbOptions.model_fields)
-        key = first["loc"][0]
+        key = str(error.errors()[0]["loc"][0])
+        fields = process.UcbOptions.model_fields
+        if key not in fields:
+            raise UserError(f"optimizer: {name}: {unknown_word('option', key, fields)}") from None
         raise UserError(
-            f"optimizer: {name}:{given}: {key}: {first['msg'].lower()}; options are {known}"
+            f"optimizer: {name}: {key}: invalid value {options[key]!r}; "
+            f"allowed: {fields[key].description}"
         ) from None

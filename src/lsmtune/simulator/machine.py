@@ -132,7 +132,8 @@ def load_machine(path: Path, host: HostFacts) -> Machine | None:
     try:
         machine = Machine.model_validate(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, ValidationError) as error:
+        why = str(error).partition("\n")[0]
         raise UserError(
-            f"machine {path}: cannot be read ({error}); `lsmtune doctor --calibrate` writes it anew"
+            f"{path}: cannot read the calibration ({why}); run `lsmtune doctor --calibrate` again"
         ) from None
     return machine if machine.is_of(host) else None

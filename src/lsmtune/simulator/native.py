@@ -1,15 +1,16 @@
 """The native core, which is a wheel of its own: `lsmsim`, from native/."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Value
-from lsmtune.workloads import Workload
+from lsmtune.workloads import PRESETS, Workload
 
 _WHEEL = "lsmsim"
 MODELLED_VERSION = "7.8.3"
@@ -18,6 +19,8 @@ _OF_LOAD = {"name", "num", "operations", "key_size", "value_size", "threads",
             "compression_ratio"}  # fmt: skip
 """What the core knows of a load; everything else has to be left as it is by default."""
 
+
+_PLACE = re.compile(r" at line \d+ column \d+$")
 
 Constants = dict[str, Any]
 """Those of a machine: seconds, bytes a second, and for each codec its own (see machine.rs)."""
@@ -56,11 +59,6 @@ class Prediction:
     hangs: bool = False
 
 
-_NOT_SIMULATED = Prediction(
-    error=f"the load has parameters that are not simulated; known are {', '.join(sorted(_OF_LOAD))}"
-)
-
-
 def is_installed() -> bool:
     """Whether the native core is there."""
     return find_spec(_WHEEL) is not None
@@ -91,11 +89,17 @@ def predict(runs: Sequence[Run], constants: Constants | None = None) -> list[Pre
     UserError where the native core is not installed.
     """
     core = _core()
-    lines = [_asked(run) for run in runs]
-    answers = iter(core.simulate_lines([a for a in lines if a is not None], _machine(constants)))
+    refused = [_refusal(run) for run in runs]
+    lines = [_line(run) for run, reason in zip(runs, refused, strict=True) if reason is None]
+    try:
+        answers = iter(core.simulate_lines(lines, _machine(constants)))
+    except ValueError as error:
+        raise UserError(
+            f"calibration: {_without_place(error)}; run `lsmtune doctor --calibrate` again"
+        ) from None
     return [
-        _NOT_SIMULATED if asked is None else Prediction(**json.loads(next(answers)))
-        for asked in lines
+        _prediction(next(answers)) if reason is None else Prediction(error=reason)
+        for reason in refused
     ]
 
 
@@ -104,13 +108,13 @@ def recorded(run: Run, constants: Constants | None = None, frames: int = 600) ->
 
     UserError for a run that cannot be told.
     """
-    core, line = _core(), _asked(run)
-    if line is None:
-        raise UserError(str(_NOT_SIMULATED.error))
+    core = _core()
+    if (reason := _refusal(run)) is not None:
+        raise UserError(reason)
     try:
-        film: dict[str, Any] = json.loads(core.record_line(line, _machine(constants), frames))
+        film: dict[str, Any] = json.loads(core.record_line(_line(run), _machine(constants), frames))
     except ValueError as error:
-        raise UserError(f"the run cannot be simulated: {error}") from None
+        raise UserError(f"cannot simulate this run: {_without_place(error)}") from None
     return film
 
 
@@ -121,15 +125,37 @@ def _machine(constants: Constants | None) -> str:
 def _core() -> Any:
     if not is_installed():
         raise UserError(
-            "the simulator is not installed; with Rust's cargo at hand, `make setup` builds it"
+            "the simulator is not installed; install Rust's cargo, then run `make setup`"
         )
     return import_module(_WHEEL)
 
 
-def _asked(run: Run) -> str | None:
-    load = run.workload.model_dump(exclude_defaults=True)
-    if load.keys() - _OF_LOAD:
+def _prediction(answer: str) -> Prediction:
+    found = Prediction(**json.loads(answer))
+    return found if found.error is None else replace(found, error=_without_place(found.error))
+
+
+def _without_place(error: object) -> str:
+    """Return a message of the core without the place in its JSON, which no user has seen."""
+    return _PLACE.sub("", str(error))
+
+
+def _refusal(run: Run) -> str | None:
+    """Return why a workload cannot be simulated; None when it can."""
+    others = run.workload.model_dump(exclude_defaults=True).keys() - _OF_LOAD
+    if not others:
         return None
+    if "simulated" not in run.workload.preset.engines:
+        names = (name for name, preset in PRESETS.items() if "simulated" in preset.engines)
+        return f"workload: {run.workload.name} is not simulated; available: {', '.join(names)}"
+    return (
+        f"workload: not simulated: {', '.join(sorted(others))}; "
+        f"available: {', '.join(sorted(_OF_LOAD))}"
+    )
+
+
+def _line(run: Run) -> str:
+    """Return a run as one line of the core's input."""
     told = run.workload.model_dump(include=_OF_LOAD)
     line = {"workload": told, "knobs": dict(run.knobs), "seed": run.seed}
     if run.probe is not None:

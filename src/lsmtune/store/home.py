@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import LsmtuneError, UserError, unknown_word
 from lsmtune.knobs.types import Config
 from lsmtune.store.migrations import migrate
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
@@ -84,7 +84,9 @@ class Home:
     def _open(self, create: bool) -> None:
         database = self.path / _DATABASE
         if not create and not is_home(self.path):
-            raise UserError(f"--home {self.path}: there is no study in this folder yet")
+            raise UserError(
+                f"--home {self.path}: no study in this folder; `lsmtune tune` starts one"
+            )
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._check_is_ours(database)
@@ -92,14 +94,16 @@ class Home:
             self.evidence.mkdir(exist_ok=True)
             self.work.mkdir(exist_ok=True)
         except (OSError, sqlite3.Error) as error:
-            raise UserError(f"--home {self.path}: cannot be used: {_reason(error)}") from error
+            raise UserError(
+                f"--home {self.path}: cannot use this folder: {_reason(error)}"
+            ) from error
 
     def _check_is_ours(self, database: Path) -> None:
         """Refuse to spread files over a folder that somebody else filled."""
         found = {path for path in self.path.iterdir() if path != self.machine_path}
         if found and database not in found:
             raise UserError(
-                f"--home {self.path}: the folder is not empty and holds no lsmtune study; "
+                f"--home {self.path}: the folder contains other files and no lsmtune study; "
                 "name a new or empty folder"
             )
 
@@ -122,8 +126,9 @@ class Home:
         """The study of that name; UserError naming those that there are."""
         found = self.find_study(name)
         if found is None:
-            names = ", ".join(self.study_names()) or "none yet"
-            raise UserError(f"no study {name!r} in {self.path}; there are: {names}")
+            names = self.study_names()
+            wrong = unknown_word("study", name, names) if names else "it contains no study yet"
+            raise UserError(f"--home {self.path}: {wrong}")
         return found
 
     def study_names(self) -> list[str]:
@@ -225,7 +230,7 @@ class Home:
             if isinstance(error, OSError) and error.errno not in _DISK_ERRORS:
                 raise
             raise LsmtuneError(
-                f"--home {self.path}: nothing more can be kept there: {_reason(error)}"
+                f"--home {self.path}: cannot write there: {_reason(error)}"
             ) from error
 
     def _next_number(self, study: StoredStudy) -> int:

@@ -56,8 +56,8 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     while (version := _version(connection)) != len(MIGRATIONS):
         if version > len(MIGRATIONS):
             raise UserError(
-                f"{path} was written by a newer lsmtune (format {version}, this one reads up to "
-                f"{len(MIGRATIONS)}): please upgrade lsmtune"
+                f"{path}: written by a newer lsmtune (format {version}, this version reads up to "
+                f"{len(MIGRATIONS)}); upgrade lsmtune"
             )
         _step(connection, version)
 

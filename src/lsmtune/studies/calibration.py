@@ -39,8 +39,9 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
     spec = StudySpec(workload=Workload(num=_RECORDS), knobs="compression_type")
     _, ground = describe(spec, engine, folder)
     measured: list[Measured] = []
-    for settings in _probes(spec.space(ground)):
-        tell(f"calibrating: short run {len(measured) + 1}")
+    probes = list(_probes(spec.space(ground)))
+    for number, settings in enumerate(probes, start=1):
+        tell(f"calibration: run {number} of {len(probes)}")
         trial = TrialSpec(
             settings=settings, workload=spec.workload, protocol=_PROTOCOL, seed=spec.seed
         )
@@ -48,8 +49,9 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
             places = Places(directory, folder)
             result = engine.run(trial, ground.base, places, Watch(lambda phase: None)).result
         if not result.metrics:
-            raise LsmtuneError(f"calibrating: a run failed ({result.status.meaning}): "
-                               f"{result.reason}")  # fmt: skip
+            raise LsmtuneError(
+                f"calibration: run {number} failed ({result.status.meaning}): {result.reason}"
+            )
         run = Run(spec.workload, settings, spec.seed, _PROBE)
         measured.append(Measured(run, result.metrics))
     host = describe_host()

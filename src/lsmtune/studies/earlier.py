@@ -37,7 +37,7 @@ def earlier_studies(
             if len(runs) >= FEWEST and (spec.warm_start != _ALL or _shares_knobs(runs, space)):
                 found.append(_earlier(other, runs, spec, space))
         elif spec.warm_start != _ALL:
-            raise UserError(f"warm_start: {name!r} is no older than {study.name!r} itself")
+            raise UserError(f"warm_start: study {name!r} is not older than study {study.name!r}")
     return tuple(found)
 
 
@@ -49,8 +49,8 @@ def check_earlier(home: Home, spec: StudySpec) -> None:
         other = home.study(name)
         if (count := len(_usable(other, spec, home.trials(other)))) < FEWEST:
             raise UserError(
-                f"warm_start: {name!r} has {count} runs of {spec.engine} that tell of "
-                f"{spec.parsed_objective.name}; at least {FEWEST} are needed"
+                f"warm_start: study {name!r} has {count} complete runs of {spec.engine} with the "
+                f"metrics of {spec.parsed_objective.name}; at least {FEWEST} are needed"
             )
 
 

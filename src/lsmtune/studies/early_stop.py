@@ -30,12 +30,15 @@ def hopeless(
         reach = objective.values(bounds, base)
         for values in to_beat:
             if all(v * s < r for v, s, r in zip(values, slack, reach, strict=True)):
-                best = ", ".join(f"{value:.3f}" for value in values)
-                least = ", ".join(f"{value:.3f}" for value in reach)
-                return f"it could reach no better than {least} of the base; {best} is there already"
+                best, least = (" and ".join(map(_ratio, each)) for each in (values, reach))
+                return f"could still reach {least} baseline at best; another config has {best}"
         return None
 
     return judge
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.3f} ×"  # noqa: RUF001 - the usual sign
 
 
 def value_noise(

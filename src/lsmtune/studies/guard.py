@@ -29,6 +29,14 @@ class Judgement(StrEnum):
     SHIFTED = "taken back: the load has shifted"
     REFUSED = "refused by the store"
 
+    @property
+    def meaning(self) -> str:
+        """The judgement in words; the values are those of JSON documents."""
+        return _MEANINGS.get(self, "reverted")
+
+
+_MEANINGS = {Judgement.KEPT: "kept", Judgement.REFUSED: "refused by the engine"}
+
 
 def cost_ratio(metric: str, after: Sequence[Window], before: Sequence[Window]) -> Interval:
     """The metric after / before, turned so that below 1 is better; two windows a side at least."""
@@ -60,5 +68,5 @@ def shifted(after: Sequence[Window], before: Sequence[Window]) -> str | None:
             continue
         ratio = unpaired_ratio_interval(later, earlier)
         if ratio.low > _SHIFT or ratio.high < 1 / _SHIFT:
-            return f"{name.replace('_', ' ')} is {ratio.median:.2f} x what it was"
+            return f"the workload changed: {name} is {ratio.median:.2f} × of before"  # noqa: RUF001
     return None

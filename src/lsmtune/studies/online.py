@@ -17,6 +17,7 @@ from lsmtune.stats import Interval
 from lsmtune.store.home import now_text
 from lsmtune.store.records import NewTrial
 from lsmtune.studies.guard import (
+    LOSS,
     Judgement,
     cost_ratio,
     gains,
@@ -142,17 +143,20 @@ class OnlineTuner:
                 return Judgement.SHIFTED, trait
             if loses(metric, under, before):
                 self._set(self.current)
-                return Judgement.LOST, "a loss of 5 % or more is shown"
+                return Judgement.LOST, f"{metric} became worse by at least {100 * (LOSS - 1):.0f} %"
         self._set(self.current)
         if not gains(metric, under, before):
-            return Judgement.NOT_SHOWN, "the interval includes no change"
+            return Judgement.NOT_SHOWN, f"no gain is shown for {metric}"
         self._live.window(self._plan.window_s)
         again = self._windows()
         if (trait := shifted(again, before)) is not None:
             return Judgement.SHIFTED, trait
         if not gains(metric, under, again):
-            return Judgement.NOT_SHOWN, "what was set before has become as good"
-        return Judgement.KEPT, "better than before it and after it"
+            return (
+                Judgement.NOT_SHOWN,
+                f"{metric} did not become worse again after the change was reverted",
+            )
+        return Judgement.KEPT, f"{metric} was better than before the change and after it"
 
 
 def _rebased(earlier: Observation, cost: float) -> Observation:
@@ -173,7 +177,9 @@ def tune_online(
     """
     spec, names = study.spec, study.objective.metrics
     if len(names) != 1:
-        raise UserError(f"online: name one metric, not {study.objective.name}")
+        raise UserError(
+            f"objective: {study.objective.name} is not supported with [online]; name one metric"
+        )
     plan = Plan(names[0], online.window_s, online.windows, spec.trials, spec.seed)
     trial = study.trial_spec(study.space.default())
     with ExitStack() as stack:
@@ -191,7 +197,7 @@ def tune_online(
                 tell(step)
                 began_at, began = now_text(), time.monotonic()
         except TrialFailedError as failure:
-            raise LsmtuneError(f"online tuning ended: {failure}") from failure
+            raise LsmtuneError(f"online tuning stopped: {failure}") from failure
     return tuner.current
 
 
@@ -199,7 +205,7 @@ def _keep(study: Study, trial: TrialSpec, step: Step, began_at: str, took_s: flo
     status = Status.REFUSED if step.judgement is Judgement.REFUSED else Status.COMPLETE
     result = TrialResult(
         status=status,
-        reason=f"{step.judgement}: {step.reason}",
+        reason=f"{step.judgement.meaning}: {step.reason}",
         measurement=None if status is Status.REFUSED else _measurement(study, step),
     )
     spec = trial.model_copy(update={"settings": study.space.settings(step.config)})

@@ -175,9 +175,9 @@ def _disturbed(result: TrialResult, clock_jump_s: float) -> TrialResult:
         return result
     others = result.metrics.get("others_cpu_percent", 0.0)
     if clock_jump_s:
-        reason = f"the clock was set by {clock_jump_s:+.1f} s"
+        reason = f"the system clock was changed by {clock_jump_s:+.1f} s"
     elif others > DISTURBED_PERCENT:
-        reason = f"others used {others:.0f} % of the CPU"
+        reason = f"other processes used {others:.0f} % of the CPU"
     else:
         return result
     return result.model_copy(update={"status": Status.DISTURBED, "reason": reason})

@@ -67,7 +67,7 @@ def _run(study: Study, points: Sequence[Point], again: int, left: int, jobs: int
     role = Role.REPEAT if again else Role.TRIAL
     missing = [(place, point) for place, point in enumerate(points) if done[point] <= again]
     for group in _groups(missing, jobs):
-        word = "again" if again else "config"
+        word = "repeat of config" if again else "config"
         tasks = [
             _task(study, point, again * _SEEDS_A_ROUND + place, role,
                   f"{word} {place + 1} of {len(points)}{_time(study, (left - place) / jobs)}")
@@ -97,12 +97,12 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
     every metric the interval of their ratio holds 1 and is narrow enough to tell.
     """
     if study.spec.workload.preset.prepared:
-        return "runs on a built database are not run side by side"
+        return "this workload needs a prepared database"
     shared = {_point(t): t for t in study.trials() if t.role is Role.SHARED}
     missing = [(place, point) for place, point in enumerate(points) if point not in shared]
     for group in _groups(missing, jobs):
         tasks = [
-            _task(study, point, place, Role.SHARED, f"config {place + 1} side by side")
+            _task(study, point, place, Role.SHARED, f"config {place + 1} in parallel")
             for place, point in group
         ]
         study.run_together(tasks)
@@ -110,15 +110,13 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
     beside = {_point(t): t.result.metrics for t in complete_trials(study.trials(), Role.SHARED)}
     both = [point for point in points if point in alone and point in beside]
     if len(both) < _FEWEST_COMPARED:
-        return f"only {len(both)} configs ran both alone and side by side"
+        return f"only {len(both)} configs ran both alone and in parallel"
     for name in _COMPARED_METRICS:
         if all(name in alone[point] for point in both):
             ratio = ratio_interval([beside[p][name] for p in both], [alone[p][name] for p in both])
             if not (ratio.low <= 1 <= ratio.high) or ratio.relative_half_width > _WIDEST:
-                return (
-                    f"side by side {name} is {ratio.median:.2f} x ({ratio.low:.2f} to "
-                    f"{ratio.high:.2f}) of what it is alone"
-                )
+                measured = f"{ratio.median:.2f} × ({ratio.low:.2f}–{ratio.high:.2f})"  # noqa: RUF001
+                return f"{name} of parallel runs is {measured} that of single runs"
     return None
 
 
@@ -140,8 +138,8 @@ def usable_lines(path: Path, lines: Sequence[BatchLine]) -> list[BatchLine]:
     """The lines that can be run; UserError when there is none."""
     usable = [line for line in lines if line.error is None or line.knobs]
     if not usable:
-        first = f": {lines[0].error}" if lines else ""
-        raise UserError(f"batch {path}: it has no line that can be run{first}")
+        first = f"; the first error: {lines[0].error}" if lines else ""
+        raise UserError(f"batch {path}: no line can be run{first}")
     return usable
 
 

@@ -45,9 +45,9 @@ def why_to_stop(
     """
     fruitless, knobs = _fruitless(history, noise), len(space.knobs)
     if isinstance(until, int):
-        return f"no gain in {fruitless} trials" if fruitless >= until else None
+        return f"no gain in the last {fruitless} trials" if fruitless >= until else None
     if fruitless >= max(_FEWEST_FRUITLESS, _FRUITLESS_A_KNOB * knobs):
-        return f"stable: no gain in {fruitless} trials"
+        return f"stable: no gain in the last {fruitless} trials"
     if len(history) - _DECISIONS < fewest_trials(knobs):
         return None
     promises = (
@@ -56,7 +56,10 @@ def why_to_stop(
     gain, deviation = next(promises)
     if gain >= deviation or any(gain >= deviation for gain, deviation in promises):
         return None
-    return f"stable: expected improvement {_percent(gain)} is below the noise {_percent(deviation)}"
+    return (
+        f"stable: the expected improvement of {_percent(gain)} is less than the noise of one run, "
+        f"{_percent(deviation)}"
+    )
 
 
 def _percent(logarithm: float) -> str:

@@ -58,7 +58,7 @@ class Study:
         self, home: Home, stored: StoredStudy, spec: StudySpec, engine: Engine, listener: Listener
     ) -> None:
         if stored.base is None:
-            raise LsmtuneError(f"study {stored.name!r} has lost its base")
+            raise LsmtuneError(f"study {stored.name!r}: its baseline is missing; start a new study")
         self.home = home
         self.stored = stored
         self.spec = spec
@@ -91,7 +91,7 @@ class Study:
             history = self.history()
             config = optimizer.ask(self.space, history, self.spec.seed)
             if config in seen(history):
-                return "every config of the space has been tried"
+                return "all configs of the knob space have been tried"
             title = f"trial {len(history)}{of_all}"
             self.run(Task(title, Role.TRIAL, config, self.trial_spec(config), self._hopeless()))
         return ended
@@ -105,16 +105,20 @@ class Study:
         """Measure the base as often as the spec says; LsmtuneError when it cannot be."""
         config = self.space.default()
         while (done := len(self._complete_base())) < self.spec.base_runs:
-            title = f"base {done + 1} of {self.spec.base_runs}"
+            title = f"baseline {done + 1} of {self.spec.base_runs}"
             # Under seeds of their own: how far runs of one config differ includes the load's keys.
             spec = self.trial_spec(config).model_copy(update={"seed": self.spec.seed + done})
             result = self.run(Task(title, Role.BASE, config, spec))
             if result.status is not Status.COMPLETE:
                 raise LsmtuneError(
-                    f"the base could not be measured ({result.status.meaning}): {result.reason}"
+                    f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
                 )
-        if missing := self.objective.missing(base_metrics(self.trials())):
-            raise UserError(f"objective: the base has no {', '.join(missing)} under this load")
+        measured = base_metrics(self.trials())
+        if missing := self.objective.missing(measured):
+            raise UserError(
+                f"objective: this workload does not measure {', '.join(missing)}; "
+                f"available: {', '.join(sorted(measured))}"
+            )
 
     def run(self, task: Task) -> TrialResult:
         """Run and keep a trial."""
@@ -235,7 +239,7 @@ class Study:
                 config = finalist.trial.config
                 spec = self.trial_spec(config)
                 spec = spec.model_copy(update={"seed": spec.seed + repeat})
-                title = f"finalist (trial {finalist.trial.number}) again"
+                title = f"repeat of trial {finalist.trial.number}"
                 self.run(Task(title, Role.REPEAT, config, spec))
 
     def _as_searched(self) -> list[StoredTrial]:
@@ -251,10 +255,10 @@ class Study:
         """Why the search has an end; None while it goes on."""
         trials, spec = self._as_searched(), self.spec
         if len(undisturbed(trials, Role.TRIAL)) >= spec.trials:
-            return f"all {spec.trials} trials have run"
+            return f"all {spec.trials} trials are done"
         used_s = sum(t.duration_s for t in trials if t.role is Role.TRIAL)
         if spec.budget_s is not None and used_s >= spec.budget_s:
-            return f"the {format_duration(spec.budget_s)} for searching are used up"
+            return f"the search budget of {format_duration(spec.budget_s)} is used up"
         if spec.until is None or not trials:
             return None
         noise = value_noise(self.objective, base_metrics(trials), repeated_runs(trials))
@@ -304,7 +308,7 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
     make_optimizer(spec.optimizer)
     for path in spec.workload.file_paths:
         if not path.exists():
-            raise UserError(f"workload: {path} is not there")
+            raise UserError(f"workload: no file {path}")
     with workdir(folder, f"{spec.name}-describe") as directory:
         facts = engine.describe(directory)
         base = engine.base(facts, _own_base(spec), directory)
@@ -320,7 +324,8 @@ def _own_base(spec: StudySpec) -> OwnBase | None:
     try:
         text = Path(spec.base).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"base {spec.base}: cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else "not a text file"
+        raise UserError(f"base: cannot read {spec.base}: {why}") from error
     return OwnBase(text, spec.family)
 
 
@@ -349,5 +354,5 @@ def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:
         if then.get(key) != now.get(key)
     )
     raise UserError(
-        f"study {spec.name!r} exists with other settings ({changes}); give --study another name"
+        f"study {spec.name!r} exists with other settings ({changes}); use another name: --study"
     )

@@ -56,7 +56,7 @@ def sweep(study: Study, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
             continue
         held = {"seed": step.seed, "base_settings": study.space.settings(base)}
         spec = study.trial_spec(step.config).model_copy(update=held)
-        what = "base" if step.cell is None else "cell"
+        what = "baseline" if step.cell is None else "cell"
         title = f"run {place + 1} of {len(steps)} ({what}){_time(study, len(steps) - place)}"
         result = study.run(Task(title, step.role, step.config, spec))
         if step.cell is None:
@@ -68,10 +68,13 @@ def _check_base(result: TrialResult, experiment: Sweep) -> None:
     """LsmtuneError where the base could not be measured, UserError where a metric is missing."""
     if result.status is not Status.COMPLETE:
         raise LsmtuneError(
-            f"the base could not be measured ({result.status.meaning}): {result.reason}"
+            f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
         )
     if missing := [name for name in experiment.metrics if name not in result.metrics]:
-        raise UserError(f"sweep.metrics: {missing[0]} is not measured under this load")
+        raise UserError(
+            f"sweep.metrics: this workload does not measure {', '.join(missing)}; "
+            f"available: {', '.join(sorted(result.metrics))}"
+        )
 
 
 def _outcomes(study: Study, steps: Sequence[Step]) -> list[tuple[Step, TrialResult]]:
@@ -121,7 +124,7 @@ def _cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Conf
         values = {**default, **experiment.values(cell, study.ground.catalogue)}
         if violations := study.space.violations(values):
             told = ", ".join(f"{name} = {values[name]}" for name in experiment.knob_names)
-            raise UserError(f"sweep: the cell {told} cannot be run: {'; '.join(violations)}")
+            raise UserError(f"sweep: {told} is not allowed: {'. '.join(violations)}")
         found[cell] = study.space.canonical(values)
     return found
 

@@ -25,7 +25,7 @@ _PRECISE = 0.05
 """The interval's half width at which no more pairs are run."""
 _FIRST_SEED = 10_007
 _MOST_FAILURES = 3
-_SIDES = {Role.VERIFY_BEST: "winner", Role.VERIFY_BASE: "base"}
+_SIDES = {Role.VERIFY_BEST: "winner", Role.VERIFY_BASE: "baseline"}
 
 
 def verify(study: Study, scale: str, workload: Workload, trial: int | None = None) -> Verdict:
@@ -34,8 +34,8 @@ def verify(study: Study, scale: str, workload: Workload, trial: int | None = Non
         return verify_trial(study, _searched(study, trial), scale, workload)
     if (winner := study.best()) is None:
         raise UserError(
-            f"study {study.stored.name!r}: no trial beat the base within the limits, so there is "
-            "nothing to verify"
+            f"study {study.stored.name!r}: nothing to verify; no trial is better than the baseline "
+            "and keeps all constraints"
         )
     return verify_trial(study, winner.trial, scale, workload)
 
@@ -56,7 +56,11 @@ def verify_contenders(study: Study) -> None:
 def _searched(study: Study, number: int) -> StoredTrial:
     found = [t for t in complete_trials(study.trials(), Role.TRIAL) if t.number == number]
     if not found:
-        raise UserError(f"--trial {number}: study {study.stored.name!r} measured no such trial")
+        name = study.stored.name
+        raise UserError(
+            f"--trial {number}: study {name!r} has no complete trial of this number; "
+            f"see `lsmtune trials {name}`"
+        )
     return found[0]
 
 
@@ -127,6 +131,6 @@ def _check_failures(runs: Sequence[StoredTrial]) -> None:
     failed = [trial.result for trial in runs if trial.result.status not in measured]
     if len(failed) > _MOST_FAILURES:
         raise LsmtuneError(
-            f"verification given up: {len(failed)} of its runs failed, the last one because "
+            f"verification stopped: {len(failed)} of its runs failed; the last one: "
             f"{failed[-1].status.meaning}: {failed[-1].reason}"
         )

@@ -6,8 +6,8 @@ from typing import Literal
 from lsmtune.errors import LsmtuneError
 
 _MESSAGES = {
-    "wall": "the process did not end within its limit of {:g} s",
-    "silence": "the process gave no sign of life for {:g} s",
+    "wall": "time limit of {:g} s exceeded",
+    "silence": "no activity for {:g} s",
 }
 
 

@@ -19,10 +19,10 @@ _PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 _libc = ctypes.CDLL(None)
 
 _WHY_NOT_STARTED = {
-    errno.ENOENT: "there is no such program, or the interpreter that it names is missing",
-    errno.ENOTDIR: "there is no such program",
-    errno.EACCES: "it may not be executed (no execute permission, or a directory)",
-    errno.ENOEXEC: "it is not a program that this machine can run",
+    errno.ENOENT: "program not found, or its interpreter is missing",
+    errno.ENOTDIR: "program not found",
+    errno.EACCES: "not executable (no permission, or a directory)",
+    errno.ENOEXEC: "not a program for this machine",
 }
 
 

@@ -58,7 +58,7 @@ def study_lock(path: Path, what: str) -> Iterator[None]:
         lock.acquire(blocking=False)
     except Timeout as error:
         holder = f"another lsmtune process{_holder(path)}"
-        raise UserError(f"{what} is in use: {holder} is working on it") from error
+        raise UserError(f"{what}: in use by {holder}; wait until it ends") from error
     except OSError as error:
         raise _unusable(path, error) from error
     try:
@@ -77,7 +77,7 @@ class _Once:
     def __call__(self) -> None:
         if self._on_wait is not None:
             holder = _holder(self._path)
-            self._on_wait(f"waiting for the timed trial of another lsmtune process{holder}")
+            self._on_wait(f"waiting for a timed trial of another lsmtune process{holder}")
             self._on_wait = None
 
 
@@ -107,4 +107,4 @@ def _holder(path: Path) -> str:
 
 
 def _unusable(path: Path, error: OSError) -> UserError:
-    return UserError(f"cannot use the lock file {error.filename or path}: {error.strerror}")
+    return UserError(f"lock file {error.filename or path}: cannot use it: {error.strerror}")

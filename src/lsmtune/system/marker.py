@@ -25,7 +25,8 @@ class Marker:
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"{self.path}: cannot be read: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else "not a text file"
+            raise UserError(f"cannot read {self.path}: {why}") from error
 
     def leave(self, text: str) -> None:
         """Leave the text, in the place of one that was there."""
@@ -38,7 +39,7 @@ class Marker:
                 os.fsync(file.fileno())
             new.replace(self.path)
         except OSError as error:
-            raise UserError(f"{self.path}: cannot be written: {error.strerror}") from error
+            raise UserError(f"cannot write {self.path}: {error.strerror}") from error
 
     def clear(self) -> None:
         """Nothing needs to be remembered any more."""

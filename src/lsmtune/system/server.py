@@ -22,7 +22,7 @@ def check_port(port: int) -> None:
         try:
             listener.bind((LOCALHOST, port))
         except OSError as error:
-            raise UserError(f"--port {port}: cannot be used: {error.strerror}") from error
+            raise UserError(f"--port {port}: cannot use this port: {error.strerror}") from error
 
 
 def serve(argv: Sequence[str], port: int, workdir: Path, on_ready: Callable[[], None]) -> None:
@@ -41,8 +41,10 @@ def serve(argv: Sequence[str], port: int, workdir: Path, on_ready: Callable[[], 
                 told = True
                 on_ready()
     lines = stderr.read_text(errors="replace").split("\n")
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "it did not say why")
-    raise LsmtuneError(f"{Path(argv[0]).name} ended by itself: {last}")
+    last = next(
+        (line.strip() for line in reversed(lines) if line.strip()), "it printed no error message"
+    )
+    raise LsmtuneError(f"{Path(argv[0]).name} ended unexpectedly: {last}")
 
 
 def open_browser(url: str) -> None:

@@ -39,7 +39,8 @@ class StandIn:
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"{path}: cannot be read: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else "not a text file"
+            raise UserError(f"cannot read {path}: {why}") from error
 
     def write(self, text: str) -> None:
         """Put the text in the file's place, readable for whom the own one is."""
@@ -54,7 +55,7 @@ class StandIn:
             with suppress(PermissionError):  # only root may give files away
                 os.chown(self.path, owner.st_uid, owner.st_gid)
         except OSError as error:
-            raise UserError(f"{self.path}: cannot be written: {error.strerror}") from error
+            raise UserError(f"cannot write {self.path}: {error.strerror}") from error
 
     def is_ours(self) -> bool:
         """Whether a text of ours stands in the place, to the byte."""

@@ -50,7 +50,7 @@ def create_workdir(parent: Path, name: str) -> Path:
     Raises UserError when `name` is not a plain name, exists already, or cannot be made.
     """
     if Path(name).name != name:
-        raise UserError(f"a work directory needs a plain name, not {name!r}")
+        raise UserError(f"work directory: invalid name {name!r}; use a plain file name")
     path = parent / name
     try:
         if os.path.lexists(path):  # a rename would replace an empty directory
@@ -60,7 +60,7 @@ def create_workdir(parent: Path, name: str) -> Path:
         _write_marker(draft, path)
         draft.rename(path)
     except OSError as error:
-        raise UserError(f"cannot make the work directory {path}: {error.strerror}") from error
+        raise UserError(f"cannot create the work directory {path}: {error.strerror}") from error
     return path
 
 
@@ -197,14 +197,14 @@ def _own_marker(path: Path) -> _Marker:
 def _read_marker(path: Path) -> _Marker:
     """Return the marker of a directory; raises UserError for all that may not be deleted."""
     if path.is_symlink() or not path.is_dir():
-        raise UserError(f"{path} is not removed: it is not a directory")
+        raise UserError(f"{path} was not removed: it is not a directory")
     marker_path = path / MARKER_NAME
     try:
         marker = _Marker.model_validate_json(marker_path.read_text())
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} is not removed: it has no valid {MARKER_NAME}") from error
+        raise UserError(f"{path} was not removed: it contains no valid {MARKER_NAME}") from error
     if marker.path != _place(path):
-        raise UserError(f"{path} is not removed: lsmtune made it as {marker.path}")
+        raise UserError(f"{path} was not removed: lsmtune created it as {marker.path}")
     return marker
 
 

@@ -87,13 +87,17 @@ def _note_unknown_version(version: str, incomplete: list[str]) -> None:
         (oldest, told < version_number(oldest)), (newest, told > version_number(newest))
     ):  # fmt: skip
         if unknown:
-            incomplete.append(f"{version}'s own defaults are not known, {nearest}'s are taken")
+            incomplete.append(
+                f"the defaults of RocksDB {version} are unknown; those of {nearest} are used"
+            )
 
 
 def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionTable]:
     """The last table of each column family, if the last dump says enough of the LOG."""
     if not content.dump_text:
-        incomplete.append("no dump tells the tables by level, the stall time, the tickers")
+        incomplete.append(
+            "no usable statistics dump: level tables, stall time and tickers are missing"
+        )
     tables = {table.column_family: table for table in parse_compaction_tables(content.dump_text)}
     incomplete += [fault for table in tables.values() for fault in table.incomplete]
     return tables
@@ -106,7 +110,7 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
     span = content.last_micros - content.first_micros
     if content.dumps[-1].micros - content.first_micros < _STALE * span:
         incomplete.append(
-            "the last dump of statistics was written early in the LOG, it is left out"
+            "the last statistics dump is from the first half of the LOG; it is not used"
         )
         content.dumps, content.dump_text, content.statistics = [], "", Statistics({}, {}, ())
 
@@ -115,7 +119,7 @@ def _stall_counts(content: LogContent, incomplete: list[str]) -> Mapping[str, in
     try:
         return parse_stall_summary(content.dump_text).counts
     except ParseError as error:
-        incomplete.append(f"the stalls of the last dump cannot be read: {error}")
+        incomplete.append(f"cannot read the stall counts of the last statistics dump: {error}")
         return {}
 
 
@@ -136,7 +140,9 @@ def _totals(
         # Of the same time as what clients wrote: since the database was opened.
         flushed, compacted = (tickers[f"rocksdb.{kind}.write.bytes"] for kind in _WRITERS)
     if amplification is None:
-        incomplete.append("what the clients wrote is not told: no exact write amplification")
+        incomplete.append(
+            "the bytes that clients wrote are missing: write amplification is unknown"
+        )
     return Totals(
         flush_write_bytes=flushed,
         compact_write_bytes=compacted,

@@ -25,6 +25,7 @@ _FORCED = {
     "Write Buffer Manager Initiated": ("memory-limit", "db_write_buffer_size"),
 }
 _L0_FILES_LEFT = 20
+_HITS = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
 
 
 def find(inspection: Inspection) -> tuple[Finding, ...]:
@@ -37,8 +38,9 @@ def find(inspection: Inspection) -> tuple[Finding, ...]:
 def _errors(log: Inspection) -> Iterator[Finding]:
     if log.troubles:
         yield Finding(
-            "errors", "The LOG tells of errors: look at these before any option",
-            f"{log.trouble_lines} lines, the first: {log.troubles[0]}", (), 1.0,
+            "errors", "The LOG contains errors: check these before any option",
+            f"Number of error lines: {log.trouble_lines}. The first one: {log.troubles[0]}",
+            (), 1.0,
         )  # fmt: skip
 
 
@@ -46,8 +48,8 @@ def _no_compaction(log: Inspection) -> Iterator[Finding]:
     last = log.shapes[-1].files[0] if log.shapes and log.shapes[-1].files else 0
     if log.option("disable_auto_compactions") in ("1", "true") and last >= _L0_FILES_LEFT:
         yield Finding(
-            "compaction-off", "Compaction is switched off",
-            f"disable_auto_compactions is set and level 0 holds {last} files",
+            "compaction-off", "Automatic compaction is off",
+            f"disable_auto_compactions is set, and level 0 has {last} files.",
             ("disable_auto_compactions",), 0.95,
         )  # fmt: skip
 
@@ -62,10 +64,13 @@ def _no_filter(log: Inspection) -> Iterator[Finding]:
     blocks = _data_blocks(log) / gets
     if blocks > _BLOCKS_A_GET or _found_share(log) < 1 / _BLOCKS_A_GET:
         share = (log.load.read_percent or 0) / 100
+        found_none = (
+            f", and {_percent(1 - _found_share(log))} found no key" if _counts_hits(log) else ""
+        )
         yield Finding(
-            "no-filter", "Gets look for keys in files that do not hold them",
-            f"there is no filter (filter_policy is nullptr), {1 - _found_share(log):.0%} of "
-            f"{gets:,} gets found nothing, and a get looked at {blocks:.2g} data blocks",
+            "no-filter", "Gets read files that do not contain their key",
+            f"There is no filter: filter_policy is nullptr. {gets:,} gets read {blocks:.2g} "
+            f"data blocks each{found_none}.",
             ("filter_policy", "memtable_prefix_bloom_size_ratio", "optimize_filters_for_hits"),
             (0.5 + share / 2) * min(1.0, blocks * (1.5 - _found_share(log))),
         )  # fmt: skip
@@ -83,9 +88,9 @@ def _small_cache(log: Inspection) -> Iterator[Finding]:
     if inserted >= _THRASHED * capacity and rate < _HITS_ENOUGH:
         share = (log.load.read_percent or 0) / 100
         yield Finding(
-            "small-cache", "The block cache is too small for what is read",
-            f"{rate:.0%} of the data blocks were found in a cache of {format_bytes(capacity)}, "
-            f"through which {format_bytes(inserted)} went",
+            "small-cache", "The block cache is too small for the data that is read",
+            f"{_percent(rate)} of the {'data ' if data else ''}blocks were in the cache of "
+            f"{format_bytes(capacity)}. {format_bytes(inserted)} were inserted into it.",
             ("block_cache", "cache_index_and_filter_blocks", "block_size"),
             (0.5 + share / 2) * (1 - rate) * 0.9,
         )  # fmt: skip
@@ -99,13 +104,15 @@ def _tombstones(log: Inspection) -> Iterator[Finding]:
     many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
     if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
         return
-    evidence = f"{deletes:.0f} % of the entries that were flushed are deletions"
+    evidence = f"Of the flushed entries {deletes:.0f} % are deletions"
     if ranges:
         evidence += f", with {ranges:,} range deletions"
+    evidence += "."
     if seeks:
-        evidence += f"; {seeks:,} seeks passed over {skipped / seeks:.3g} hidden entries each"
+        each = f"{skipped / seeks:.3g} deleted or overwritten entries each"
+        evidence += f" {seeks:,} seeks skipped {each}."
     yield Finding(
-        "tombstones", "Deleted keys stay in the tree and lie in the way of scans" if seeks
+        "tombstones", "Scans skip many deleted or overwritten entries" if many_skips
         else "Many deletions: deleted keys stay in the tree until compaction drops them", evidence,
         ("periodic_compaction_seconds", "ttl", "compaction_pri",
          "max_sequential_skip_in_iterations"),
@@ -117,8 +124,8 @@ def _write_amp(log: Inspection) -> Iterator[Finding]:
     amplification = log.totals.write_amp or 0.0
     if amplification >= _MUCH_WRITE_AMP:
         yield Finding(
-            "write-amp", "Every byte is written many times over",
-            f"write amplification is {amplification:.3g}, from {log.totals.write_amp_from}",
+            "write-amp", "RocksDB writes every byte many times",
+            f"Write amplification is {amplification:.3g}, from {log.totals.write_amp_from}.",
             ("compaction_style", "max_bytes_for_level_multiplier", "max_bytes_for_level_base",
              "write_buffer_size"),
             min(0.5, amplification / 100),
@@ -132,8 +139,9 @@ def _forced_flushes(log: Inspection) -> Iterator[Finding]:
         share = reasons.count(reason) / len(reasons)
         if share >= _FORCED_SHARE:
             yield Finding(
-                code, f"Memtables are flushed before they are full: {reason}",
-                f"{share:.0%} of {len(reasons)} flushes had this reason", (option,), share / 2,
+                code, f"Memtables are flushed before they are full ({reason})",
+                f"{_percent(share)} of {len(reasons)} flushes have this reason.",
+                (option,), share / 2,
             )  # fmt: skip
 
 
@@ -142,12 +150,20 @@ def _data_blocks(log: Inspection) -> int:
 
 
 def _found_share(log: Inspection) -> float:
-    """Share of the gets that found their key; 1 where the tickers do not tell."""
+    """Return the share of gets that found their key; 1 when the tickers for it are missing."""
     gets = log.ticker("number.keys.read")
-    names = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
-    if not gets or not any(name in log.tickers for name in names):
+    if not gets or not _counts_hits(log):
         return 1.0
-    return min(1.0, sum(log.tickers.get(name, 0) for name in names) / gets)
+    return min(1.0, sum(log.tickers.get(name, 0) for name in _HITS) / gets)
+
+
+def _counts_hits(log: Inspection) -> bool:
+    """Return whether the LOG has a ticker of gets that found their key."""
+    return any(name in log.tickers for name in _HITS)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 _RULES: tuple[Callable[[Inspection], Iterator[Finding]], ...] = (

@@ -45,7 +45,7 @@ def _parts(path: Path) -> list[Path]:
         return [path]
     parts = [part for name in _LOG_NAMES for part in sorted(path.glob(name))]
     if not parts:
-        raise UserError(f"{path}: there is no LOG in this folder")
+        raise UserError(f"{path}: no LOG file in this folder")
     return parts
 
 
@@ -53,15 +53,15 @@ def _db_bench(path: Path, text: str) -> LogContent:
     """The content of an output of db_bench, which tells nothing of single events."""
     content, dump = LogContent(), parse_stats_dump(text)
     if dump is None and not any(found(text) for found in (_results, parse_compaction_tables)):
-        raise UserError(f"{path}: is neither a LOG of RocksDB nor an output of db_bench")
+        raise UserError(f"{path}: not a RocksDB LOG and not db_bench output")
     try:
         content.statistics = parse_statistics(text)
     except ParseError as error:
-        content.incomplete.append(f"the tickers cannot be read: {error}")
+        content.incomplete.append(f"cannot read the tickers: {error}")
     content.version = parse_banner(text, "").rocksdb_version
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
-    content.incomplete.append("an output of db_bench tells neither options nor single compactions")
+    content.incomplete.append("db_bench output contains no options and no single compactions")
     return content
 
 

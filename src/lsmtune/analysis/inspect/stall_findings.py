@@ -17,7 +17,7 @@ _COUNTED = {
                 "memtable-limit-stops"),
     _PENDING: ("stop for pending_compaction_bytes", "slowdown for pending_compaction_bytes",
               "pending-compaction-bytes-delays", "pending-compaction-bytes-stops"),
-    "the limit of all memtables": ("write-buffer-manager-limit-stops",),
+    "memory limit of all memtables": ("write-buffer-manager-limit-stops",),
 }  # fmt: skip
 _DEFAULT_SLOWDOWN = 20
 _BUSY = 0.8
@@ -32,7 +32,7 @@ class _Stalls:
 
     share: float
     by_cause: dict[str, float]
-    told: str
+    evidence: str
 
     def of(self, *causes: str) -> float:
         """The share of the time that these causes held writes."""
@@ -63,23 +63,24 @@ def _stalls(log: Inspection) -> _Stalls | None:
     total = sum(weights.values())
     by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
     parts = (
-        "for a reason that is not told"
+        "cause not recorded"
         if not by_cause
         else ", ".join(
-            f"{share:.0%} by {cause}"
+            f"{cause} {100 * share:.0f} %"
             for cause, share in sorted(by_cause.items(), key=lambda p: -p[1])
             if share >= _WORTH_TELLING
         )
     )
     if log.totals.stall_percent is not None:
         share = log.totals.stall_percent / 100
-        return _Stalls(share, by_cause, f"{share:.0%} of the time writes stalled ({parts})")
+        return _Stalls(
+            share, by_cause, f"Writes stalled {100 * share:.0f} % of the time ({parts})."
+        )
     if log.span_s and seconds:
         spans = [(stall.begin_micros, stall.end_micros) for stall in log.stalls]
         share = covered_s(spans) / log.span_s
-        return _Stalls(
-            share, by_cause, f"for up to {share:.0%} of the time writes were held ({parts})"
-        )
+        evidence = f"Writes were slowed down or stopped for at most {100 * share:.0f} % of the time"
+        return _Stalls(share, by_cause, f"{evidence} ({parts}).")
     return None
 
 
@@ -97,10 +98,10 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     )
     if not suspicion:
         return
-    often = f", and one was flushed every {pause_s:.2g} s" if pause_s else ""
+    often = f", and RocksDB flushed one every {pause_s:.2g} s" if pause_s else ""
     yield Finding(
-        "small-memtable", "Memtables are too small: flushes and level 0 do not keep up",
-        f"{stalls.told}; a memtable holds {format_bytes(size)}{often}",
+        "small-memtable", "Memtables are too small: flushes and level 0 cannot keep up",
+        f"{stalls.evidence} The size of a memtable is {format_bytes(size)}{often}.",
         ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge"),
         stalls.of(_L0, _MEMTABLES) * suspicion,
     )  # fmt: skip
@@ -122,9 +123,9 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     jobs = log.number("max_background_jobs")
     suspicion = {1: 1.0 if jobs == 1 else 0.7, 2: 0.4}.get(slots, 0.2)
     yield Finding(
-        "few-jobs", "Too few compactions may run at once",
-        f"{stalls.told}; {slots} compaction{'s' if slots > 1 else ''} may run at a time, and "
-        f"while the load ran {busy:.2g} did on average",
+        "few-jobs", "Too few compactions may run at the same time",
+        f"{stalls.evidence} At most {slots} may run at a time. Between the first and the "
+        f"last stall {busy:.2g} ran on average.",
         (_slots_option(log), "max_subcompactions", "compression"),
         stalls.share * suspicion,
     )  # fmt: skip
@@ -171,9 +172,9 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     suspicion = next(degree for files, degree in suspicions if slow <= files)
     if stalls.of(_L0):
         yield Finding(
-            "low-l0-trigger", "Writes are held while level 0 has few files",
-            f"{stalls.told}; writes slow down at {slow:.0f} files in level 0 and stop at "
-            f"{stop:.0f}, compaction begins at {compact:.0f}",
+            "low-l0-trigger", "Writes are slowed down although level 0 has few files",
+            f"{stalls.evidence} Writes slow down at {slow:.0f} files in level 0 and stop at "
+            f"{stop:.0f}. Compaction starts at {compact:.0f}.",
             ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
              "level0_file_num_compaction_trigger"),
             stalls.of(_L0) * suspicion,
@@ -188,9 +189,9 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         return
     low = soft < 10 * base
     yield Finding(
-        "pending-bytes", "Writes are held because compaction owes too much",
-        f"{stalls.told}; writes slow down at {format_bytes(soft)} still to compact and stop at "
-        f"{format_bytes(hard)}, level 1 holds {format_bytes(base)}",
+        "pending-bytes", "Writes are slowed down because too many bytes wait for compaction",
+        f"{stalls.evidence} Writes slow down at {format_bytes(soft)} of pending bytes and stop at "
+        f"{format_bytes(hard)}. The target size of level 1 is {format_bytes(base)}.",
         ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit",
          "max_background_jobs"),
         share * (1.0 if low else 0.5),
@@ -199,10 +200,10 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     busy = _busy_compactions(log)
-    often = f"; {busy:.2g} compactions ran on average" if busy is not None else ""
+    often = f" On average {busy:.2g} compactions ran meanwhile." if busy is not None else ""
     return Finding(
-        "compaction-behind", "Writes come faster than flushes and compactions take them",
-        f"{stalls.told}{often}",
+        "compaction-behind", "Writes arrive faster than flushes and compactions can process",
+        f"{stalls.evidence}{often}",
         ("max_background_jobs", "write_buffer_size", "compression", "compaction_style"),
         stalls.share * 0.3,
     )  # fmt: skip

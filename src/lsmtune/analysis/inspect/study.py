@@ -41,7 +41,7 @@ def study_files(log: Inspection, options_path: str) -> tuple[str, str]:
     UserError where the LOG tells nothing of options or of the load.
     """
     if not log.option("write_buffer_size"):
-        raise UserError(f"{log.name}: tells no options, so that no study can be made of it")
+        raise UserError(f"{log.name}: contains no options, so no study can be made from it")
     return "\n".join([*_study(log, options_path), ""]), options_text(log)
 
 
@@ -103,8 +103,9 @@ def _filter(text: str, load: Load) -> str:
 
 
 def _study(log: Inspection, options_path: str) -> Iterator[str]:
-    yield f"# Made from {log.name}: a load like the one it saw, on its own options."
-    yield "# What a LOG does not tell is db_bench's: how keys are drawn, how values repeat."
+    yield f"# Created from {log.name}."
+    yield "# The workload is similar to that of the LOG. The baseline has the options of the LOG."
+    yield "# A LOG does not record how keys are chosen or how values repeat: db_bench decides that."
     yield f'base = "{options_path}"'
     yield f'scale = "{_scale(log)}"'
     if (capacity := log.number("block_cache_capacity")) and capacity >= 1:

@@ -54,7 +54,8 @@ class Embedded:
         try:
             versions = [f"{store} {self._version(str(store), workdir)}" for store in stores]
         except TrialFailedError as failure:
-            raise UserError(f"{self._program} does not work as the driver: {failure}") from failure
+            reason = f"program {self._program}: cannot be used as the benchmark driver: {failure}"
+            raise UserError(reason) from failure
         return EngineFacts(
             ", ".join(versions),
             self._program,
@@ -66,7 +67,7 @@ class Embedded:
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """The catalogue's defaults; UserError for a file of options, which no store here reads."""
         if own is not None:
-            raise UserError("base: the engine embedded reads no file of options")
+            raise UserError("base: not supported by engine embedded; leave it out")
         return Base(options=facts.options, settings=self.catalogue.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
@@ -97,5 +98,5 @@ def _found(program: str) -> str:
     if own.name == program and own.is_file():
         return str(own)
     if own.name == program and shutil.which(program) is None:
-        raise UserError(f"engine embedded: there is no {program}; `make stores` builds it")
+        raise UserError(f"program {program}: not found; build it with `make stores`")
     return from_here(program)

@@ -52,7 +52,7 @@ class DriverRun:
         """A number of a part; TrialFailedError where it is missing."""
         told = self.parts[part].get(name)
         if not isinstance(told, int | float):
-            raise TrialFailedError(Status.UNREADABLE, f"the driver told no {name} of {part}")
+            raise TrialFailedError(Status.UNREADABLE, f"the driver printed no {name} for {part}")
         return float(told)
 
 
@@ -104,11 +104,13 @@ class Driver:
                 _hear(process, heard, deadline, watch)
                 status = process.wait(_END_S)
             except ProcessTimeout as timeout:
-                raise TrialFailedError(Status.TIMED_OUT, f"the driver: {timeout}") from timeout
+                raise TrialFailedError(
+                    Status.TIMED_OUT, f"the driver was stopped: {timeout}"
+                ) from timeout
         self._check_end(status, heard)
         if missing := _PARTS - heard.parts.keys():
             raise TrialFailedError(
-                Status.UNREADABLE, f"the driver told nothing of {', '.join(sorted(missing))}"
+                Status.UNREADABLE, f"the driver printed no results for {', '.join(sorted(missing))}"
             )
         version = str(heard.parts["open"].get("version")) or _logged_version(self._folder)
         words = {part: "\n".join(lines) + "\n" for part, lines in heard.words.items()}
@@ -126,7 +128,7 @@ class Driver:
         if status.returncode == 0:
             return
         said = self._stderr.read_text(errors="replace").strip()
-        words = (said.splitlines() or ["it did not say why"])[-1][:_MOST_CHARACTERS]
+        words = (said.splitlines() or ["it printed no error message"])[-1][:_MOST_CHARACTERS]
         if is_disk_full(said, self._folder):
             raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
         how = status.signal_name or f"exit code {status.returncode}"

@@ -91,7 +91,7 @@ def _rocksdb_levels(run: DriverRun, folder: Path) -> tuple[Level, ...]:
     """Its table, with the bytes of each job from its LOG."""
     tables = parse_compaction_tables(run.words["loaded"])
     if not tables:
-        raise TrialFailedError(Status.UNREADABLE, "RocksDB told no table of compactions")
+        raise TrialFailedError(Status.UNREADABLE, "RocksDB printed no compaction table")
     jobs = read_log(read_lines(first_log(folder), [])).ledger.jobs
     return table_levels(tables[0], bytes_by_level(jobs))
 
@@ -116,7 +116,7 @@ def _leveldb_levels(run: DriverRun, folder: Path) -> tuple[Level, ...]:
 def _leveldb_rows(text: str) -> dict[int, tuple[int, int, int, int]]:
     """Files, size, read and written of each level that was ever written to."""
     if _LEVELDB_HEAD not in text:
-        raise TrialFailedError(Status.UNREADABLE, "LevelDB told no table of compactions")
+        raise TrialFailedError(Status.UNREADABLE, "LevelDB printed no compaction table")
     found = {}
     for line in text.splitlines():
         if row := _LEVELDB_ROW.fullmatch(line):

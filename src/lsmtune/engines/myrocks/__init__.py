@@ -15,7 +15,13 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.myrocks.options import as_my_cnf, read_base, read_settings, with_filter
+from lsmtune.engines.myrocks.options import (
+    as_my_cnf,
+    left_out,
+    read_base,
+    read_settings,
+    with_filter,
+)
 from lsmtune.engines.myrocks.server import ServerFiles, install, running
 from lsmtune.engines.myrocks.trial import Trial
 from lsmtune.engines.read_back import linked_codecs, newest_options
@@ -47,14 +53,15 @@ class MyRocks:
         """What a new server tells of itself; UserError when it cannot be used."""
         for program in _NEEDED:
             if shutil.which(program) is None:
-                raise UserError(f"engine myrocks: no {program} on PATH; `make myrocks` installs it")
+                raise UserError(f"program {program}: not found; install it with `make myrocks`")
         files = _folder(workdir, "describe")
         try:
             install(files)
             with running(self._program, files, {}) as server:
                 [(version,)] = server.query("SELECT VERSION()")
         except TrialFailedError as failure:
-            raise UserError(f"{self._program} does not work as MyRocks: {failure}") from failure
+            reason = f"program {self._program}: cannot be used as a MyRocks server: {failure}"
+            raise UserError(reason) from failure
         return EngineFacts(
             str(version),
             self._program,
@@ -74,7 +81,8 @@ class MyRocks:
                 told = server.variables()
                 options = own_options(newest_options(files.store).read_text())
         except TrialFailedError as failure:
-            raise UserError(f"base: this MyRocks does not run it: {failure}") from failure
+            whose = "its own defaults" if own is None else "the variables of this my.cnf"
+            raise UserError(f"base: the server does not run with {whose}: {failure}") from failure
         options = with_filter(options, given)
         return Base(
             options=options,
@@ -82,6 +90,7 @@ class MyRocks:
             codecs=facts.codecs,
             # Nothing else of the user's file is kept: it may hold passwords.
             given=None if own is None else as_my_cnf(given),
+            left_out=() if own is None else left_out(own.options),
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:

@@ -15,9 +15,9 @@ from lsmtune.trials import Base, Status
 
 _LOOK_S = 0.1
 _TRAITS = {
-    "bytes written a transaction": "rocksdb.bytes.written",
-    "keys read a transaction": "rocksdb.number.keys.read",
-    "seeks a transaction": "rocksdb.number.db.seek",
+    "bytes written per transaction": "rocksdb.bytes.written",
+    "keys read per transaction": "rocksdb.number.keys.read",
+    "seeks per transaction": "rocksdb.number.db.seek",
 }
 """What a transaction does, whatever the options."""
 
@@ -49,7 +49,7 @@ class LiveServer:
         before, began, done = snapshot(self._server), time.monotonic(), self._transactions()
         while (left := began + seconds - time.monotonic()) > 0:
             if not self._load.running:
-                raise TrialFailedError(Status.CRASHED, "the load has ended")
+                raise TrialFailedError(Status.CRASHED, "sysbench ended too early")
             self._load.read_line(min(_LOOK_S, left))
         after, took_s = snapshot(self._server), time.monotonic() - began
         return _window(after, before, self._transactions() - done, took_s)
@@ -62,7 +62,7 @@ class LiveServer:
 def _window(after: Snapshot, before: Snapshot, transactions: int, took_s: float) -> Window:
     counted = after.since(before)
     if not transactions:
-        raise TrialFailedError(Status.TIMED_OUT, "no transaction was committed in a whole window")
+        raise TrialFailedError(Status.TIMED_OUT, f"no transaction was committed for {took_s:.0f} s")
     written = counted.tickers.get("rocksdb.bytes.written", 0)
     metrics = {
         "throughput_ops_s": transactions / took_s,

@@ -181,7 +181,7 @@ def _told(printed: str, script: str, threads: int) -> list[dict[str, Any]]:
     told = [json.loads(line)[script] for line in printed.splitlines() if line.startswith(begin)]
     if len(told) != threads:
         raise TrialFailedError(
-            Status.UNREADABLE, f"{len(told)} of {threads} threads of {script} told their results"
+            Status.UNREADABLE, f"only {len(told)} of {threads} threads of {script} printed results"
         )
     return told
 
@@ -219,7 +219,7 @@ def _oltp_run(printed: str) -> Run:
     bars = [_BAR.fullmatch(line) for line in printed.splitlines()]
     counted = tuple((1000 * float(bar[1]), int(bar[2])) for bar in bars if bar)
     if total is None or took is None or not counted or math.isclose(float(took[1]), 0):
-        raise TrialFailedError(Status.UNREADABLE, "sysbench printed no result of the load")
+        raise TrialFailedError(Status.UNREADABLE, "sysbench printed no result")
     return Run(
         transactions=int(total[1]),
         load_s=float(took[1]),

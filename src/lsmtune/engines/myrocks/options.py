@@ -166,9 +166,18 @@ def read_base(text: str) -> dict[str, str]:
     found = {name: value for _, name, value in server_variables(text) if name not in _NOT_TAKEN}
     if not found:
         including = any(line.strip().startswith("!include") for line in text.splitlines())
-        hint = "; it includes other files: name the one that does" if including else ""
-        raise UserError(f"base: this my.cnf sets no variable of RocksDB (rocksdb_...){hint}")
+        hint = "; it includes other files, name the one that does" if including else ""
+        raise UserError(f"base: this my.cnf sets no rocksdb_ variable{hint}")
     return found
+
+
+def left_out(text: str) -> tuple[str, ...]:
+    """Return RocksDB's variables of a my.cnf that trials do not run with, each with the reason."""
+    return tuple(
+        f"rocksdb_{name} = {value}: {_NOT_TAKEN[name]}"
+        for _, name, value in server_variables(text)
+        if name in _NOT_TAKEN
+    )
 
 
 def server_variables(text: str) -> Iterator[tuple[int, str, str]]:
@@ -209,7 +218,12 @@ def as_my_cnf(variables: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in ["[mysqld]", *lines])
 
 
-_NOT_TAKEN = frozenset(
-    {"datadir", "wal_dir", "persistent_cache_path", "tmpdir", "read_free_rpl_tables"}
-)
-"""Places and applications of a production server; a trial keeps all in its own folder."""
+_OWN_FOLDER = "a trial keeps all its files in its own folder"
+_NOT_TAKEN = {
+    "datadir": _OWN_FOLDER,
+    "wal_dir": _OWN_FOLDER,
+    "persistent_cache_path": _OWN_FOLDER,
+    "tmpdir": _OWN_FOLDER,
+    "read_free_rpl_tables": "it belongs to the application",
+}
+"""Variables of a production server that trials do not run with, and why."""

@@ -132,7 +132,9 @@ def run_client(
             process.read_line(_LOOK_S)
             look()
         if process.running:
-            raise TrialFailedError(Status.TIMED_OUT, f"{argv[0]} took more than {wall_s:.0f} s")
+            raise TrialFailedError(
+                Status.TIMED_OUT, f"{argv[0]} was stopped: time limit of {wall_s:.0f} s exceeded"
+            )
         while isinstance(process.read_line(0.0), str):
             pass
         status = process.wait(_STOP_S)
@@ -169,9 +171,9 @@ class Server:
                 return [tuple(row) for row in cursor.fetchall()]
         except pymysql.MySQLError as error:
             if self.process.running and error.args[:1] == (_LOST,):
-                reason = f"{statement}: no answer within {self.answer_s:g} s"
+                reason = f"no answer within {self.answer_s:g} s to: {statement}"
                 raise TrialFailedError(Status.TIMED_OUT, reason) from error
-            raise _failed(f"{statement}: {error}", self.files) from error
+            raise _failed(f"the server refused: {statement}: {error}", self.files) from error
 
     def status(self) -> str:
         """RocksDB's statistics and tables since the server has started, as text."""
@@ -231,7 +233,8 @@ def _await_start(server: Server) -> None:
             status = server.process.wait(_STOP_S)
             reason = _last_words(_said(server.files), _ERRORS)
             raise TrialFailedError(
-                Status.REFUSED, f"the server ended with code {status.returncode}: {reason}"
+                Status.REFUSED,
+                f"the server did not start (exit code {status.returncode}): {reason}",
             )
         if server.socket.exists():
             with suppress(TrialFailedError):
@@ -253,7 +256,7 @@ def _stop(server: Server) -> None:
     if status.returncode != 0:
         how = status.signal_name or f"code {status.returncode}"
         words = _last_words(_said(server.files), _ERRORS)
-        raise _failed(f"the server died with {how}: {words}", server.files)
+        raise _failed(f"the server ended with {how}: {words}", server.files)
 
 
 def _said(files: ServerFiles) -> str:
@@ -270,4 +273,6 @@ def _last_words(text: str, telling: Sequence[str]) -> str:
     told = [line for line in lines if any(word in line for word in telling)]
     # The server closes with lines of its own about plugins that it could not start.
     first = [line for line in told if "RocksDB:" in line or "unknown" in line]
-    return [*(lines[-1:] or ["it did not say why"]), *told[-1:], *first[-1:]][-1][:_MOST_CHARACTERS]
+    return [*(lines[-1:] or ["it printed no error message"]), *told[-1:], *first[-1:]][-1][
+        :_MOST_CHARACTERS
+    ]

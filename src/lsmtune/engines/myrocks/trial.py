@@ -269,4 +269,4 @@ def _check(server: Server, spec: TrialSpec) -> float:
 
 def _violation(found: tuple[int, int]) -> str:
     condition, count = found
-    return f"condition {condition} is violated {count} times"
+    return f"condition {condition} violated {count} times"

@@ -15,7 +15,12 @@ from lsmtune.engines.base import (
 from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import banner_argv
-from lsmtune.engines.rocksdb.options import merged_options, own_options, read_settings
+from lsmtune.engines.rocksdb.options import (
+    merged_options,
+    own_options,
+    read_settings,
+    version_notes,
+)
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
@@ -48,10 +53,12 @@ class RocksDB:
             Client(banner_argv(self._program, database, None), database, files).run_banner()
             banner = parse_banner(files.stdout_text(), files.stderr_text())
             if banner.rocksdb_version is None:
-                raise UserError(f"{self._program} is no db_bench: it prints no RocksDB version")
+                reason = "not db_bench; it prints no RocksDB version"
+                raise UserError(f"program {self._program}: {reason}")
             options = newest_options(database).read_text()
         except TrialFailedError as failure:
-            raise UserError(f"{self._program} does not work as db_bench: {failure}") from failure
+            reason = f"program {self._program}: cannot be used as db_bench: {failure}"
+            raise UserError(reason) from failure
         return EngineFacts(
             banner.rocksdb_version,
             self._program,
@@ -67,7 +74,7 @@ class RocksDB:
             return Base(options=facts.options, settings=settings, codecs=facts.codecs)
         try:
             given = parse_options(own.options)
-            merged, notes = merged_options(facts.options, given, own.family)
+            merged, left_out = merged_options(facts.options, given, own.family)
         except ParseError as error:
             raise UserError(f"base: {error}") from error
         as_run = self._as_run(merged, workdir)
@@ -77,7 +84,8 @@ class RocksDB:
             settings=settings,
             codecs=facts.codecs,
             given=own.options,
-            notes=tuple(notes),
+            notes=version_notes(given, facts.version),
+            left_out=left_out,
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
@@ -94,5 +102,7 @@ class RocksDB:
         try:
             Client(banner_argv(self._program, database, file), database, files).run_banner()
         except TrialFailedError as failure:
-            raise UserError(f"base: this RocksDB does not run it: {failure}") from failure
+            raise UserError(
+                f"base: RocksDB does not run with these options: {failure}"
+            ) from failure
         return own_options(newest_options(database).read_text())

@@ -29,7 +29,7 @@ _BANNER = re.compile(
     r"Write rate|Read rate|Compression|Compression sampling rate|Memtablerep|Perf Level|WARNING|"
     r"DB path|Set seed to .*|Initializing RocksDB Options .*|Integrated BlobDB|-+$):?"
 )
-_SILENCE = "it did not say why"
+_SILENCE = "it printed no error message"
 _MOST_CHARACTERS = 300
 
 
@@ -80,7 +80,7 @@ class Client:
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         with self._start() as process:
             look = _Look(process, self.database, deadline, _Hope(watch.hopeless, best))
-            with _timed("in the load"):
+            with _timed("during the load"):
                 loaded = _await_result(process, look, benchmark)
             load_end_s = time.time()
             with _timed("after the load"):
@@ -91,7 +91,7 @@ class Client:
                 status = process.wait(_END_S)
         self._check_exit(status)
         if not loaded:
-            reason = f"db_bench ended without a result of {benchmark}"
+            reason = f"db_bench ended without printing a result of {benchmark}"
             raise TrialFailedError(Status.UNREADABLE, reason)
         return HeldRun(load_end_s, status, look.peak_space_bytes)
 
@@ -110,7 +110,7 @@ class Client:
 
     def run_banner(self) -> None:
         """Run a db_bench that has next to nothing to do."""
-        self.run_to_end("at its first write", _END_S, _END_S)
+        self.run_to_end("during its first write", _END_S, _END_S)
 
     def _start(self) -> ChildProcess:
         return ChildProcess(
@@ -139,7 +139,7 @@ def _timed(when: str) -> Iterator[None]:
     try:
         yield
     except ProcessTimeout as timeout:
-        reason = f"db_bench was ended {when}: {timeout}"
+        reason = f"db_bench was stopped {when}: {timeout}"
         raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
 
 

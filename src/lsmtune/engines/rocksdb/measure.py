@@ -137,14 +137,17 @@ def measure_build(output: LoadOutput, operations: int) -> dict[str, float]:
 
 def _read(output: LoadOutput) -> _Run:
     if output.log.ledger.running:
-        raise TrialFailedError(Status.UNREADABLE, "the tree had not settled when db_bench ended")
+        reason = "a flush or compaction was still running when db_bench ended"
+        raise TrialFailedError(Status.UNREADABLE, reason)
     # A replayed trace has a second, empty column family.
     found = parse_compaction_tables(output.stdout)
     tables = [table for table in found if table.column_family == "default"]
     banner = parse_banner(output.stdout, output.stderr)
     result = parse_results(output.stdout).get(output.benchmark)
     if not tables or banner.rocksdb_version is None:
-        raise TrialFailedError(Status.UNREADABLE, "db_bench printed no table of compactions")
+        raise TrialFailedError(
+            Status.UNREADABLE, "db_bench printed no compaction table or no version"
+        )
     if result is None:
         raise TrialFailedError(
             Status.UNREADABLE, f"db_bench printed no result of {output.benchmark}"
@@ -164,7 +167,7 @@ def _space(run: _Run, load: Workload) -> dict[str, float]:
     files = [*run.output.database.glob("*.sst"), *run.output.database.glob("*.blob")]
     live = sum(file.stat().st_size for file in files)
     if not live:
-        raise TrialFailedError(Status.UNREADABLE, "the load wrote nothing")
+        raise TrialFailedError(Status.UNREADABLE, "the database has no data files after the load")
     metrics = {
         "live_sst_bytes": float(live),
         "peak_space_bytes": float(run.output.run.peak_space_bytes),
@@ -242,7 +245,7 @@ def _probe(stdout: str, load: Workload) -> dict[str, float]:
     if keeps_all and hits.found != hits.looked_up:
         raise TrialFailedError(
             Status.UNREADABLE,
-            f"the probe's gets found only {hits.found} of {hits.looked_up} keys that were written",
+            f"the read probe found only {hits.found} of {hits.looked_up} written keys",
         )
     metrics = {
         f"{prefix}_{what}_us": value

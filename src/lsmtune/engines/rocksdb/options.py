@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
@@ -19,48 +19,51 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, parse_options, replace_options
 
 _DATABASE = "DBOptions"
+_APPLICATION = "it belongs to the application"
+_OWN_FOLDER = "a trial keeps all its files in its own folder"
+_STORE_ONLY = "a trial runs the store only"
 _UNDERSTOOD = {
-    "table_factory": (re.compile("BlockBasedTable"), "db_bench is run with block-based tables"),
+    "table_factory": (re.compile("BlockBasedTable"), "db_bench runs with block-based tables"),
     "prefix_extractor": (
         re.compile(r"nullptr|(rocksdb\.)?(FixedPrefix|CappedPrefix|fixed|capped)[.:]\d+"),
-        "it belongs to the application",
+        _APPLICATION,
     ),
     "memtable_factory": (
         re.compile(r"(SkipListFactory|VectorRepFactory|skip_list|vector)(:\d+)?"),
-        "it belongs to the application",
+        _APPLICATION,
     ),
 }
-"""What this db_bench understands of options that may name a class, and what others are."""
+"""Options that may name a class: the values that db_bench supports, and why others are left out."""
 
 _NOT_TAKEN = {
-    "wal_dir": "trials keep their log beside their data",
-    "db_log_dir": "trials keep their log beside their data",
-    "db_paths": "trials stay in their own folder",
-    "cf_paths": "trials stay in their own folder",
-    "env": "only the store itself is run",
-    "listeners": "only the store itself is run",
-    "wal_filter": "only the store itself is run",
-    "comparator": "db_bench orders its keys by their bytes",
-    "merge_operator": "db_bench writes no merges",
-    "compaction_filter": "it belongs to the application",
-    "compaction_filter_factory": "it belongs to the application",
-    "sst_partitioner_factory": "it belongs to the application",
-    "table_properties_collectors": "it belongs to the application",
-    "file_checksum_gen_factory": "it belongs to the application",
-    "memtable_insert_with_hint_prefix_extractor": "it belongs to the application",
-    "flush_block_policy_factory": "it belongs to the application",
-    "block_cache": "its size is given with the study",
-    "block_cache_compressed": "only the store itself is run",
-    "persistent_cache": "only the store itself is run",
-    "row_cache": "its size is a knob of its own",
-    "rate_limiter": "its rate is a knob of its own",
+    "wal_dir": _OWN_FOLDER,
+    "db_log_dir": _OWN_FOLDER,
+    "db_paths": _OWN_FOLDER,
+    "cf_paths": _OWN_FOLDER,
+    "env": _STORE_ONLY,
+    "listeners": _STORE_ONLY,
+    "wal_filter": _STORE_ONLY,
+    "comparator": "db_bench orders keys by their bytes",
+    "merge_operator": "db_bench writes no merge records",
+    "compaction_filter": _APPLICATION,
+    "compaction_filter_factory": _APPLICATION,
+    "sst_partitioner_factory": _APPLICATION,
+    "table_properties_collectors": _APPLICATION,
+    "file_checksum_gen_factory": _APPLICATION,
+    "memtable_insert_with_hint_prefix_extractor": _APPLICATION,
+    "flush_block_policy_factory": _APPLICATION,
+    "block_cache": "--cache sets the size of the block cache",
+    "block_cache_compressed": _STORE_ONLY,
+    "persistent_cache": _STORE_ONLY,
+    "row_cache": "the knob row_cache_size sets its size",
+    "rate_limiter": "the knob rate_limiter_bytes_per_sec sets its rate",
     "create_if_missing": "",
     "create_missing_column_families": "",
     "error_if_exists": "",
     "fail_if_options_file_error": "",
-    "disable_auto_compactions": "compactions run unless a trial's own knob says otherwise",
+    "disable_auto_compactions": "a trial runs compactions, unless a knob turns them off",
 }
-"""Options of a user's file that a trial must not run with, and why; "" needs no word."""
+"""Options of a user's file that a trial does not run with, and why; "" is not reported."""
 
 
 def own_options(text: str) -> str:
@@ -79,25 +82,41 @@ def own_options(text: str) -> str:
     return replace_options(text, present)
 
 
-def merged_options(own: str, given: OptionsFile, family: str) -> tuple[str, list[str]]:
-    """db_bench's own OPTIONS with the values of the user's family, and what was not taken.
+def merged_options(own: str, given: OptionsFile, family: str) -> tuple[str, tuple[str, ...]]:
+    """Return db_bench's OPTIONS with the values of the user's family, and the options left out.
 
-    UserError when the file has no such family.
+    Each option that is left out is named with its value and the reason. UserError when the file
+    has no such family.
     """
-    present = parse_options(own).sections
+    ours = parse_options(own)
+    present = ours.sections
     if f'CFOptions "{family}"' not in given.sections:
-        names = [name for name in given.sections if name.startswith("CFOptions ")]
-        raise UserError(f"it has no column family {family!r}; it has {', '.join(names)}")
+        names = family_names(given.sections)
+        raise UserError(f"family: {unknown_word('column family', family, names)}")
     changes: dict[tuple[str, str], str] = {}
-    notes: list[str] = []
-    for theirs, ours in _sections(family):
+    left_out: list[str] = []
+    for theirs, our_section in _sections(family):
+        known = present.get(our_section, {})
         for key, text in _derived_as_zero(given.sections.get(theirs, {})).items():
-            reason = _refusal(key, text, present.get(ours, {}))
+            reason = _refusal(key, text, known, ours.rocksdb_version)
             if reason is None:
-                changes[ours, key] = _known_fields(text, present[ours][key])
-            elif reason and text != present.get(ours, {}).get(key):
-                notes.append(f"{key} = {text} is not taken over: {reason}")
-    return replace_options(own, changes), notes
+                changes[our_section, key] = _known_fields(text, known[key])
+            elif reason and text != known.get(key):
+                left_out.append(f"{key} = {text}: {reason}")
+    return replace_options(own, changes), tuple(left_out)
+
+
+def version_notes(given: OptionsFile, version: str) -> tuple[str, ...]:
+    """Return a note when the user's file was written by another version than the engine's."""
+    if given.rocksdb_version in (None, version):
+        return ()
+    return (f"the file is from RocksDB {given.rocksdb_version}; trials run RocksDB {version}",)
+
+
+def family_names(sections: Sections) -> list[str]:
+    """Return the names of the column families of an OPTIONS file."""
+    heads = (name.partition(" ") for name in sections)
+    return [rest.strip('"') for head, _, rest in heads if head == "CFOptions"]
 
 
 def _known_fields(theirs: str, ours: str) -> str:
@@ -115,14 +134,14 @@ def _sections(family: str) -> list[tuple[str, str]]:
     return [(_DATABASE, _DATABASE), *families]
 
 
-def _refusal(key: str, text: str, present: Mapping[str, str]) -> str | None:
-    """Why the option is left out, "" where that needs no word; None where it is taken."""
+def _refusal(key: str, text: str, present: Mapping[str, str], version: str | None) -> str | None:
+    """Return why an option is left out, "" when that is not reported; None when it is taken."""
     if key in _NOT_TAKEN:
         return "" if text in ("", "nullptr", "{}") else _NOT_TAKEN[key]
     if key not in present:
-        return "this RocksDB has no such option"
+        return f"RocksDB {version or 'of this engine'} has no such option"
     if key == "format_version" and _int(text) > _int(present[key]):
-        return "the tables are written in the format of this RocksDB"
+        return f"RocksDB {version or 'of this engine'} cannot write this format"
     pattern, reason = _UNDERSTOOD.get(key, (re.compile(".*"), ""))
     return None if pattern.fullmatch(text) else reason
 

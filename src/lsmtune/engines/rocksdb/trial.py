@@ -199,7 +199,7 @@ class Trial:
         argv = command.probe(spec.protocol, options, flags_of(self._catalogue, spec.settings))
         limits = spec.protocol
         status = Client(argv, self._database, files).run_to_end(
-            "in the probe", limits.wall_limit_s, limits.silence_limit_s
+            "during the read probe", limits.wall_limit_s, limits.silence_limit_s
         )
         return ProbeOutput(status, files.stdout_text())
 
@@ -216,5 +216,5 @@ def _fingerprint(database: Path) -> list[str]:
     try:
         facts = [(file.name, file.stat()) for file in sorted(database.iterdir())]
     except OSError as error:
-        raise UserError(f"database {database}: cannot be read: {error.strerror}") from error
+        raise UserError(f"workload.database: cannot read {database}: {error.strerror}") from error
     return [str(database), *(f"{name} {f.st_size} {f.st_mtime_ns}" for name, f in facts)]

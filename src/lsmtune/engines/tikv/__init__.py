@@ -43,7 +43,7 @@ class TiKV:
             ("tikv.prepare", next(iter(self._cluster.prepare), "")),
         ):
             if program and shutil.which(program) is None:
-                raise UserError(f"{key}: there is no program {program}, or it is not executable")
+                raise UserError(f"{key}: program {program} not found or not executable")
         self._node.hold()
         try:
             counted = self._node.status.metrics()
@@ -63,11 +63,13 @@ class TiKV:
         finally:
             self._node.give_back()
         notes = [
-            "this engine was tested with stand-ins of TiKV and go-ycsb, not with a live cluster",
-            "one TiKV is tuned; others of the cluster are neither changed nor looked at",
+            "lsmtune was tested with simulated TiKV and go-ycsb programs, not with a real cluster",
+            "only this TiKV node is tuned; lsmtune neither reads nor changes other nodes",
         ]
         if self._cluster.api == "raw":
-            notes.append("the raw API keeps all records in defaultcf: knobs of writecf do nothing")
+            notes.append(
+                'with api = "raw" all records are in defaultcf, so knobs of writecf have no effect'
+            )
         if own is not None:
             given = of_store(own.options, "base")
             notes += self._not_as_given(settings, given)
@@ -93,7 +95,8 @@ class TiKV:
             return []
         told = read_settings(self.catalogue, parse_file(given, "base"))
         return [
-            f"TiKV runs {name} = {running[name]} where the base says {value}"
+            f"{name}: TiKV runs with {running[name]}, the base file has {value}; the baseline has "
+            f"{running[name]}, because [tikv] restart is not set"
             for name, value in told.items()
             if name in running and running[name] != value
         ]
@@ -108,8 +111,8 @@ class TiKV:
         result = attempted(lambda: trial.measure(watch))
         if result.status is not Status.COMPLETE and self._node.is_lost():
             raise LsmtuneError(
-                f"TiKV at {self._cluster.status} is gone, and lsmtune has no restart command: "
-                "start it, and the same command goes on"
+                f"TiKV at {self._cluster.status} does not run any more, and [tikv] restart is not "
+                "set; start TiKV and run the same command again"
             )
         return Outcome(result, trial.evidence())
 

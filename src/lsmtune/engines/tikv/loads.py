@@ -149,7 +149,9 @@ class GoYcsb:
             try:
                 status = process.wait(_END_S)
             except ProcessTimeout as timeout:
-                raise TrialFailedError(Status.TIMED_OUT, f"go-ycsb: {timeout}") from timeout
+                raise TrialFailedError(
+                    Status.TIMED_OUT, f"go-ycsb was stopped: {timeout}"
+                ) from timeout
         printed = stdout.read_text(errors="replace")
         if status.returncode != 0:
             how = status.signal_name or f"code {status.returncode}"
@@ -169,7 +171,7 @@ class GoYcsb:
                 raise TrialFailedError(Status.CRASHED, f"go-ycsb: an operation failed: {words}")
             now = time.monotonic()
             if now > limit:
-                reason = f"go-ycsb took more than {self.limit_s:g} s"
+                reason = f"go-ycsb was stopped: time limit of {self.limit_s:g} s exceeded"
                 raise TrialFailedError(Status.TIMED_OUT, reason)
             if now - looked >= _LOOK_S:
                 looked = now
@@ -178,14 +180,14 @@ class GoYcsb:
 
 def _check(run: YcsbRun, properties: Properties, command: str) -> None:
     if run.errors:
-        told = ", ".join(f"{count} of {kind}" for kind, count in run.errors.items())
-        raise TrialFailedError(Status.CRASHED, f"go-ycsb: operations failed: {told}")
+        counts = ", ".join(f"{count} {kind}" for kind, count in run.errors.items())
+        raise TrialFailedError(Status.CRASHED, f"go-ycsb: operations failed: {counts}")
     asked = int(properties["insertcount" if command == "load" else "operationcount"])
     if run.operations != asked:
-        reason = f"go-ycsb did {run.operations} operations of {asked}"
+        reason = f"go-ycsb ran {run.operations} of {asked} operations"
         raise TrialFailedError(Status.UNREADABLE, reason)
 
 
 def _last_words(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return (lines or ["it did not say why"])[-1][:_MOST_CHARACTERS]
+    return (lines or ["it printed no error message"])[-1][:_MOST_CHARACTERS]

@@ -94,9 +94,9 @@ class Node:
             self._return_to(_SETTINGS.validate_json(left))
         except (TrialFailedError, ValidationError) as failure:
             reason = (
-                f"tikv: an lsmtune that did not come to its end has left other options in it, and "
-                f"it cannot be left as it was found: {failure}; if what it runs now is what you "
-                f"want, delete {self._marker.path}"
+                "tikv: an earlier run of lsmtune was killed and left changed options in TiKV. "
+                f"Restoring them failed: {failure}. To keep the options that TiKV runs with now, "
+                f"delete {self._marker.path}"
             )
             raise UserError(reason) from failure
         self._marker.clear()
@@ -146,9 +146,9 @@ class Node:
             try:
                 self._return_to(found)
             except (TrialFailedError, UserError) as failure:
-                reason = f"TiKV does not run as it was found: {failure}"
+                reason = f"TiKV: cannot restore the options from before the study: {failure}"
                 if self._marker.read() is not None:
-                    reason += "; the next lsmtune that meets it tries again"
+                    reason += "; the next run of lsmtune with this TiKV tries again"
                 raise LsmtuneError(reason) from failure
             self._marker.clear()
             self._tell_of_edit()
@@ -170,9 +170,9 @@ class Node:
         """UserError where somebody has edited the file while ours stood in its place."""
         if self._file is not None and (edits := self._file.take_edits()):
             raise UserError(
-                f"{self._file.path}: was edited while lsmtune's text stood there; that is kept as "
-                f"{edits[-1]}, your file is as it was before and TiKV runs with it: bring over "
-                "what you want, restart TiKV, and the same command goes on"
+                f"{self._file.path}: the file was edited during the study. The edited text is in "
+                f"{edits[-1]}. The file has its old text again, and TiKV runs with it. Copy the "
+                "edits that you want, restart TiKV, and run the same command again"
             )
 
     # --- by its file
@@ -186,7 +186,7 @@ class Node:
     def _restart_under(self, base: Base, wanted: Settings) -> None:
         if self._file is None:
             raise UserError(
-                "tikv: these options need a restart of TiKV; tell config and restart in the table "
+                "tikv: these options need a restart of TiKV; set config and restart in the table "
                 "[tikv]"
             )
         self._remember()
@@ -204,7 +204,7 @@ class Node:
             output = Path(folder) / "restart.txt"
             run_told(command, output, limit_s, Status.REFUSED)
         if not self._comes(lambda: self._is_up_since(began)):
-            reason = f"TiKV did not start within {limit_s:g} s of the restart"
+            reason = f"TiKV did not answer within {limit_s:g} s after the restart"
             raise TrialFailedError(Status.TIMED_OUT, reason)
 
     def is_lost(self) -> bool:
@@ -258,7 +258,7 @@ class Node:
             if actual.get(name) != value
         ]
         if differing and refused is not None:
-            reason = f"TiKV refused a change ({refused}); {differing[0]}"
+            reason = f"TiKV refused the change ({refused}): {differing[0]}"
             raise TrialFailedError(Status.REFUSED, reason)
         check_as_given("TiKV", differing)
         return {name: told[name] for name in wanted}
@@ -284,9 +284,13 @@ def run_told(command: tuple[str, ...], output: Path, limit_s: float, failed: Sta
     try:
         code = run_command(command, output=output, limit_s=limit_s)
     except ProcessTimeout as timeout:
-        raise TrialFailedError(Status.TIMED_OUT, f"{command[0]}: {timeout}") from timeout
+        raise TrialFailedError(
+            Status.TIMED_OUT, f"{command[0]} was stopped: {timeout}"
+        ) from timeout
     if code != 0:
         lines = output.read_text(errors="replace").split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+        last = next(
+            (line.strip() for line in reversed(lines) if line.strip()), "it printed nothing"
+        )
         words = last[:_MOST_CHARACTERS]
         raise TrialFailedError(failed, f"{command[0]} ended with code {code}: {words}")

@@ -98,7 +98,7 @@ def parse_file(text: str, where: str) -> Flat:
     try:
         return flat(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{where}: is no TOML file: {error}") from error
+        raise UserError(f"{where}: invalid TOML: {error}") from error
 
 
 def read_settings(catalogue: Catalogue, told: Flat) -> Settings:
@@ -158,10 +158,10 @@ def edited(text: str, changes: Mapping[str, Any], gone: Iterable[str] = ()) -> s
         written = document.as_string()
         if flat(tomllib.loads(written)) == {**kept, **changes}:
             return written
-        reason = "its tables are written in pieces"
+        reason = "a table is defined in several places"
     except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, KeyError) as error:
         reason = str(error)
-    raise LsmtuneError(f"the file of TiKV cannot be edited: {reason}")
+    raise LsmtuneError(f"tikv.config: cannot edit the file: {reason}")
 
 
 def _place(document: Any, name: str) -> tuple[Any, str]:

@@ -37,7 +37,7 @@ class StatusServer:
         try:
             return flat(dict(json.loads(text)))
         except (TypeError, ValueError) as error:
-            reason = f"TiKV told a configuration that is no JSON object: {text[:80]!r}"
+            reason = f"TiKV returned a configuration that is not a JSON object: {text[:80]!r}"
             raise TrialFailedError(Status.UNREADABLE, reason) from error
 
     def change(self, values: Mapping[str, Any]) -> str | None:

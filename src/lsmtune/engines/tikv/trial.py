@@ -56,7 +56,7 @@ class Trial:
         self._keep_metrics("before")
         if stored.are_lost(records(before)):
             # Gets of keys that are not there are no errors to go-ycsb.
-            raise TrialFailedError(Status.CRASHED, "the records that were loaded are gone")
+            raise TrialFailedError(Status.CRASHED, "the loaded records are missing")
         watch.phase("load")
         run = self._go_ycsb().run("run", "load", running(load, self.cluster, stored.table))
         watch.phase("settle")
@@ -122,8 +122,8 @@ class Trial:
         """UserError where raw records would go among those of transactions, such as TiDB's."""
         if self.cluster.api == "raw" and not stored.are_remembered and transactional(counted) > 0:
             raise UserError(
-                'tikv.api: TiKV holds records of transactions (TiDB\'s, or of a load with "txn"), '
-                'and "raw" would write among them; allowed here is api = "txn"'
+                'tikv.api: "raw" would mix its records with transactional ones in this TiKV '
+                '(of TiDB, or of a study with "txn"); use api = "txn"'
             )
 
     def _probe(self, table: str, before: Series) -> dict[str, float]:
@@ -158,7 +158,7 @@ class Trial:
     def _since(self, after: Series, before: Series) -> Series:
         """What was counted meanwhile; TrialFailedError where it is another process by now."""
         if after.total(_STARTED) != before.total(_STARTED):
-            raise TrialFailedError(Status.CRASHED, "TiKV was started anew while it was measured")
+            raise TrialFailedError(Status.CRASHED, "TiKV restarted during the measurement")
         return after.since(before)
 
     def _keep_metrics(self, when: str) -> None:
