@@ -97,7 +97,7 @@ def _trials(record: Convergence) -> Html:
     return element(
         "details",
         element("summary", "The trials as a table"),
-        table("The trials in order", ("trial", "outcome", record.axis), rows),
+        table("The trials in order", ("trial", "outcome", record.axis), rows, fold=False),
     )
 
 
@@ -136,7 +136,7 @@ def comparison_section(record: Comparison) -> Html:
 
 def _metrics(caption: str, rows: Iterable[MetricRow]) -> Html:
     heads = ("metric", "unit", "base", "best", "best / base", "meaning")
-    return table(caption, heads, map(_cells, rows))
+    return table(caption, heads, map(_cells, rows), fold=False)
 
 
 def _cells(row: MetricRow) -> list[str]:
