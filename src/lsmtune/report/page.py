@@ -28,7 +28,6 @@ from lsmtune.report.sections import (
 )
 from lsmtune.report.tree import stalls, trees
 
-
 _PLOT = 'class="plot"'
 
 
