@@ -15,6 +15,16 @@ def section(topic: str, title: str, *content: str) -> Html:
     return element("section", *heading, *content)
 
 
+def simulated_note() -> Html:
+    """Return a note that the numbers of a page are predictions."""
+    return element(
+        "p",
+        element("strong", "Simulated, not measured: "),
+        "all numbers on this page are predictions of the simulator.",
+        class_="warnings",
+    )
+
+
 def picture(
     name: str, figure: go.Figure, keys: Iterable[Key], described: str, axis: str = ""
 ) -> Html:
