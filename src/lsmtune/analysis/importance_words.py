@@ -23,7 +23,8 @@ def headline_text(importance: Importance) -> str:
     named = importance.headline_knobs()
     prefix = "Simulated: " if importance.is_simulated else ""
     if named:
-        return f"{prefix}{_listed(named)} matter{'s' if len(named) == 1 else ''} most"
+        knobs = "knob" if len(named) == 1 else "knobs"
+        return f"{prefix}most important {knobs}: {_listed(named)}"
     if any(metric.is_predictable for metric in importance.metrics):
         return f"{prefix}no knob matters for these metrics"
     return f"{prefix}no knob can be named: the runs predict no metric"

@@ -10,7 +10,7 @@ from lsmtune.comparison.race import Outcome, Standing, at
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, ratio_axis
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items, table
+from lsmtune.report.markup import Html, element, items, nowrap, table
 from lsmtune.report.page import assembled
 from lsmtune.report.words import Ratio, counted, listed, sentence_start, unbroken
 from lsmtune.spec import StudySpec
@@ -78,13 +78,13 @@ def _against_random(found: Outcome, compared: Sequence[AgainstRandom]) -> Html:
     rows = [
         [
             each.optimizer,
-            str(Ratio.of(ends[each.optimizer])),
-            "unknown" if each.ratio is None else str(Ratio.of(each.ratio)),
+            nowrap(str(Ratio.of(ends[each.optimizer]))),
+            "unknown" if each.ratio is None else nowrap(str(Ratio.of(each.ratio))),
             _verdict(each),
         ]
         for each in compared
     ]
-    rows.append([RANDOM, str(Ratio.of(ends[RANDOM])), "", ""])
+    rows.append([RANDOM, nowrap(str(Ratio.of(ends[RANDOM]))), "", ""])
     better = sum(each.beats for each in compared)
     return section(
         "Random search",
@@ -155,10 +155,10 @@ def _numbers(found: Outcome) -> Html:
              f"trials to reach {found.target:.3f}", "searches that reach it")  # fmt: skip
     rows = []
     for standing in found.standings:
-        cells = [str(Ratio.of(interval)) for interval in standing.best_at.values()]
+        cells = [nowrap(str(Ratio.of(interval))) for interval in standing.best_at.values()]
         middle, low, high = ("never" if n is None else str(n) for n in standing.trials_to_target)
         reached = f"{standing.reached} of {standing.repeats}"
-        rows.append([standing.optimizer, *cells, f"{middle} ({low} to {high})", reached])
+        rows.append([standing.optimizer, *cells, nowrap(f"{middle} ({low} to {high})"), reached])
     return section(
         "Numbers", "Cost of the best config so far, relative to the baseline",
         table("Medians with their 95 % intervals", heads, rows),

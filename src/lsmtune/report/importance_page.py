@@ -18,6 +18,7 @@ from lsmtune.report.frame import picture, section, simulated_note
 from lsmtune.report.importance_plots import (
     EFFECT_KEYS,
     IMPORTANCE_KEYS,
+    accuracy_plot,
     effect_plot,
     importance_plot,
     interaction_keys,
@@ -25,9 +26,9 @@ from lsmtune.report.importance_plots import (
     overview_keys,
     overview_plot,
 )
-from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, folded, items, join, nowrap, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import counted, label, number, sentence_start
+from lsmtune.report.words import counted, label, number, sentence_start, unbroken
 
 _DRAWN_EFFECTS = 4
 _SUMMARISED = 8
@@ -53,7 +54,7 @@ def _header(title: str, importance: Importance) -> Html:
         element("p", f"Importance of knobs: {title}, {measured}{failed}", class_="topic"),
         element("h1", sentence_start(headline_text(importance))),
         simulated_note() if importance.is_simulated else "",
-        element("p", reason_text(importance)),
+        element("p", unbroken(reason_text(importance))),
         *_overview(importance),
         _load_note(importance),
     )
@@ -61,7 +62,11 @@ def _header(title: str, importance: Importance) -> Html:
 
 def _overview(importance: Importance) -> Iterator[Html]:
     drawn = [metric for metric in importance.metrics if metric.is_predictable]
-    if drawn:
+    if not drawn:
+        see = "Knobs can be named only right of the dashed line. Lines show 95 % intervals."
+        yield picture("accuracy", accuracy_plot(importance.metrics), (), see, "held-out R²")
+        yield element("p", see, class_="note")
+    else:
         see = "The further right, the more the prediction of that metric needs the knob"
         yield picture(
             "importance", overview_plot(drawn), overview_keys(drawn), see,
@@ -102,15 +107,18 @@ def _cell(metric: MetricImportance, knob: KnobImportance) -> str:
 
 def _section(metric: MetricImportance) -> Html:
     title = f"{sentence_start(label(metric.metric))}: {metric_headline(metric)}"
-    see = "Left of the dashed line a knob is of no use for tuning. Lines show 95 % intervals."
-    return section(
-        metric.metric, title,
-        element("p", f"{sentence_start(accuracy_text(metric))}."),
-        picture(f"importance-{metric.metric}", importance_plot(metric), IMPORTANCE_KEYS, title,
-                "held-out R² lost without the knob"),
-        element("p", see, class_="note"),
-        *_details(metric),
+    accuracy = element("p", unbroken(f"{sentence_start(accuracy_text(metric))}."))
+    shown = _order(metric, title) if metric.is_predictable else ()
+    return section(metric.metric, title, accuracy, *shown, *_details(metric))
+
+
+def _order(metric: MetricImportance, title: str) -> Iterator[Html]:
+    yield picture(
+        f"importance-{metric.metric}", importance_plot(metric), IMPORTANCE_KEYS, title,
+        "held-out R² lost without the knob",
     )  # fmt: skip
+    see = "Left of the dashed line a knob is of no use for tuning. Lines show 95 % intervals."
+    yield element("p", see, class_="note")
 
 
 def _details(metric: MetricImportance) -> Iterator[Html]:
@@ -168,7 +176,7 @@ def _methods_row(metric: str, knob: KnobImportance) -> list[str]:
     fall = knob.permutation
     return [
         code(knob.knob), verdict_text(knob),
-        f"{fall.median:.3f} ({fall.low:.3f}\N{EN DASH}{fall.high:.3f})",
+        nowrap(f"{fall.median:.3f} ({fall.low:.3f}\N{EN DASH}{fall.high:.3f})"),
         number(knob.mdi), number(knob.ped_anova), number(knob.eta_squared),
         f"{knob.multi_p:.2g}", f"{knob.anova_p:.2g}", str(knob.lasso_rank),
         effect_text(metric, knob),

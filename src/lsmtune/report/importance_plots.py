@@ -5,7 +5,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from lsmtune.analysis.importance import NOTABLE, KnobImportance, MetricImportance
+from lsmtune.analysis.importance import MIN_R2, NOTABLE, KnobImportance, MetricImportance
 from lsmtune.learning.effects import Interaction
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
 from lsmtune.report.words import drawn_unit, label
@@ -36,12 +36,36 @@ def overview_keys(metrics: Sequence[MetricImportance]) -> list[Key]:
     ]
 
 
+def accuracy_plot(metrics: Sequence[MetricImportance]) -> go.Figure:
+    """Draw the held-out R² of each metric, and the least that allows to name knobs."""
+    r2s = [metric.accuracy.r2 for metric in metrics]
+    figure = canvas(_ROW_PX * (len(metrics) + 1), top=32, bottom=8)
+    figure.add_scatter(
+        x=[r2.median for r2 in r2s],
+        y=list(range(len(r2s))),
+        mode="markers",
+        marker=marker(_SEEN, 10),
+        error_x={
+            "type": "data", "thickness": 2, "width": 0, "color": colour(_SEEN.colour),
+            "array": [r2.high - r2.median for r2 in r2s],
+            "arrayminus": [r2.median - r2.low for r2 in r2s],
+        },
+        hovertemplate="R² %{x:.2f}<extra></extra>",
+    )  # fmt: skip
+    low = min([-0.1, *(r2.low for r2 in r2s)])
+    figure.update_xaxes(side="top", range=[low * 1.1, 1.0])
+    figure.add_vline(x=MIN_R2, line={"color": colour("ink"), "width": 1, "dash": "dash"})
+    name_rows(figure, [label(metric.metric) for metric in metrics])
+    return figure
+
+
 def overview_plot(metrics: Sequence[MetricImportance]) -> go.Figure:
     """Draw the first knobs as rows, with one mark per metric."""
     falls = {(m.metric, k.knob): max(0.0, k.permutation.median) for m in metrics for k in m.knobs}
-    names = sorted(
-        {knob for _, knob in falls}, key=lambda name: -max(falls[m.metric, name] for m in metrics)
-    )[:_OVERVIEW_KNOBS]
+    seen = {knob.knob for metric in metrics for knob in metric.knobs if knob.is_seen}
+    shown = seen or {knob for _, knob in falls}
+    names = sorted(shown, key=lambda name: -max(falls[m.metric, name] for m in metrics))
+    names = names[:_OVERVIEW_KNOBS]
     figure = canvas(_ROW_PX * (len(names) + 1), top=32, bottom=8)
     for index, metric in enumerate(metrics):
         shape, _ = LINES[index % len(LINES)]

@@ -1,6 +1,7 @@
 """Page of LOGs: the first finding and its chart, then everything else that a LOG contains."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.report.frame import picture, section
@@ -25,6 +26,7 @@ from lsmtune.report.inspect_words import (
     facts,
     heading,
     level_rows,
+    short_names,
     stall_rows,
 )
 from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
@@ -38,6 +40,7 @@ _PAGE_BARS = 3 * MAX_BARS
 
 def render_inspections(logs: Sequence[Inspection]) -> str:
     """Return the LOGs as one HTML page without external requests."""
+    logs = [replace(log, name=name) for log, name in zip(logs, short_names(logs), strict=True)]
     names = ", ".join(log.name for log in logs)
     if len(logs) == 1:
         (log,) = logs
@@ -80,14 +83,14 @@ def _compared(logs: Sequence[Inspection]) -> Html:
     columns = [dict(facts(log)) for log in logs]
     rows = [[label, *(column[label] for column in columns)] for label in columns[0]]
     changed = sorted({name for log in logs for name in log.options_changed})
-    rows += [
+    differ = [
         [code(name), *(changed_text(log, name) for log in logs)]
         for name in changed
         if len({changed_text(log, name) for log in logs}) > 1
     ]
     first = [log.findings[0].title if log.findings else "no problem found" for log in logs]
     rows.insert(0, ["first finding", *first])
-    title = _compared_headline(logs)
+    title, heads = _compared_headline(logs), ("", *(log.name for log in logs))
     drawn: Html | str = ""
     if any(log.totals.write_amp is not None for log in logs):
         drawn = picture("compared", compared_plot(logs), [], title, "write amplification")
@@ -98,8 +101,8 @@ def _compared(logs: Sequence[Inspection]) -> Html:
         element("p", "Write amplification: bytes that flushes and compactions wrote for each byte "
                      "of the clients. Lower is better."),
         drawn,
-        table("Workload, totals and the options that differ", ("", *(log.name for log in logs)),
-              rows, fold=False),
+        table("Workload and totals", heads, rows, fold=False),
+        table("Options that differ", heads, differ) if differ else "",
     )  # fmt: skip
 
 
@@ -147,7 +150,7 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
         yield _findings_section(log)
     yield section(
         "Workload and totals", _rate_title(log),
-        table("Unknown: this LOG does not contain it", ("", log.name), facts(log), fold=False),
+        table("Unknown: this LOG does not contain it", ("", "value"), facts(log), fold=False),
     )  # fmt: skip
     if log.stalls:
         yield _stall_table(log)
@@ -268,8 +271,8 @@ def _shape_title(log: Inspection) -> str:
 
 def _shape_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
     see = (
-        f"Files per level of {log.main_family} after each flush and compaction. If level 0 keeps "
-        "growing, compaction is too slow."
+        f"Files per level of column family {log.main_family}, after each flush and compaction. "
+        "If level 0 keeps growing, compaction is too slow."
     )
     figure, title = shape_plot(log, bars), _shape_title(log)
     return see, picture(f"{prefix}-shape", figure, shape_keys(log), f"{title}. {see}")
@@ -281,7 +284,10 @@ def _levels_section(log: Inspection, prefix: str) -> Html:
     title = f"Write amplification: {value}"
     parts = [table("Levels", LEVEL_HEADS, level_rows(log))]
     if any(level.write_bytes for level in log.levels):
-        see = f"Bytes written into each level of {log.main_family}. Flushes write into L0."
+        see = (
+            f"Bytes written into each level of column family {log.main_family}. "
+            "Flushes write into L0."
+        )
         drawn = picture(f"{prefix}-written", written_plot(log), [], f"{title}. {see}")
         parts = [element("p", see), drawn, *parts]
     return section("Levels", title, *parts)

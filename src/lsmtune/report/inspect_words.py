@@ -1,12 +1,15 @@
 """Contents of a LOG in words and rows, for the terminal and the page."""
 
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePath
 
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
 from lsmtune.report.words import number, quantity
 from lsmtune.units import format_bytes, format_duration
 
 UNKNOWN = "unknown"
+_KINDS = {"delay": "slowed down", "stop": "stopped"}
 LEVEL_HEADS = ("level", "files", "size", "read", "written", "W-Amp (table)")
 
 
@@ -15,6 +18,15 @@ def heading(log: Inspection) -> str:
     version = f" of RocksDB {log.version}" if log.version else " of RocksDB, version unknown"
     span = f", {format_duration(log.span_s)}" if log.span_s else ""
     return f"{log.kind}{version}{span}"
+
+
+def short_names(logs: Sequence[Inspection]) -> list[str]:
+    """Return the names of the LOGs without the folders that do not tell them apart."""
+    for parts in range(1, max(len(PurePath(log.name).parts) for log in logs)):
+        names = [str(PurePath(*PurePath(log.name).parts[-parts:])) for log in logs]
+        if len(set(names)) == len(names):
+            return names
+    return [log.name for log in logs]
 
 
 def facts(log: Inspection) -> list[tuple[str, str]]:
@@ -84,7 +96,7 @@ def stall_rows(log: Inspection) -> list[tuple[str, str, str]]:
     rows = []
     for (kind, cause), seconds in sorted(log.stall_seconds().items(), key=lambda item: -item[1]):
         share = f"{100 * seconds / log.span_s:.1f} %" if log.span_s else UNKNOWN
-        rows.append((f"{kind}: {cause}", format_duration(seconds), share))
+        rows.append((f"{_KINDS[kind]} by {cause}", format_duration(seconds), share))
     return rows
 
 

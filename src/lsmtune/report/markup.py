@@ -38,6 +38,11 @@ def codes(names: Iterable[str]) -> list[str]:
     return parts
 
 
+def nowrap(text: str) -> Html:
+    """Return a text that stays on one line."""
+    return element("span", text, class_="number")
+
+
 def items(texts: Iterable[str], **attributes: str) -> Html:
     """Return an unordered list."""
     return element("ul", *(element("li", text) for text in texts), **attributes)

@@ -7,7 +7,7 @@ from typing import Any
 
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import section
-from lsmtune.report.markup import Html, codes, element, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, items, join, table
 from lsmtune.report.page import assembled, asset
 from lsmtune.report.words import TIMES, label, listed, metric_value, unbroken
 from lsmtune.simulator import Run
@@ -208,8 +208,13 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
     times = (
         "Times are predicted for the machine that made this page. It was calibrated."
         if is_calibrated
-        else "Times are those of an assumed machine with 2 cores. `lsmtune doctor --calibrate` "
-        "adapts them to yours."
+        else join(
+            [
+                "Times are those of an assumed machine with 2 cores. ",
+                code("lsmtune doctor --calibrate"),
+                " adapts them to yours.",
+            ]
+        )
     )
     return section(
         "Accuracy",

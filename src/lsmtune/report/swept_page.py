@@ -9,7 +9,7 @@ from lsmtune.analysis.swept import Cell, Swept, SweptMetric
 from lsmtune.analysis.swept_words import answers, short_answer
 from lsmtune.report.canvas import LINES, Key, canvas, colour, marker
 from lsmtune.report.frame import picture, section, simulated_note
-from lsmtune.report.markup import Html, code, element, items, join, table
+from lsmtune.report.markup import Html, code, element, items, join, nowrap, table
 from lsmtune.report.page import assembled
 from lsmtune.report.words import (
     Ratio,
@@ -60,12 +60,12 @@ def _numbers(metric: str, cell: Cell) -> list[str]:
     if cell.interval is not None:
         low, high = (metric_value(metric, x) for x in (cell.interval.low, cell.interval.high))
         mean += f" ({low} to {high})"
-    ratio = "" if cell.ratio is None else str(Ratio.of(cell.ratio))
-    return [str(cell.runs), mean, ratio]
+    ratio = "" if cell.ratio is None else nowrap(str(Ratio.of(cell.ratio)))
+    return [str(cell.runs), nowrap(mean), ratio]
 
 
 def _header(swept: Swept, metric: SweptMetric) -> Html:
-    title = sentence_start(short_answer(swept, metric))
+    title = short_answer(swept, metric)
     prefix = "Simulated: " if swept.is_simulated else ""
     return element(
         "header",
@@ -99,13 +99,13 @@ def _factors(swept: Swept) -> Iterator[Html]:
 
 
 def _section(swept: Swept, metric: SweptMetric) -> Html:
-    title = sentence_start(short_answer(swept, metric))
+    title = short_answer(swept, metric)
     shown = _cells(swept, metric, title), _answers(swept, metric)
     return section(label(metric.metric), title, *shown)
 
 
 def _answers(swept: Swept, metric: SweptMetric) -> Html:
-    return items(unbroken(sentence_start(text)) for text in answers(swept, metric))
+    return items(map(unbroken, answers(swept, metric)))
 
 
 def _cells(swept: Swept, metric: SweptMetric, described: str) -> Html:
@@ -150,9 +150,20 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
         y=metric.base.mean / divisor, line={"color": colour("ink"), "width": 1, "dash": "dash"},
         annotation={"text": "baseline", "font": {"color": colour("ink"), "size": 12}},
     )  # fmt: skip
-    figure.update_yaxes(title=unit)
+    figure.update_yaxes(title=unit, range=_range(metric, divisor))
     figure.update_xaxes(type="category", title=next(iter(swept.factors)))
     return figure
+
+
+def _range(metric: SweptMetric, divisor: float) -> list[float]:
+    """Return the range of the axis, with room around all intervals and the baseline."""
+    values = [metric.base.mean, *(cell.mean for cell in metric.cells)]
+    for cell in metric.cells:
+        if cell.interval is not None:
+            values += [cell.interval.low, cell.interval.high]
+    low, high = min(values) / divisor, max(values) / divisor
+    room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
+    return [low - room, high + room]
 
 
 def _whiskers(cells: Sequence[Cell], divisor: float, ink: str) -> dict[str, object]:
