@@ -135,7 +135,7 @@ def _inspections(scratch: Path) -> Iterator[tuple[str, str]]:
             planted / "memtable.LOG.gz",
             captured / "rocksdb-7.8.3-universal" / "LOG.gz",
         ],
-        "inspect-db-bench": [TESTS / "fakes" / "recorded" / "load.txt"],
+        "inspect-db-bench": [captured / "rocksdb-7.8.3-level" / "stdout.txt"],
     }
     for name, paths in inputs.items():
         page = scratch / f"{name}.html"

@@ -37,7 +37,7 @@ def reason_text(importance: Importance) -> str:
     if not good:
         return (
             f"Held-out R² is {_r2s(weak)}. Below {MIN_R2} the order of knobs is chance: "
-            "measure more configs with `lsmtune screen`."
+            "measure more configs with lsmtune screen."
         )
     text = f"Prediction is worse without them. Held-out R² of all knobs: {_r2s(good)}."
     if not importance.headline_knobs():

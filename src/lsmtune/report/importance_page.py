@@ -36,7 +36,7 @@ _SUMMARISED = 8
 
 def render_importance(title: str, importance: Importance) -> str:
     """Return the importance as one HTML page without external requests."""
-    parts = [_header(title, importance), _summary(importance), *importance_sections(importance)]
+    parts = [_header(title, importance), *_summary(importance), *importance_sections(importance)]
     return assembled(f"{title}: {headline_text(importance)}", [*parts, _method(importance)])
 
 
@@ -84,25 +84,22 @@ def _load_note(importance: Importance) -> Html:
     return element("p", join(parts), class_="note")
 
 
-def _summary(importance: Importance) -> Html:
-    """Return a table of what each of the first knobs does to each metric."""
-    found = {(m.metric, k.knob): k for m in importance.metrics for k in m.knobs}
+def _summary(importance: Importance) -> Iterator[Html]:
+    """Yield a table of what each of the first knobs does to each metric."""
+    metrics = [metric for metric in importance.metrics if metric.is_predictable]
+    if not metrics:
+        return
+    found = {(m.metric, k.knob): k for m in metrics for k in m.knobs}
     names = (*importance.top(_SUMMARISED), *importance.load_factors)
     rows = (
-        [code(name), *(_cell(m, found[m.metric, name]) for m in importance.metrics)]
+        [code(name), *(short_effect_text(m.metric, found[m.metric, name]) for m in metrics)]
         for name in names
     )  # fmt: skip
-    heads = ("knob", *(label(m.metric) for m in importance.metrics))
-    return section(
+    heads = ("knob", *(label(m.metric) for m in metrics))
+    yield section(
         "Effects", "How much each knob changes each metric",
         table("Predicted change from the worst value of a knob to its best", heads, rows),
     )  # fmt: skip
-
-
-def _cell(metric: MetricImportance, knob: KnobImportance) -> str:
-    if not metric.is_predictable:
-        return "R² too low"
-    return short_effect_text(metric.metric, knob)
 
 
 def _section(metric: MetricImportance) -> Html:

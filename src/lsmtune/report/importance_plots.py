@@ -80,7 +80,8 @@ def overview_plot(metrics: Sequence[MetricImportance]) -> go.Figure:
             ],
             hovertemplate="%{text}<extra></extra>",
         )
-    figure.update_xaxes(side="top", rangemode="tozero")
+    most = max((falls[m.metric, name] for m in metrics for name in names), default=0.0) or 1.0
+    figure.update_xaxes(side="top", range=[-0.04 * most, 1.06 * most])
     name_rows(figure, [escape(name) for name in names])
     return figure
 

@@ -141,17 +141,14 @@ def _first_chart(log: Inspection, prefix: str, bars: int) -> list[Html]:
     elif log.shapes:
         see, chart = _shape_chart(log, prefix, bars)
     else:
-        return []
+        return _level_chart(log, prefix)
     return [element("p", see, class_="note"), chart]
 
 
 def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if log.findings[1:]:
         yield _findings_section(log)
-    yield section(
-        "Workload and totals", _rate_title(log),
-        table("Unknown: this LOG does not contain it", ("", "value"), facts(log), fold=False),
-    )  # fmt: skip
+    yield _totals_section(log)
     if log.stalls:
         yield _stall_table(log)
     if log.stalls and _has_jobs(log):
@@ -166,7 +163,9 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if log.options_changed:
         yield _options_section(log)
     if log.incomplete:
-        yield section("Missing data", "What this LOG does not contain", items(log.incomplete))
+        yield section(
+            "Missing data", f"What this {log.kind} does not contain", items(log.incomplete)
+        )
 
 
 def _findings_section(log: Inspection) -> Html:
@@ -175,6 +174,17 @@ def _findings_section(log: Inspection) -> Html:
         for finding in log.findings[1:]
     )
     return section("Findings", f"{counted(len(log.findings) - 1, 'more finding')}", *parts)
+
+
+def _totals_section(log: Inspection) -> Html:
+    known = [fact for fact in facts(log) if fact[1] != UNKNOWN]
+    unknown = [label for label, text in facts(log) if text == UNKNOWN]
+    note = f"Not in this {log.kind}: {', '.join(unknown)}." if unknown else ""
+    return section(
+        "Workload and totals", _rate_title(log),
+        table("Workload and totals", ("", "value"), known, fold=False) if known else "",
+        element("p", note, class_="note") if note else "",
+    )  # fmt: skip
 
 
 def _rate_title(log: Inspection) -> str:
@@ -279,18 +289,31 @@ def _shape_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
 
 
 def _levels_section(log: Inspection, prefix: str) -> Html:
+    drawn = [] if _levels_come_first(log) else _level_chart(log, prefix)
+    return section("Levels", _levels_title(log), *drawn,
+                   table("Levels", LEVEL_HEADS, level_rows(log)))  # fmt: skip
+
+
+def _levels_title(log: Inspection) -> str:
     amplification = log.totals.write_amp
-    value = UNKNOWN if amplification is None else number(amplification)
-    title = f"Write amplification: {value}"
-    parts = [table("Levels", LEVEL_HEADS, level_rows(log))]
-    if any(level.write_bytes for level in log.levels):
-        see = (
-            f"Bytes written into each level of column family {log.main_family}. "
-            "Flushes write into L0."
-        )
-        drawn = picture(f"{prefix}-written", written_plot(log), [], f"{title}. {see}")
-        parts = [element("p", see), drawn, *parts]
-    return section("Levels", title, *parts)
+    return f"Write amplification: {UNKNOWN if amplification is None else number(amplification)}"
+
+
+def _levels_come_first(log: Inspection) -> bool:
+    return not (log.stalls or _has_jobs(log) or log.shapes)
+
+
+def _level_chart(log: Inspection, prefix: str) -> list[Html]:
+    if not any(level.write_bytes for level in log.levels):
+        return []
+    see = (
+        f"Bytes written into each level of column family {log.main_family}. Flushes write into L0."
+    )
+    described = f"{_levels_title(log)}. {see}"
+    return [
+        element("p", see, class_="note"),
+        picture(f"{prefix}-written", written_plot(log), [], described),
+    ]
 
 
 def _rate_section(log: Inspection, prefix: str) -> Html:
