@@ -9,7 +9,14 @@ import pytest
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.report.inspect_page import render_inspections
-from lsmtune.report.inspect_plots import job_plot, rate_plot, shape_plot, stall_plot, undrawn
+from lsmtune.report.inspect_plots import (
+    job_plot,
+    rate_plot,
+    shape_plot,
+    stall_plot,
+    totals_plot,
+    undrawn,
+)
 from lsmtune.report.inspect_words import short_names
 
 DATA = Path(__file__).parents[1] / "data"
@@ -74,10 +81,16 @@ def test_page_opens_with_the_first_finding_and_a_chart(log: Inspection) -> None:
     assert str(DATA) not in page
 
 
-def test_output_of_db_bench_has_a_chart_of_its_levels(output: Inspection) -> None:
+def test_output_of_db_bench_draws_exact_totals_instead_of_rounded_levels(
+    output: Inspection,
+) -> None:
     page = render_inspections([output])
-    assert 'id="log1-written"' in page[: page.index("</header>")]
-    assert page.count('id="log1-written"') == 1
+    assert 'id="log1-totals"' in page[: page.index("</header>")]
+    assert 'id="log1-written"' not in page
+    totals = output.totals
+    drawn = totals_plot(output).data[0].x
+    expected = [totals.ingest_bytes, totals.flush_write_bytes, totals.compact_write_bytes]
+    assert list(drawn) == pytest.approx([(value or 0) / (1 << 20) for value in expected], rel=1e-4)
 
 
 def test_unknown_values_are_listed_once_and_not_as_rows(output: Inspection) -> None:

@@ -174,18 +174,18 @@ def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list
         for factor, knobs in experiment.factors.items()
         if len(knobs) > 1
     ]
-    alike: dict[Config, tuple[int, ...]] = {}
+    same: dict[Config, tuple[int, ...]] = {}
     for cell, config in outcome.configs.items():
         asked = experiment.values(cell, catalogue)
         for name, value in asked.items():
             if config[name] != value:
                 warnings.append(f"the engine changes {name} = {value} to {config[name]}")
-        if config in alike:
+        if config in same:
             warnings.append(
-                f"the cells {_cell(experiment, catalogue, alike[config])} and "
+                f"the cells {_cell(experiment, catalogue, same[config])} and "
                 f"{_cell(experiment, catalogue, cell)} are the same config for the engine"
             )
-        alike.setdefault(config, cell)
+        same.setdefault(config, cell)
     for failed, reason in dict(outcome.failures).items():
         count = sum(cell == failed for cell, _ in outcome.failures)
         where = (

@@ -114,7 +114,7 @@ def _order(metric: MetricImportance, title: str) -> Iterator[Html]:
         f"importance-{metric.metric}", importance_plot(metric), IMPORTANCE_KEYS, title,
         "held-out R² lost without the knob",
     )  # fmt: skip
-    see = "Left of the dashed line a knob is of no use for tuning. Lines show 95 % intervals."
+    see = "Knobs left of the dashed line are of no use for tuning. Lines show 95 % intervals."
     yield element("p", see, class_="note")
 
 

@@ -16,6 +16,7 @@ from lsmtune.report.inspect_plots import (
     shape_keys,
     shape_plot,
     stall_plot,
+    totals_plot,
     undrawn,
     written_plot,
 )
@@ -34,6 +35,8 @@ from lsmtune.report.page import assembled
 from lsmtune.report.words import counted, number, quantity, unbroken
 
 _MIN_DUMPS = 4
+_MIN_ROUNDED_BYTES = 1 << 30
+"""From this size, the rounding to 0.1 GB in RocksDB's table does not matter."""
 _PAGE_BARS = 3 * MAX_BARS
 """All charts of a page together draw about this many bars, so that the page stays small."""
 
@@ -141,7 +144,7 @@ def _first_chart(log: Inspection, prefix: str, bars: int) -> list[Html]:
     elif log.shapes:
         see, chart = _shape_chart(log, prefix, bars)
     else:
-        return _level_chart(log, prefix)
+        return _totals_chart(log, prefix)
     return [element("p", see, class_="note"), chart]
 
 
@@ -289,9 +292,15 @@ def _shape_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
 
 
 def _levels_section(log: Inspection, prefix: str) -> Html:
-    drawn = [] if _levels_come_first(log) else _level_chart(log, prefix)
-    return section("Levels", _levels_title(log), *drawn,
-                   table("Levels", LEVEL_HEADS, level_rows(log)))  # fmt: skip
+    return section(
+        "Levels", _levels_title(log),
+        *_level_chart(log, prefix),
+        table("Levels", LEVEL_HEADS, level_rows(log)),
+        "" if _has_jobs(log) else element(
+            "p", "RocksDB prints bytes read and written in GB with one decimal, so small values "
+            "are not exact.", class_="note",
+        ),
+    )  # fmt: skip
 
 
 def _levels_title(log: Inspection) -> str:
@@ -299,20 +308,27 @@ def _levels_title(log: Inspection) -> str:
     return f"Write amplification: {UNKNOWN if amplification is None else number(amplification)}"
 
 
-def _levels_come_first(log: Inspection) -> bool:
-    return not (log.stalls or _has_jobs(log) or log.shapes)
-
-
 def _level_chart(log: Inspection, prefix: str) -> list[Html]:
-    if not any(level.write_bytes for level in log.levels):
+    """Return the bytes written per level; none if the rounding of RocksDB hides them."""
+    written = [level.write_bytes for level in log.levels if level.write_bytes]
+    if not written or (not _has_jobs(log) and min(written) < _MIN_ROUNDED_BYTES):
         return []
     see = (
         f"Bytes written into each level of column family {log.main_family}. Flushes write into L0."
     )
     described = f"{_levels_title(log)}. {see}"
+    drawn = picture(f"{prefix}-written", written_plot(log), [], described)
+    return [element("p", see), drawn]
+
+
+def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
+    """Return the bytes that clients, flushes and compactions wrote; none if unknown."""
+    if log.totals.flush_write_bytes is None or log.totals.compact_write_bytes is None:
+        return []
+    see = "Bytes written: long bars of compactions mean much work for each byte of the clients."
     return [
         element("p", see, class_="note"),
-        picture(f"{prefix}-written", written_plot(log), [], described),
+        picture(f"{prefix}-totals", totals_plot(log), [], f"{_levels_title(log)}. {see}"),
     ]
 
 

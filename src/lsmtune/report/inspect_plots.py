@@ -226,6 +226,31 @@ def written_plot(log: Inspection) -> go.Figure:
     return figure
 
 
+def totals_plot(log: Inspection) -> go.Figure:
+    """Draw the bytes written by clients, flushes and compactions."""
+    totals = {
+        "clients": log.totals.ingest_bytes,
+        "flushes": log.totals.flush_write_bytes,
+        "compactions": log.totals.compact_write_bytes,
+    }
+    known = [(name, value) for name, value in totals.items() if value is not None]
+    figure = canvas(_ROW_PX * (len(known) + 1))
+    figure.add_bar(
+        orientation="h",
+        y=list(range(len(known))),
+        x=_rounded(value / MIB for _, value in known),
+        marker={"color": colour("best")},
+        text=[quantity(value, "bytes") for _, value in known],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{text}<extra></extra>",
+    )
+    most = max((value for _, value in known), default=MIB) / MIB
+    figure.update_xaxes(title="MiB written", range=[0, 1.2 * most])
+    name_rows(figure, [name for name, _ in known])
+    return figure
+
+
 def rate_plot(log: Inspection) -> go.Figure:
     """Draw the write rate between two statistics dumps."""
     axis = _axis(log)

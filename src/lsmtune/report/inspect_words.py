@@ -21,7 +21,7 @@ def heading(log: Inspection) -> str:
 
 
 def short_names(logs: Sequence[Inspection]) -> list[str]:
-    """Return the names of the LOGs without the folders that do not tell them apart."""
+    """Return the names of the LOGs, without the folders that all of them share."""
     for parts in range(1, max(len(PurePath(log.name).parts) for log in logs)):
         names = [str(PurePath(*PurePath(log.name).parts[-parts:])) for log in logs]
         if len(set(names)) == len(names):
