@@ -196,6 +196,7 @@ def test_unusable_runs_are_refused(lines: list[BatchLine], words: str) -> None:
 
 def test_page_has_every_knob(found: Importance) -> None:
     page = render_importance("planted", found)
+    assert len(page.encode()) < 2_200_000
     assert page.index("compression_type") < page.index("</h1>")
     for name in (*MATTERING, *USELESS):
         assert name in page or name.replace("_", "_<wbr>") in page
