@@ -12,7 +12,7 @@ from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, nowrap, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import Ratio, counted, listed, sentence_start, unbroken
+from lsmtune.report.words import Ratio, counted, listed, unbroken
 from lsmtune.spec import StudySpec
 
 _HEIGHT_PX = 360
@@ -57,7 +57,7 @@ def headline_text(found: Outcome, compared: Sequence[AgainstRandom]) -> str:
         return f"No optimizer is shown to beat {after}"
     if len(better) > _NAMED:
         return f"{len(better)} of {len(compared)} optimizers beat {after}"
-    return sentence_start(f"{listed(better)} beat{'s' if len(better) == 1 else ''} {after}")
+    return f"{listed(better)} beat{'s' if len(better) == 1 else ''} {after}"
 
 
 def _topic(found: Outcome, spec: StudySpec, *, real: bool) -> str:
@@ -192,7 +192,7 @@ def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[st
     else:
         yield (
             "The model is gradient boosting on the measured runs that ship with lsmtune, one "
-            "model per metric. Each simulated run gets the noise that repeated runs had."
+            "model per metric. Each run on the model gets the noise that repeated runs had."
         )
         yield "The cost is that of the config that looks best, without this noise."
         yield "The model does not contain failing configs. It is weak where few runs were measured."
