@@ -1,11 +1,14 @@
-"""From lines of the batch format to verdicts: planted effects are found, useless knobs named."""
+"""Importance from lines of the batch format: planted effects are found, other knobs are not."""
 
+import re
+from dataclasses import replace
 from math import log2
 
 import numpy as np
 import pytest
 
 from lsmtune.analysis.importance import (
+    MIN_R2,
     Importance,
     find_importance,
     knob_ranking,
@@ -16,6 +19,9 @@ from lsmtune.analysis.importance_words import (
     accuracy_text,
     disagreements,
     effect_text,
+    headline_text,
+    metric_headline,
+    reason_text,
     short_effect_text,
     verdict_text,
 )
@@ -25,6 +31,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.space import value_at
 from lsmtune.knobs.types import Value
 from lsmtune.report.importance_page import render_importance
+from lsmtune.stats import Interval
 from lsmtune.workloads import Workload
 
 CATALOGUE = load("rocksdb")
@@ -59,35 +66,82 @@ def found(quick_models: None) -> Importance:
     return find_importance(runs, ["write_amp"], repeats=1)
 
 
-def test_what_was_planted_comes_first_and_the_useless_is_called_useless(found: Importance) -> None:
+def test_planted_knobs_come_first_and_others_have_no_effect(found: Importance) -> None:
     (metric,) = found.metrics
     assert [knob.knob for knob in metric.knobs[:3]] == list(MATTERING)
-    verdicts = {knob.knob: verdict_text(knob) for knob in metric.knobs}
-    assert {verdicts[name] for name in MATTERING} == {"matters"}
-    assert all(verdicts[name].startswith("useless") for name in USELESS)
+    by_name = {knob.knob: knob for knob in metric.knobs}
+    assert all(by_name[name].is_seen and by_name[name].is_significant for name in MATTERING)
+    assert not any(by_name[name].is_seen or by_name[name].is_significant for name in USELESS)
+    assert {verdict_text(by_name[name]) for name in MATTERING} == {"matters"}
+    assert not any(verdict_text(by_name[name]).startswith("matters") for name in USELESS)
     assert found.top(3) == MATTERING
+    assert found.headline_knobs() == MATTERING
 
 
-def test_the_words_say_where_a_metric_is_best(found: Importance) -> None:
+def test_effect_names_the_best_and_the_worst_value(found: Importance) -> None:
     codec, blocks, *_, last = found.metrics[0].knobs
-    assert effect_text("write_amp", codec).startswith("least at zlib (")
-    assert "most at none (" in effect_text("write_amp", codec)
-    assert short_effect_text("write_amp", blocks).startswith("-")
-    assert "(against 2" in short_effect_text("write_amp", blocks)
-    assert short_effect_text("write_amp", last) == "useless"
+    text = effect_text("write_amp", codec)
+    assert text.index("zlib") < text.index("none")
+    short = short_effect_text("write_amp", blocks)
+    assert re.match(r"-\d+ %: 2", short)
+    assert short_effect_text("write_amp", last) != short
+    assert "%" not in short_effect_text("write_amp", last)
 
 
-def test_accuracy_stands_beside_what_the_noise_allows(found: Importance) -> None:
+def test_accuracy_is_close_to_the_limit_set_by_noise(found: Importance) -> None:
     (metric,) = found.metrics
     assert metric.noise is not None
     assert metric.accuracy.r2.median > metric.noise.ceiling.median - 0.05
-    assert f"by {metric.model}" in accuracy_text(metric)
-    assert "noise of single runs" in accuracy_text(metric)
+    text = accuracy_text(metric)
+    for value in (metric.accuracy.r2.median, metric.noise.ceiling.median):
+        assert f"{value:.2f}" in text
+    assert metric.model in text
 
 
-def test_methods_that_agree_are_not_said_to_disagree(found: Importance) -> None:
-    told = " ".join(disagreements(found.metrics[0]))
-    assert not any(told.startswith(name) for name in MATTERING)
+def test_methods_that_agree_are_not_listed(found: Importance) -> None:
+    listed = " ".join(disagreements(found.metrics[0]))
+    assert not any(listed.startswith(name) for name in MATTERING)
+
+
+def weakened(found: Importance, r2: float) -> Importance:
+    """Return the importance with another held-out R² of its metric."""
+    (metric,) = found.metrics
+    accuracy = replace(metric.accuracy, r2=Interval(r2, r2 - 0.1, r2 + 0.1))
+    return replace(found, metrics=(replace(metric, accuracy=accuracy),))
+
+
+def test_headline_names_no_knob_below_the_minimum_r2(found: Importance) -> None:
+    names = (*MATTERING, *USELESS)
+    weak = weakened(found, 0.29)
+    assert weak.headline_knobs() == ()
+    assert not any(name in headline_text(weak) for name in names)
+    assert not any(name in metric_headline(weak.metrics[0]) for name in names)
+    assert "0.29" in reason_text(weak)
+    assert str(MIN_R2) in reason_text(weak)
+    assert weakened(found, 0.31).headline_knobs() == MATTERING
+
+
+def test_metrics_below_the_minimum_r2_do_not_order_the_headline(found: Importance) -> None:
+    (good,) = found.metrics
+    noise = replace(
+        weakened(found, 0.1).metrics[0], metric="total_s", knobs=tuple(reversed(good.knobs))
+    )
+    both = replace(found, metrics=(good, noise))
+    assert both.headline_knobs() == MATTERING
+    assert "total_s" in reason_text(both)
+
+
+def test_simulated_runs_are_marked_on_the_page(quick_models: None) -> None:
+    simulated = runs_of(make_lines(60), load("simulated"))
+    marked = find_importance(simulated, ["write_amp"], repeats=1)
+    assert marked.is_simulated
+    assert headline_text(marked).startswith("Simulated: ")
+    assert "not measured" in render_importance("x", marked)
+
+
+def test_measured_runs_are_not_marked(found: Importance) -> None:
+    assert not found.is_simulated
+    assert "not measured" not in render_importance("x", found)
 
 
 def test_the_replicated_configs_count_once_for_the_model() -> None:
@@ -128,20 +182,21 @@ def test_lasso_ranks_what_was_planted_first_and_the_load_not_at_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "words"),
     [
-        (make_lines(10), "10 measured configs are too few"),
+        (make_lines(10), "10 .*30"),
         ([BatchLine(str(n), Workload(num=1000 + n), metrics={"write_amp": n}) for n in range(40)],
-         "no knob differs"),
+         "importance: no knob"),
     ],
 )  # fmt: skip
-def test_runs_that_say_nothing_are_refused(lines: list[BatchLine], told: str) -> None:
-    with pytest.raises(UserError, match=told):
+def test_unusable_runs_are_refused(lines: list[BatchLine], words: str) -> None:
+    with pytest.raises(UserError, match=words):
         runs_of(lines, CATALOGUE)
 
 
-def test_the_page_stands_alone_and_has_every_knob(found: Importance) -> None:
+def test_page_has_every_knob(found: Importance) -> None:
     page = render_importance("planted", found)
-    assert "matter most" in page
+    assert len(page.encode()) < 2_200_000
+    assert page.index("compression_type") < page.index("</h1>")
     for name in (*MATTERING, *USELESS):
         assert name in page or name.replace("_", "_<wbr>") in page

@@ -71,10 +71,10 @@ def test_outcome_lines_name_each_optimizer_with_its_median() -> None:
     assert all(len(line) <= 80 for line in marked)
 
 
-def test_render_comparison_names_all_optimizers_with_their_costs() -> None:
+def test_page_has_every_optimizer_with_its_interval() -> None:
     page = render_comparison(outcome(CURVES, 10, None, None), StudySpec(), real=False)
-    for part in ("fast", "slow", "0.42", "0.82"):
-        assert part in page
+    assert all(f">{name}</th>" in page for name in ("fast", "slow"))
+    assert "0.42" in page
 
 
 def test_curve_of_ignores_failed_pruned_and_violating_trials() -> None:

@@ -1,4 +1,4 @@
-"""Which knobs matter to which metric: from measured runs to records."""
+"""Importance of knobs: which knobs change which metric, from measured runs to records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,14 +30,19 @@ DEFAULT_METRICS: dict[str, tuple[str, ...]] = {
     "read": ("throughput_ops_s", "read_amp", "live_sst_bytes"),
     "mixed": ("throughput_ops_s", "write_amp", "live_sst_bytes"),
 }
-"""What is asked about unless the user says otherwise, by the kind of load."""
+"""Metrics that are analysed by default, by the kind of workload."""
 
 LOAD_FACTORS = ("num", "key_size", "value_size", "threads", "compression_ratio")
-"""Parameters of the load that count as factors where they vary."""
+"""Parameters of the workload that are factors if they vary."""
 
 SIGNIFICANT = 0.05
 NOTABLE = 0.01
 """A knob that explains less than this share of the variance is of no use for tuning."""
+MIN_R2 = 0.3
+"""Below this held-out R² the model predicts so little that its order of knobs is chance."""
+
+SIMULATED = "simulated"
+"""Engine whose results are predictions of the simulator."""
 
 _FEWEST_CONFIGS = 30
 _INTERACTING = 5
@@ -46,11 +51,11 @@ _RANKING_MODEL, _RANKINGS = "extra trees", 2
 
 @dataclass(frozen=True, slots=True)
 class KnobImportance:
-    """One knob and one metric, by every method.
+    """Importance of one knob for one metric, by every method.
 
-    `permutation` is by how much held-out R² falls without the knob, `mdi`, `ped_anova` and
-    `eta_squared` are shares of 1, `anova_p` is the paper's test of the knob alone, `multi_p` that
-    among all knobs (corrected for their number). `effect` are the means by its values.
+    `permutation` is the loss of held-out R² without the knob. `mdi`, `ped_anova` and
+    `eta_squared` are shares of 1. `anova_p` tests the knob alone, `multi_p` among all knobs
+    (corrected for their number). `effect` holds the means by value.
     """
 
     knob: str
@@ -65,22 +70,22 @@ class KnobImportance:
 
     @property
     def is_seen(self) -> bool:
-        """Whether the model predicts notably worse without it."""
+        """True if the model predicts notably worse without the knob."""
         return self.permutation.low > 0 and self.permutation.median >= NOTABLE
 
     @property
     def is_significant(self) -> bool:
-        """Whether the analysis of variance over all knobs finds a main effect."""
+        """True if the analysis of variance over all knobs finds a main effect."""
         return self.multi_p < SIGNIFICANT
 
 
 @dataclass(frozen=True, slots=True)
 class MetricImportance:
-    """One metric: how well it can be modelled, and its knobs in order of importance.
+    """One metric: how well it can be predicted, and its knobs, the most important first.
 
-    `model` is the one that cross-validation chose; `accuracy` is the whole nested choice's,
-    `forest_r2` that of the paper's random forest over the same folds, `r2_oob` its out-of-bag
-    estimate. `noise` is None where no config ran twice.
+    `model` was chosen by cross-validation. `accuracy` is measured by nested cross-validation.
+    `forest_r2` is that of the paper's random forest over the same folds, `r2_oob` its out-of-bag
+    estimate. `noise` is None if no config ran twice.
     """
 
     metric: str
@@ -92,13 +97,18 @@ class MetricImportance:
     knobs: tuple[KnobImportance, ...]
     interactions: tuple[Interaction, ...]
 
+    @property
+    def is_predictable(self) -> bool:
+        """True if the model predicts well enough to name knobs."""
+        return self.accuracy.r2.median >= MIN_R2
+
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """All metrics of one set of runs.
+    """Importance for all metrics of one set of runs.
 
-    `load_factors` are those that are no knobs of the store, `ranking` are the knobs by how much
-    they matter over all metrics.
+    `load_factors` are varied parameters of the workload. `ranking` orders the knobs over all
+    metrics. `engine` is the engine that ran, or "simulated".
     """
 
     runs: int
@@ -107,31 +117,52 @@ class Importance:
     load_factors: tuple[str, ...]
     ranking: tuple[str, ...]
     metrics: tuple[MetricImportance, ...]
+    engine: str = "rocksdb"
+
+    @property
+    def is_simulated(self) -> bool:
+        """True if the runs were simulated, not measured."""
+        return self.engine == SIMULATED
 
     def top(self, count: int) -> tuple[str, ...]:
-        """The knobs that matter most."""
+        """Return the first knobs of the ranking."""
         return self.ranking[:count]
+
+    def headline_knobs(self, count: int = 3) -> tuple[str, ...]:
+        """Return the knobs that a headline may name; none if no metric can be predicted.
+
+        A named knob is needed to predict at least one metric. Metrics below `MIN_R2` are left out.
+        """
+        shares: dict[str, float] = {}
+        for metric in filter(lambda metric: metric.is_predictable, self.metrics):
+            total = sum(max(0.0, knob.permutation.median) for knob in metric.knobs) or 1.0
+            for knob in metric.knobs:
+                if knob.is_seen and knob.knob not in self.load_factors:
+                    share = knob.permutation.median / total
+                    shares[knob.knob] = shares.get(knob.knob, 0.0) + share
+        return tuple(sorted(shares, key=lambda name: -shares[name])[:count])
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Measured runs as a table: factors and outcomes of the first run of each config."""
+    """Measured runs as a table: factors and metrics of the first run of each config."""
 
     design: Design
     load_factors: tuple[str, ...]
     first: tuple[BatchLine, ...]
     groups: tuple[tuple[BatchLine, ...], ...]
     failed: int
+    engine: str = "rocksdb"
 
     def outcome(self, metric: str) -> Floats:
-        """The metric of each first run; UserError where some run lacks it."""
+        """Return the metric of each first run; UserError if a run lacks it."""
         if any(metric not in line.metrics for line in self.first):
             known = ", ".join(sorted(self.first[0].metrics))
-            raise UserError(f"metric {metric!r}: not every run has it; runs have {known}")
+            raise UserError(f"metric {metric!r}: missing in some runs; available: {known}")
         return np.array([line.metrics[metric] for line in self.first])
 
     def noise(self, metric: str) -> Noise | None:
-        """The noise of the metric, from the configs that ran more than once."""
+        """Return the noise of the metric, from the configs that ran more than once."""
         values = [[line.metrics[metric] for line in group] for group in self.groups]
         return noise(values, self.outcome(metric))
 
@@ -139,7 +170,7 @@ class Runs:
 def runs_of(
     lines: Iterable[BatchLine], catalogue: Catalogue, fewest: int = _FEWEST_CONFIGS
 ) -> Runs:
-    """The table of the lines; UserError where there are too few, or nothing varies."""
+    """Return the runs as a table; UserError if there are too few or if no knob varies."""
     groups: dict[str, list[BatchLine]] = {}
     failed = 0
     for line in lines:
@@ -151,16 +182,17 @@ def runs_of(
     first = tuple(group[0] for group in groups.values())
     if len(first) < fewest:
         raise UserError(
-            f"importance: {len(first)} measured configs are too few; allowed are >= "
-            f"{fewest} (`lsmtune screen` measures more)"
+            f"importance: {len(first)} measured configs are too few; at least {fewest} are needed. "
+            "`lsmtune screen` measures more"
         )
     load = [f for name in LOAD_FACTORS if (f := _load_factor(name, first)) is not None]
     knobs = [f for knob in catalogue.knobs if (f := _knob_factor(knob, first)) is not None]
     if not knobs:
-        raise UserError("importance: no knob differs between the runs")
+        raise UserError("importance: no knob differs between the runs; vary at least one")
     names = tuple(factor.name for factor in load)
     design = Design((*knobs, *load))
-    return Runs(design, names, first, tuple(map(tuple, groups.values())), failed)
+    runs = tuple(map(tuple, groups.values()))
+    return Runs(design, names, first, runs, failed, catalogue.engine)
 
 
 def _knob_factor(knob: Knob, lines: Sequence[BatchLine]) -> Factor | None:
@@ -182,10 +214,10 @@ def _parameter(workload: Workload, name: str) -> float | int:
 
 
 def knob_ranking(runs: Runs, metrics: Sequence[str], seed: int = 1) -> tuple[str, ...]:
-    """The knobs of the store by how much they matter, each metric counting alike.
+    """Return the knobs in order of importance; each metric has the same weight.
 
-    By the held-out R² that extra trees lose without them: quick, and no worse at ranking than the
-    model that predicts best.
+    Importance is the held-out R² that extra trees lose without the knob. This is quick and ranks
+    no worse than the model that predicts best.
     """
     shares = dict.fromkeys((factor.name for factor in runs.design.factors), 0.0)
     for metric in metrics:
@@ -198,9 +230,9 @@ def knob_ranking(runs: Runs, metrics: Sequence[str], seed: int = 1) -> tuple[str
 
 
 def lasso_ranking(runs: Runs, metrics: Sequence[str]) -> tuple[str, ...]:
-    """The knobs of the store by how early they enter the Lasso path, each metric counting alike.
+    """Return the knobs in the order of the Lasso path; each metric has the same weight.
 
-    As OtterTune chooses (Van Aken et al. 2017). It sees no effect that knobs only have together.
+    OtterTune ranks knobs this way (Van Aken et al. 2017). It does not find interactions.
     """
     ranks = [lasso_ranks(runs.design, runs.outcome(metric)) for metric in metrics]
     names = [factor.name for factor in runs.design.factors]
@@ -210,11 +242,13 @@ def lasso_ranking(runs: Runs, metrics: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_importance(runs: Runs, metrics: Sequence[str], repeats: int, seed: int = 1) -> Importance:
-    """The importance of every factor to each metric; `repeats` is of all cross-validations."""
+    """Return the importance of every factor; `repeats` is the number of cross-validations."""
     found = tuple(_metric_importance(runs, metric, repeats, seed) for metric in metrics)
     measured = sum(len(group) for group in runs.groups)
     ranking = knob_ranking(runs, metrics, seed)
-    return Importance(measured, len(runs.first), runs.failed, runs.load_factors, ranking, found)
+    return Importance(
+        measured, len(runs.first), runs.failed, runs.load_factors, ranking, found, runs.engine
+    )
 
 
 def _metric_importance(runs: Runs, metric: str, repeats: int, seed: int) -> MetricImportance:
@@ -255,7 +289,7 @@ def _metric_importance(runs: Runs, metric: str, repeats: int, seed: int) -> Metr
 
 
 def importance_document(importance: Importance) -> dict[str, object]:
-    """The importance as JSON."""
+    """Return the importance as a JSON document."""
     return {
         "runs": importance.runs,
         "configs": importance.configs,

@@ -1,35 +1,90 @@
-"""What an importance says, in sentences."""
+"""Importance of knobs in words, for the terminal and the page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from lsmtune.analysis.importance import NOTABLE, SIGNIFICANT, KnobImportance, MetricImportance
+from lsmtune.analysis.importance import (
+    MIN_R2,
+    NOTABLE,
+    SIGNIFICANT,
+    Importance,
+    KnobImportance,
+    MetricImportance,
+)
 from lsmtune.learning.effects import GroupMean
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.units import format_bytes
 
 _TOP, _FAR_DOWN = 5, 10
-"""A knob that one method ranks among the first and another behind these is worth a word."""
+"""Methods disagree if one ranks a knob among the first 5 and another below rank 10."""
+
+
+def headline_text(importance: Importance) -> str:
+    """Return which knobs matter most, or that the runs do not show it."""
+    named = importance.headline_knobs()
+    prefix = "Simulated: " if importance.is_simulated else ""
+    if named:
+        knobs = "knob" if len(named) == 1 else "knobs"
+        return f"{prefix}most important {knobs}: {_listed(named)}"
+    if any(metric.is_predictable for metric in importance.metrics):
+        return f"{prefix}no knob matters for these metrics"
+    return f"{prefix}no knob can be named: the runs predict no metric"
+
+
+def reason_text(importance: Importance) -> str:
+    """Return in one sentence why the headline names these knobs, or none."""
+    weak = [metric for metric in importance.metrics if not metric.is_predictable]
+    good = [metric for metric in importance.metrics if metric.is_predictable]
+    if not good:
+        return (
+            f"Held-out R² is {_r2s(weak)}. Below {MIN_R2} the order of knobs is chance: "
+            "measure more configs with lsmtune screen."
+        )
+    text = f"Prediction is worse without them. Held-out R² of all knobs: {_r2s(good)}."
+    if not importance.headline_knobs():
+        text = f"The models do not need any knob. Held-out R²: {_r2s(good)}."
+    if weak:
+        text += f" Not used for the order, because R² is below {MIN_R2}: {_r2s(weak)}."
+    return text
+
+
+def _r2s(metrics: Sequence[MetricImportance]) -> str:
+    return _listed([f"{metric.accuracy.r2.median:.2f} for {metric.metric}" for metric in metrics])
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """Return the parts as a list in a sentence: `a, b and c`."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def metric_headline(metric: MetricImportance) -> str:
+    """Return which knob matters most for the metric, or why none can be named."""
+    first = metric.knobs[0]
+    if not metric.is_predictable:
+        return f"no knob can be named, held-out R² is {metric.accuracy.r2.median:.2f}"
+    if not first.is_seen:
+        return "no knob matters"
+    return f"{first.knob} matters most"
 
 
 def effect_text(metric: str, knob: KnobImportance) -> str:
-    """Where the metric is least and where most when this knob alone moves."""
+    """Return where the metric is lowest and highest if only this knob changes."""
     if not knob.effect:
         return "it did not vary"
     least = min(knob.effect, key=lambda group: group.modelled)
     most = max(knob.effect, key=lambda group: group.modelled)
     more = (most.modelled / least.modelled - 1) * 100 if least.modelled > 0 else 0.0
-    return f"least at {_at(metric, least)}, most at {_at(metric, most)}: {more:.3g} % between them"
+    return f"lowest at {_at(metric, least)}, highest at {_at(metric, most)}: {more:.3g} % higher"
 
 
 def short_effect_text(metric: str, knob: KnobImportance) -> str:
-    """The effect in a cell of a table: how much, and where the metric is best."""
+    """Return the effect for a cell of a table: the change, the worst and the best value."""
     if not (knob.is_seen or knob.is_significant) or not knob.effect:
-        return "useless"
+        return "no effect shown"
     higher = METRICS[metric].better == "higher"
     ordered = sorted(knob.effect, key=lambda group: group.modelled, reverse=higher)
     best, worst = ordered[0], ordered[-1]
     change = best.modelled / worst.modelled - 1 if worst.modelled else 0.0
-    return f"{change:+.0%} at {best.group} (against {worst.group})"
+    return f"{100 * change:+.0f} %: {worst.group} \N{RIGHTWARDS ARROW} {best.group}"
 
 
 def _at(metric: str, group: GroupMean) -> str:
@@ -37,7 +92,7 @@ def _at(metric: str, group: GroupMean) -> str:
 
 
 def value_text(metric: str, value: float) -> str:
-    """A value of a metric with its unit."""
+    """Return a value of a metric with its unit."""
     unit = METRICS[metric].unit
     if unit == "bytes":
         return format_bytes(value)
@@ -45,29 +100,26 @@ def value_text(metric: str, value: float) -> str:
 
 
 def verdict_text(knob: KnobImportance) -> str:
-    """Whether the knob matters, and whether the methods agree on it."""
+    """Return whether the knob matters, and whether the methods agree."""
     if knob.is_seen and knob.is_significant:
         return "matters"
     if knob.is_seen:
         return (
-            f"methods disagree: the model needs it, the analysis of variance sees no effect of "
-            f"its own (p = {knob.multi_p:.2g}): it acts together with others"
+            "matters together with others: the model needs it, the analysis of variance finds no "
+            f"effect of it alone (p = {knob.multi_p:.2g})"
         )
     if knob.is_significant:
-        return (
-            f"real but small: significant (p = {knob.multi_p:.1g}), and less than "
-            f"{NOTABLE:.0%} of what can be predicted"
-        )
+        return f"small: real (p = {knob.multi_p:.1g}), but below {100 * NOTABLE:.0f} % of R²"
     if knob.anova_p < SIGNIFICANT:
         return (
-            f"useless; alone it looks significant (p = {knob.anova_p:.2g}), among all knobs it "
-            "is not"
+            f"no effect shown: significant when tested alone (p = {knob.anova_p:.2g}), not among "
+            "all knobs"
         )
-    return "useless"
+    return "no effect shown"
 
 
 def disagreements(metric: MetricImportance) -> list[str]:
-    """Knobs that one method ranks among the first and another far behind."""
+    """Return the knobs that one method ranks high and another one low."""
     names = [knob.knob for knob in metric.knobs]
     rankings = {
         "permutation": names,
@@ -82,7 +134,7 @@ def disagreements(metric: MetricImportance) -> list[str]:
         first = [m for m, place in places.items() if place <= _TOP]
         last = [m for m, place in places.items() if place > _FAR_DOWN]
         if first and last and len(names) > _FAR_DOWN:
-            found.append(f"{name}: {_places(places, first)}, but {_places(places, last)}")
+            found.append(f"{name}: {_places(places, first)}; {_places(places, last)}")
     return found
 
 
@@ -91,20 +143,20 @@ def _ranked(metric: MetricImportance, key: Callable[[KnobImportance], float]) ->
 
 
 def _places(places: dict[str, int], methods: list[str]) -> str:
-    return ", ".join(f"{places[method]}. by {method}" for method in methods)
+    return ", ".join(f"rank {places[method]} by {method}" for method in methods)
 
 
 def accuracy_text(metric: MetricImportance) -> str:
-    """How well the metric can be predicted, beside what its noise allows."""
+    """Return how well the metric can be predicted, and the limit that run noise sets."""
     r2, forest = metric.accuracy.r2, metric.forest_r2
-    ceiling = "no config ran twice: the noise is unknown"
+    limit = "run noise is unknown, because no config ran twice"
     if metric.noise is not None:
         top = metric.noise.ceiling
-        ceiling = (
-            f"the noise of single runs ({metric.noise.relative:.1%}) allows "
-            f"{top.median:.3f} ({top.low:.3f} to {top.high:.3f})"
+        limit = (
+            f"run noise of {100 * metric.noise.relative:.1f} % allows at most "
+            f"{top.median:.2f} ({top.low:.2f}\N{EN DASH}{top.high:.2f})"
         )
     return (
-        f"held-out R² {r2.median:.3f} ({r2.low:.3f} to {r2.high:.3f}) by {metric.model}, "
-        f"{forest.median:.3f} by random forest; {ceiling}"
+        f"held-out R² {r2.median:.2f} ({r2.low:.2f}\N{EN DASH}{r2.high:.2f}) with {metric.model}, "
+        f"{forest.median:.2f} with random forest; {limit}"
     )

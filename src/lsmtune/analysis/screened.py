@@ -1,4 +1,4 @@
-"""The runs of a screening as lines of the batch format."""
+"""Runs of a screening as lines of the batch format."""
 
 from lsmtune.batch import BatchLine, as_flags
 from lsmtune.spec import StudySpec, catalogue_of
@@ -8,7 +8,7 @@ from lsmtune.trials import Role
 
 
 def screened_lines(home: Home, study: str) -> list[BatchLine]:
-    """Every run of the study's searched configs, in order; UserError where there is no study."""
+    """Return the runs of the configs of a study, in order; UserError if it does not exist."""
     stored = home.study(study)
     spec = StudySpec.model_validate(stored.spec)
     catalogue = catalogue_of(spec.engine, spec.workload)

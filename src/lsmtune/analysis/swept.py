@@ -1,4 +1,4 @@
-"""What a controlled experiment has shown: cells against the base, and what each factor does."""
+"""Results of a controlled experiment: cells against the baseline, and effects of the factors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from math import exp, fsum, log
 
 import numpy as np
 
+from lsmtune.analysis.importance import SIMULATED
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
@@ -23,7 +24,7 @@ DEFAULT_METRICS: Mapping[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SweptRun:
-    """A run that was measured: its block, its cell (None: the base) and its metrics."""
+    """Measured run: its block, its cell (None: the baseline) and its metrics."""
 
     block: int
     cell: tuple[int, ...] | None
@@ -32,9 +33,9 @@ class SweptRun:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell in one metric: its mean over the blocks, and its ratio to the base.
+    """One cell and one metric: the mean over the blocks, and the ratio to the baseline.
 
-    `interval` holds the mean; it and the ratio are None where fewer than two runs were measured.
+    `interval` is that of the mean. It and the ratio are None if fewer than two runs exist.
     """
 
     levels: tuple[str, ...]
@@ -46,7 +47,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SweptMetric:
-    """One metric: the base, the cells in their order, and what the factors do."""
+    """One metric: the baseline, the cells in their order, and the effects of the factors."""
 
     metric: str
     base: Cell
@@ -56,10 +57,11 @@ class SweptMetric:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """An experiment's outcome.
+    """Results of an experiment.
 
-    `factors` are the levels of each in words, `knobs` what each factor sets. `warnings` tell
-    what cannot be told apart, and cells that the engine makes of others than were asked for.
+    `factors` holds the levels of each factor in words, `knobs` the knobs that it sets. `warnings`
+    lists effects that cannot be separated, and cells that the engine changed. `engine` is the
+    engine that ran, or "simulated".
     """
 
     name: str
@@ -71,13 +73,19 @@ class Swept:
     failed: int
     metrics: tuple[SweptMetric, ...]
     warnings: tuple[str, ...]
+    engine: str = "rocksdb"
+
+    @property
+    def is_simulated(self) -> bool:
+        """True if the runs were simulated, not measured."""
+        return self.engine == SIMULATED
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an experiment: the runs that were measured, those that failed, the configs.
+    """Runs of an experiment: those that were measured, those that failed, and the configs.
 
-    `failures` has the cell (None: the base) and the reason of each run that failed.
+    `failures` has the cell (None: the baseline) and the reason of each failed run.
     """
 
     name: str
@@ -88,7 +96,7 @@ class Outcome:
 
 
 def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
-    """What the runs show; UserError where a metric was not measured."""
+    """Return what the runs show; UserError if a metric was not measured."""
     names = experiment.metrics or DEFAULT_METRICS[outcome.kind]
     levels = experiment.level_names(catalogue)
     return Swept(
@@ -101,6 +109,7 @@ def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
         failed=len(outcome.failures),
         metrics=tuple(_metric(metric, list(levels.values()), outcome.runs) for metric in names),
         warnings=tuple(_warnings(experiment, catalogue, outcome)),
+        engine=catalogue.engine,
     )
 
 
@@ -110,7 +119,7 @@ def _metric(
     told = [run for run in runs if metric in run.metrics]
     base = [run for run in told if run.cell is None]
     if not base:
-        raise UserError(f"sweep: no run of the base has measured {metric}")
+        raise UserError(f"sweep: no run of the baseline has the metric {metric}")
     by_cell: dict[tuple[int, ...], list[SweptRun]] = {}
     for run in told:
         if run.cell is not None:
@@ -132,20 +141,20 @@ def _summed(
 
 
 def _ratio(metric: str, found: Sequence[SweptRun], base: Sequence[SweptRun]) -> Interval | None:
-    """The ratio to the base's mean of the same block; None where that is no ratio."""
+    """Return the ratio to the mean of the baseline in the same block; None without one."""
     pairs = [
-        (run.metrics[metric], beside)
+        (run.metrics[metric], same_block)
         for run in found
-        if (beside := [b.metrics[metric] for b in base if b.block == run.block])
+        if (same_block := [b.metrics[metric] for b in base if b.block == run.block])
     ]
-    if len(pairs) < 2 or any(value <= 0 or min(beside) <= 0 for value, beside in pairs):  # noqa: PLR2004
+    if len(pairs) < 2 or any(value <= 0 or min(others) <= 0 for value, others in pairs):  # noqa: PLR2004
         return None
-    means = [exp(fsum(log(value) for value in beside) / len(beside)) for _, beside in pairs]
+    means = [exp(fsum(log(value) for value in others) / len(others)) for _, others in pairs]
     return ratio_interval([value for value, _ in pairs], means)
 
 
 def _fit(metric: str, told: Sequence[SweptRun]) -> FactorialFit | None:
-    """What the factors do; None where there are too few runs to tell from noise."""
+    """Return the effects of the factors; None if the runs are too few."""
     runs = [run for run in told if run.cell is not None]
     if not runs:
         return None
@@ -160,26 +169,28 @@ def _fit(metric: str, told: Sequence[SweptRun]) -> FactorialFit | None:
 
 def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list[str]:
     warnings = [
-        f"{' and '.join(knobs)} move together in the factor {factor}: which of them does what "
-        "cannot be told from this experiment"
+        f"factor {factor} changes {' and '.join(knobs)} together, so this experiment cannot "
+        "separate their effects"
         for factor, knobs in experiment.factors.items()
         if len(knobs) > 1
     ]
-    alike: dict[Config, tuple[int, ...]] = {}
+    same: dict[Config, tuple[int, ...]] = {}
     for cell, config in outcome.configs.items():
         asked = experiment.values(cell, catalogue)
         for name, value in asked.items():
             if config[name] != value:
-                warnings.append(f"the engine makes {name} = {config[name]} of {name} = {value}")
-        if config in alike:
+                warnings.append(f"the engine changes {name} = {value} to {config[name]}")
+        if config in same:
             warnings.append(
-                f"the cells {_cell(experiment, catalogue, alike[config])} and "
-                f"{_cell(experiment, catalogue, cell)} are one config to the engine"
+                f"the cells {_cell(experiment, catalogue, same[config])} and "
+                f"{_cell(experiment, catalogue, cell)} are the same config for the engine"
             )
-        alike.setdefault(config, cell)
+        same.setdefault(config, cell)
     for failed, reason in dict(outcome.failures).items():
         count = sum(cell == failed for cell, _ in outcome.failures)
-        where = "the base" if failed is None else f"the cell {_cell(experiment, catalogue, failed)}"
+        where = (
+            "the baseline" if failed is None else f"the cell {_cell(experiment, catalogue, failed)}"
+        )
         warnings.append(f"{where} failed {count} of {experiment.repeats} times: {reason}")
     return list(dict.fromkeys(warnings))
 

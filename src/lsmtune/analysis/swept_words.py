@@ -1,4 +1,4 @@
-"""The answer of a controlled experiment in words, and as rows and JSON."""
+"""Results of a controlled experiment in words, as rows of a table and as JSON."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -6,16 +6,17 @@ from itertools import product
 from typing import Any
 
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.learning.factorial import FactorEffect
+from lsmtune.learning.factorial import Contrast, FactorEffect
+from lsmtune.stats import Interval
 
 SURE_P = 0.05
 _SURE_TO = 0.001
 
 
 def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
-    """A sentence a factor, the one that moved the metric most first; then what acts together."""
+    """Yield one sentence per factor, the strongest first; then the interactions."""
     if metric.fit is None:
-        yield f"too few runs measured {metric.metric} to tell a factor from noise"
+        yield f"too few runs have {metric.metric} to show the effect of a factor"
         return
     effects = zip(swept.factors.items(), metric.fit.factors, strict=True)
     relative = metric.fit.relative
@@ -25,32 +26,63 @@ def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
     for pair in metric.fit.pairs:
         if pair.p < SURE_P:
             yield (
-                f"{names[pair.first]} and {names[pair.second]} act together on {metric.metric}: "
-                f"what one does depends on the other ({pair.eta_squared:.0%} of the variance, "
-                f"{probability(pair.p)})"
+                f"{names[pair.first]} and {names[pair.second]} interact on {metric.metric}: the "
+                f"effect of one depends on the other, {_share(pair.eta_squared)}, "
+                f"{probability(pair.p)}"
             )
+
+
+def short_answer(swept: Swept, metric: SweptMetric) -> str:
+    """Return the strongest effect that is shown, in a few words."""
+    if metric.fit is None:
+        return f"too few runs have {metric.metric}"
+    effects = zip(swept.factors.items(), metric.fit.factors, strict=True)
+    shown = [pair for pair in effects if pair[1].p < SURE_P and pair[1].contrasts]
+    if not shown:
+        return f"no factor is shown to change {metric.metric}"
+    relative = metric.fit.relative
+    (factor, levels), effect = max(shown, key=lambda pair: pair[1].eta_squared)
+    strongest = _strongest(effect, relative=relative)
+    moved = strongest.change.median
+    change = f"{moved:.3g} \N{MULTIPLICATION SIGN}" if relative else f"{moved:+.3g}"
+    where = f"{levels[strongest.level]} against {levels[effect.reference]}"
+    return f"{factor} changes {metric.metric}: {change} at {where}"
+
+
+def _strongest(effect: FactorEffect, *, relative: bool) -> Contrast:
+    return max(
+        effect.contrasts,
+        key=lambda contrast: _strength(contrast.change.median, relative=relative),
+    )
 
 
 def _sentence(
     metric: str, factor: str, levels: tuple[str, ...], effect: FactorEffect, *, relative: bool
 ) -> str:
-    """What the strongest level does against the first, how much of the variance, how sure."""
+    """Return the effect of the strongest level, its share of the variance, and its p-value."""
     if not effect.contrasts:
-        return f"what {factor} does to {metric} cannot be told from the runs that were measured"
-    strongest = max(
-        effect.contrasts,
-        key=lambda contrast: _strength(contrast.change.median, relative=relative),
-    )
+        return f"{factor}: no effect on {metric} can be computed from these runs"
+    strongest = _strongest(effect, relative=relative)
     moved, first = strongest.change, levels[effect.reference]
-    if relative:
-        change = f"{moved.median:.3g} x ({moved.low:.3g} to {moved.high:.3g}) that at {first}"
-    else:
-        change = f"{moved.median:+.3g} ({moved.low:+.3g} to {moved.high:+.3g}) against {first}"
-    verb = "moved" if effect.p < SURE_P else "is not shown to move"
+    where = f"at {levels[strongest.level]} against {first}"
+    change = _ratio(moved) if relative else (
+        f"{moved.median:+.3g} ({moved.low:+.3g} to {moved.high:+.3g})"
+    )  # fmt: skip
+    verb = "changes" if effect.p < SURE_P else "is not shown to change"
     return (
-        f"{factor} {verb} {metric}: at {levels[strongest.level]} it is {change}; "
-        f"{effect.eta_squared:.0%} of the variance, {probability(effect.p)}"
+        f"{factor} {verb} {metric}: {change} {where}, {_share(effect.eta_squared)}, "
+        f"{probability(effect.p)}"
     )
+
+
+def _ratio(ratio: Interval) -> str:
+    """Return a ratio and its interval as people read them."""
+    low, high = f"{ratio.low:.3g}", f"{ratio.high:.3g}"
+    return f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} ({low}\N{EN DASH}{high})"
+
+
+def _share(eta_squared: float) -> str:
+    return f"{100 * eta_squared:.0f} % of the variance"
 
 
 def _strength(value: float, *, relative: bool) -> float:
@@ -58,12 +90,12 @@ def _strength(value: float, *, relative: bool) -> float:
 
 
 def probability(p: float) -> str:
-    """A p-value in words."""
+    """Return a p-value as text."""
     return f"p < {_SURE_TO}" if p < _SURE_TO else f"p = {p:.2g}"
 
 
 def rows(swept: Swept) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows of a table with a cell a row and the base first; means and half widths."""
+    """Return heads and rows of a table: one row per cell, the baseline first."""
     heads = [*swept.factors, "runs"]
     for metric in swept.metrics:
         heads += [metric.metric, f"{metric.metric} ±", f"{metric.metric} / base"]
@@ -77,7 +109,7 @@ def rows(swept: Swept) -> tuple[list[str], list[list[str]]]:
 
 
 def _numbers(cells: Sequence[Cell | None]) -> list[str]:
-    """Runs, and for each metric the mean, half its interval and the ratio; empty where not told."""
+    """Return runs, and per metric the mean, half its interval and the ratio; empty if unknown."""
     texts = [str(max(cell.runs for cell in cells if cell is not None))]
     for cell in cells:
         if cell is None:
@@ -95,7 +127,7 @@ def _half_width(cell: Cell) -> str:
 
 
 def swept_document(swept: Swept) -> dict[str, Any]:
-    """The experiment as one JSON document."""
+    """Return the experiment as one JSON document."""
     names = list(swept.factors)
     return {
         "study": swept.name,

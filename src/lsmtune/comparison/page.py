@@ -1,75 +1,110 @@
-"""The page of a comparison: who is how good after how many trials."""
+"""Page of a comparison of optimizers: those that beat random search, the curves, the numbers."""
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
+from lsmtune.comparison.against_random import RANDOM, AgainstRandom, against_random
 from lsmtune.comparison.race import Outcome, Standing, at
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, ratio_axis
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, items, table
+from lsmtune.report.markup import Html, element, items, nowrap, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import counted
+from lsmtune.report.words import Ratio, counted, listed, unbroken
 from lsmtune.spec import StudySpec
 
 _HEIGHT_PX = 360
 _MARKS = 12
 _BAND = (0.25, 0.75)
+_NAMED = 3
+_FEW_SEARCHES = 5
+_SEE = "Lower is better: the cost of the best config so far, relative to the baseline."
+_AXIS = "cost / baseline, median of all searches; whiskers hold the middle half"
 
 
 def render_comparison(found: Outcome, spec: StudySpec, *, real: bool) -> str:
-    """The outcome as one HTML page that needs nothing but a browser, and no network."""
-    title = _answer(found)
+    """Return the comparison as one HTML page without external requests."""
+    compared = against_random(found)
+    title = headline_text(found, compared)
     parts = [
         element(
             "header",
-            element("p", "Optimizers at equal budgets", class_="topic"),
-            element("h1", title),
-            element("p", _on_what(found, spec, real=real)),
+            element("p", _topic(found, spec, real=real), class_="topic"),
+            element("h1", unbroken(title)),
+            element("p", _SEE),
+            picture("curves", curves_plot(found), keys(found), f"{title}. {_SEE}", _AXIS),
         ),
-        section(
-            "The best so far",
-            _see(found),
-            picture("curves", curves_plot(found), keys(found), _see(found), "cost, of the base"),
-        ),
+        _against_random(found, compared),
         _numbers(found),
-        _method(spec, real=real),
-    ]  # fmt: skip
+        _method(found, spec, real=real),
+    ]
     return assembled(title, parts)
 
 
-def _answer(found: Outcome) -> str:
-    first = found.standings[0]
-    taken = first.trials_to_target[0]
-    if taken is None or first.optimizer == found.reference:
-        return f"{first.optimizer} ends at {first.best_at[found.trials].median:.3f} of the base"
-    aim = f"{found.target:.3f} of the base"
-    if found.reference is not None:
-        aim = f"what {found.reference} has after {found.trials}"
-    return f"{first.optimizer} reaches in {counted(taken, 'trial')} {aim}"
+def headline_text(found: Outcome, compared: Sequence[AgainstRandom]) -> str:
+    """Return which optimizers beat random search."""
+    if not compared:
+        first = found.standings[0]
+        end = Ratio.of(first.best_at[found.trials])
+        if first.optimizer == RANDOM:
+            return f"random search reaches {end} of the baseline"
+        return f"{first.optimizer} reaches {end} of the baseline; random search was not compared"
+    better = [each.optimizer for each in compared if each.beats]
+    after = f"random search after {counted(found.trials, 'trial')}"
+    if not better:
+        return f"No optimizer is shown to beat {after}"
+    if len(better) > _NAMED:
+        return f"{len(better)} of {len(compared)} optimizers beat {after}"
+    return f"{listed(better)} beat{'s' if len(better) == 1 else ''} {after}"
 
 
-def _on_what(found: Outcome, spec: StudySpec, *, real: bool) -> str:
-    repeats = found.standings[0].repeats
-    where = (
-        f"on {spec.engine} itself" if real
-        else "on a model of the screening that ships with lsmtune"
-    )  # fmt: skip
+def _topic(found: Outcome, spec: StudySpec, *, real: bool) -> str:
+    where = f"on {spec.engine}" if real else "on a model of measured runs"
     return (
-        f"{repeats} searches of {found.trials} trials of each optimizer, {where}. A cost is what "
-        f"the best config so far comes to, towards {spec.parsed_objective.name}: 1 is the base, "
-        "below 1 a gain."
+        f"Optimizers compared {where}. Searches per optimizer: {found.standings[0].repeats}. "
+        f"Trials per search: {found.trials}. Objective: {spec.parsed_objective.name}."
     )
 
 
-def _see(found: Outcome) -> str:
-    first = found.standings[0]
-    end = first.best_at[found.trials]
-    return f"After {found.trials} trials {first.optimizer} is at {end.median:.3f} of the base"
+def _against_random(found: Outcome, compared: Sequence[AgainstRandom]) -> Html:
+    if not compared:
+        return section(
+            "Random search", "Random search was not compared",
+            element("p", "Add `random` to the optimizers to see whether they beat it."),
+        )  # fmt: skip
+    ends = {standing.optimizer: standing.best_at[found.trials] for standing in found.standings}
+    rows = [
+        [
+            each.optimizer,
+            nowrap(str(Ratio.of(ends[each.optimizer]))),
+            "unknown" if each.ratio is None else nowrap(str(Ratio.of(each.ratio))),
+            _verdict(each),
+        ]
+        for each in compared
+    ]
+    rows.append([RANDOM, nowrap(str(Ratio.of(ends[RANDOM]))), "", ""])
+    better = sum(each.beats for each in compared)
+    return section(
+        "Random search",
+        f"{better} of {counted(len(compared), 'optimizer')} beat random search",
+        table(f"Cost after {counted(found.trials, 'trial')}",
+              ("optimizer", "cost / baseline (95 %)", "cost / random search (95 %)", "result"),
+              rows),
+    )  # fmt: skip
+
+
+def _verdict(each: AgainstRandom) -> str:
+    if each.ratio is None:
+        return "too few searches"
+    if each.beats:
+        return "beats random search"
+    return "worse than random search" if each.loses else "no difference shown"
 
 
 def keys(found: Outcome) -> list[Key]:
-    """A line for each optimizer, the best first."""
+    """Return one mark per optimizer, the best first."""
     return [
         Key(shape, standing.optimizer)
         for standing, (shape, _) in zip(found.standings, _lines(found), strict=True)
@@ -81,7 +116,7 @@ def _lines(found: Outcome) -> list[tuple[Shape, str]]:
 
 
 def curves_plot(found: Outcome) -> go.Figure:
-    """The median of the best so far over the trials; whiskers hold the middle half of searches."""
+    """Draw the median of the best cost so far; whiskers hold the middle half of the searches."""
     figure = canvas(_HEIGHT_PX, bottom=56)
     drawn: list[float] = [1.0]
     for standing, (shape, dash) in zip(found.standings, _lines(found), strict=True):
@@ -105,46 +140,59 @@ def curves_plot(found: Outcome) -> go.Figure:
 def _course(
     found: Outcome, standing: Standing
 ) -> tuple[list[int], list[float], list[float], list[float]]:
-    """Some numbers of trials, with the low, middle and high of the best after so many."""
+    """Return some numbers of trials with low, middle and high of the best cost after them."""
     own = [curve for curve in found.curves if curve.optimizer == standing.optimizer]
     count = min(_MARKS, found.trials)
     places = sorted({round(p) for p in np.linspace(1, found.trials, count)})
-    table = np.array([[at(curve, place) for place in places] for curve in own])
-    low, high = np.quantile(table, _BAND, axis=0)
-    return places, low.tolist(), np.median(table, axis=0).tolist(), high.tolist()
+    costs = np.array([[at(curve, place) for place in places] for curve in own])
+    low, high = np.quantile(costs, _BAND, axis=0)
+    return places, low.tolist(), np.median(costs, axis=0).tolist(), high.tolist()
 
 
 def _numbers(found: Outcome) -> Html:
     marks = list(found.standings[0].best_at)
     heads = ("optimizer", *(f"after {mark}" for mark in marks),
-             f"trials to {found.target:.3f}", "reached it")  # fmt: skip
+             f"trials to reach {found.target:.3f}", "searches that reach it")  # fmt: skip
     rows = []
     for standing in found.standings:
-        cells = [
-            f"{i.median:.3f} ({i.low:.3f}\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}{i.high:.3f})"
-            for i in standing.best_at.values()
-        ]
+        cells = [nowrap(str(Ratio.of(interval))) for interval in standing.best_at.values()]
         middle, low, high = ("never" if n is None else str(n) for n in standing.trials_to_target)
         reached = f"{standing.reached} of {standing.repeats}"
-        rows.append([standing.optimizer, *cells, f"{middle} ({low} to {high})", reached])
+        rows.append([standing.optimizer, *cells, nowrap(f"{middle} ({low} to {high})"), reached])
     return section(
-        "In numbers", "Medians with their 95 % intervals; of few searches, the least and the most",
-        table("Cost of the best so far", heads, rows),
+        "Numbers", "Cost of the best config so far, relative to the baseline",
+        table("Medians with their 95 % intervals", heads, rows),
     )  # fmt: skip
 
 
-def _method(spec: StudySpec, *, real: bool) -> Html:
+def _method(found: Outcome, spec: StudySpec, *, real: bool) -> Html:
+    return section("Method", "How the optimizers were compared", items(
+        _method_lines(found, spec, real=real)
+    ))  # fmt: skip
+
+
+def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[str]:
+    yield (
+        "An optimizer beats random search if the whole interval of cost / random search is below "
+        "1. The intervals of all optimizers together hold at 95 % (Bonferroni)."
+    )
+    if found.reference is not None:
+        yield (
+            f"The target {found.target:.3f} is the median cost of {found.reference} after "
+            f"{counted(found.trials, 'trial')}."
+        )
+    if found.standings[0].repeats <= _FEW_SEARCHES:
+        yield "The interval of a median of 5 searches or fewer runs from the lowest to the highest."
     if real:
-        told = [
-            *workload_text(spec.workload),
-            "The optimizers ran in turn, seed by seed; a cost is as measured in one run, so that "
-            "luck is in it, the same for all.",
-        ]
+        yield from workload_text(spec.workload)
+        yield (
+            "The optimizers take turns, seed by seed. A cost is one measured run, so it contains "
+            "chance, the same for all."
+        )
     else:
-        told = [
-            "Each metric is predicted by gradient boosting on the screened runs, and each run gets "
-            "the noise that runs of one config had in the screening; what counts is what the "
-            "config that looks best comes to without that noise.",
-            "A model knows nothing of configs that fail, and little where few were screened.",
-        ]
-    return section("Method", "How this was found", items(told))
+        yield (
+            "The model is gradient boosting on the measured runs that ship with lsmtune, one "
+            "model per metric. Each run on the model gets the noise that repeated runs had."
+        )
+        yield "The cost is that of the config that looks best, without this noise."
+        yield "The model does not contain failing configs. It is weak where few runs were measured."

@@ -1,8 +1,8 @@
-"""The canvas that every picture is drawn on: its look, its marks, its logarithmic ratio axes.
+"""Canvas of all charts: their look, their marks and logarithmic ratio axes.
 
-A colour is the name of a variable of the style sheet, such as `var(--best)`; the page's script
-puts in what it stands for, so that light, dark and print share one drawing. No colour stands
-alone: shapes, patterns and the words of a `Key` say the same.
+A colour is the name of a variable of the style sheet, such as `var(--best)`. The script of the
+page replaces it, so that light, dark and print share one drawing. No meaning is in a colour
+alone: shapes, patterns and the words of a `Key` carry it too.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _TICKS_WANTED = 8
 
 
 class Shape(NamedTuple):
-    """How plotly draws a mark, how a line of text shows it, and its colour."""
+    """Mark of a chart: its symbol in plotly, its glyph in text, and its colour."""
 
     symbol: str
     glyph: str
@@ -37,19 +37,19 @@ LINES = (
     (Shape("triangle-down-open", "▽", "best"), "dashdot"),
     (Shape("bowtie-open", "⋈", "base"), "longdash"),
 )
-"""Marks and dashes of lines that share a picture, told apart without their colours."""
+"""Marks and dashes of the lines of a chart; they differ without their colours too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of a picture's key, which stands in the page as text."""
+    """Entry of the key of a chart, which is text of the page."""
 
     shape: Shape
     meaning: str
 
 
 def _ratio_ticks(low: float, high: float) -> list[float]:
-    """Round ratios in the range around 1, far enough apart to be read on a logarithmic axis."""
+    """Return round ratios around 1, far enough apart to be read on a logarithmic axis."""
     low, high = min(low, 1.0), max(high, 1.0)
     gap = log10(high / low) / _TICKS_WANTED
     kept = [1.0]
@@ -60,7 +60,7 @@ def _ratio_ticks(low: float, high: float) -> list[float]:
 
 
 def ratio_axis(low: float, high: float) -> dict[str, Any]:
-    """A logarithmic axis that holds the ratios and has round ticks around 1."""
+    """Return a logarithmic axis with round ticks around 1."""
     ticks = _ratio_ticks(low, high)
     return {
         "type": "log",
@@ -71,7 +71,7 @@ def ratio_axis(low: float, high: float) -> dict[str, Any]:
 
 
 def marker(shape: Shape, size: int, line: float = 1.5) -> dict[str, Any]:
-    """A mark of that shape for a scatter trace."""
+    """Return the mark of a shape for a scatter trace."""
     ink = colour(shape.colour)
     return {
         "symbol": shape.symbol,
@@ -82,12 +82,12 @@ def marker(shape: Shape, size: int, line: float = 1.5) -> dict[str, Any]:
 
 
 def colour(name: str) -> str:
-    """The colour of that name in the style sheet."""
+    """Return the colour with that name in the style sheet."""
     return f"var(--{name})"
 
 
 def canvas(height: int, top: int = 12, bottom: int = 48) -> go.Figure:
-    """An empty figure in the page's look, as wide as its place; its height within the margins."""
+    """Return an empty figure in the look of the page; `height` excludes the margins."""
     axis = {
         "fixedrange": True,
         "automargin": True,
@@ -111,12 +111,12 @@ def canvas(height: int, top: int = 12, bottom: int = 48) -> go.Figure:
         "yaxis": axis,
     }
     figure = go.Figure(layout=layout)
-    figure.layout.template = go.layout.Template()  # plotly's own would bring colours along
+    figure.layout.template = go.layout.Template()  # the default template sets colours
     return figure
 
 
 def name_rows(figure: go.Figure, names: Sequence[str]) -> None:
-    """Name the rows of a picture from the top down; row 0 is the first."""
+    """Name the rows of a chart from top to bottom; row 0 is the first."""
     figure.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=list(names),

@@ -1,4 +1,4 @@
-"""The frames that every section and every picture of a page have in common."""
+"""The frames that every section and every chart of a page have in common."""
 
 from collections.abc import Iterable
 
@@ -10,15 +10,25 @@ from lsmtune.report.words import unbroken
 
 
 def section(topic: str, title: str, *content: str) -> Html:
-    """A section: its topic, its finding as the title, and what shows it."""
+    """Return a section: its topic, its finding as the title, and what shows it."""
     heading = (element("p", topic, class_="topic"), element("h2", unbroken(title)))
     return element("section", *heading, *content)
+
+
+def simulated_note() -> Html:
+    """Return a note that the numbers of a page are predictions."""
+    return element(
+        "p",
+        element("strong", "Simulated, not measured: "),
+        "all numbers on this page are predictions of the simulator.",
+        class_="warnings",
+    )
 
 
 def picture(
     name: str, figure: go.Figure, keys: Iterable[Key], described: str, axis: str = ""
 ) -> Html:
-    """A figure: its key and what its axis shows as text, its place, its data for the script."""
+    """Return a chart: its key and its axis as text, its place, and its data for the script."""
     shown = (
         join(
             [
@@ -28,12 +38,15 @@ def picture(
         )
         for key in keys
     )
+    listed = items(shown, class_="key")
     data = Html(figure.to_json().replace("<", "\\u003c"))
+    height = figure.layout.height
+    room = {"style": f"min-height:{height:g}px"} if height else {}
     return element(
         "figure",
-        items(shown, class_="key"),
+        listed if "<li>" in listed else "",
         element("p", axis, class_="axis") if axis else "",
-        element("div", id=name, class_="plot", role="img", aria_label=described),
+        element("div", id=name, class_="plot", role="img", aria_label=described, **room),
         element("script", data, type="application/json"),
-        element("noscript", "The picture needs JavaScript; the tables hold its numbers."),
+        element("noscript", "This chart needs JavaScript. The text and the tables do not."),
     )

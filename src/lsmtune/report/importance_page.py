@@ -1,4 +1,4 @@
-"""The page of an importance: for each metric its knobs in order, and what moving them does."""
+"""Importance page: the knobs that matter, one chart for all metrics, then each metric."""
 
 from collections.abc import Iterator
 
@@ -7,95 +7,124 @@ from lsmtune.analysis.importance_words import (
     accuracy_text,
     disagreements,
     effect_text,
+    headline_text,
+    metric_headline,
+    reason_text,
     short_effect_text,
     verdict_text,
 )
 from lsmtune.learning.effects import Interaction
-from lsmtune.report.frame import picture, section
+from lsmtune.report.frame import picture, section, simulated_note
 from lsmtune.report.importance_plots import (
     EFFECT_KEYS,
     IMPORTANCE_KEYS,
+    accuracy_plot,
     effect_plot,
     importance_plot,
     interaction_keys,
     interaction_plot,
+    overview_keys,
+    overview_plot,
 )
-from lsmtune.report.markup import Html, code, codes, element, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, folded, items, join, nowrap, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import label, number
+from lsmtune.report.words import counted, label, number, sentence_start, unbroken
 
 _DRAWN_EFFECTS = 4
 _SUMMARISED = 8
 
 
 def render_importance(title: str, importance: Importance) -> str:
-    """The importance as one HTML page that needs nothing but a browser, and no network."""
-    parts = [_header(title, importance), *importance_sections(importance)]
-    return assembled(f"{title}: which knobs matter", parts)
+    """Return the importance as one HTML page without external requests."""
+    parts = [_header(title, importance), *_summary(importance), *importance_sections(importance)]
+    return assembled(f"{title}: {headline_text(importance)}", [*parts, _method(importance)])
 
 
 def importance_sections(importance: Importance) -> Iterator[Html]:
-    """A section a metric."""
+    """Yield one section per metric."""
     for metric in importance.metrics:
         yield _section(metric)
 
 
 def _header(title: str, importance: Importance) -> Html:
-    top = importance.top(6)
-    failed = f" {importance.failed} runs failed." if importance.failed else ""
-    facts = (
-        f"{importance.configs} configs in {importance.runs} runs.{failed} Over all metrics below "
-        "these matter most, each metric counting alike: "
-    )
-    load = ""
-    if importance.load_factors:
-        load = element(
-            "p",
-            join([
-                "Beside the knobs ", *codes(importance.load_factors), " varied. They belong to "
-                "the load: what they move is not the store's to gain.",
-            ]),
-            class_="note",
-        )  # fmt: skip
+    failed = f", {counted(importance.failed, 'run')} failed" if importance.failed else ""
+    measured = f"{counted(importance.configs, 'config')} in {counted(importance.runs, 'run')}"
     return element(
         "header",
-        element("p", f"Which knobs matter: {title}", class_="topic"),
-        element("h1", join([*codes(top[:3]), " matter most"])),
-        element("p", join([facts, *codes(top), "."])),
-        load,
-        _summary(importance),
+        element("p", f"Importance of knobs: {title}, {measured}{failed}", class_="topic"),
+        element("h1", sentence_start(headline_text(importance))),
+        simulated_note() if importance.is_simulated else "",
+        element("p", unbroken(reason_text(importance))),
+        *_overview(importance),
+        _load_note(importance),
     )
 
 
-def _summary(importance: Importance) -> Html:
-    """What each of the first knobs does to each metric, in words."""
-    found = {(m.metric, k.knob): k for m in importance.metrics for k in m.knobs}
+def _overview(importance: Importance) -> Iterator[Html]:
+    drawn = [metric for metric in importance.metrics if metric.is_predictable]
+    if not drawn:
+        see = "Knobs can be named only right of the dashed line. Lines show 95 % intervals."
+        yield picture("accuracy", accuracy_plot(importance.metrics), (), see, "held-out R²")
+        yield element("p", see, class_="note")
+    else:
+        see = "The further right, the more the prediction of that metric needs the knob"
+        yield picture(
+            "importance", overview_plot(drawn), overview_keys(drawn), see,
+            f"{see}: held-out R² lost without it",
+        )  # fmt: skip
+
+
+def _load_note(importance: Importance) -> Html:
+    if not importance.load_factors:
+        return Html()
+    parts = [
+        "The workload varied too: ", *codes(importance.load_factors), ". These are not knobs of "
+        "the store, so no tuning can gain what they change.",
+    ]  # fmt: skip
+    return element("p", join(parts), class_="note")
+
+
+def _summary(importance: Importance) -> Iterator[Html]:
+    """Yield a table of what each of the first knobs does to each metric."""
+    metrics = [metric for metric in importance.metrics if metric.is_predictable]
+    if not metrics:
+        return
+    found = {(m.metric, k.knob): k for m in metrics for k in m.knobs}
     names = (*importance.top(_SUMMARISED), *importance.load_factors)
     rows = (
-        [code(name), *(short_effect_text(m.metric, found[m.metric, name])
-                       for m in importance.metrics)]
+        [code(name), *(short_effect_text(m.metric, found[m.metric, name]) for m in metrics)]
         for name in names
     )  # fmt: skip
-    heads = ("knob", *(label(m.metric) for m in importance.metrics))
-    caption = "What each knob does: the metric where it is best against where it is worst, modelled"
-    return table(caption, heads, rows)
+    heads = ("knob", *(label(m.metric) for m in metrics))
+    yield section(
+        "Effects", "How much each knob changes each metric",
+        table("Predicted change from the worst value of a knob to its best", heads, rows),
+    )  # fmt: skip
 
 
 def _section(metric: MetricImportance) -> Html:
-    first = metric.knobs[0]
-    title = f"{label(metric.metric)}: {first.knob} matters most"
-    content = [
-        element("p", f"{accuracy_text(metric)}. See below how much worse the model predicts "
-                     "without each knob; what is left of the dashed line is of no use for tuning."),
-        picture(f"importance-{metric.metric}", importance_plot(metric), IMPORTANCE_KEYS, title,
-                "held-out R² lost without the knob"),
-        *_effects(metric),
-        *(_interaction(metric, pair) for pair in metric.interactions[:1]),
-    ]  # fmt: skip
+    title = f"{sentence_start(label(metric.metric))}: {metric_headline(metric)}"
+    accuracy = element("p", unbroken(f"{sentence_start(accuracy_text(metric))}."))
+    shown = _order(metric, title) if metric.is_predictable else ()
+    return section(metric.metric, title, accuracy, *shown, *_details(metric))
+
+
+def _order(metric: MetricImportance, title: str) -> Iterator[Html]:
+    yield picture(
+        f"importance-{metric.metric}", importance_plot(metric), IMPORTANCE_KEYS, title,
+        "held-out R² lost without the knob",
+    )  # fmt: skip
+    see = "Knobs left of the dashed line are of no use for tuning. Lines show 95 % intervals."
+    yield element("p", see, class_="note")
+
+
+def _details(metric: MetricImportance) -> Iterator[Html]:
+    effects = [*_effects(metric), *(_interaction(metric, pair) for pair in metric.interactions[:1])]
+    if effects and metric.is_predictable:
+        yield folded(f"What the first knobs do to {label(metric.metric)}: charts", *effects)
     if found := disagreements(metric):
-        content += [element("h3", "Where methods disagree"), items(found)]
-    content.append(_methods_table(metric))
-    return section(metric.metric, title, *content)
+        yield folded(f"{counted(len(found), 'knob')} that methods rank differently", items(found))
+    yield _methods_table(metric)
 
 
 def _effects(metric: MetricImportance) -> Iterator[Html]:
@@ -110,16 +139,19 @@ def _effects(metric: MetricImportance) -> Iterator[Html]:
 
 
 def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
-    told = (
-        f"Strongest interaction: {pair.strength:.0%} of what {pair.first} and {pair.second} move "
-        "is not the sum of what each moves; lines that are not parallel show it."
+    title = f"{pair.first} and {pair.second} interact most"
+    see = (
+        f"Lines that are not parallel show an interaction. It is {100 * pair.strength:.0f} % of "
+        "the effect of both knobs."
     )
     return element(
         "div",
-        element("h3", told),
+        element("h3", title),
+        element("p", see),
         picture(
             f"interaction-{metric.metric}", interaction_plot(metric.metric, pair),
-            interaction_keys(pair), told, f"modelled {label(metric.metric)} by {pair.first}",
+            interaction_keys(pair), f"{title}. {see}",
+            f"predicted {label(metric.metric)} by {pair.first}",
         ),
     )  # fmt: skip
 
@@ -127,12 +159,13 @@ def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
 def _methods_table(metric: MetricImportance) -> Html:
     heads = (
         "knob", "verdict", "R² lost (95 %)", "MDI", "PED-ANOVA", "eta²", "p among all", "p alone",
-        "Lasso", "what it does",
+        "Lasso rank", "effect",
     )  # fmt: skip
     return table(
-        f"Every knob by every method: {label(metric.metric)}",
+        f"All knobs by all methods, {label(metric.metric)}",
         heads,
         (_methods_row(metric.metric, knob) for knob in metric.knobs),
+        fold=True,
     )
 
 
@@ -140,8 +173,21 @@ def _methods_row(metric: str, knob: KnobImportance) -> list[str]:
     fall = knob.permutation
     return [
         code(knob.knob), verdict_text(knob),
-        f"{fall.median:.3f} ({fall.low:.3f} to {fall.high:.3f})",
+        nowrap(f"{fall.median:.3f} ({fall.low:.3f}\N{EN DASH}{fall.high:.3f})"),
         number(knob.mdi), number(knob.ped_anova), number(knob.eta_squared),
         f"{knob.multi_p:.2g}", f"{knob.anova_p:.2g}", str(knob.lasso_rank),
         effect_text(metric, knob),
     ]  # fmt: skip
+
+
+def _method(importance: Importance) -> Html:
+    source = "simulated" if importance.is_simulated else "measured"
+    return section("Method", "How to read these numbers", items([
+        f"Held-out R² is how much of a metric's variation the model predicts for {source} runs "
+        "that it has not seen. 1 is perfect, 0 is no better than the mean.",
+        "R² lost without a knob: the values of the knob are shuffled, and the prediction is "
+        "repeated.",
+        "MDI favours knobs with many values. eta² is the share of the variance in an analysis of "
+        "variance over all knobs. PED-ANOVA compares the best runs with all runs.",
+        "p among all is corrected for the number of knobs. p alone ignores the other knobs.",
+    ]))  # fmt: skip

@@ -1,33 +1,93 @@
-"""The pictures of an importance: knobs in order, what one does, what two do together."""
+"""Charts of an importance: knobs in order, the effect of one, the interaction of two."""
 
+from collections.abc import Sequence
 from html import escape
 
 import plotly.graph_objects as go
 
-from lsmtune.analysis.importance import NOTABLE, KnobImportance, MetricImportance
+from lsmtune.analysis.importance import MIN_R2, NOTABLE, KnobImportance, MetricImportance
 from lsmtune.learning.effects import Interaction
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
-from lsmtune.report.words import drawn_unit
+from lsmtune.report.words import drawn_unit, label
 
 _ROW_PX = 24
 _HEIGHT_PX = 220
 _MOST_KNOBS = 12
+_OVERVIEW_KNOBS = 8
 _SEEN = Shape("circle", "●", "best")
 _UNSEEN = Shape("circle-open", "○", "soft")
 _MEASURED = Shape("circle", "●", "best")
 _MODELLED = Shape("line-ew", "━", "base")
 IMPORTANCE_KEYS = (
-    Key(_SEEN, "needed by the model"),
-    Key(_UNSEEN, "useless, or hardly of use"),
+    Key(_SEEN, "needed for the prediction"),
+    Key(_UNSEEN, "no use shown"),
 )
 EFFECT_KEYS = (
-    Key(_MEASURED, "mean of the measured runs (95 %)"),
-    Key(_MODELLED, "what the model expects if this knob alone moved"),
+    Key(_MEASURED, "mean of the runs (95 %)"),
+    Key(_MODELLED, "prediction if only this knob changes"),
 )
+
+
+def overview_keys(metrics: Sequence[MetricImportance]) -> list[Key]:
+    """Return one mark per metric."""
+    return [
+        Key(LINES[index % len(LINES)][0], label(metric.metric))
+        for index, metric in enumerate(metrics)
+    ]
+
+
+def accuracy_plot(metrics: Sequence[MetricImportance]) -> go.Figure:
+    """Draw the held-out R² of each metric, and the least that allows to name knobs."""
+    r2s = [metric.accuracy.r2 for metric in metrics]
+    figure = canvas(_ROW_PX * (len(metrics) + 1), top=32, bottom=8)
+    figure.add_scatter(
+        x=[r2.median for r2 in r2s],
+        y=list(range(len(r2s))),
+        mode="markers",
+        marker=marker(_SEEN, 10),
+        error_x={
+            "type": "data", "thickness": 2, "width": 0, "color": colour(_SEEN.colour),
+            "array": [r2.high - r2.median for r2 in r2s],
+            "arrayminus": [r2.median - r2.low for r2 in r2s],
+        },
+        hovertemplate="R² %{x:.2f}<extra></extra>",
+    )  # fmt: skip
+    low = min([-0.1, *(r2.low for r2 in r2s)])
+    figure.update_xaxes(side="top", range=[low * 1.1, 1.0])
+    figure.add_vline(x=MIN_R2, line={"color": colour("ink"), "width": 1, "dash": "dash"})
+    name_rows(figure, [label(metric.metric) for metric in metrics])
+    return figure
+
+
+def overview_plot(metrics: Sequence[MetricImportance]) -> go.Figure:
+    """Draw the first knobs as rows, with one mark per metric."""
+    falls = {(m.metric, k.knob): max(0.0, k.permutation.median) for m in metrics for k in m.knobs}
+    seen = {knob.knob for metric in metrics for knob in metric.knobs if knob.is_seen}
+    shown = seen or {knob for _, knob in falls}
+    names = sorted(shown, key=lambda name: -max(falls[m.metric, name] for m in metrics))
+    names = names[:_OVERVIEW_KNOBS]
+    figure = canvas(_ROW_PX * (len(names) + 1), top=32, bottom=8)
+    for index, metric in enumerate(metrics):
+        shape, _ = LINES[index % len(LINES)]
+        figure.add_scatter(
+            x=[falls[metric.metric, name] for name in names],
+            y=list(range(len(names))),
+            mode="markers",
+            marker=marker(shape, 10),
+            text=[
+                f"{escape(name)}, {label(metric.metric)}: {falls[metric.metric, name]:.3f}"
+                for name in names
+            ],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    most = max((falls[m.metric, name] for m in metrics for name in names), default=0.0) or 1.0
+    figure.update_xaxes(side="top", range=[-0.04 * most, 1.06 * most])
+    name_rows(figure, [escape(name) for name in names])
+    return figure
 
 
 def importance_plot(metric: MetricImportance) -> go.Figure:
-    """A dot with its interval a knob, the most important first."""
+    """Draw one dot with its interval per knob, the most important first."""
     knobs = metric.knobs[:_MOST_KNOBS]
     figure = canvas(_ROW_PX * (len(knobs) + 1), top=32, bottom=8)
     for shape, seen in ((_SEEN, True), (_UNSEEN, False)):
@@ -53,7 +113,7 @@ def importance_plot(metric: MetricImportance) -> go.Figure:
 
 
 def effect_plot(metric: str, knob: KnobImportance) -> go.Figure:
-    """The mean of each group of values with its interval, and what the model expects there."""
+    """Draw the mean of each group of values with its interval, and the prediction."""
     divisor, unit = drawn_unit(metric)
     groups = knob.effect
     figure = canvas(_HEIGHT_PX, bottom=56)
@@ -63,7 +123,7 @@ def effect_plot(metric: str, knob: KnobImportance) -> go.Figure:
         y=[group.modelled / divisor for group in groups],
         mode="markers",
         marker=marker(_MODELLED, 22, 3),
-        hovertemplate="modelled %{y:.4g}<extra></extra>",
+        hovertemplate="predicted %{y:.4g}<extra></extra>",
     )
     figure.add_scatter(
         x=names,
@@ -84,7 +144,7 @@ def effect_plot(metric: str, knob: KnobImportance) -> go.Figure:
 
 
 def interaction_keys(pair: Interaction) -> list[Key]:
-    """A line a group of the second knob."""
+    """Return one mark per group of values of the second knob."""
     return [
         Key(LINES[place % len(LINES)][0], f"{pair.second}: {group}")
         for place, group in enumerate(pair.columns)
@@ -92,7 +152,7 @@ def interaction_keys(pair: Interaction) -> list[Key]:
 
 
 def interaction_plot(metric: str, pair: Interaction) -> go.Figure:
-    """A line a group of the second knob over the groups of the first."""
+    """Draw one line per group of the second knob over the groups of the first."""
     divisor, unit = drawn_unit(metric)
     figure = canvas(_HEIGHT_PX, bottom=56)
     for place, group in enumerate(pair.columns):

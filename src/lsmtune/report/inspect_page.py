@@ -1,187 +1,351 @@
-"""The page about LOGs: what is wrong first, then the pictures that show what the tree did."""
+"""Page of LOGs: the first finding and its chart, then everything else that a LOG contains."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.report.frame import picture, section
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
+    MAX_BARS,
     STALL_KEYS,
+    compared_plot,
     job_plot,
     main_shapes,
     rate_plot,
     shape_keys,
     shape_plot,
     stall_plot,
+    totals_plot,
     undrawn,
     written_plot,
 )
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
-    NOT_TOLD,
+    UNKNOWN,
     changed_text,
     facts,
     heading,
     level_rows,
+    short_names,
     stall_rows,
 )
-from lsmtune.report.markup import Html, code, codes, element, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import counted, number, quantity
+from lsmtune.report.words import counted, number, quantity, unbroken
 
-_DUMPS_FOR_A_LINE = 4
+_MIN_DUMPS = 4
+_MIN_ROUNDED_BYTES = 1 << 30
+"""From this size, the rounding to 0.1 GB in RocksDB's table does not matter."""
+_PAGE_BARS = 3 * MAX_BARS
+"""All charts of a page together draw about this many bars, so that the page stays small."""
 
 
 def render_inspections(logs: Sequence[Inspection]) -> str:
-    """The LOGs as one HTML page that needs nothing but a browser, and no network."""
+    """Return the LOGs as one HTML page without external requests."""
+    logs = [replace(log, name=name) for log, name in zip(logs, short_names(logs), strict=True)]
     names = ", ".join(log.name for log in logs)
-    parts = [_side_by_side(logs)] if len(logs) > 1 else []
-    for place, log in enumerate(logs, start=1):
-        parts += [_header(log), *_sections(log, f"log{place}")]
-    return assembled(f"What {names} says", parts)
+    if len(logs) == 1:
+        (log,) = logs
+        parts = [_header(log), *_details(log, "log1", MAX_BARS)]
+        return assembled(f"{names}: {_headline(log)}", parts)
+    bars = max(50, min(MAX_BARS, _PAGE_BARS // len(logs)))
+    parts = [_compared(logs)]
+    parts += [_folded_log(log, f"log{index}", bars) for index, log in enumerate(logs, start=1)]
+    return assembled(f"{names}: {_compared_headline(logs)}", parts)
 
 
-def _side_by_side(logs: Sequence[Inspection]) -> Html:
+def _headline(log: Inspection) -> str:
+    if log.findings:
+        return log.findings[0].title
+    if log.totals.compactions is None and not log.levels:
+        return f"This {log.kind} contains too little to judge"
+    return f"No problem found in this {log.kind}"
+
+
+def _compared_headline(logs: Sequence[Inspection]) -> str:
+    """Return the range of the first total that all LOGs contain."""
+    totals = {
+        "Write amplification": [log.totals.write_amp for log in logs],
+        "W-Amp (table)": [log.totals.w_amp_table for log in logs],
+        "Share of the time in which writes stalled (%)": [log.totals.stall_percent for log in logs],
+    }
+    for label, values in totals.items():
+        known = [(value, log.name) for value, log in zip(values, logs, strict=True)
+                 if value is not None]  # fmt: skip
+        if len(known) == len(logs):
+            low, high = min(known), max(known)
+            return (
+                f"{label}: lowest {number(low[0])} in {low[1]}, highest {number(high[0])} in "
+                f"{high[1]}"
+            )
+    return f"{len(logs)} LOGs compared"
+
+
+def _compared(logs: Sequence[Inspection]) -> Html:
     columns = [dict(facts(log)) for log in logs]
     rows = [[label, *(column[label] for column in columns)] for label in columns[0]]
     changed = sorted({name for log in logs for name in log.options_changed})
-    rows += [
+    differ = [
         [code(name), *(changed_text(log, name) for log in logs)]
         for name in changed
         if len({changed_text(log, name) for log in logs}) > 1
     ]
-    first = [log.findings[0].title if log.findings else "nothing alarming" for log in logs]
+    first = [log.findings[0].title if log.findings else "no problem found" for log in logs]
     rows.insert(0, ["first finding", *first])
+    title, heads = _compared_headline(logs), ("", *(log.name for log in logs))
+    drawn: Html | str = ""
+    if any(log.totals.write_amp is not None for log in logs):
+        drawn = picture("compared", compared_plot(logs), [], title, "write amplification")
     return element(
         "header",
-        element("p", "LOGs side by side", class_="topic"),
-        element("h1", f"{len(logs)} LOGs, where they differ"),
-        table("Load, totals and the options that differ", ("", *(log.name for log in logs)), rows),
-    )
+        element("p", f"{len(logs)} LOGs compared", class_="topic"),
+        element("h1", title),
+        element("p", "Write amplification: bytes that flushes and compactions wrote for each byte "
+                     "of the clients. Lower is better."),
+        drawn,
+        table("Workload and totals", heads, rows, fold=False),
+        table("Options that differ", heads, differ) if differ else "",
+    )  # fmt: skip
+
+
+def _folded_log(log: Inspection, prefix: str, bars: int) -> Html:
+    return section(
+        f"{log.name}: {heading(log)}",
+        _headline(log),
+        *(_evidence(finding) for finding in log.findings[:1]),
+        folded("Findings, charts and tables of this LOG", *_first_chart(log, prefix, bars),
+               *_details(log, prefix, bars)),
+    )  # fmt: skip
 
 
 def _header(log: Inspection) -> Html:
-    title = log.findings[0].title if log.findings else "Nothing in this LOG is alarming"
     return element(
         "header",
         element("p", f"{log.name}: {heading(log)}", class_="topic"),
-        element("h1", title),
-        *(_finding(finding) for finding in log.findings),
+        element("h1", _headline(log)),
+        *(_evidence(finding) for finding in log.findings[:1]),
+        *_first_chart(log, "log1", MAX_BARS),
     )
 
 
-def _finding(finding: Finding) -> Html:
-    look_at = join(codes(finding.look_at))
-    return element(
-        "div",
-        element("h3", finding.title),
-        element("p", finding.evidence),
-        element("p", join(["Look at first: ", look_at, "."])) if look_at else "",
-    )
+def _evidence(finding: Finding) -> Html:
+    look_at = [" Check first: ", *codes(finding.look_at), "."] if finding.look_at else []
+    text = finding.evidence.rstrip(".")
+    return element("p", join([f"{text[:1].upper()}{text[1:]}.", *look_at]))
 
 
-def _sections(log: Inspection, prefix: str) -> Iterator[Html]:
-    yield section("Load and totals", _load_title(log), table(
-        "As far as the LOG tells", ("", log.name), ([label, text] for label, text in facts(log)),
-    ))  # fmt: skip
+def _first_chart(log: Inspection, prefix: str, bars: int) -> list[Html]:
+    """Return the chart that shows most about writes: stalls, else jobs, else files per level."""
     if log.stalls:
-        yield stalls_section(log, prefix)
-    if any(job.started_micros and job.finished_micros for job in log.jobs):
-        yield _jobs_section(log, prefix)
-    if log.shapes:
-        yield shape_section(log, prefix)
+        see, chart = _stall_chart(log, prefix, bars)
+    elif _has_jobs(log):
+        see, chart = _job_chart(log, prefix, bars)
+    elif log.shapes:
+        see, chart = _shape_chart(log, prefix, bars)
+    else:
+        return _totals_chart(log, prefix)
+    return [element("p", see, class_="note"), chart]
+
+
+def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
+    if log.findings[1:]:
+        yield _findings_section(log)
+    yield _totals_section(log)
+    if log.stalls:
+        yield _stall_table(log)
+    if log.stalls and _has_jobs(log):
+        yield _chart_section("Flushes and compactions", _job_title(log),
+                             *_job_chart(log, prefix, bars))  # fmt: skip
+    if log.shapes and (log.stalls or _has_jobs(log)):
+        yield shape_section(log, prefix, bars=bars)
     if log.levels:
         yield _levels_section(log, prefix)
-    if len(log.dumps) >= _DUMPS_FOR_A_LINE:
+    if len(log.dumps) >= _MIN_DUMPS:
         yield _rate_section(log, prefix)
     if log.options_changed:
         yield _options_section(log)
     if log.incomplete:
-        yield section("What is missing", "What this LOG does not tell", items(log.incomplete))
+        yield section(
+            "Missing data", f"What this {log.kind} does not contain", items(log.incomplete)
+        )
 
 
-def _load_title(log: Inspection) -> str:
+def _findings_section(log: Inspection) -> Html:
+    parts = (
+        element("div", element("h3", finding.title), _evidence(finding))
+        for finding in log.findings[1:]
+    )
+    return section("Findings", f"{counted(len(log.findings) - 1, 'more finding')}", *parts)
+
+
+def _totals_section(log: Inspection) -> Html:
+    known = [fact for fact in facts(log) if fact[1] != UNKNOWN]
+    unknown = [label for label, text in facts(log) if text == UNKNOWN]
+    note = f"Not in this {log.kind}: {', '.join(unknown)}." if unknown else ""
+    return section(
+        "Workload and totals", _rate_title(log),
+        table("Workload and totals", ("", "value"), known, fold=False) if known else "",
+        element("p", note, class_="note") if note else "",
+    )  # fmt: skip
+
+
+def _rate_title(log: Inspection) -> str:
     rate = log.load.ingest_bytes_s
     if rate is None:
-        return "The rate of the writes is not told"
-    return f"Clients wrote {quantity(rate, 'bytes')} a second"
+        return "Write rate: unknown"
+    return f"Write rate of the clients: {quantity(rate, 'bytes')} per second"
+
+
+def _chart_section(topic: str, title: str, see: str, chart: Html) -> Html:
+    return section(topic, title, element("p", see), chart)
 
 
 def stalls_section(log: Inspection, prefix: str, topic: str = "Stalls") -> Html:
-    """When writes were held up, and by what."""
-    cause, _, share = stall_rows(log)[0]
-    title = f"Writes were held up to {share} of the time by one cause: {cause}"
+    """Return when writes were slowed down or stopped, and the cause."""
     return section(
-        topic, title,
-        element("p", "A bar is a time in which writers, had they written, were slowed down or "
-                     "stopped: from RocksDB's warning to its next look at the reasons."
-                     + _undrawn([stall.kind for stall in log.stalls])),
-        picture(f"{prefix}-stalls", stall_plot(log), STALL_KEYS, title),
-        table("How long each cause held writes at most", ("cause", "time", "share"),
-              stall_rows(log)),
+        topic, _stall_title(log),
+        *(element("p", part) if not isinstance(part, Html) else part
+          for part in _stall_chart(log, prefix, MAX_BARS)),
+        _stalls(log),
     )  # fmt: skip
 
 
-def _undrawn(kinds: Sequence[str]) -> str:
-    left_out = undrawn(kinds)
+def _stall_title(log: Inspection) -> str:
+    cause, _, share = stall_rows(log)[0]
+    return f"Longest stall cause: {cause}, at most {share} of the time"
+
+
+def _stall_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
+    see = (
+        "Each bar is a time in which RocksDB slowed writes down or stopped them."
+        + _undrawn([stall.kind for stall in log.stalls], bars)
+    )  # fmt: skip
+    figure = stall_plot(log, bars)
+    return see, picture(f"{prefix}-stalls", figure, STALL_KEYS, f"{_stall_title(log)}. {see}")
+
+
+def _stall_table(log: Inspection) -> Html:
+    return section("Stalls", _stall_title(log), _stalls(log))
+
+
+def _stalls(log: Inspection) -> Html:
+    note = (
+        "These times are upper bounds: a stall lasts from its warning in the LOG until RocksDB "
+        "checks the conditions again. Clients may have had nothing to write."
+    )
+    rows = stall_rows(log)
+    heads = ("cause", "time, at most", "share of the LOG")
+    return join([table("Stall time by cause", heads, rows), element("p", note, class_="note")])
+
+
+def _undrawn(kinds: Sequence[str], bars: int) -> str:
+    left_out = undrawn(kinds, bars)
     return f" The {left_out:,} shortest are not drawn." if left_out else ""
 
 
-def _jobs_section(log: Inspection, prefix: str) -> Html:
+def _has_jobs(log: Inspection) -> bool:
+    return any(job.started_micros and job.finished_micros for job in log.jobs)
+
+
+def _job_title(log: Inspection) -> str:
     compactions = [job for job in log.jobs if job.kind == "compaction" and job.duration_s]
     longest = max(compactions, key=lambda job: job.duration_s or 0, default=None)
-    title = "Only flushes ran" if longest is None else (
-        f"The longest of {counted(len(compactions), 'compaction')} took "
+    if longest is None:
+        return "Only flushes ran, no compaction"
+    return (
+        f"Longest of {counted(len(compactions), 'compaction')}: "
         f"{quantity(longest.duration_s or 0, 's')}, into L{longest.output_level}"
-    )  # fmt: skip
-    note = _undrawn([job.kind for job in log.jobs])
-    return section(
-        "Flushes and compactions", title,
-        element("p", f"A row a level, a bar a job that writes into it. Rows full of bars are a "
-                     f"level that is always being rewritten.{note}"),
-        picture(f"{prefix}-jobs", job_plot(log), JOB_KEYS, title),
-    )  # fmt: skip
+    )
 
 
-def shape_section(log: Inspection, prefix: str, topic: str = "The shape of the tree") -> Html:
-    """How many files each level had over time."""
+def _job_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
+    see = (
+        "Each bar is a job that wrote into the level of its row. A row full of bars is a level "
+        "that is rewritten all the time." + _undrawn([job.kind for job in log.jobs], bars)
+    )
+    figure = job_plot(log, bars)
+    return see, picture(f"{prefix}-jobs", figure, JOB_KEYS, f"{_job_title(log)}. {see}")
+
+
+def shape_section(
+    log: Inspection, prefix: str, topic: str = "Files per level", *, bars: int = MAX_BARS
+) -> Html:
+    """Return the number of files per level over time."""
+    return _chart_section(topic, _shape_title(log), *_shape_chart(log, prefix, bars))
+
+
+def _shape_title(log: Inspection) -> str:
     most = max((shape.files[0] for shape in main_shapes(log) if shape.files), default=0)
     slow = log.number("level0_slowdown_writes_trigger")
     limit = "" if slow is None else f"; writes slow down at {slow:.0f}"
-    title = f"Level 0 grew to {counted(most, 'file')}{limit}"
-    return section(
-        topic, title,
-        element("p", f"Files in each level of {log.main_family} after each flush and compaction. "
-                     "Level 0 that climbs is compaction that does not keep up."),
-        picture(f"{prefix}-shape", shape_plot(log), shape_keys(log), title),
-    )  # fmt: skip
+    return f"Level 0 had up to {counted(most, 'file')}{limit}"
+
+
+def _shape_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
+    see = (
+        f"Files per level of column family {log.main_family}, after each flush and compaction. "
+        "If level 0 keeps growing, compaction is too slow."
+    )
+    figure, title = shape_plot(log, bars), _shape_title(log)
+    return see, picture(f"{prefix}-shape", figure, shape_keys(log), f"{title}. {see}")
 
 
 def _levels_section(log: Inspection, prefix: str) -> Html:
+    return section(
+        "Levels", _levels_title(log),
+        *_level_chart(log, prefix),
+        table("Levels", LEVEL_HEADS, level_rows(log)),
+        "" if _has_jobs(log) else element(
+            "p", "RocksDB prints bytes read and written in GB with one decimal, so small values "
+            "are not exact.", class_="note",
+        ),
+    )  # fmt: skip
+
+
+def _levels_title(log: Inspection) -> str:
     amplification = log.totals.write_amp
-    told = NOT_TOLD if amplification is None else number(amplification)
-    title = f"Write amplification: {told}"
-    parts = [table("The levels", LEVEL_HEADS, level_rows(log))]
-    if any(level.write_bytes for level in log.levels):
-        parts.insert(0, picture(f"{prefix}-written", written_plot(log), [], title))
-        parts.insert(0, element("p", f"What was written into each level of {log.main_family}."))
-    return section("Levels", title, *parts)
+    return f"Write amplification: {UNKNOWN if amplification is None else number(amplification)}"
+
+
+def _level_chart(log: Inspection, prefix: str) -> list[Html]:
+    """Return the bytes written per level; none if the rounding of RocksDB hides them."""
+    written = [level.write_bytes for level in log.levels if level.write_bytes]
+    if not written or (not _has_jobs(log) and min(written) < _MIN_ROUNDED_BYTES):
+        return []
+    see = (
+        f"Bytes written into each level of column family {log.main_family}. Flushes write into L0."
+    )
+    described = f"{_levels_title(log)}. {see}"
+    drawn = picture(f"{prefix}-written", written_plot(log), [], described)
+    return [element("p", see), drawn]
+
+
+def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
+    """Return the bytes that clients, flushes and compactions wrote; none if unknown."""
+    if log.totals.flush_write_bytes is None or log.totals.compact_write_bytes is None:
+        return []
+    see = "Bytes written: long bars of compactions mean much work for each byte of the clients."
+    return [
+        element("p", see, class_="note"),
+        picture(f"{prefix}-totals", totals_plot(log), [], f"{_levels_title(log)}. {see}"),
+    ]
 
 
 def _rate_section(log: Inspection, prefix: str) -> Html:
-    title = "The rate of the writes over time"
-    return section(
-        "Writes", title,
-        element("p", "Between two dumps of the statistics, from numbers that RocksDB rounds."),
-        picture(f"{prefix}-rate", rate_plot(log), [], title),
-    )  # fmt: skip
+    see = "Mean rate between two statistics dumps. RocksDB rounds these numbers."
+    title = "Write rate over time"
+    return _chart_section(
+        "Writes", title, see, picture(f"{prefix}-rate", rate_plot(log), [], f"{title}. {see}")
+    )
 
 
 def _options_section(log: Inspection) -> Html:
     rows = ([code(name), change.value, change.default]
             for name, change in log.options_changed.items())  # fmt: skip
     count = counted(len(log.options_changed), "option")
+    verb = "differs" if len(log.options_changed) == 1 else "differ"
     return section(
-        "Options", f"{count} differ from the defaults of RocksDB {log.version}",
-        table("Changed options", ("option", "here", "default"), rows),
+        "Options", unbroken(f"{count} {verb} from the defaults of RocksDB {log.version}"),
+        table("Changed options", ("option", "value", "default"), rows),
     )  # fmt: skip

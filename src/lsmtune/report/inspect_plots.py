@@ -1,4 +1,4 @@
-"""The pictures of a LOG: stalls and jobs over time, the tree's shape, where bytes were written."""
+"""Charts of a LOG: stalls and jobs over time, files per level, bytes written per level."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,8 +17,11 @@ from lsmtune.units import MIB
 
 _ROW_PX = 26
 _HEIGHT_PX = 240
-_MOST_BARS = 3000
-_MOST_POINTS = 800
+MAX_BARS = 1000
+"""Maximum number of bars of one kind in a chart; the shortest are left out."""
+_MAX_POINTS = 600
+_DIGITS = 6
+_NAME_CHARS = 24
 _TIME_UNITS = ((300.0, 1.0, "s"), (3 * 3600.0, 60.0, "min"), (inf, 3600.0, "h"))
 _STOPPED = Shape("", "■", "base")
 _DELAYED = Shape("/", "▨", "base")
@@ -29,14 +32,18 @@ JOB_KEYS = [Key(_FLUSH, "flush"), Key(_COMPACTION, "compaction")]
 
 
 class _Axis(NamedTuple):
-    """The time since the beginning of the LOG, in a unit that suits its length."""
+    """Time since the start of the LOG, in a unit that suits its length."""
 
     begin_micros: int
-    micros_a_unit: float
+    micros_per_unit: float
     unit: str
 
     def at(self, micros: int) -> float:
-        return (micros - self.begin_micros) / self.micros_a_unit
+        return (micros - self.begin_micros) / self.micros_per_unit
+
+    @property
+    def title(self) -> str:
+        return f"{self.unit} since the start of the LOG"
 
 
 def _axis(log: Inspection) -> _Axis:
@@ -47,38 +54,51 @@ def _axis(log: Inspection) -> _Axis:
     return _Axis(log.begin_micros or 0, seconds * 1e6, unit)
 
 
+def _end(log: Inspection, axis: _Axis) -> float:
+    """Return the time of the last event; all charts of the LOG end there."""
+    moments = [
+        *(job.finished_micros for job in log.jobs if job.finished_micros),
+        *(stall.end_micros for stall in log.stalls),
+        *(shape.micros for shape in log.shapes),
+        *(timed.micros for timed in log.dumps),
+    ]
+    last = max(moments, default=log.end_micros or 0)
+    return axis.at(min(last, log.end_micros or last)) or 1.0
+
+
 class _Bar(NamedTuple):
     row: int
     begin: float
     length: float
-    told: str
+    label: str
 
 
-def stall_plot(log: Inspection) -> go.Figure:
-    """A row a cause, a bar for each stretch of time in which it held writes."""
+def stall_plot(log: Inspection, bars: int = MAX_BARS) -> go.Figure:
+    """Draw one row per cause, with a bar for each stall."""
     axis = _axis(log)
     causes = list(dict.fromkeys(cause for _, cause in log.stall_seconds()))
     figure = canvas(_ROW_PX * (len(causes) + 1))
     for kind, shape in (("stop", _STOPPED), ("delay", _DELAYED)):
-        bars = [
+        drawn = [
             _Bar(causes.index(stall.cause), axis.at(stall.begin_micros),
-                 stall.duration_s * 1e6 / axis.micros_a_unit,
+                 stall.duration_s * 1e6 / axis.micros_per_unit,
                  f"{stall.cause}: {quantity(stall.duration_s, 's')}")
             for stall in log.stalls if stall.kind == kind
         ]  # fmt: skip
-        _add_bars(figure, bars, shape)
+        _add_bars(figure, drawn, shape, bars, _end(log, axis))
     _finish(figure, log, causes)
     return figure
 
 
-def job_plot(log: Inspection) -> go.Figure:
-    """A row a level, a bar for each flush or compaction into it."""
+def job_plot(log: Inspection, bars: int = MAX_BARS) -> go.Figure:
+    """Draw one row per level, with a bar for each flush or compaction into it."""
     axis = _axis(log)
     jobs = [job for job in log.jobs if job.started_micros and job.finished_micros]
     deepest = max((job.output_level for job in jobs), default=0)
     figure = canvas(_ROW_PX * (deepest + 2))
     for kind, shape in (("flush", _FLUSH), ("compaction", _COMPACTION)):
-        _add_bars(figure, [_job_bar(job, axis) for job in jobs if job.kind == kind], shape)
+        drawn = [_job_bar(job, axis) for job in jobs if job.kind == kind]
+        _add_bars(figure, drawn, shape, bars, _end(log, axis))
     _finish(figure, log, [f"into L{level}" for level in range(deepest + 1)])
     return figure
 
@@ -87,30 +107,36 @@ def _job_bar(job: Job, axis: _Axis) -> _Bar:
     written = "" if job.written_bytes is None else f", {quantity(job.written_bytes, 'bytes')}"
     return _Bar(
         job.output_level, axis.at(job.started_micros or 0),
-        (job.duration_s or 0) * 1e6 / axis.micros_a_unit,
+        (job.duration_s or 0) * 1e6 / axis.micros_per_unit,
         f"{job.reason or job.kind}{written}, {quantity(job.duration_s or 0, 's')}",
     )  # fmt: skip
 
 
-def undrawn(kinds: Iterable[str]) -> int:
-    """How many bars are not drawn, the shortest of each kind."""
-    return sum(max(0, count - _MOST_BARS) for count in Counter(kinds).values())
+def undrawn(kinds: Iterable[str], bars: int = MAX_BARS) -> int:
+    """Return how many bars are not drawn, the shortest of each kind."""
+    return sum(max(0, count - bars) for count in Counter(kinds).values())
 
 
-def _add_bars(figure: go.Figure, bars: Sequence[_Bar], shape: Shape) -> None:
-    drawn = sorted(bars, key=lambda bar: -bar.length)[:_MOST_BARS]
+def _rounded(values: Iterable[float]) -> list[float]:
+    return [float(f"{value:.{_DIGITS}g}") for value in values]
+
+
+def _add_bars(
+    figure: go.Figure, bars: Sequence[_Bar], shape: Shape, limit: int, end: float
+) -> None:
+    drawn = sorted(bars, key=lambda bar: -bar.length)[:limit]
     figure.add_bar(
         orientation="h",
         y=[bar.row for bar in drawn],
-        x=[bar.length for bar in drawn],
-        base=[bar.begin for bar in drawn],
+        x=_rounded(max(0.0, min(bar.length, end - bar.begin)) for bar in drawn),
+        base=_rounded(bar.begin for bar in drawn),
         width=0.7,
         marker={
             "color": colour(shape.colour),
             "line": {"width": 0.5, "color": colour(shape.colour)},
             "pattern": {"shape": shape.symbol, "fillmode": "replace"},
         },
-        text=[escape(bar.told) for bar in drawn],
+        text=[escape(bar.label) for bar in drawn],
         textposition="none",
         hovertemplate="%{text}<extra></extra>",
     )
@@ -119,43 +145,41 @@ def _add_bars(figure: go.Figure, bars: Sequence[_Bar], shape: Shape) -> None:
 def _finish(figure: go.Figure, log: Inspection, rows: Sequence[str]) -> None:
     axis = _axis(log)
     figure.update_layout(barmode="overlay")
-    figure.update_xaxes(title=f"{axis.unit} since the LOG began", range=[0, _end(log, axis)])
+    figure.update_xaxes(title=axis.title, range=[0, _end(log, axis)])
     name_rows(figure, [escape(row) for row in rows])
 
 
-def _end(log: Inspection, axis: _Axis) -> float:
-    return axis.at(log.end_micros or 0) or 1.0
-
-
 def shape_keys(log: Inspection) -> list[Key]:
-    """A line a level that ever held files."""
+    """Return one line per level that ever had files."""
     return [Key(LINES[level % len(LINES)][0], f"L{level}") for level in _used_levels(log)]
 
 
-def shape_plot(log: Inspection) -> go.Figure:
-    """How many files each level held after each flush and each compaction."""
+def shape_plot(log: Inspection, points: int = _MAX_POINTS) -> go.Figure:
+    """Draw the number of files per level after each flush and each compaction."""
     axis, shapes = _axis(log), main_shapes(log)
-    kept = shapes[:: max(1, len(shapes) // _MOST_POINTS)]
+    step = max(1, -(-len(shapes) // min(points, _MAX_POINTS)))
+    kept = [*shapes[::step], *shapes[-1:]]
+    end = _end(log, axis)
+    times = _rounded([*(axis.at(shape.micros) for shape in kept), end])
     figure = canvas(_HEIGHT_PX, bottom=56)
-    times = [axis.at(shape.micros) for shape in kept]
     for level in _used_levels(log):
         shape, dash = LINES[level % len(LINES)]
+        counts = [_files(kept_shape, level) for kept_shape in kept]
         figure.add_scatter(
             x=times,
-            y=[_files(kept_shape, level) for kept_shape in kept],
+            y=[*counts, counts[-1]],
             mode="lines+markers" if len(kept) <= 60 else "lines",  # noqa: PLR2004 - else a smear
             line={"color": colour(shape.colour), "width": 1.5, "dash": dash, "shape": "hv"},
             marker=marker(shape, 5),
             hovertemplate=f"L{level}: %{{y}} files<extra></extra>",
         )  # fmt: skip
-        if kept:
-            figure.add_annotation(
-                x=times[-1], y=_files(kept[-1], level), text=f"L{level}", showarrow=False,
-                xanchor="left", xshift=4, font={"color": colour(shape.colour), "size": 12},
-            )  # fmt: skip
-    end = _end(log, axis)
-    figure.update_xaxes(title=f"{axis.unit} since the LOG began", range=[0, end * 1.04])
+        figure.add_annotation(
+            x=end, y=counts[-1], text=f"L{level}", showarrow=False,
+            xanchor="left", xshift=4, font={"color": colour(shape.colour), "size": 12},
+        )  # fmt: skip
+    figure.update_xaxes(title=axis.title, range=[0, end])
     figure.update_yaxes(title="files", rangemode="tozero")
+    figure.update_layout(margin={"r": 32})
     return figure
 
 
@@ -164,7 +188,7 @@ def _files(shape: TreeShape, level: int) -> int:
 
 
 def main_shapes(log: Inspection) -> list[TreeShape]:
-    """The shapes of the column family that wrote most."""
+    """Return the shapes of the column family that wrote most."""
     main = log.main_family
     return [shape for shape in log.shapes if (shape.family or "default") == main]
 
@@ -180,7 +204,7 @@ def _used_levels(log: Inspection) -> list[int]:
 
 
 def written_plot(log: Inspection) -> go.Figure:
-    """A bar a level: the bytes written into it, as a multiple of what the clients wrote."""
+    """Draw one bar per level: bytes written into it, as a multiple of the bytes of clients."""
     levels = [level for level in log.levels if level.family == log.main_family]
     ingest = log.totals.ingest_bytes
     divisor = ingest or MIB
@@ -196,14 +220,39 @@ def written_plot(log: Inspection) -> go.Figure:
         cliponaxis=False,
         hovertemplate="%{text}<extra></extra>",
     )
-    unit = "times what the clients wrote" if ingest else "MiB"
+    unit = "bytes written per byte of the clients" if ingest else "MiB"
     figure.update_xaxes(title=unit, range=[0, 1.15 * max(values, default=1)])
     name_rows(figure, [level.level for level in levels])
     return figure
 
 
+def totals_plot(log: Inspection) -> go.Figure:
+    """Draw the bytes written by clients, flushes and compactions."""
+    totals = {
+        "clients": log.totals.ingest_bytes,
+        "flushes": log.totals.flush_write_bytes,
+        "compactions": log.totals.compact_write_bytes,
+    }
+    known = [(name, value) for name, value in totals.items() if value is not None]
+    figure = canvas(_ROW_PX * (len(known) + 1))
+    figure.add_bar(
+        orientation="h",
+        y=list(range(len(known))),
+        x=_rounded(value / MIB for _, value in known),
+        marker={"color": colour("best")},
+        text=[quantity(value, "bytes") for _, value in known],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{text}<extra></extra>",
+    )
+    most = max((value for _, value in known), default=MIB) / MIB
+    figure.update_xaxes(title="MiB written", range=[0, 1.2 * most])
+    name_rows(figure, [name for name, _ in known])
+    return figure
+
+
 def rate_plot(log: Inspection) -> go.Figure:
-    """The rate of the writes between dumps of the statistics."""
+    """Draw the write rate between two statistics dumps."""
     axis = _axis(log)
     points = [timed for timed in log.dumps if timed.dump.ingest_bytes is not None]
     times, rates = [], []
@@ -211,14 +260,44 @@ def rate_plot(log: Inspection) -> go.Figure:
         passed = later.dump.uptime_s - earlier.dump.uptime_s
         if passed > 0:
             grown = (later.dump.ingest_bytes or 0) - (earlier.dump.ingest_bytes or 0)
-            times.append(axis.at(later.micros))
+            times.append(axis.at(earlier.micros))
             rates.append(max(0.0, grown) / passed / MIB)
+    if rates:
+        times.append(axis.at(points[-1].micros))
+        rates.append(rates[-1])
     figure = canvas(_HEIGHT_PX, bottom=56)
     figure.add_scatter(
-        x=times, y=rates, mode="lines+markers", marker=marker(LINES[0][0], 6),
-        line={"color": colour("best"), "width": 1.5, "shape": "vh"},
+        x=_rounded(times), y=_rounded(rates), mode="lines",
+        line={"color": colour("best"), "width": 2, "shape": "hv"},
         hovertemplate="%{y:.3g} MiB/s<extra></extra>",
     )  # fmt: skip
-    figure.update_xaxes(title=f"{axis.unit} since the LOG began", range=[0, _end(log, axis)])
+    figure.update_xaxes(title=axis.title, range=[0, _end(log, axis)])
     figure.update_yaxes(title="MiB/s", rangemode="tozero")
     return figure
+
+
+def compared_plot(logs: Sequence[Inspection]) -> go.Figure:
+    """Draw the write amplification of each LOG that contains it."""
+    values = [log.totals.write_amp for log in logs]
+    known = [(row, value) for row, value in enumerate(values) if value is not None]
+    figure = canvas(_ROW_PX * (len(logs) + 1), top=8, bottom=32)
+    figure.add_bar(
+        orientation="h",
+        y=[row for row, _ in known],
+        x=[value for _, value in known],
+        width=0.6,
+        marker={"color": colour("best")},
+        text=[number(value) for _, value in known],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{text}<extra></extra>",
+    )
+    figure.update_xaxes(range=[0, 1.15 * max((value for _, value in known), default=1)])
+    name_rows(figure, [_short(log.name) for log in logs])
+    return figure
+
+
+def _short(name: str) -> str:
+    """Return the end of a long name, which leaves room for the chart."""
+    kept = name if len(name) <= _NAME_CHARS else f"\N{HORIZONTAL ELLIPSIS}{name[1 - _NAME_CHARS :]}"
+    return escape(kept)

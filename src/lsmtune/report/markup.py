@@ -1,4 +1,4 @@
-"""HTML by construction: every text is escaped, unless it is already markup."""
+"""HTML in which every text is escaped, unless it is already markup."""
 
 from collections.abc import Iterable
 from html import escape
@@ -11,7 +11,7 @@ class Html(str):
 
 
 def element(name: str, *children: str, **attributes: str) -> Html:
-    """An element; `class_` stands for the attribute class, and `aria_label` for aria-label."""
+    """Return an element; `class_` is the attribute class, `aria_label` is aria-label."""
     shown = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
@@ -21,42 +21,73 @@ def element(name: str, *children: str, **attributes: str) -> Html:
 
 
 def join(parts: Iterable[str]) -> Html:
-    """The parts one after the other, escaped where they are plain text."""
+    """Return the parts one after the other, escaped where they are plain text."""
     return Html("".join(part if isinstance(part, Html) else escape(part) for part in parts))
 
 
 def code(name: str) -> Html:
-    """A name as it is typed, which may break after its underscores."""
+    """Return a name as it is typed; a line may break after its underscores."""
     return element("code", Html(escape(name).replace("_", "_<wbr>")))
 
 
 def codes(names: Iterable[str]) -> list[str]:
-    """Names as they are typed, with commas between them."""
+    """Return names as they are typed, with commas between them."""
     parts: list[str] = []
-    for place, name in enumerate(names):
-        parts += [", " if place else "", code(name)]
+    for index, name in enumerate(names):
+        parts += [", " if index else "", code(name)]
     return parts
 
 
+def nowrap(text: str) -> Html:
+    """Return a text that stays on one line."""
+    return element("span", text, class_="number")
+
+
 def items(texts: Iterable[str], **attributes: str) -> Html:
-    """An unordered list."""
+    """Return an unordered list."""
     return element("ul", *(element("li", text) for text in texts), **attributes)
 
 
+_MANY_ROWS = 15
+_HINT = "scroll \N{RIGHTWARDS ARROW}"
+
+
 def table(
-    caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]], **attributes: str
+    caption: str,
+    heads: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    *,
+    fold: bool | None = None,
+    **attributes: str,
 ) -> Html:
-    """A table in a box of its own to scroll in; the first cell of each row is its header."""
+    """Return a table in a box that scrolls sideways; the first cell of each row is its header.
+
+    A table of more than 15 rows is folded: a click on its caption shows it. `fold` decides
+    otherwise.
+    """
     head = element("tr", *(element("th", text, scope="col") for text in heads))
-    body = (_row(list(cells)) for cells in rows)
+    body = [_row(list(cells)) for cells in rows]
     grid = element(
         "table",
-        element("caption", caption),
+        element("caption", element("span", caption)),
         element("thead", head),
         element("tbody", *body),
         **attributes,
     )
-    return element("div", grid, class_="scroll", role="region", tabindex="0", aria_label=caption)
+    shown = element(
+        "div",
+        element("p", _HINT, class_="hint", aria_hidden="true", hidden=""),
+        element("div", grid, class_="scroll", role="region", tabindex="0", aria_label=caption),
+        class_="table",
+    )
+    if len(body) > _MANY_ROWS if fold is None else fold:
+        return folded(f"{caption.rstrip('.')}: {len(body)} rows", shown)
+    return shown
+
+
+def folded(summary: str, *content: str) -> Html:
+    """Return content that is shown after a click on its summary."""
+    return element("details", element("summary", summary), *content, class_="fold")
 
 
 def _row(cells: list[str]) -> Html:

@@ -1,4 +1,4 @@
-"""Several studies on one page: what each has found, and whether it carries over to other scales."""
+"""Overview of several studies: the result of each, also at other scales."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Claim = Literal["gain", "no gain", "not verified"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The objective's ratio to the base at one scale; without an interval if not verified."""
+    """Ratio of the objective to the baseline at one scale; no interval if not verified."""
 
     study: str
     scale: str
@@ -26,7 +26,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A study in short; `findings` from the smallest scale to the largest."""
+    """Summary of a study; `findings` are ordered by scale."""
 
     study: str
     claim: str
@@ -41,7 +41,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All studies, and the findings of those that have any, on one axis."""
+    """All studies and their findings."""
 
     title: str
     see: str
@@ -50,20 +50,17 @@ class Overview:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings of all studies, in their order."""
+        """Findings of all studies, in their order."""
         return tuple(finding for card in self.cards for finding in card.findings)
 
 
 def overview(views: Sequence[StudyView]) -> Overview:
-    """The studies in the order in which they are given."""
+    """Return the overview; studies keep their order."""
     gains = sum(bool(v.verification and v.verification.verdict.claim == "gain") for v in views)
     return Overview(
-        title=f"{gains} of {len(views)} studies ended in a verified gain",
-        see=(
-            "A mark a study and scale, with its interval of 95 %: the objective over the base's, "
-            "left of 1 is better. What was not verified has no interval."
-        ),
-        axis="← better · objective, best / base, logarithmic · worse →",
+        title=f"{gains} of {len(views)} studies have a verified gain",
+        see="Marks left of the line at 1 are better than the baseline.",
+        axis="← better · objective, winner / baseline, 95 % interval · worse →",
         cards=tuple(map(_card, views)),
     )
 
@@ -97,14 +94,14 @@ def _by_scale(view: StudyView) -> list[VerificationView]:
 
 
 def _carries(view: StudyView) -> str:
-    """Whether what was found at the study's scale holds at the others."""
+    """Return whether the result holds at other scales than that of the study."""
     others = [found for found in _by_scale(view) if found.scale != view.scale]
-    if not others:
-        known = "verified" if view.verifications else "searched"
-        return f"{known} at scale {view.scale} only"
+    done = "verified" if view.verifications else "searched, not verified,"
     parts = []
-    for claim, words in (("gain", "carries over to"), ("no gain", "does not carry over to")):
+    for claim, words in (("gain", "gain also at"), ("no gain", "no gain at")):
         scales = [found.scale for found in others if found.verdict.claim == claim]
         if scales:
             parts.append(f"{words} {'scale' if len(scales) == 1 else 'scales'} {listed(scales)}")
+    if not parts:
+        return f"{done} at scale {view.scale} only"
     return f"found at scale {view.scale}, {listed(parts)}"

@@ -1,4 +1,4 @@
-"""The page of several studies: one picture of all, then a card a study."""
+"""Page of several studies: one chart for all, then one section per study."""
 
 from collections.abc import Sequence
 from html import escape
@@ -8,23 +8,23 @@ import plotly.graph_objects as go
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows, ratio_axis
 from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, element, join, table
+from lsmtune.report.markup import Html, element, folded, join, table
 from lsmtune.report.overview import Card, Claim, Finding, Overview, overview
 from lsmtune.report.page import assembled
 from lsmtune.report.sections import options_table, warnings_box
-from lsmtune.report.words import unbroken
+from lsmtune.report.words import counted, sentence_start, unbroken
 
 _ROW_PX = 40
 _LONGEST_NAME = 18
 CLAIMS: dict[Claim, tuple[Shape, str]] = {
-    "gain": (Shape("circle", "●", "best"), "a verified gain"),
-    "no gain": (Shape("diamond-open", "◇", "worse"), "verified: no gain"),
+    "gain": (Shape("circle", "●", "best"), "verified gain"),
+    "no gain": (Shape("diamond-open", "◇", "worse"), "verified, no gain"),
     "not verified": (Shape("circle-open", "○", "soft"), "not verified"),
 }
 
 
 def render_overview(views: Sequence[StudyView]) -> str:
-    """The studies as one HTML page that needs nothing but a browser, and no network."""
+    """Return the studies as one HTML page without external requests."""
     record = overview(views)
     return assembled(record.title, [_header(record), *map(_card, record.cards)])
 
@@ -36,10 +36,10 @@ def _header(record: Overview) -> Html:
         keys = [Key(*CLAIMS[claim]) for claim in CLAIMS if claim in found]
         described = f"{record.title}. {record.see}"
         drawn = picture("studies", overview_plot(record), keys, described, record.axis)
-    heads = ("study", "best / base by scale", "at other scales", "load", "objective")
+    heads = ("study", "winner / baseline by scale", "other scales", "workload", "objective")
     return element(
         "header",
-        element("p", "Several tuning studies", class_="topic"),
+        element("p", "Tuning studies", class_="topic"),
         element("h1", record.title),
         element("p", record.see),
         drawn,
@@ -53,7 +53,7 @@ def _cells(card: Card) -> list[str]:
     )
     return [
         element("strong", card.study),
-        findings or "nothing found",
+        findings or "no result",
         card.carries,
         card.load[0].partition(":")[0],
         join(element("div", text.partition(":")[0]) for text in card.objective),
@@ -66,27 +66,30 @@ def _finding_text(found: Finding) -> str:
 
 def _card(card: Card) -> Html:
     facts = (
-        ("Load", card.load),
+        ("Workload", card.load),
         ("Objective", card.objective),
-        ("Limits", card.limits),
+        ("Constraints", card.limits),
         ("Scales", (card.carries, *map(_finding_text, card.findings))),
     )
+    changed = counted(len(card.options), "changed option")
     return section(
         f"Study {card.study}",
         card.claim,
         warnings_box(card.warnings),
         element("dl", *(_fact(term, texts) for term, texts in facts), class_="facts"),
-        options_table(card.options, "best") if card.options else element("p", "No option changed."),
+        folded(sentence_start(changed), options_table(card.options, "winner"))
+        if card.options
+        else element("p", "No option changed."),
     )
 
 
 def _fact(term: str, texts: Sequence[str]) -> Html:
-    told = (element("dd", unbroken(text)) for text in texts)
-    return element("div", element("dt", term), *told)
+    lines = (element("dd", unbroken(text)) for text in texts)
+    return element("div", element("dt", term), *lines)
 
 
 def overview_plot(record: Overview) -> go.Figure:
-    """A dot with its interval for each finding, the studies from the top down."""
+    """Draw one mark with its interval per finding, studies from top to bottom."""
     findings = record.findings
     figure = canvas(_ROW_PX * (len(findings) + 1), top=32, bottom=8)
     for claim, (shape, _) in CLAIMS.items():
@@ -100,7 +103,7 @@ def overview_plot(record: Overview) -> go.Figure:
 
 
 def _short(name: str) -> str:
-    """A name that leaves room for the picture on a narrow screen."""
+    """Return a name that leaves room for the chart on a narrow screen."""
     whole = len(name) <= _LONGEST_NAME
     return escape(name if whole else f"{name[: _LONGEST_NAME - 1]}\N{HORIZONTAL ELLIPSIS}")
 

@@ -1,6 +1,9 @@
 """The report page: one HTML file that holds its pictures, its script and its looks."""
 
+import zlib
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from string import Template
 
@@ -27,6 +30,8 @@ from lsmtune.report.sections import (
 )
 from lsmtune.report.tree import stalls, trees
 
+_PLOT = 'class="plot"'
+
 
 def render_page(view: StudyView) -> str:
     """Return the study as one HTML page that needs no network."""
@@ -37,21 +42,33 @@ def render_page(view: StudyView) -> str:
 
 
 def assembled(title: str, parts: Iterable[Html], scripts: Sequence[str] | None = None) -> str:
-    """A whole page with that title, made of its header and its sections.
+    """Return a whole page with that title, made of its header and its sections.
 
-    By default its scripts are those that draw the pictures of plotly.
+    A page with charts holds plotly.js, compressed. `scripts` are run in addition.
     """
-    used = (get_plotlyjs(), asset("page.js")) if scripts is None else scripts
+    body = "\n".join(parts)
+    used = [element("script", Html(text)) for text in (asset("page.js"), *(scripts or ()))]
+    if _PLOT in body:
+        used += [
+            element("script", Html(packed_plotly()), id="plotly", type="text/plain"),
+            element("script", Html(asset("plots.js"))),
+        ]
     return Template(asset("page.html")).substitute(
         title=element("title", title),
         style=asset("page.css"),
-        body="\n".join(parts),
-        scripts="\n".join(f"<script>{script}</script>" for script in used),
+        body=body,
+        scripts="\n".join(used),
     )
 
 
+@cache
+def packed_plotly() -> str:
+    """Return plotly.js as base64 of zlib; the browser unpacks it."""
+    return b64encode(zlib.compress(get_plotlyjs().encode(), 9)).decode()
+
+
 def asset(name: str) -> str:
-    """A file that pages are made of."""
+    """Return a file that pages are made of."""
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 

@@ -171,7 +171,7 @@ def _trials(record: Convergence) -> Html:
     return element(
         "details",
         element("summary", "The trials as a table"),
-        table("The trials in order", ("trial", "outcome", record.axis), rows),
+        table("The trials in order", ("trial", "outcome", record.axis), rows, fold=False),
     )
 
 

@@ -1,4 +1,4 @@
-// Plays the films of simulated runs side by side, on one clock.
+// Plays the recordings of simulated runs on one clock.
 (() => {
   "use strict";
   const films = [...document.querySelectorAll(".film")].map((place) => {
@@ -7,7 +7,7 @@
       film,
       tree: place.querySelector(".tree"),
       course: place.querySelector(".course"),
-      told: place.querySelector(".told"),
+      status: place.querySelector(".status"),
       states: states(film),
     };
   });
@@ -195,7 +195,7 @@
 
   const jobText = (film, [number, done]) => {
     const job = film.jobs[number];
-    const what = job.is_flush ? "flush" : `merge ${job.inputs.length} files`;
+    const what = job.is_flush ? "flush" : `compaction of ${job.inputs.length} files`;
     return `${what} into L${job.to} ${Math.round(100 * done)} %`;
   };
 
@@ -203,15 +203,15 @@
     const at = frameAt(one);
     const frame = one.film.frames[at];
     const ended = now >= endOf(one);
-    const writes = ["writes run", "writes are delayed", "writes are stopped"][frame.writes];
+    const writes = ["writes run", "writes are slowed down", "writes are stopped"][frame.writes];
     const facts = [
       `${Math.round(frame.written_records).toLocaleString("en")} records written`,
       `write amplification ${amplification(one.film, frame).toFixed(2)}`,
       `stalled ${frame.stall_s.toFixed(1)} s`,
       ended ? "done" : writes,
-      frame.jobs.map((job) => jobText(one.film, job)).join(", ") || "nothing at work",
+      frame.jobs.map((job) => jobText(one.film, job)).join(", ") || "no job runs",
     ];
-    one.told.textContent = facts.join(" · ");
+    one.status.textContent = facts.join(" · ");
   };
 
   const draw = () => {

@@ -1,4 +1,4 @@
-"""The page of simulated runs: it plays one or two of them, side by side on one clock."""
+"""Page of simulated runs: it plays one or two of them on one clock, and explains the picture."""
 
 import json
 from collections.abc import Sequence
@@ -7,20 +7,54 @@ from typing import Any
 
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import section
-from lsmtune.report.markup import Html, codes, element, items, join, table
+from lsmtune.report.markup import Html, code, codes, element, items, join, table
 from lsmtune.report.page import assembled, asset
-from lsmtune.report.words import TIMES, label, metric_value
+from lsmtune.report.words import TIMES, label, listed, metric_value, unbroken
 from lsmtune.simulator import Run
 
 _SHOWN = ("write_amp", "live_sst_bytes", "peak_space_bytes", "load_s", "settle_s", "total_s",
           "stall_s", "cpu_s")  # fmt: skip
+_COMPARED = {"write_amp": "write amplification", "live_sst_bytes": "space", "total_s": "time"}
 _STEPS = 1000
-_SPEEDS = {"0.25": "a quarter", "1": "normal", "4": "four times"}
+_MANY_KEYS = 262_144
+_SPEEDS = {"0.25": "0.25 \N{MULTIPLICATION SIGN}", "1": "normal", "4": "4 \N{MULTIPLICATION SIGN}"}
+_TERMS = (
+    (
+        "Memtable",
+        "New records are first kept in RAM, sorted by key. A full memtable is written to disk as a "
+        "file. This is a flush.",
+    ),
+    (
+        "Level 0 (L0)",
+        "Holds the files of flushes. Their key ranges overlap, so a read may have to check each of "
+        "them. Too many files in L0 slow writes down.",
+    ),
+    (
+        "Merging (compaction)",
+        "Files are read, merged and written into the next level. Old versions of a key are "
+        "dropped. Below L0 the files of a level do not overlap.",
+    ),
+    (
+        "Write amplification (WA)",
+        "Bytes written by flushes and compactions, divided by the bytes of the user. At 5, each "
+        "byte is written 5 times. Lower means less work for the disk.",
+    ),
+    (
+        "Stall",
+        "RocksDB slows writes down or stops them if memtables or L0 files pile up, or if too many "
+        "bytes wait for compaction.",
+    ),
+    (
+        "The picture",
+        "Each row is a level. A bar is a file, from its smallest key (left) to its largest key. "
+        "Hatched bars are being merged.",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A run under a name of its own, and its recording (see `lsmtune.simulator.recorded`)."""
+    """Run with a name, and its recording (see `lsmtune.simulator.recorded`)."""
 
     name: str
     run: Run
@@ -28,38 +62,30 @@ class Film:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """What the run came to."""
+        """Metrics at the end of the run."""
         metrics: dict[str, float] = self.recording["metrics"]
         return metrics
 
 
 def render_films(films: Sequence[Film], *, is_calibrated: bool) -> str:
-    """One or two runs as one HTML page that needs nothing but a browser, and no network."""
+    """Return one or two runs as one HTML page without external requests."""
     title = _finding(films)
     parts = [
         element(
             "header",
-            element("p", "Simulated runs" if len(films) > 1 else "A simulated run", class_="topic"),
-            element("h1", title),
-            element("p", "; ".join(workload_text(films[0].run.workload))),
-        ),
-        section(
-            "The run",
-            "Files wait in level 0 until they are merged downwards",
-            element(
-                "p",
-                "A bar is a table file: it reaches from its smallest to its largest key, and keys "
-                "go from left to right. Hatched ones are being merged. Writes are held up when "
-                "memtables or files of level 0 pile up, or too much waits to be merged.",
-            ),
-            _key(),
+            element("p", "Simulated runs" if len(films) > 1 else "Simulated run", class_="topic"),
+            element("h1", unbroken(title)),
+            element("p", "Press Play: new files arrive in level 0 (L0), and compactions merge "
+                         "them into the levels below."),
             _controls(),
             element("div", *(_film(film, films) for film in films), class_="pair"),
-            element("noscript", "The film needs JavaScript; the table holds its end."),
+            _key(),
+            element("noscript", "The animation needs JavaScript. The table holds the results."),
         ),
+        _explained(),
         _numbers(films),
-        _simplified(is_calibrated=is_calibrated),
-    ]
+        _accuracy(films[0].run, is_calibrated=is_calibrated),
+    ]  # fmt: skip
     return assembled(title, parts, [asset("simulation.js")])
 
 
@@ -67,15 +93,24 @@ def _finding(films: Sequence[Film]) -> str:
     first, *others = films
     if not others:
         return (
-            f"{first.name} writes {first.metrics['write_amp']:.2f} bytes for each of the user's, "
-            f"in {first.metrics['total_s']:.1f} s"
+            f"{first.name}: {first.metrics['write_amp']:.2f} bytes written per byte of the user, "
+            f"done in {first.metrics['total_s']:.1f} s"
         )
     (other,) = others
     parts = [
-        f"{other.metrics[name] / first.metrics[name]:.2f} {TIMES} the {label(name)}"
-        for name in ("write_amp", "live_sst_bytes", "total_s")
+        f"{words} {other.metrics[name] / first.metrics[name]:.2f} {TIMES}"
+        for name, words in _COMPARED.items()
     ]
-    return f"{other.name} has {parts[0]}, {parts[1]} and {parts[2]} of {first.name}"
+    return f"{other.name}: {listed(parts)} of {first.name}"
+
+
+def _explained() -> Html:
+    terms = (
+        element("div", element("dt", element("strong", term)), element("dd", meaning))
+        for term, meaning in _TERMS
+    )
+    return section("What you see", "How an LSM tree stores data", element("dl", *terms,
+                   class_="facts"))  # fmt: skip
 
 
 def _key() -> Html:
@@ -83,24 +118,27 @@ def _key() -> Html:
         (
             join([element("span", glyph, class_=colour, aria_hidden="true"), meaning])
             for glyph, colour, meaning in (
-                ("■", "best", "a file at rest; in RAM a full memtable, □ the one being written"),
-                ("▨", "base", "a file that is being merged"),
-                ("▂", "base", "writes are delayed"),
-                ("█", "base", "writes are stopped"),
-                ("─", "best", "write amplification so far (WA), files in level 0 (L0)"),
+                ("\N{BLACK SQUARE}", "best", "table file; its width is its range of keys"),
+                ("\N{SQUARE WITH UPPER RIGHT TO LOWER LEFT FILL}", "base",
+                 "file that is being merged"),
+                ("\N{WHITE SQUARE}", "best", "memtable in RAM; filled: full"),
+                ("\N{LOWER ONE QUARTER BLOCK}", "base", "writes are slowed down"),
+                ("\N{FULL BLOCK}", "base", "writes are stopped"),
+                ("\N{BOX DRAWINGS LIGHT HORIZONTAL}", "best",
+                 "write amplification so far (WA), files in level 0 (L0)"),
             )
         ),
         class_="key",
-    )
+    )  # fmt: skip
 
 
 def _controls() -> Html:
     speeds = (
-        element("option", told, value=value, **({"selected": ""} if value == "1" else {}))
-        for value, told in _SPEEDS.items()
+        element("option", text, value=value, **({"selected": ""} if value == "1" else {}))
+        for value, text in _SPEEDS.items()
     )
     place = Html(
-        f'<input id="scrub" type="range" min="0" max="{_STEPS}" step="1" aria-label="Moment">'
+        f'<input id="scrub" type="range" min="0" max="{_STEPS}" step="1" aria-label="Time">'
     )
     return element(
         "p",
@@ -124,16 +162,21 @@ def _film(film: Film, films: Sequence[Film]) -> Html:
         "figure",
         element("h3", film.name),
         element("p", *_own_knobs(film, films), class_="note"),
-        element("canvas", class_="tree", role="img", aria_label=f"The tree of {film.name}"),
-        element("canvas", class_="course", role="img", aria_label="Its course over time"),
-        element("p", class_="told note", aria_live="off"),
+        element("canvas", class_="tree", role="img", aria_label=f"Files per level, {film.name}"),
+        element(
+            "canvas",
+            class_="course",
+            role="img",
+            aria_label="Stalls, write amplification and files in level 0 over time",
+        ),
+        element("p", class_="status note", aria_live="off"),
         element("script", data, type="application/json"),
         class_="film",
     )
 
 
 def _own_knobs(film: Film, films: Sequence[Film]) -> list[str]:
-    """The knobs in which the runs differ, as this one has them."""
+    """Return the knobs in which the runs differ, with the values of this run."""
     names = sorted({name for other in films for name in other.run.knobs})
     own = [
         f"{name} = {film.run.knobs.get(name, 'default')}"
@@ -155,27 +198,34 @@ def _numbers(films: Sequence[Film]) -> Html:
             cells.append(f"{values[1] / values[0]:.2f} {TIMES}" if values[0] else "")
         rows.append([label(name), *cells])
     return section(
-        "In numbers",
-        "What the run comes to" if len(films) == 1 else "What the runs come to",
-        table("As the simulator foretells it.", heads, rows),
+        "Numbers",
+        "Results of the run" if len(films) == 1 else "Results of the runs",
+        table("Predictions of the simulator", heads, rows),
     )
 
 
-def _simplified(*, is_calibrated: bool) -> Html:
+def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
     times = (
-        "the machine that made this page, as calibrated"
+        "Times are predicted for the machine that made this page. It was calibrated."
         if is_calibrated
-        else ("a machine of two cores as it is guessed, not of yours")
+        else join(
+            [
+                "Times are those of an assumed machine with 2 cores. ",
+                code("lsmtune doctor --calibrate"),
+                " adapts them to yours.",
+            ]
+        )
     )
     return section(
-        "How far to trust it",
-        "Foretold, not measured",
+        "Accuracy",
+        "Predicted, not measured",
         items(
             [
-                f"Times are those of {times}.",
-                "One key in several is followed where there are more than 262,144.",
-                "Writes are simulated; what reads cost is not.",
-                "docs/simulator.md says how close it comes to real runs, and for which options.",
+                times,
+                f"With more than {_MANY_KEYS:,} keys, only one key in several is simulated.",
+                "Writes are simulated. The cost of reads is not.",
+                "The documentation lists the errors against real runs (docs/simulator.md).",
+                *(f"Workload: {text}" for text in workload_text(run.workload)),
             ]
         ),
     )

@@ -1,4 +1,4 @@
-"""The page of a controlled experiment: the answers first, then each metric's cells."""
+"""Page of a controlled experiment: the answer and one chart, then one section per metric."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -6,72 +6,116 @@ from html import escape
 import plotly.graph_objects as go
 
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.swept_words import answers, rows
+from lsmtune.analysis.swept_words import answers, short_answer
 from lsmtune.report.canvas import LINES, Key, canvas, colour, marker
-from lsmtune.report.frame import picture, section
-from lsmtune.report.markup import Html, code, element, items, join, table
+from lsmtune.report.frame import picture, section, simulated_note
+from lsmtune.report.markup import Html, code, element, items, join, nowrap, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import counted, drawn_unit, label, sentence_start
+from lsmtune.report.words import (
+    Ratio,
+    counted,
+    drawn_unit,
+    label,
+    metric_value,
+    sentence_start,
+    unbroken,
+)
 
 _HEIGHT_PX = 260
+_SEE = "Intervals that do not overlap show a difference. The dashed line is the baseline."
 
 
 def render_swept(swept: Swept) -> str:
-    """The experiment as one HTML page that needs nothing but a browser, and no network."""
-    parts = [_header(swept), *(_section(swept, metric) for metric in swept.metrics)]
-    parts.append(numbers_section(swept))
+    """Return the experiment as one HTML page without external requests."""
+    first, *others = swept.metrics
+    parts = [
+        _header(swept, first),
+        _design(swept),
+        *(_section(swept, metric) for metric in others),
+        numbers_section(swept),
+    ]
     return assembled(f"{swept.name}: a controlled experiment", parts)
 
 
 def numbers_section(swept: Swept) -> Html:
-    """The section with all numbers."""
-    return section("All numbers", "Every cell in every metric", numbers_table(swept))
+    """Return the section with all numbers."""
+    return section("All numbers", "Every cell and every metric", numbers_table(swept))
 
 
 def numbers_table(swept: Swept) -> Html:
-    """Every cell in every metric as a table."""
-    heads, found = rows(swept)
-    return table(
-        "Means over the blocks, half their 95 % intervals, ratios to the base", heads, found
+    """Return one folded table per metric, with a row per cell."""
+    return join(_metric_table(swept, metric) for metric in swept.metrics)
+
+
+def _metric_table(swept: Swept, metric: SweptMetric) -> Html:
+    heads = (*swept.factors, "runs", "mean (95 %)", "ratio to the baseline (95 %)")
+    filler = [""] * (len(swept.factors) - 1)
+    rows = [["baseline", *filler, *_numbers(metric.metric, metric.base)]]
+    rows += [[*cell.levels, *_numbers(metric.metric, cell)] for cell in metric.cells]
+    return table(f"{sentence_start(label(metric.metric))} by cell", heads, rows, fold=True)
+
+
+def _numbers(metric: str, cell: Cell) -> list[str]:
+    mean = metric_value(metric, cell.mean)
+    if cell.interval is not None:
+        low, high = (metric_value(metric, x) for x in (cell.interval.low, cell.interval.high))
+        mean += f" ({low} to {high})"
+    ratio = "" if cell.ratio is None else nowrap(str(Ratio.of(cell.ratio)))
+    return [str(cell.runs), nowrap(mean), ratio]
+
+
+def _header(swept: Swept, metric: SweptMetric) -> Html:
+    title = short_answer(swept, metric)
+    prefix = "Simulated: " if swept.is_simulated else ""
+    return element(
+        "header",
+        element("p", f"Controlled experiment: {swept.name}", class_="topic"),
+        element("h1", unbroken(f"{prefix}{title}")),
+        simulated_note() if swept.is_simulated else "",
+        element("p", _SEE),
+        _cells(swept, metric, title),
+        _answers(swept, metric),
+        element("div", items(swept.warnings), class_="warnings") if swept.warnings else "",
     )
 
 
-def _header(swept: Swept) -> Html:
-    title = sentence_start(next(answers(swept, swept.metrics[0])))
+def _design(swept: Swept) -> Html:
     runs = f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}"
     failed = f", {counted(swept.failed, 'run')} failed" if swept.failed else ""
-    parts = [
-        element("p", f"Controlled experiment: {swept.name}", class_="topic"),
-        element("h1", title),
-        element("p", f"{runs}{failed}. Every block runs all cells in a random order under one "
-                     "workload seed, the base among them."),
+    return section(
+        "Design", f"{sentence_start(runs)}{failed}",
+        element("p", "Each block runs the baseline and all cells once, in random order and with "
+                     "the same workload seed."),
         items(_factors(swept)),
-    ]  # fmt: skip
-    if swept.warnings:
-        parts.append(element("div", items(swept.warnings), class_="warnings"))
-    return element("header", *parts)
+    )  # fmt: skip
 
 
 def _factors(swept: Swept) -> Iterator[Html]:
     for factor, levels in swept.factors.items():
         knobs = join(part for knob in swept.knobs[factor] for part in (code(knob), " "))
-        yield join([f"{factor}: ", knobs, f"at {', '.join(levels)}"])
+        yield join([f"Factor {factor}: ", knobs, f"at {', '.join(levels)}"])
     for name, value in swept.fixed.items():
-        yield join(["held everywhere: ", code(name), f" = {value}"])
+        yield join(["In all cells: ", code(name), f" = {value}"])
 
 
 def _section(swept: Swept, metric: SweptMetric) -> Html:
-    told = list(answers(swept, metric))
-    return section(
-        label(metric.metric), sentence_start(told[0]),
-        items(told[1:]) if told[1:] else "",
-        picture(f"cells-{metric.metric}", cell_plot(swept, metric), cell_keys(swept, metric),
-                told[0], f"{label(metric.metric)}, mean and 95 % interval"),
-    )  # fmt: skip
+    title = short_answer(swept, metric)
+    shown = _cells(swept, metric, title), _answers(swept, metric)
+    return section(label(metric.metric), title, *shown)
+
+
+def _answers(swept: Swept, metric: SweptMetric) -> Html:
+    return items(map(unbroken, answers(swept, metric)))
+
+
+def _cells(swept: Swept, metric: SweptMetric, described: str) -> Html:
+    axis = f"{label(metric.metric)}, mean and 95 % interval"
+    figure, keys = cell_plot(swept, metric), cell_keys(swept, metric)
+    return picture(f"cells-{metric.metric}", figure, keys, described, axis)
 
 
 def _lines(metric: SweptMetric) -> list[tuple[str, list[Cell]]]:
-    """The cells as lines over the first factor: one for each combination of the others."""
+    """Return the cells as lines over the first factor, one per combination of the others."""
     found: dict[str, list[Cell]] = {}
     for cell in metric.cells:
         found.setdefault(", ".join(cell.levels[1:]), []).append(cell)
@@ -79,20 +123,20 @@ def _lines(metric: SweptMetric) -> list[tuple[str, list[Cell]]]:
 
 
 def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
-    """A line a combination of the other factors' levels."""
+    """Return one mark per combination of the other factors' levels."""
     others = ", ".join(list(swept.factors)[1:])
     return [
-        Key(LINES[place % len(LINES)][0], f"{others}: {name}" if name else "the cells")
-        for place, (name, _) in enumerate(_lines(metric))
+        Key(LINES[index % len(LINES)][0], f"{others}: {name}" if name else "cells")
+        for index, (name, _) in enumerate(_lines(metric))
     ]
 
 
 def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
-    """The cells over the levels of the first factor, the base as a line across."""
+    """Draw the cells over the levels of the first factor, and the baseline as a line."""
     divisor, unit = drawn_unit(metric.metric)
     figure = canvas(_HEIGHT_PX, bottom=56)
-    for place, (name, cells) in enumerate(_lines(metric)):
-        shape, dash = LINES[place % len(LINES)]
+    for index, (name, cells) in enumerate(_lines(metric)):
+        shape, dash = LINES[index % len(LINES)]
         figure.add_scatter(
             x=[escape(cell.levels[0]) for cell in cells],
             y=[cell.mean / divisor for cell in cells],
@@ -104,11 +148,22 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
         )
     figure.add_hline(
         y=metric.base.mean / divisor, line={"color": colour("ink"), "width": 1, "dash": "dash"},
-        annotation={"text": "base", "font": {"color": colour("ink"), "size": 12}},
+        annotation={"text": "baseline", "font": {"color": colour("ink"), "size": 12}},
     )  # fmt: skip
-    figure.update_yaxes(title=unit)
+    figure.update_yaxes(title=unit, range=_range(metric, divisor))
     figure.update_xaxes(type="category", title=next(iter(swept.factors)))
     return figure
+
+
+def _range(metric: SweptMetric, divisor: float) -> list[float]:
+    """Return the range of the axis, with room around all intervals and the baseline."""
+    values = [metric.base.mean, *(cell.mean for cell in metric.cells)]
+    for cell in metric.cells:
+        if cell.interval is not None:
+            values += [cell.interval.low, cell.interval.high]
+    low, high = min(values) / divisor, max(values) / divisor
+    room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
+    return [low - room, high + room]
 
 
 def _whiskers(cells: Sequence[Cell], divisor: float, ink: str) -> dict[str, object]:

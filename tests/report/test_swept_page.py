@@ -1,0 +1,81 @@
+"""Page of a controlled experiment: the answer first, and simulated runs are marked."""
+
+import re
+from dataclasses import replace
+
+from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
+from lsmtune.analysis.swept_words import answers, short_answer
+from lsmtune.experiment import Sweep
+from lsmtune.knobs.catalogue import load
+from lsmtune.report.swept_page import cell_plot, render_swept
+
+SWEEP = Sweep(
+    factors={
+        "memtable": {"write_buffer_size": ["1MiB", "4MiB"]},
+        "files": {"target_file_size_base": ["1MiB", "4MiB"]},
+    },
+    repeats=3,
+    metrics=("write_amp",),
+)
+
+
+def swept(engine: str = "rocksdb") -> Swept:
+    """Return an experiment in which larger memtables halve write amplification."""
+    runs = [
+        SweptRun(block, cell, {"write_amp": (2.0 if cell and cell[0] else 4.0) + 0.01 * block})
+        for block in range(3)
+        for cell in (None, (0, 0), (0, 1), (1, 0), (1, 1))
+    ]
+    return analyse(SWEEP, load(engine), Outcome("sizes", "write", runs, [], {}))
+
+
+def test_short_answer_is_the_strongest_effect_with_its_ratio() -> None:
+    found = swept()
+    text = short_answer(found, found.metrics[0])
+    assert text.startswith("memtable")
+    assert re.search(r"\b0\.50\d* \N{MULTIPLICATION SIGN}", text)
+    assert "4 MiB against 1 MiB" in text
+
+
+def test_answers_have_ratio_interval_and_p_per_factor() -> None:
+    found = swept()
+    first, second, *_ = answers(found, found.metrics[0])
+    assert first.startswith("memtable")
+    assert "p <" in first
+    assert second.startswith("files")
+    assert "\N{EN DASH}" in first
+    assert "not shown" in second
+
+
+def test_no_effect_is_claimed_without_a_significant_factor() -> None:
+    found = swept()
+    (metric,) = found.metrics
+    assert metric.fit is not None
+    none = replace(
+        metric,
+        fit=replace(
+            metric.fit, factors=tuple(replace(effect, p=0.5) for effect in metric.fit.factors)
+        ),
+    )
+    assert not any(factor in short_answer(found, none) for factor in found.factors)
+
+
+def test_simulated_experiment_is_marked_and_a_measured_one_is_not() -> None:
+    assert swept("simulated").is_simulated
+    assert "<h1>Simulated: " in render_swept(swept("simulated"))
+    assert not swept().is_simulated
+    assert "imulated" not in render_swept(swept()).partition('id="plotly"')[0]
+
+
+def test_chart_contains_all_intervals_and_the_baseline() -> None:
+    found = swept()
+    (metric,) = found.metrics
+    low, high = cell_plot(found, metric).layout.yaxis.range
+    assert low < min(cell.mean for cell in metric.cells)
+    assert high > metric.base.mean
+
+
+def test_page_has_a_row_per_cell_and_the_baseline() -> None:
+    page = render_swept(swept())
+    assert page.count("<tr>") == 1 + 1 + 4
+    assert page.count('class="plot"') == 1
