@@ -84,8 +84,9 @@ class Base(BaseModel):
 
     `options` is its text; a trial's differs from it in the knobs alone. `settings` are the values
     of all knobs that the engine has. `codecs` are the compression libraries linked into the
-    engine (None: unknown). `given` is the user's own file as it was, None where the base is the
-    engine's defaults, and `notes` say what of it could not be taken over.
+    engine (None: unknown). `given` is the user's file unchanged; None when the baseline is the
+    engine's defaults. `notes` are remarks about the baseline. `left_out` are the options of the
+    user's file that trials do not run with, each as "NAME = VALUE: REASON".
     """
 
     model_config = ConfigDict(frozen=True)
@@ -94,6 +95,7 @@ class Base(BaseModel):
     codecs: tuple[str, ...] | None = None
     given: str | None = None
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 class TrialSpec(BaseModel):

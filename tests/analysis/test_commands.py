@@ -72,7 +72,7 @@ def test_report_writes_one_study_or_an_overview(place: Path) -> None:
     ("arguments", "words"),
     [
         (["report", "s", "s", "-o", "p.html"], "named twice"),
-        (["report", "s", "other", "--trial", "1", "-o", "p.html"], "one study only"),
+        (["report", "s", "other", "--trial", "1", "-o", "p.html"], "--trial"),
         (["report", "s", "absent", "-o", "p.html"], "'absent'"),
         (["report", "s", "--trial", "4", "-o", "p.html"], "--trial 4"),
         (["show", "s", "--trial", "0"], "there are: 1, 2, 3"),

@@ -103,5 +103,5 @@ def test_flags_of_another_recipe_are_refused(
 ) -> None:
     home = tmp_path / "home"
     assert command(["reproduce", "sst-size", "--configs", "4", "--home", str(home)]) == 2
-    assert "--configs says nothing to the recipe sst-size" in capsys.readouterr().err
+    assert "--configs: not an option" in capsys.readouterr().err
     assert not home.exists()

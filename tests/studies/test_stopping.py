@@ -1,6 +1,7 @@
 """When a search ends by itself: no gain, or none to be expected, whatever interrupts it."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -190,11 +191,11 @@ def test_the_plan_says_what_may_end_the_search(tmp_path: Path) -> None:
         return " ".join(plan_lines(*told)), plan_document(*told)
 
     words, document = plan(until="stable")
-    assert "trials until the search is stable, at least 12, " in words
+    assert re.search(r"stable.*\b12\b", words)
     assert document["until"] == "stable"
     assert document["duration_s"][1] is None
     words, document = plan(until=5, trials=30)
-    assert "up to 30 trials, or trials until 5 in a row gain nothing, " in words
+    assert re.search(r"30 trials.*\b5\b", words)
     assert document["duration_s"][0] < document["duration_s"][1]
 
 
