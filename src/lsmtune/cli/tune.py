@@ -101,6 +101,10 @@ Online = Annotated[
     typer.Option("--online", help="Change the options of a running engine; myrocks only."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and run nothing.")]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="List the options of the baseline file that are left out."),
+]
 
 
 def tune(
@@ -128,6 +132,7 @@ def tune(
     program: Program = None,
     home: Home = DEFAULT_HOME,
     dry_run: DryRun = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
@@ -158,6 +163,6 @@ def tune(
     spec = make_spec(given, str(study_file or "command line"))
     spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
     if dry_run:
-        tuning.print_plan(spec, home, as_json=as_json, verbose=False)
+        tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
-    tuning.run(spec, home, note, verbose=False, as_json=as_json)
+    tuning.run(spec, home, note, verbose=verbose, as_json=as_json)
