@@ -14,6 +14,13 @@ from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say, s
 from lsmtune.cli.common import Home as HomePath
 from lsmtune.cli.tables import Column, table_lines
 
+_ROLES = {
+    "base": "baseline", "trial": "trial", "repeat": "repeat", "shared": "shared",
+    "online": "online", "verify_base": "verify baseline", "verify_best": "verify winner",
+}  # fmt: skip
+_STATES = {"cut": "pruned", "timed_out": "timed out", "out_of_space": "out of space"}
+"""Words of the table; --json, --jsonl and --csv print the stored values."""
+
 
 def trials(
     study: StudyName,
@@ -65,8 +72,8 @@ def _table(trials: "Sequence[TrialView]") -> list[str]:
     ]  # fmt: skip
     rows = [
         (
-            str(t.number), t.role.value, t.status.value, _objective(t), f"{t.duration_s:.1f} s",
-            t.reason or "",
+            str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
+            _objective(t), f"{t.duration_s:.1f} s", t.reason or "",
         )
         for t in trials
     ]  # fmt: skip
