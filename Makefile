@@ -1,4 +1,4 @@
-# Everything works on a fresh Debian-like machine; the second call of each target is quick.
+# Works on a fresh Debian-like machine. The second call of each target is quick.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -20,18 +20,18 @@ db_bench:
 simulator: $(STAMP)
 	@scripts/ensure-simulator.sh
 
-# What only tuning MyRocks needs: a MariaDB server with the RocksDB engine, and sysbench.
+# Needed only to tune MyRocks: a MariaDB server with the RocksDB engine, and sysbench.
 .PHONY: myrocks
 myrocks: setup
 	@scripts/ensure-myrocks.sh
 
-# What only the engine of embedded stores needs: its driver, with RocksDB, LevelDB and LMDB.
+# Needed only for the embedded stores: their driver, with RocksDB, LevelDB and LMDB.
 .PHONY: stores
 stores: $(STAMP)
 	@scripts/ensure-stores.sh $(BIN)/lsmtune-stores
 
-# About five minutes: tunes RocksDB under a write-heavy load, verifies the winner, writes page
-# and options below lsmtune-data/ and says where.
+# About five minutes: tunes RocksDB for a write-heavy workload, verifies the winner, writes page
+# and options to lsmtune-data/ and prints their paths.
 tune: setup
 	@$(BIN)/lsmtune tune --study make-tune --num 200000 --trials 16
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Sees to it that MyRocks can be tuned: mariadbd with RocksDB, and sysbench. lsmtune starts servers
-# of its own. A server that is there already is left alone; one that comes with the packages is
-# neither started nor enabled.
+# Installs what tuning MyRocks needs: mariadbd with RocksDB, and sysbench. lsmtune starts its own
+# servers. An existing server is not changed; one that comes with the packages is neither started
+# nor enabled.
 set -eu
 
 usable() {
@@ -11,12 +11,12 @@ usable() {
 
 if usable; then exit 0; fi
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || command -v mariadbd >/dev/null; then
-    echo "MyRocks needs mariadb-server, mariadb-plugin-rocksdb and sysbench: install what is missing \
-(Debian: sudo apt-get install --no-install-recommends mariadb-server mariadb-plugin-rocksdb \
-sysbench; this may restart a server that runs)" >&2
+    echo "setup: MyRocks needs mariadb-server, mariadb-plugin-rocksdb and sysbench; install what is \
+missing (Debian: sudo apt-get install --no-install-recommends mariadb-server \
+mariadb-plugin-rocksdb sysbench). This may restart a running server." >&2
     exit 1
 fi
-echo "installing mariadb-server, mariadb-plugin-rocksdb and sysbench from the system's packages" >&2
+echo "setup: installing mariadb-server, mariadb-plugin-rocksdb and sysbench" >&2
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     trap 'rm -f "$policy"' EXIT
@@ -28,4 +28,4 @@ apt-get update -qq
 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     mariadb-server mariadb-plugin-rocksdb sysbench >/dev/null
 if command -v systemctl >/dev/null; then systemctl disable mariadb >/dev/null 2>&1 || true; fi
-usable || { echo "the packages are there, but mariadbd finds no RocksDB engine" >&2; exit 1; }
+usable || { echo "setup: mariadbd is installed, but its RocksDB plugin is missing" >&2; exit 1; }

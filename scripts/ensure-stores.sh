@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the driver of the embedded stores into the file that is named, with the system's RocksDB,
-# LevelDB and LMDB. What is up to date is left alone.
+# Builds the driver of the embedded stores as the named file, with the system's RocksDB, LevelDB and
+# LMDB. Nothing is done if the file is up to date.
 set -eu
 program=$1
 sources=$(dirname "$0")/../src/lsmtune/engines/embedded
@@ -14,16 +14,17 @@ usable() {
 
 if ! usable; then
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "the driver of the embedded stores needs a C compiler and the headers of RocksDB, \
-LevelDB and LMDB: install what is missing (Debian: sudo apt-get install gcc libc6-dev librocksdb-dev \
+        echo "setup: the embedded stores need a C compiler and the headers of RocksDB, LevelDB and \
+LMDB; install what is missing (Debian: sudo apt-get install gcc libc6-dev librocksdb-dev \
 libleveldb-dev liblmdb-dev)" >&2
         exit 1
     fi
-    echo "installing a C compiler, RocksDB, LevelDB and LMDB from the system's packages" >&2
+    echo "setup: installing a C compiler, RocksDB, LevelDB and LMDB" >&2
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
         gcc libc6-dev librocksdb-dev libleveldb-dev liblmdb-dev >/dev/null
 fi
 
+echo "setup: building the driver of the embedded stores" >&2
 cc -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -o "$program" "$sources"/*.c \
     -lrocksdb -lleveldb -llmdb -lpthread

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes .venv with lsmtune and its tools, in the versions of constraints.txt.
+# Creates .venv with lsmtune and its tools, in the versions of constraints.txt.
 set -eu
 python=${1:-python3}
 
@@ -11,13 +11,18 @@ if ! fits "$python"; then
     done
 fi
 if ! fits "$python" && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "installing Python from the system's packages" >&2
+    echo "setup: installing Python from the system's packages" >&2
     apt-get update -qq && apt-get install -y -qq python3 python3-venv >/dev/null
     python=python3
 fi
 if ! fits "$python"; then
-    echo "lsmtune needs Python 3.11 or newer with its venv module (Debian: apt-get install python3 python3-venv)" >&2
+    echo "setup: needs Python 3.11 or newer with its venv module; install it (Debian: sudo apt-get \
+install python3 python3-venv)" >&2
     exit 1
 fi
-[ -x .venv/bin/python ] || "$python" -m venv .venv
+if [ ! -x .venv/bin/python ]; then
+    echo "setup: creating the virtual environment .venv" >&2
+    "$python" -m venv .venv
+fi
+echo "setup: installing lsmtune and its packages (about a minute)" >&2
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'

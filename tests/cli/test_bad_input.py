@@ -114,8 +114,9 @@ HUGE = 10**12
 
 CASES: list[tuple[list[str], list[str]]] = [
     # commands and flags
-    ([], ["Missing command"]),
-    (["frobnicate"], ["'frobnicate'"]),
+    (["frobnicate"], ["'frobnicate'", "tune", "inspect"]),
+    (["tun"], ["'tun'", "'tune'"]),
+    (["tune", "--trails", "3"], ["--trails", "'--trials'"]),
     (["--frobnicate"], ["--frobnicate"]),
     (["tune", "--frobnicate"], ["--frobnicate"]),
     (["tune", "empty.toml", "another.toml"], ["another.toml"]),

@@ -17,7 +17,7 @@ def test_one_log_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["inspect", LEVEL]) == 0
     told = capsys.readouterr().out
     assert "RocksDB 7.8.3" in told
-    assert "look at: level0_slowdown_writes_trigger" in told
+    assert "level0_slowdown_writes_trigger" in told
     assert "write_buffer_size" in told
 
 

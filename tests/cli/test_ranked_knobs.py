@@ -53,7 +53,8 @@ def home(tmp_path: Path) -> Path:
 def test_a_search_of_most_knobs_will_do_for_the_lasso(home: Path) -> None:
     knobs, source = ranked_knobs("lasso:1", LOAD, home)
     assert knobs == "block_size"
-    assert source.startswith("the trials of the study 'wide' (14 configs are few for ")
+    assert "study 'wide'" in source
+    assert "14 configs" in source
 
 
 def test_a_screening_counts_before_searches(home: Path) -> None:
@@ -65,7 +66,7 @@ def test_a_screening_counts_before_searches(home: Path) -> None:
         open_study(opened, spec, ScriptedEngine(by_levels), lambda _: None) as study,
     ):
         screen(study, spec.screen)
-    assert ranked_knobs("lasso:1", LOAD, home) == ("num_levels", "the screening 'spread'")
+    assert ranked_knobs("lasso:1", LOAD, home) == ("num_levels", "screening 'spread'")
 
 
 def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
@@ -73,20 +74,21 @@ def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
     told: list[str] = []
     name_ranked_knobs(given, home, told.append)
     assert given["knobs"].split(",")[0] == "block_size"
-    assert told[0].startswith("knobs: lasso:2 of the trials of the study 'wide'")
+    assert told[0].startswith("knobs: lasso:2 ")
+    assert "study 'wide'" in told[0]
 
 
 def test_the_data_that_ships_will_do_too(tmp_path: Path) -> None:
     knobs, source = ranked_knobs("lasso:3", {"objective": "live_sst_bytes"}, tmp_path)
-    assert source == "the screening that ships with lsmtune"
+    assert "shipped" in source
     assert "compression_type" in knobs
 
 
 def test_permutation_needs_a_screening(home: Path) -> None:
-    with pytest.raises(UserError, match="top:N needs a screening of the load readrandom"):
+    with pytest.raises(UserError, match=r"top:N.*readrandom"):
         ranked_knobs("top:1", LOAD, home)
 
 
 def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="write lasso:N with N >= 1, for example lasso:6"):
+    with pytest.raises(UserError, match=r"lasso:six.*lasso:N"):
         ranked_knobs("lasso:six", LOAD, tmp_path)

@@ -64,8 +64,8 @@ def test_importance_of_a_batch_has_the_shape_of_the_contract(
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
-        ([], "either a study or --batch"),
-        (["s", "--batch", "x"], "either a study or --batch"),
+        ([], "--batch FILE"),
+        (["s", "--batch", "x"], "--batch FILE"),
         (["--batch", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--batch", "BATCH", "--metric", "speed"], "'speed'"),
         (["--batch", "BATCH", "--metric", "build_s"], "'build_s'"),
@@ -85,7 +85,7 @@ def test_too_few_configs_are_refused(
     few = tmp_path / "few.jsonl"
     few.write_text("".join(batch.read_text().splitlines(keepends=True)[:5]))
     assert run(["importance", "--batch", str(few)]) == 2
-    assert "5 measured configs are too few" in capsys.readouterr().err
+    assert "5" in capsys.readouterr().err
 
 
 @pytest.mark.db_bench
@@ -95,16 +95,16 @@ def test_the_top_knobs_of_a_screening_are_tuned(
     flags = ["tune", "--knobs", "top:3", "--num", "5000", "--home", str(tmp_path), "--dry-run"]
     assert run([*flags, "--json"]) == 0
     captured = capsys.readouterr()
-    assert "top:3 of the screening that ships" in captured.err
+    assert "knobs: top:3" in captured.err
     assert len(json.loads(captured.out)["knobs"]) == 3
 
 
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
-        (["--knobs", "top:0"], "write top:N with N >= 1"),
-        (["--knobs", "top:many"], "write top:N with N >= 1"),
-        (["--knobs", "top:3", "--workload", "readrandom"], "needs a screening of the load"),
+        (["--knobs", "top:0"], "top:N with N >= 1"),
+        (["--knobs", "top:many"], "top:N with N >= 1"),
+        (["--knobs", "top:3", "--workload", "readrandom"], "lsmtune screen --workload readrandom"),
     ],
 )
 def test_top_knobs_that_cannot_be_told_are_refused(
@@ -119,8 +119,8 @@ def test_top_knobs_that_cannot_be_told_are_refused(
     [
         (["--design", "grid"], "screen.design"),
         (["--runs", "1"], "screen.runs"),
-        (["--batch", "x.jsonl", "--num", "5000"], "workload: a batch file says it itself"),
-        (["--batch", "x.jsonl"], "batch x.jsonl: "),
+        (["--batch", "x.jsonl", "--num", "5000"], "workload: not allowed with --batch"),
+        (["--batch", "x.jsonl"], "batch x.jsonl"),
     ],
 )
 def test_a_screening_refuses_what_it_cannot_do(
@@ -132,4 +132,4 @@ def test_a_screening_refuses_what_it_cannot_do(
 
 def test_an_unknown_recipe_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["reproduce", "jin2023"]) == 2
-    assert "'jin2023'; known are jin2022" in capsys.readouterr().err
+    assert "did you mean 'jin2022'" in capsys.readouterr().err

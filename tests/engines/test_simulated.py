@@ -49,7 +49,7 @@ def test_a_study_tunes_verifies_and_writes_its_files(
     assert shown["trials"]["complete"] == 12
     assert run(["export", "s", "--format", "options", *home]) == 2
     assert "--base" in capsys.readouterr().err
-    assert run(["simulate", "s", *home]) == 0
+    assert run(["simulate", "s", "--json", *home]) == 0
     base, best = map(json.loads, capsys.readouterr().out.splitlines())
     assert base["id"] == "base"
     assert best["metrics"]["write_amp"] > 0

@@ -1,5 +1,4 @@
-"""The command line: one file a command; wires everything, decides nothing.
+"""The command line: one file per command.
 
-The bodies of the commands import what they need themselves, so that `lsmtune --help` answers
-at once.
+The bodies of the commands import what they need, so that `lsmtune --help` is quick.
 """

@@ -4,12 +4,14 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from lsmtune.cli.common import write_file
+from lsmtune.cli.progress import working
+from lsmtune.cli.tables import Column, table_lines
 from lsmtune.engines.registry import make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.errors import LsmtuneError
@@ -22,6 +24,7 @@ from lsmtune.system.workdir import workdir
 from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName
 
+_ABSENT = "not available"
 _QUIET_S = 1.0
 _LEAST_FREE_BYTES = 2 * GIB
 _LEAST_OPEN_FILES = 1024
@@ -29,7 +32,7 @@ _LEAST_OPEN_FILES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at; `fix` says what to do about it, if anything."""
+    """The result of one check; `fix` is what to do, if anything."""
 
     name: str
     ok: bool
@@ -42,28 +45,47 @@ class Check:
 
 
 def run_checks(program: str, home: Path) -> list[Check]:
-    """Look at everything that tuning needs; a problem in one check never hides the others."""
-    checks: list[Callable[[], Check]] = [
-        lambda: _db_bench(program),
-        lambda: _optional("myrocks", "myrocks", "tune MyRocks"),
-        lambda: _optional("stores", "embedded", "compare embedded stores"),
-        _go_ycsb,
-        lambda: _disk(home),
-        _open_files,
-        _quiet,
-    ]
-    return [check() for check in checks]
+    """Run all checks; a failed check does not stop the others."""
+    checks: dict[str, Callable[[], Check]] = {
+        "db_bench": lambda: _db_bench(program),
+        "MyRocks": lambda: _optional("myrocks", "myrocks", "tune MyRocks", "myrocks"),
+        "the embedded stores": lambda: _optional(
+            "stores", "embedded", "compare embedded stores", "stores"
+        ),
+        "go-ycsb": _go_ycsb,
+        "the disk": lambda: _disk(home),
+        "open files": _open_files,
+        "the CPU use of other programs": _quiet,
+    }
+    with working("checking") as show:
+        found = []
+        for name, check in checks.items():
+            show(f"checking {name}")
+            found.append(check())
+        return found
 
 
-def calibration_check(program: str, home_path: Path, tell: Callable[[str], None]) -> Check:
-    """Calibrate the simulator by a few short runs, and keep what they tell in the home."""
+def calibration_check(program: str, home_path: Path) -> Check:
+    """Fit the simulator to this machine with a few short runs, and store the result."""
     try:
-        with Home(home_path, create=True) as home:
-            machine = calibrated(RocksDB(program), home.work, tell)
+        with Home(home_path, create=True) as home, working("calibrating", delay_s=0) as show:
+            machine = calibrated(RocksDB(program), home.work, show)
             write_file(home.machine_path, machine.model_dump_json(indent=2) + "\n", "machine")
     except LsmtuneError as error:
-        return Check("calibration", False, str(error), "mend what is wrong above, then again")
-    return Check("calibration", True, f"kept in {home_path / MACHINE}")
+        return Check("calibration", False, str(error), "fix the problem, then run this again")
+    return Check("calibration", True, f"stored in {home_path / MACHINE}")
+
+
+def check_lines(checks: Sequence[Check]) -> Iterator[str]:
+    """Give the checks as a table; a second row has the fix, or a note if the check passed."""
+    rows = []
+    for check in checks:
+        state = "absent" if check.detail.startswith(_ABSENT) else "ok"
+        rows.append((check.name, state if check.ok else "FAIL", check.detail))
+        if check.fix is not None:
+            rows.append(("", "note" if check.ok else "fix", check.fix))
+    columns = [Column("check", at_least=13), Column("state", at_least=5), Column("result")]
+    yield from table_lines(columns, rows)
 
 
 def _db_bench(program: str) -> Check:
@@ -71,31 +93,32 @@ def _db_bench(program: str) -> Check:
         with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
             facts = RocksDB(program).describe(directory)
     except LsmtuneError as error:
-        fix = "install RocksDB's tools (Debian: apt-get install rocksdb-tools) or give --db-bench"
+        fix = "install RocksDB's tools (Debian: apt-get install rocksdb-tools) or use --db-bench"
         return Check("db_bench", False, str(error), fix)
     slow = (
-        "this build has assertions on: ratios hold, times are long"
-        if (facts.assertions_enabled)
+        "this build has assertions on and is slow: compare ratios, not times"
+        if facts.assertions_enabled
         else None
     )
     return Check("db_bench", True, f"RocksDB {facts.version}", slow)
 
 
-def _optional(name: str, engine: EngineName, use: str) -> Check:
-    """An engine that only some need, so that nothing fails without it."""
+def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
+    """An optional engine: the check does not fail without it."""
     try:
         with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
             facts = make_engine(engine, PROGRAMS[engine]).describe(directory)
     except LsmtuneError as error:
-        return Check(name, True, f"not usable: {error}", f"only needed to {use}")
+        fix = f"only needed to {use}; `make {target}` installs it"
+        return Check(name, True, f"{_ABSENT}: {error}", fix)
     return Check(name, True, facts.version)
 
 
 def _go_ycsb() -> Check:
-    """Of a TiKV only the program that loads it: the server is the user's, wherever it is."""
+    """The program that runs workloads on TiKV; the server itself belongs to the user."""
     program = shutil.which(PROGRAMS["tikv"])
     if program is None:
-        return Check("go-ycsb", True, "not on PATH", "only needed to tune TiKV")
+        return Check("go-ycsb", True, f"{_ABSENT}: not on PATH", "only needed to tune TiKV")
     return Check("go-ycsb", True, program)
 
 
@@ -104,21 +127,23 @@ def _disk(home: Path) -> Check:
     while not place.exists():
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK):
-        return Check("home", False, f"{place} cannot be written to", "name another --home")
+        return Check("home", False, f"{place} is not writable", "use another --home")
     free = free_bytes(place)
-    fix = None if free >= _LEAST_FREE_BYTES else "free some space or name another --home"
+    fix = None if free >= _LEAST_FREE_BYTES else "free some space or use another --home"
     return Check("home", fix is None, f"{format_bytes(free)} free in {place}", fix)
 
 
 def _open_files() -> Check:
     limit = describe_host().max_open_files
-    fix = None if limit >= _LEAST_OPEN_FILES else f"raise it: ulimit -n {_LEAST_OPEN_FILES}"
-    return Check("open files", fix is None, f"a process may open {limit}", fix)
+    fix = None if limit >= _LEAST_OPEN_FILES else f"raise the limit: ulimit -n {_LEAST_OPEN_FILES}"
+    return Check("open files", fix is None, f"at most {limit} per process", fix)
 
 
 def _quiet() -> Check:
     meter = CpuMeter()
     time.sleep(_QUIET_S)
     others = meter.stop().others_cpu_percent(0.0)
-    fix = "stop other work, or trials will be repeated" if others > DISTURBED_PERCENT else None
-    return Check("quiet machine", True, f"others use {others:.0f} % of the CPU", fix)
+    fix = (
+        "stop other programs; otherwise trials are repeated" if others > DISTURBED_PERCENT else None
+    )
+    return Check("quiet machine", True, f"other programs use {others:.0f} % of the CPU", fix)

@@ -1,7 +1,10 @@
-"""What the commands share: options, output, and the way errors end the program."""
+"""Options and output that the commands share."""
 
 import json
+import shutil
 import sys
+import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,13 +12,39 @@ import typer
 
 Home = Annotated[
     Path,
-    typer.Option("--home", envvar="LSMTUNE_HOME", help="folder that holds studies and evidence"),
+    typer.Option(
+        "--home",
+        envvar="LSMTUNE_HOME",
+        help="Folder of the studies and their files.",
+    ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="print one JSON document, nothing else")]
-StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="name of the study")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
 Program = Annotated[
     str | None,
-    typer.Option("--db-bench", envvar="LSMTUNE_DB_BENCH", help="the db_bench to use [db_bench]"),
+    typer.Option(
+        "--db-bench", envvar="LSMTUNE_DB_BENCH", help="Path or name of db_bench [db_bench]."
+    ),
+]
+Workload = Annotated[str | None, typer.Option(help="Workload of the trials [fillrandom].")]
+Records = Annotated[int | None, typer.Option(help="Records of the workload [1000000].")]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        help="Size of the tree, e.g. 1/64 or 1; sizes of knobs are divided accordingly [1/64]."
+    ),
+]
+EngineFlag = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Engine: rocksdb, myrocks, embedded, tikv or simulated [that of the workload].",
+    ),
+]
+Page = Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")]
+OtherTrial = Annotated[
+    int | None,
+    typer.Option("--trial", help="Number of a trial to use instead of the winner [the winner]."),
 ]
 DEFAULT_HOME = Path("lsmtune-data")
 
@@ -30,14 +59,25 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def say_all(lines: Iterable[str]) -> None:
+    """Print lines for people on standard output."""
+    for line in lines:
+        say(line)
+
+
 def note(text: str) -> None:
-    """Print a line beside the data, on standard error."""
+    """Print a line on standard error, where no data is printed; a terminal breaks it at spaces."""
+    if sys.stderr.isatty():
+        text = textwrap.fill(
+            text, shutil.get_terminal_size().columns, subsequent_indent="  ",
+            break_long_words=False, break_on_hyphens=False, drop_whitespace=True,
+        )  # fmt: skip
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 
 def write_file(path: Path, text: str, what: str) -> None:
-    """Write a file whole or not at all; UserError naming it when it cannot be written."""
+    """Write a file whole or not at all; UserError names it when that fails."""
     from lsmtune.errors import UserError
 
     partial = path.with_name(path.name + ".partial")

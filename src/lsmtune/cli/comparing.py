@@ -1,4 +1,4 @@
-"""The work behind `lsmtune compare`, apart from its flags so that `--help` stays quick."""
+"""The work of `lsmtune compare`; a module of its own so that `--help` is quick."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -6,24 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.cli.common import write_file
-from lsmtune.cli.progress import progress
+from lsmtune.cli.progress import progress, working
+from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.cli.tuning import check_space, described
 from lsmtune.comparison.page import render_comparison
-from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document, outcome_lines
+from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
 from lsmtune.engines.registry import make_engine
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.system.host import describe_host
 
-__all__ = ["Asked", "check_on_model", "outcome_document", "outcome_lines", "run"]
+__all__ = ["Asked", "check_on_model", "lines", "outcome_document", "run"]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is compared, on what, and what is to be reached."""
+    """The optimizers, the study that they run and the target."""
 
     optimizers: tuple[str, ...]
     spec: StudySpec
@@ -36,11 +37,11 @@ class Asked:
 def run(
     asked: Asked, home: Path, output: Path | None, tell: Callable[[str], None]
 ) -> tuple[Path, Outcome]:
-    """Run what has not run yet, write the page; where that is, and what came out."""
+    """Run the missing searches and write the page; return its path and the outcome."""
     _check(asked)
     if asked.real:
         engine = make_engine(asked.spec.engine, asked.spec.program, asked.spec.tikv)
-        described(asked.spec, engine)  # what is wrong is told before a folder is made
+        described(asked.spec, engine)  # before a folder is made: it finds mistakes
     with Home(home, create=True) as opened:
         results = opened.path / "results"
         name = f"compare-{asked.spec.name}"
@@ -54,39 +55,72 @@ def run(
             kept = results / f"{name}-{_digest(asked)}.jsonl"
             jobs = describe_host().logical_cpus or 1
             curves = on_model(asked.spec, asked.optimizers, asked.repeats, kept, jobs)
-        found = outcome(list(_told(curves, tell)), asked.spec.trials, asked.target,
-                        asked.reference)  # fmt: skip
+        if asked.real:
+            finished = list(_shown(curves, asked, tell))
+        else:
+            with working("searching on the model of measured runs", delay_s=0) as show:
+                finished = list(_shown(curves, asked, show))
+        found = outcome(finished, asked.spec.trials, asked.target, asked.reference)
         page = output or results / f"{name}.html"
     write_file(page, render_comparison(found, asked.spec, real=asked.real), "page")
     return page, found
 
 
 def check_on_model(flags: Sequence[str]) -> None:
-    """UserError for flags that say nothing to the model of the screening that ships."""
+    """Raise UserError for flags that the model of measured runs does not use."""
     if flags:
-        raise UserError(f"--{flags[0]} says nothing to the model of screened runs; add --real")
+        raise UserError(f"--{flags[0]}: allowed only with --real")
 
 
 def _check(asked: Asked) -> None:
     for name in asked.optimizers:
         make_optimizer(name)
     if len(set(asked.optimizers)) < len(asked.optimizers):
-        raise UserError("compare: an optimizer is named twice; name each once")
+        raise UserError("compare: an optimizer is named twice; name each optimizer once")
     if asked.reference is not None and asked.reference not in asked.optimizers:
         raise UserError(
-            f"--reference {asked.reference}: is not compared; allowed are "
-            f"{', '.join(asked.optimizers)}"
+            f"--reference: {unknown_word('optimizer', asked.reference, asked.optimizers)}"
         )
 
 
 def _digest(asked: Asked) -> str:
-    """A name for what may share a file of finished searches: all but who searches how often."""
+    """A hash of the settings on which a finished search depends, other than optimizer and seed."""
     spec = asked.spec
-    told = f"{spec.objective} {spec.limits} {spec.trials} {code_digest()}"
-    return hashlib.sha256(told.encode()).hexdigest()[:8]
+    text = f"{spec.objective} {spec.limits} {spec.trials} {code_digest()}"
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _told(curves: Iterator[Curve], tell: Callable[[str], None]) -> Iterator[Curve]:
-    for curve in curves:
-        tell(f"{curve.optimizer}, seed {curve.seed}: {curve.costs[-1]:.3f} of the base")
+def _shown(curves: Iterator[Curve], asked: Asked, tell: Callable[[str], None]) -> Iterator[Curve]:
+    """Give the searches and show a line for each that has ended."""
+    total = len(asked.optimizers) * asked.repeats
+    for number, curve in enumerate(curves, start=1):
+        tell(
+            f"search {number} of {total}: {curve.optimizer}, seed {curve.seed}: "
+            f"{curve.costs[-1]:.3f} of the baseline"
+        )
         yield curve
+
+
+def lines(found: Outcome, *, simulated: bool) -> list[str]:
+    """Return the outcome for people: a table, the best optimizer first."""
+    first = found.standings[0]
+    marks = [*first.best_at]
+    heading = (
+        f"Objective of the best config after N trials, as a ratio to the baseline: median of "
+        f"{first.repeats} searches (95 % interval). Below 1 is a gain. The target is "
+        f"{found.target:.3f}."
+    )
+    if simulated:
+        heading += " The searches ran on a model of measured runs, not on the engine."
+    columns = [Column("optimizer", at_least=9)]
+    columns += [
+        Column(f"{mark} trials", at_least=13, drop=0 if mark == marks[-1] else len(marks) - at)
+        for at, mark in enumerate(marks)
+    ]
+    columns.append(Column("trials to target", at_least=11))
+    rows = []
+    for s in found.standings:
+        cells = [f"{i.median:.3f} ({i.low:.3f} to {i.high:.3f})" for i in s.best_at.values()]
+        median = s.trials_to_target[0]
+        rows.append([s.optimizer, *cells, "not reached" if median is None else str(median)])
+    return [*paragraph(heading), "", *table_lines(columns, rows)]

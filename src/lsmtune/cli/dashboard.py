@@ -20,23 +20,23 @@ def dashboard(
     study: StudyName,
     storage: Annotated[
         Path | None,
-        typer.Option(help="SQLite file to write [HOME/results/STUDY/optuna.sqlite3]"),
+        typer.Option(help="SQLite file to write [HOME/results/STUDY/optuna.sqlite3]."),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=1, max=65535, help="where to serve, on 127.0.0.1")
+        int, typer.Option(min=1, max=65535, help="Port of the page, on 127.0.0.1.")
     ] = 8080,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="do not open the page in a browser")
+        bool, typer.Option("--no-browser", help="Do not open a browser.")
     ] = False,
     export_only: Annotated[
-        bool, typer.Option("--export-only", help="write the file, and serve nothing")
+        bool, typer.Option("--export-only", help="Write the file and start no server.")
     ] = False,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Write a study as a storage of Optuna and serve it with optuna-dashboard, until Ctrl-C.
+    """Write a study as an Optuna storage and open it in optuna-dashboard, until Ctrl-C.
 
-    A file of an earlier call is written anew, without notes that were made in the dashboard.
+    An earlier file is replaced. Notes that you made in the dashboard are lost.
     """
     from lsmtune.report.optuna_storage import export_study, storage_url
     from lsmtune.store.home import Home
@@ -55,20 +55,23 @@ def dashboard(
         else:
             say(
                 f"{trials} trials in {file}"
-                + (f"; Ctrl-C ends the dashboard: {url}" if url else "")
+                + (f"; dashboard at {url}, Ctrl-C ends it" if url else "")
             )
-        sys.stdout.flush()  # while it is served, the program goes on
+        sys.stdout.flush()  # the server runs on
 
     if program:
         _serve(program, storage_url(file), port, tell, browse=not no_browser)
         return
     tell(None)
     if not export_only:
-        note(f"to look at it, `pip install {_PROGRAM}` and run `{_PROGRAM} {storage_url(file)}`")
+        note(
+            f"{_PROGRAM} is not installed; to open the study, run `pip install {_PROGRAM}`, then "
+            f"`{_PROGRAM} {storage_url(file)}`"
+        )
 
 
 def _program() -> str | None:
-    """The dashboard's program; the one beside this Python first, whose Optuna wrote the file."""
+    """The dashboard's program, first next to this Python: its Optuna wrote the file."""
     places = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
     return shutil.which(_PROGRAM, path=os.pathsep.join(places))
 
@@ -90,7 +93,7 @@ def _serve(
             open_browser(url)
 
     with (
-        suppress(KeyboardInterrupt),  # that is how it is ended
+        suppress(KeyboardInterrupt),  # Ctrl-C ends it
         workdir(Path(gettempdir()), f"lsmtune-dashboard-{os.getpid()}") as directory,
     ):
         serve(argv, port, directory, ready)

@@ -1,33 +1,38 @@
-"""`lsmtune importance`: which knobs matter to which metric."""
+"""`lsmtune importance`: the effect of each knob on each metric."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, Json, print_json, say
+from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Page, print_json, say, say_all
 
 
 def importance(
     study: Annotated[
-        str | None, typer.Argument(metavar="[STUDY]", help="a study, best a screening")
+        str | None,
+        typer.Argument(
+            metavar="STUDY", help="Name of a study, best of a screening (`lsmtune screen`)."
+        ),
     ] = None,
     batch: Annotated[
-        Path | None, typer.Option(help="measured runs from a file of JSON lines instead")
+        Path | None, typer.Option(help="File of JSON lines with measured runs, instead of a study.")
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(help="a metric; repeatable [what suits the load]")
+        list[str] | None,
+        typer.Option(metavar="METRIC", help="Metric to explain; repeatable [suits the workload]."),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, max=100, help="repeats of the cross-validation")
+        int, typer.Option(min=1, max=100, help="Repeats of the cross-validation.")
     ] = 3,
-    page: Annotated[
-        Path | None, typer.Option(help="write one self-contained HTML page there")
-    ] = None,
+    page: Page = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Say which knobs matter to each metric, how much, how sure, and by which method."""
+    """Rank the knobs by their effect on each metric, with several methods.
+
+    Needs measured configs, spread over all values of the knobs.
+    """
     from lsmtune.analysis.importance import importance_document
     from lsmtune.cli import importances
 
@@ -37,7 +42,6 @@ def importance(
     if as_json:
         print_json(importance_document(found))
         return
-    for line in importances.lines(found):
-        say(line)
+    say_all(importances.lines(found))
     if page is not None:
         say(f"page: {page}")

@@ -1,4 +1,4 @@
-"""The work behind `lsmtune importance`, apart from its flags so that `--help` stays quick."""
+"""The work of `lsmtune importance`; a module of its own so that `--help` is quick."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from lsmtune.analysis.importance import (
     DEFAULT_METRICS,
     Importance,
+    KnobImportance,
     MetricImportance,
     find_importance,
     runs_of,
@@ -19,27 +20,36 @@ from lsmtune.analysis.importance_words import (
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.cli.common import write_file
+from lsmtune.cli.progress import working
+from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import metric as known_metric
 from lsmtune.report.importance_page import render_importance
 from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 
+_LEGEND = (
+    "R² lost: drop of the held-out R² when the knob's values are shuffled. MDI: importance in a "
+    "random forest. eta²: share of the variance. PED: PED-ANOVA. Lasso: rank in a Lasso model."
+)
+
 
 def compute(
     study: str | None, batch: Path | None, metrics: Sequence[str], repeats: int, home: Path
 ) -> tuple[str, Importance]:
-    """What the runs are called, and their importance; UserError where they cannot be used."""
+    """Return a title and the importance; UserError for runs that cannot be used."""
     if (study is None) == (batch is None):
-        raise UserError("importance: name either a study or --batch FILE")
+        raise UserError("importance: give either a study or --batch FILE")
     lines = _lines(study, batch, home)
-    # What several have in common is checked with the runs.
+    # That all runs have the same engine and workload is checked later.
     first = lines[0] if lines else BatchLine("none")
     runs = runs_of(lines, catalogue_of(first.engine, first.workload))
     kind = runs.first[0].workload.kind
     names = [known_metric(name, "metric").name for name in metrics]
     present = [n for n in DEFAULT_METRICS[kind] if all(n in line.metrics for line in runs.first)]
-    return study or str(batch), find_importance(runs, names or present, repeats)
+    chosen = names or present
+    with working(f"fitting models of {', '.join(chosen)} to {len(runs.first)} configs"):
+        return study or str(batch), find_importance(runs, chosen, repeats)
 
 
 def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]:
@@ -55,41 +65,53 @@ def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]
 
 def write_page(path: Path, title: str, importance: Importance) -> None:
     """Write the page about the importance."""
-    write_file(path, render_importance(title, importance), "page")
+    with working("writing the page"):
+        write_file(path, render_importance(title, importance), "page")
 
 
 def lines(importance: Importance) -> Iterator[str]:
-    """The importance as text."""
+    """Give the importance as text: a table per metric."""
     failed = f", {importance.failed} runs failed" if importance.failed else ""
     yield f"{importance.configs} configs in {importance.runs} runs{failed}"
     if importance.load_factors:
-        yield (
-            f"{', '.join(importance.load_factors)} varied too: they belong to the load, so that "
-            "what they move is not the store's to gain"
+        yield from paragraph(
+            f"note: {', '.join(importance.load_factors)} varied too. These are parameters of the "
+            "workload, not options of the store."
         )
     for metric in importance.metrics:
         yield ""
         yield from _metric_lines(metric)
     yield ""
-    yield f"top knobs over all metrics: {','.join(importance.top(6))}"
+    yield from paragraph(f"top knobs over all metrics: {', '.join(importance.top(6))}", hanging=2)
+    yield from paragraph(_LEGEND, hanging=2)
 
 
 def _metric_lines(metric: MetricImportance) -> Iterator[str]:
-    yield f"{metric.metric}: {accuracy_text(metric)}"
-    yield f"  {'knob':36} {'R² lost':>22} {'MDI':>6} {'eta²':>6} {'PED':>6} {'Lasso':>5}  verdict"
-    for knob in metric.knobs:
-        fall = knob.permutation
-        spread = f"{fall.median:.3f} ({fall.low:.3f} to {fall.high:.3f})"
-        yield (
-            f"  {knob.knob:36} {spread:>22} {knob.mdi:6.3f} {knob.eta_squared:6.3f} "
-            f"{knob.ped_anova:6.3f} {knob.lasso_rank:5}  {verdict_text(knob)}"
-        )
-        if knob.is_seen or knob.is_significant:
-            yield f"      {effect_text(metric.metric, knob)}"
+    yield from paragraph(f"{metric.metric}: {accuracy_text(metric)}", hanging=2)
+    rows = [_row(metric.metric, knob) for knob in metric.knobs]
+    columns = [
+        Column("knob", at_least=20), Column("R² lost", at_least=20),
+        Column("MDI", right=True, drop=4), Column("eta²", right=True, drop=2),
+        Column("PED", right=True, drop=5), Column("Lasso", right=True, drop=3),
+        Column("verdict", at_least=24),
+    ]  # fmt: skip
+    yield from table_lines(columns, rows, indent=2)
     for pair in metric.interactions[:1]:
-        yield (
-            f"  strongest interaction: {pair.first} with {pair.second} "
-            f"({pair.strength:.0%} of what both do is not the sum of each)"
-        )
+        yield from paragraph(
+            f"strongest interaction: {pair.first} with {pair.second}; {pair.strength:.0%} of their "
+            "joint effect is not the sum of their single effects",
+            indent=2, hanging=2,
+        )  # fmt: skip
     for sentence in disagreements(metric):
-        yield f"  methods disagree on {sentence}"
+        yield from paragraph(f"methods disagree on {sentence}", indent=2, hanging=2)
+
+
+def _row(metric: str, knob: KnobImportance) -> list[str]:
+    loss = knob.permutation
+    verdict = verdict_text(knob)
+    if knob.is_seen or knob.is_significant:
+        verdict = f"{verdict}; {effect_text(metric, knob)}"
+    return [
+        knob.knob, f"{loss.median:.3f} ({loss.low:.3f} to {loss.high:.3f})", f"{knob.mdi:.3f}",
+        f"{knob.eta_squared:.3f}", f"{knob.ped_anova:.3f}", str(knob.lasso_rank), verdict,
+    ]  # fmt: skip

@@ -1,11 +1,11 @@
-"""`lsmtune inspect`: what a LOG of RocksDB says."""
+"""`lsmtune inspect`: findings in a LOG of RocksDB."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import Json, print_json, say
+from lsmtune.cli.common import Json, Page, print_json, say, say_all
 
 
 def inspect(
@@ -13,19 +13,22 @@ def inspect(
         list[Path],
         typer.Argument(
             metavar="LOG [LOG ...]",
-            help="a LOG of RocksDB (plain or gzip), a folder with LOGs, or an output of db_bench",
+            help="LOG of RocksDB (plain or gzip), folder with LOGs, or output of db_bench.",
         ),
     ],
-    page: Annotated[
-        Path | None, typer.Option(help="write one self-contained HTML page there")
-    ] = None,
+    page: Page = None,
     to_study: Annotated[
         Path | None,
-        typer.Option(help="write a study with a like load there, and beside it the LOG's options"),
+        typer.Option(
+            help="Write a study with a similar workload, and the LOG's options next to it."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what a LOG tells: load, levels, stalls, what is wrong and which option to look at."""
+    """Report what slows a store down and which options to check first, from its LOG.
+
+    Needs no RocksDB and does not open the database. Several LOGs are compared in columns.
+    """
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.cli import inspecting
 
@@ -38,8 +41,7 @@ def inspect(
         documents = [inspection_document(log) for log in found]
         print_json(documents[0] if len(documents) == 1 else {"logs": documents})
         return
-    for line in inspecting.lines(found):
-        say(line)
+    say_all(inspecting.lines(found))
     for written in (page, to_study):
         if written is not None:
             say(f"written: {written}")

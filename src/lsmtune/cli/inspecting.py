@@ -1,4 +1,4 @@
-"""The work behind `lsmtune inspect`, apart from its flags so that `--help` stays quick."""
+"""The work of `lsmtune inspect`; a module of its own so that `--help` is quick."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,6 +7,8 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files
 from lsmtune.cli.common import write_file
+from lsmtune.cli.progress import working
+from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
@@ -17,25 +19,36 @@ from lsmtune.report.inspect_words import (
     stall_rows,
 )
 
-_WIDEST = 38
+_LONG_NAME = 24
+_OPTION_COLUMNS = (
+    Column("option", at_least=24),
+    Column("value", at_least=8),
+    Column("default", at_least=8),
+)
 
 
 def read(paths: Sequence[Path]) -> list[Inspection]:
-    """What each file says; UserError for the first that cannot be read."""
-    return [inspect_path(path) for path in paths]
+    """Read each LOG; UserError for the first that cannot be read."""
+    with working("reading the LOG") as show:
+        found = []
+        for path in paths:
+            show(f"reading {path}")
+            found.append(inspect_path(path))
+        return found
 
 
 def write_page(path: Path, logs: Sequence[Inspection]) -> None:
     """Write the page about the LOGs."""
-    from lsmtune.report.inspect_page import render_inspections  # what draws is slow to load
+    from lsmtune.report.inspect_page import render_inspections  # slow to import
 
-    write_file(path, render_inspections(logs), "page")
+    with working("writing the page"):
+        write_file(path, render_inspections(logs), "page")
 
 
 def write_study(path: Path, logs: Sequence[Inspection]) -> None:
-    """Write a study file with a load like that of the one LOG, and its options beside it."""
+    """Write a study file with a workload similar to the LOG's, and its options next to it."""
     if len(logs) != 1:
-        raise UserError("--to-study makes a study of one LOG; name just one")
+        raise UserError("--to-study: needs one LOG, not several")
     options = path.with_suffix(".OPTIONS")
     study, base = study_files(logs[0], str(options.resolve()))
     write_file(options, base, "options")
@@ -43,66 +56,69 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
 
 
 def lines(logs: Sequence[Inspection]) -> Iterator[str]:
-    """The LOGs as text: one in full, several side by side and then the findings of each."""
+    """Give the LOGs as text: one in full; several in columns, then the findings of each."""
     if len(logs) == 1:
-        yield f"{logs[0].name}: {heading(logs[0])}"
+        yield from paragraph(f"{logs[0].name}: {heading(logs[0])}")
         yield from _findings(logs[0])
         yield from _whole(logs[0])
         return
-    yield from _side_by_side(logs)
+    yield from _in_columns(logs)
     for log in logs:
         yield ""
-        yield f"{log.name}: {heading(log)}"
+        yield from paragraph(f"{log.name}: {heading(log)}")
         yield from _findings(log)
 
 
 def _findings(log: Inspection) -> Iterator[str]:
     if not log.findings:
-        yield "no findings: nothing in it is alarming"
-    for place, finding in enumerate(log.findings, start=1):
-        yield f"{place}. {finding.title}"
-        yield f"   {finding.evidence}"
+        yield "no findings"
+    for number, finding in enumerate(log.findings, start=1):
+        yield from paragraph(f"{number}. {finding.title}", hanging=3)
+        yield from paragraph(finding.evidence, indent=3)
         if finding.look_at:
-            yield f"   look at: {', '.join(finding.look_at)}"
+            yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)
 
 
 def _whole(log: Inspection) -> Iterator[str]:
     yield ""
-    for label, text in facts(log):
-        yield f"{label:32} {text}"
+    yield from facts_lines(facts(log))
     if rows := level_rows(log):
         yield ""
-        yield _cells(LEVEL_HEADS)
-        yield from (_cells(row) for row in rows)
+        heads = [Column(LEVEL_HEADS[0], at_least=8)]
+        heads += [Column(head, right=True) for head in LEVEL_HEADS[1:]]
+        yield from table_lines(heads, rows, indent=2)
     if stalled := stall_rows(log):
         yield ""
-        yield "writes were held at most"
-        yield from (f"  {cause:46} {time:>14} {share:>8}" for cause, time, share in stalled)
+        yield "writes were stalled (upper bounds):"
+        columns = [
+            Column("cause", at_least=24), Column("time", right=True), Column("share", right=True),
+        ]  # fmt: skip
+        yield from table_lines(columns, stalled, indent=2)
     if log.options_changed:
         yield ""
-        yield f"options that differ from the defaults of {log.version}"
-        for name, change in log.options_changed.items():
-            yield f"  {name:46} {change.value} (default {change.default})"
+        yield f"options that differ from the defaults of RocksDB {log.version}:"
+        changed = [(n, c.value, str(c.default)) for n, c in log.options_changed.items()]
+        yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
     if log.incomplete:
         yield ""
-        yield "what it does not tell"
-        yield from (f"  {fault}" for fault in log.incomplete)
+        yield "missing in this LOG:"
+        for fault in log.incomplete:
+            yield from paragraph(fault, indent=2, hanging=2)
 
 
-def _cells(cells: Sequence[str]) -> str:
-    return f"  {cells[0]:14}" + "".join(f"{cell:>14}" for cell in cells[1:])
-
-
-def _side_by_side(logs: Sequence[Inspection]) -> Iterator[str]:
-    columns = [dict(facts(log)) for log in logs]
-    width = min(_WIDEST, max(len(text) for column in columns for text in column.values()))
-    names = [log.name[-width:] for log in logs]
-    yield f"{'':32}" + "".join(f"  {name:>{width}}" for name in names)
-    for label in columns[0]:
-        texts = (column[label][:width] for column in columns)
-        yield f"{label:32}" + "".join(f"  {text:>{width}}" for text in texts)
-    changed = {name for log in logs for name in log.options_changed}
-    for name in sorted(changed):
+def _in_columns(logs: Sequence[Inspection]) -> Iterator[str]:
+    texts = [dict(facts(log)) for log in logs]
+    rows = [[label, *(column[label] for column in texts)] for label in texts[0]]
+    names = {name for log in logs for name in log.options_changed}
+    for name in sorted(names):
         values = [changed_text(log, name) for log in logs]
         if len(set(values)) > 1:
-            yield f"{name[-32:]:32}" + "".join(f"  {value[:width]:>{width}}" for value in values)
+            rows.append([name, *values])
+    names_of_logs = [log.name for log in logs]
+    if max(map(len, names_of_logs)) > _LONG_NAME:
+        names_of_logs = [f"LOG {number}" for number in range(1, len(logs) + 1)]
+        for name, log in zip(names_of_logs, logs, strict=True):
+            yield from paragraph(f"{name}: {log.name}", hanging=2)
+        yield ""
+    columns = [Column("", at_least=20), *(Column(name, at_least=14) for name in names_of_logs)]
+    yield from table_lines(columns, rows)

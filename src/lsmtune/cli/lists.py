@@ -1,25 +1,34 @@
-"""`lsmtune knobs`, `workloads` and `optimizers`: what there is to choose from."""
+"""`lsmtune knobs`, `workloads` and `optimizers`: what can be chosen."""
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsmtune.cli.common import Json, print_json, say
+from lsmtune.cli.common import Json, print_json, say, say_all
+from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 
 if TYPE_CHECKING:
+    from lsmtune.knobs.catalogue import Catalogue
     from lsmtune.workloads import Preset
 
 
 def knobs(
-    engine: Annotated[str, typer.Argument(help="the engine")] = "rocksdb",
+    engine: Annotated[
+        str, typer.Argument(help="Engine: rocksdb, myrocks, embedded, tikv or simulated.")
+    ] = "rocksdb",
     as_json: Json = False,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="print the reference page in Markdown")
+        bool, typer.Option("--markdown", help="Print the reference page in Markdown.")
     ] = False,
 ) -> None:
-    """List the knobs of an engine by area: range, default, what they trade."""
+    """List the knobs of an engine by area: range, default, how to change them, effect.
+
+    Sizes are those of a full-size tree (scale 1). "tree" marks sizes that --scale divides.
+    """
     from lsmtune.knobs.catalogue import load
-    from lsmtune.knobs.reference import lines, page
+    from lsmtune.knobs.reference import page
 
     catalogue = load(engine)
     if as_json:
@@ -29,12 +38,44 @@ def knobs(
     elif markdown:
         say(page(catalogue).removesuffix("\n"))
     else:
-        for line in lines(catalogue):
-            say(line)
+        say_all(_knob_lines(catalogue))
+
+
+def _knob_lines(catalogue: "Catalogue") -> Iterator[str]:
+    from lsmtune.cli.knob_values import readable_range, readable_value
+    from lsmtune.knobs.reference import remarks
+
+    columns = [
+        Column("knob", at_least=30), Column("range", at_least=16), Column("default", at_least=8),
+        Column("change", at_least=8), Column("effect", at_least=30),
+    ]  # fmt: skip
+    for area, of_area in groupby(catalogue.knobs, key=lambda knob: knob.area):
+        yield f"{area}:"
+        rows = [
+            (
+                knob.name, readable_range(knob), readable_value(knob, knob.default),
+                knob.apply + (", tree" if knob.scales else ""),
+                "; ".join([knob.trade, *remarks(knob)]),
+            )
+            for knob in of_area
+        ]  # fmt: skip
+        yield from table_lines(columns, rows, indent=2)
+        yield ""
+    yield "presets of knobs (--knobs NAME):"
+    presets = [(p.name, str(len(catalogue.select(p.name))), p.title) for p in catalogue.presets]
+    heads = [Column("preset", at_least=12), Column("knobs", right=True), Column("contents")]
+    yield from table_lines(heads, presets, indent=2)
+    if catalogue.workload_parameters:
+        yield ""
+        yield "not knobs but parameters of the workload:"
+        pairs = [(p.name, p.reason) for p in catalogue.workload_parameters]
+        yield from facts_lines(pairs, indent=2)
+    for note in catalogue.notes:
+        yield from ["", *paragraph(f"note: {note}")]
 
 
 def workloads(as_json: Json = False) -> None:
-    """List the workloads: what each does, its parameters, what is asked for under it."""
+    """List the workloads: operations, engines, parameters, default objective and knobs."""
     from lsmtune.workloads import PRESETS, Workload
 
     common = Workload().model_dump(exclude={"name"}, exclude_none=True)
@@ -51,18 +92,29 @@ def workloads(as_json: Json = False) -> None:
             ]
         )  # fmt: skip
         return
-    say("of every load of RocksDB: " + _assignments(common))
-    say("operations (of each client), where not set: one a record, fewer of slow reads")
-    for name, preset in PRESETS.items():
-        engines = "" if preset.engines == ("rocksdb",) else f" ({', '.join(preset.engines)})"
-        say(f"{name}{engines}: {preset.what}")
-        if own := {**preset.of_all, **preset.parameters}:
-            say(f"    {_assignments(own)}")
-        say(f"    objective {preset.objective}, knobs {preset.knobs}")
+    columns = [
+        Column("workload"), Column("engines", at_least=10), Column("operations", at_least=30),
+        Column("own parameters", at_least=16), Column("objective", at_least=9),
+        Column("knobs", at_least=5),
+    ]  # fmt: skip
+    rows = [
+        (
+            name, ", ".join(preset.engines), preset.what,
+            _assignments({**preset.of_all, **preset.parameters}), preset.objective, preset.knobs,
+        )
+        for name, preset in PRESETS.items()
+    ]  # fmt: skip
+    say_all(table_lines(columns, rows))
+    say("")
+    heading = "Parameters of all workloads of rocksdb, with their defaults (in a study file):"
+    say_all(paragraph(heading))
+    say_all(paragraph(_assignments(common), indent=2))
+    say_all(paragraph("Without `operations`, each client runs one operation per record; fewer if "
+                      "the workload scans."))  # fmt: skip
 
 
 def _of_all(preset: "Preset", common: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of RocksDB's own loads that this one has as well."""
+    """The parameters of all workloads of RocksDB that this one has too."""
     return {name: value for name, value in common.items() if preset.has(name)} | preset.of_all
 
 
@@ -71,12 +123,12 @@ def _assignments(parameters: dict[str, Any]) -> str:
 
 
 def optimizers(as_json: Json = False) -> None:
-    """List the optimizers."""
+    """List the optimizers: the search algorithms that choose the next config."""
     from lsmtune.optimizers.registry import OPTIMIZERS
 
     made = [make() for make in OPTIMIZERS.values()]
     if as_json:
         print_json([{"name": optimizer.name, "summary": optimizer.summary} for optimizer in made])
         return
-    for optimizer in made:
-        say(f"{optimizer.name}: {optimizer.summary}")
+    columns = [Column("optimizer"), Column("method", at_least=30)]
+    say_all(table_lines(columns, [(optimizer.name, optimizer.summary) for optimizer in made]))

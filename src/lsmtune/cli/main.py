@@ -1,9 +1,10 @@
-"""The program `lsmtune`: its commands, and how each kind of error ends it."""
+"""The program `lsmtune`: its commands by topic, and the exit code of each kind of error."""
 
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -27,49 +28,93 @@ from lsmtune.cli import (
     tune,
     verify,
 )
-from lsmtune.cli.common import note
+from lsmtune.cli.common import note, say
+from lsmtune.cli.program import Program, usage_message
 from lsmtune.errors import LsmtuneError, UserError
 
 _DONE, _FAILED, _WRONG_USE = 0, 1, 2
 _TYPER_INTERRUPTED = 130
-"""What newer versions of Typer make of a KeyboardInterrupt."""
+"""The exit code that newer versions of Typer return for a KeyboardInterrupt."""
+_HELP_WIDTH = 100
+
+_COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
+    "Tune": (
+        (tune.tune, "Find better options, verify the gain, write the file to deploy."),
+        (show.show, "Show the result of a study."),
+        (trials.trials, "List the trials of a study."),
+        (verify.verify, "Measure the winner against the baseline again."),
+        (report.report, "Write a study, or several, as an HTML page."),
+        (export.export, "Write the file to deploy, or the file to undo."),
+        (dashboard.dashboard, "Open a study in Optuna's dashboard."),
+    ),
+    "Understand a LOG": (
+        (inspect.inspect, "Report what slows a store down, from its LOG."),
+    ),
+    "Study": (
+        (screen.screen, "Measure many configs, spread over all knobs."),
+        (importance.importance, "Rank the knobs by their effect on each metric."),
+        (sweep.sweep, "Run a controlled experiment: all combinations of factors."),
+        (reproduce.reproduce, "Run a published study again and compare the numbers."),
+    ),
+    "Predict": (
+        (simulate.simulate, "Predict runs with the simulator, without RocksDB."),
+    ),
+    "Compare": (
+        (compare.compare, "Compare optimizers at equal budgets."),
+    ),
+    "Set up": (
+        (doctor.doctor, "Check this machine, and print how to fix what is missing."),
+        (lists.knobs, "List the knobs of an engine."),
+        (lists.workloads, "List the workloads."),
+        (lists.optimizers, "List the optimizers."),
+        (schema.schema, "Print the JSON schema of study files, for editors."),
+    ),
+}  # fmt: skip
+"""The commands by topic, in the order of the help, each with its short help."""
 
 app = typer.Typer(
-    add_completion=False,
+    cls=Program,
     no_args_is_help=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Find better options for an LSM store, prove the gain, get the file to deploy.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _HELP_WIDTH},
+    epilog="`lsmtune COMMAND -h` explains a command. `lsmtune --install-completion` sets up "
+    "completion with the Tab key in your shell (bash, zsh, fish).",
 )
-for _command in (
-    tune.tune,
-    show.show,
-    trials.trials,
-    verify.verify,
-    report.report,
-    reproduce.reproduce,
-    compare.compare,
-    export.export,
-    importance.importance,
-    inspect.inspect,
-    dashboard.dashboard,
-    lists.knobs,
-    lists.workloads,
-    lists.optimizers,
-    screen.screen,
-    simulate.simulate,
-    sweep.sweep,
-    schema.schema,
-    doctor.doctor,
-):
-    app.command()(_command)
+for _topic, _commands in _COMMANDS.items():
+    for _function, _short in _commands:
+        app.command(short_help=_short, rich_help_panel=_topic)(_function)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from lsmtune.cli.version import version_lines
+
+        for line in version_lines():
+            say(line)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the versions of lsmtune, the simulator and RocksDB.",
+        ),
+    ] = False,
+) -> None:
+    """Find better options for an LSM store, prove the gain, get the file to deploy."""
 
 
 def main() -> NoReturn:
     """Run the program; exit codes: 0 done, 1 failed, 2 wrong use or wrong input."""
-    # So that a polite kill, or a terminal that is closed, cleans up as Ctrl-C does.
+    # A SIGTERM, or a closed terminal, cleans up like Ctrl-C.
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, _interrupt)
     sys.exit(run(sys.argv[1:]))
 
@@ -77,11 +122,11 @@ def main() -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code; bugs keep their traceback."""
     try:
-        code = app(arguments, prog_name="lsmtune", standalone_mode=False)
+        code = app(arguments or ["--help"], prog_name="lsmtune", standalone_mode=False)
         if code == _TYPER_INTERRUPTED:
             raise KeyboardInterrupt
     except TyperException as error:
-        note(f"lsmtune: {_in_one_line(error)}")
+        note(f"lsmtune: {usage_message(error)}")
         return _WRONG_USE
     except UserError as error:
         note(f"lsmtune: {error}")
@@ -90,17 +135,12 @@ def run(arguments: list[str]) -> int:
         note(f"lsmtune: {error}")
         return _FAILED
     except (KeyboardInterrupt, typer.Abort):
-        note("lsmtune: interrupted; the same command goes on from what was kept")
+        note("lsmtune: interrupted; run the same command again to continue")
         return _FAILED
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read the output has left; nothing more can be said
+        sys.stderr.close()  # the reader of the pipe has ended
         return _FAILED
     return code if isinstance(code, int) else _DONE
-
-
-def _in_one_line(error: TyperException) -> str:
-    text = error.format_message() if hasattr(error, "format_message") else str(error)
-    return " ".join(text.replace("Value error, ", "").split())
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:

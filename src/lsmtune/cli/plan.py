@@ -1,9 +1,11 @@
-"""What `lsmtune tune` would do, in words and as JSON."""
+"""The plan of `lsmtune tune --dry-run`, as text and as JSON."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from lsmtune.cli.baseline import baseline_lines
+from lsmtune.cli.knob_values import readable_range
+from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import MANY_TRIALS, Ground, StudySpec
@@ -11,29 +13,29 @@ from lsmtune.studies.stopping import fewest_trials
 from lsmtune.units import format_bytes, format_duration
 
 _SPACE_FACTOR = 4
-"""A load may for a while take this many times the bytes that it writes."""
+"""Maximum disk space of a trial, as a multiple of the bytes that it writes."""
 _TEMPLATES = 6
-"""So many built databases of a read load may be kept at a time."""
+"""Maximum number of template databases that are kept for workloads that read."""
 _SLOWEST_BYTES_S, _FASTEST_BYTES_S = 5e6, 50e6
-"""How fast stores have been seen to take in records, load and settling together."""
+"""Observed range of bytes written per second, load and settling together."""
 _FASTEST_SIMULATED_S, _SLOWEST_SIMULATED_S = 0.01, 1.0
-"""How long the simulator and what is around it have been seen to take for a run."""
+"""Observed range of seconds per simulated run."""
 _SLOWEST_OPS_S, _FASTEST_OPS_S = 5e3, 1e5
-"""How fast stores have been seen to answer reads that miss the caches."""
+"""Observed range of reads per second that miss the caches."""
 
 
 def disk_bytes(spec: StudySpec) -> int:
-    """The most that trials take of the disk at a time."""
+    """Return the maximum disk space that trials take at a time."""
     if spec.engine in ("tikv", "simulated"):
-        return 0  # its data is elsewhere, or nowhere
+        return 0  # the data is elsewhere, or there is none
     kept = _TEMPLATES if spec.workload.preset.prepared else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 
 
 def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
-    """The fewest and the most runs that the study takes; None where there is no limit of trials."""
+    """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
     finals = spec.finalists * spec.repeats
-    verified = 2 * 2 * max(spec.pairs, spec.max_pairs)
+    verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
     fewest = spec.base_runs + min(spec.trials, _fewest_trials(spec, knobs)) + 2 * spec.pairs
     most = spec.base_runs + spec.trials + finals + verified
     return fewest, None if spec.trials == MANY_TRIALS else most
@@ -46,9 +48,9 @@ def _fewest_trials(spec: StudySpec, knobs: int) -> int:
 
 
 def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
-    """How long the study may take: a guess from what is known before the first run.
+    """Estimate the minimum and maximum time of the study, before the first run.
 
-    None where nobody knows how many trials there will be.
+    The maximum is None if the number of trials is not limited.
     """
     load = spec.workload
     if spec.engine == "simulated":
@@ -63,15 +65,16 @@ def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
 
 
 def _search_text(spec: StudySpec, knobs: int) -> str:
-    """What may end the search."""
-    ends = [] if spec.trials == MANY_TRIALS else [f"up to {spec.trials} trials"]
+    """What ends the search."""
+    ends = [] if spec.trials == MANY_TRIALS else [f"after {spec.trials} trials"]
     if spec.budget_s is not None:
-        ends.append(f"{format_duration(spec.budget_s)} of search")
+        ends.append(f"after {format_duration(spec.budget_s)}")
     if isinstance(spec.until, int):
-        ends.append(f"trials until {spec.until} in a row gain nothing")
+        ends.append(f"after {spec.until} trials in a row without a gain")
     elif spec.until is not None:
-        ends.append(f"trials until the search is stable, at least {fewest_trials(knobs)}")
-    return ", or ".join(ends) or f"up to {spec.trials} trials"
+        fewest = fewest_trials(knobs)
+        ends.append(f"when it is stable (no further gain expected, at least {fewest} trials)")
+    return "ends " + (", or ".join(ends) or f"after {spec.trials} trials")
 
 
 def plan_document(
@@ -101,26 +104,58 @@ def plan_document(
 
 
 def plan_lines(
-    spec: StudySpec, home: Path, facts: EngineFacts, ground: Ground, space: KnobSpace
+    spec: StudySpec,
+    home: Path,
+    facts: EngineFacts,
+    ground: Ground,
+    space: KnobSpace,
+    *,
+    verbose: bool = False,
 ) -> list[str]:
-    """The plan in words."""
-    load = spec.workload
-    limits = "; ".join(str(limit) for limit in spec.parsed_objective.limits) or "none"
-    shortest, longest = duration_s(spec, len(space.knobs))
-    most = "whatever the search takes" if longest is None else format_duration(longest)
+    """Return the plan as text: facts of the study, then a table of the knobs."""
+    facts_found = [
+        ("study", f"{spec.name} in {home}"),
+        ("engine", f"{spec.engine} {facts.version}"),
+        *_workload_facts(spec),
+        ("baseline", spec.base or "the defaults of the engine"),
+        *(("", line) for line in baseline_lines(ground.base, verbose=verbose)),
+        ("tree", f"scale {spec.scale}"),
+        ("objective", spec.parsed_objective.name),
+        ("constraints", "; ".join(map(str, spec.parsed_objective.limits)) or "none"),
+        ("memory", f"at most {format_bytes(space.memory.limit_bytes)} for memtables and caches"),
+        ("optimizer", spec.optimizer),
+        *_run_facts(spec, len(space.knobs)),
+    ]
+    columns = [Column("knob", at_least=24), Column("range that is searched", at_least=24)]
+    rows = [(knob.name, readable_range(knob)) for knob in space.knobs]
+    count = f"{len(rows)} knobs are tuned:" if len(rows) != 1 else "1 knob is tuned:"
+    return [*facts_lines(facts_found), "", count, *table_lines(columns, rows, indent=2)]
+
+
+def _workload_facts(spec: StudySpec) -> list[tuple[str, str]]:
+    values = spec.workload.told
+    table = dict(values) if isinstance(values, dict) else {}
+    parameters = ", ".join(f"{k} = {v}" for k, v in table.items() if k != "name")
+    name = spec.workload.name
+    facts = [("workload", f"{name} ({parameters})" if parameters else name)]
+    return [*facts, ("", spec.workload.preset.what)]
+
+
+def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
+    shortest, longest = duration_s(spec, knobs)
+    most = "no maximum" if longest is None else format_duration(longest)
+    facts = [("runs of the baseline", str(spec.base_runs)), ("search", _search_text(spec, knobs))]
+    if spec.repeats:
+        finals = f"the {spec.finalists} best configs run {spec.repeats} more times each"
+        facts.append(("repeats", finals))
+    if spec.pairs:
+        most_pairs = max(spec.pairs, spec.max_pairs)
+        facts.append(("verification", f"{spec.pairs} to {most_pairs} pairs of runs, winner against "
+                      "baseline; if it fails, the same for the second best config"))  # fmt: skip
+    else:
+        facts.append(("verification", "none (--pairs 0)"))
     return [
-        f"study {spec.name} in {home}: {spec.engine} {facts.version} under {json.dumps(load.told)}",
-        f"  {load.preset.what}",
-        f"base: {spec.base or 'the defaults of the engine'}",
-        *(f"  {note}" for note in (*ground.base.notes, *ground.base.left_out)),
-        f"tree at scale {spec.scale}; objective {spec.parsed_objective.name}; limits: {limits}",
-        f"memory for memtables + caches: at most {format_bytes(space.memory.limit_bytes)}",
-        f"{len(space.knobs)} knobs, searched by {spec.optimizer}:",
-        *(f"  {knob.name:38} {knob.allowed_text()}" for knob in space.knobs),
-        f"runs: {spec.base_runs} of the base, {_search_text(spec, len(space.knobs))}, "
-        f"{spec.repeats} more of each of up to {spec.finalists} finalists, "
-        f"then {spec.pairs} to {max(spec.pairs, spec.max_pairs)} pairs to verify the winner, "
-        "and as many for the runner-up if it fails",
-        f"time: {format_duration(shortest)} to {most}, by what machines have been seen to do",
-        f"disk: up to {format_bytes(disk_bytes(spec))} at a time",
+        *facts,
+        ("time", f"{format_duration(shortest)} to {most} (estimate)"),
+        ("disk", f"up to {format_bytes(disk_bytes(spec))} at a time"),
     ]

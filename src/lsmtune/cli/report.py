@@ -1,36 +1,41 @@
-"""`lsmtune report`: a study as one page, or several side by side."""
+"""`lsmtune report`: one study, or an overview of several, as an HTML page."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, say, write_file
+from lsmtune.cli.common import DEFAULT_HOME, OtherTrial, say, write_file
 from lsmtune.cli.common import Home as HomePath
 
 
 def report(
     studies: Annotated[
-        list[str], typer.Argument(metavar="STUDY...", help="a study, or several for one overview")
+        list[str],
+        typer.Argument(
+            metavar="STUDY...", help="Name of a study, or several names for an overview."
+        ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="the HTML file to write")],
-    trial: Annotated[
-        int | None, typer.Option(help="another trial than the winner, by its number")
-    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    trial: OtherTrial = None,
     home: HomePath = DEFAULT_HOME,
 ) -> None:
-    """Write one self-contained HTML page about a study, or an overview of several."""
+    """Write an HTML page about a study, or an overview of several.
+
+    The page is one file and needs no network.
+    """
     from lsmtune.analysis.read_study import read_study
+    from lsmtune.cli.progress import working
     from lsmtune.errors import UserError
     from lsmtune.report.overview_page import render_overview
     from lsmtune.report.page import render_page
     from lsmtune.store.home import Home
 
     if len(set(studies)) < len(studies):
-        raise UserError("report: a study is named twice; name each once")
+        raise UserError("report: a study is named twice; name each study once")
     if trial is not None and len(studies) > 1:
-        raise UserError("--trial goes with one study only")
-    with Home(home, create=False) as opened:
+        raise UserError("--trial: not allowed with several studies")
+    with Home(home, create=False) as opened, working("writing the page"):
         views = [read_study(opened, study, trial) for study in studies]
         write_file(
             output, render_page(views[0]) if len(views) == 1 else render_overview(views), "page"

@@ -1,46 +1,56 @@
-"""`lsmtune reproduce`: a published study run again, its numbers beside ours."""
+"""`lsmtune reproduce`: a published study, run again."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, print_json, say
+from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, print_json, say, say_all
+from lsmtune.cli.tables import paragraph
 
 
 def reproduce(
     recipe: Annotated[
         str,
         typer.Argument(
-            metavar="RECIPE", help="jin2022, sst-size, compaction-style, db-bench-study, autotikv"
+            metavar="RECIPE",
+            help="Recipe: jin2022, sst-size, compaction-style, db-bench-study or autotikv.",
         ),
     ],
-    num: Annotated[int | None, typer.Option(min=1000, help="records of the load")] = None,
+    num: Annotated[
+        int | None, typer.Option(min=1000, help="Records of the workload [set by the recipe].")
+    ] = None,
     configs: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="jin2022: configs screened in each mode [150]; 0: the data that ships",
+            help="jin2022: configs to measure per mode; 0 uses the shipped data [150].",
         ),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=100, help="jin2022: honest genetic searches, a seed each [1]"),
+        typer.Option(
+            min=1, max=100, help="jin2022: number of genetic searches, one seed each [1]."
+        ),
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=2, max=100, help="experiments: runs of each cell [3 to 5]")
+        int | None,
+        typer.Option(min=2, max=100, help="Experiments: runs of each cell [3 to 5, by recipe]."),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="sst-size: as long as published, an hour a run")
+        bool, typer.Option("--full", help="sst-size: run as long as published, an hour per run.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="the HTML file to write [in --home]")
+        Path | None, typer.Option("--output", "-o", help="HTML file to write [in --home].")
     ] = None,
     program: Program = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Run a published study again; the same command goes on after any interruption."""
+    """Run a published study again and compare its numbers with the published ones.
+
+    After an interruption, the same command continues.
+    """
     from lsmtune.cli import reproducing
     from lsmtune.recipes.base import Asked
 
@@ -50,5 +60,5 @@ def reproduce(
         print_json(found.document)
         return
     for line in found.lines:
-        say(line)
+        say_all(paragraph(line, hanging=2))
     say(f"page: {page}")

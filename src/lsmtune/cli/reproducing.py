@@ -1,4 +1,4 @@
-"""The work behind `lsmtune reproduce`, apart from its flags so that `--help` stays quick."""
+"""The work of `lsmtune reproduce`; a module of its own so that `--help` is quick."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -7,25 +7,25 @@ from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import progress
 from lsmtune.cli.tuning import check_space, described
 from lsmtune.engines.registry import make_engine
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.recipes.base import Asked, Reproduction
 from lsmtune.recipes.registry import RECIPES
 from lsmtune.store.home import Home
 
 
 def run(name: str, asked: Asked, home: Path, output: Path | None) -> tuple[Path, Reproduction]:
-    """Run the recipe and write its page; where that is, and what came out."""
+    """Run the recipe and write its page; return the path of the page and the result."""
     if name not in RECIPES:
-        raise UserError(f"recipe: no {name!r}; known are {', '.join(RECIPES)}")
+        raise UserError(f"recipe: {unknown_word('recipe', name, RECIPES)}")
     recipe = RECIPES[name]
     for field in fields(asked):
         value = getattr(asked, field.name)
         given = field.name != "program" and value is not None and value is not False
         if given and field.name not in recipe.flags:
             known = ", ".join(f"--{flag}" for flag in sorted(recipe.flags))
-            raise UserError(f"--{field.name} says nothing to the recipe {name}; it has {known}")
+            raise UserError(f"--{field.name}: not an option of recipe {name}; allowed: {known}")
     studies = recipe.studies(asked)
-    for spec in studies:  # what is wrong is told before a folder is made
+    for spec in studies:  # before a folder is made: it finds mistakes
         described(spec, make_engine(spec.engine, spec.program, spec.tikv))
     with Home(home, create=True) as opened:
         for spec in studies:

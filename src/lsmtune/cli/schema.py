@@ -1,13 +1,13 @@
-"""`lsmtune schema`: what a study file may hold, for editors."""
+"""`lsmtune schema`: keys and values of study files, for editors."""
 
 from lsmtune.cli.common import print_json
 
 
 def schema() -> None:
-    """Print the JSON schema of study files, by which an editor completes and checks them.
+    """Print the JSON schema of study files; editors use it to complete and check them.
 
-    With the schema in study.schema.json, editors that use taplo (VS Code's "Even Better TOML"
-    among them) need this as the first line of a study file: #:schema ./study.schema.json
+    Save it as study.schema.json. Then write this as the first line of a study file:
+    #:schema ./study.schema.json (for editors with taplo, e.g. VS Code's "Even Better TOML").
     """
     from lsmtune.cli.study_schema import study_schema
 

@@ -1,4 +1,4 @@
-"""The work behind `lsmtune screen`, apart from its flags so that `--help` stays quick."""
+"""The work of `lsmtune screen`; a module of its own so that `--help` is quick."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,16 +20,16 @@ from lsmtune.system.host import describe_host
 _CONFIGS = 200
 _CPUS_A_RUN = 2
 _NO_LIMIT = "1024TiB"
-"""The memory that a batch may ask for: what it says is run as it stands."""
+"""Memory limit of a batch: its configs run unchanged."""
 
 
 def with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a screening; from a batch file also its knobs and its load."""
+    """Return the settings of a screening; a batch file also gives knobs and workload."""
     stated = given.get("screen", {})
     if not isinstance(stated, dict):
-        return {**given}  # refused with the other settings
+        return {**given}  # checked with the other settings
     screen_table = {**stated, **table}
-    # Nothing is searched: no trial is cut, none is a finalist, nothing is verified.
+    # Without a search, no trial is pruned or repeated, and nothing is verified.
     settings = {
         "trials": _CONFIGS, **given, "screen": screen_table,
         "early_stop": False, "repeats": 0, "pairs": 0,
@@ -39,10 +39,10 @@ def with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str,
 
 
 def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """What the lines say themselves, and so cannot be said besides."""
+    """The settings that the lines contain; UserError if they are given again."""
     for key in ("knobs", "scale", "workload", "base", "cache", "trials"):
         if key in given:
-            raise UserError(f"{key}: a batch file says it itself; leave it out")
+            raise UserError(f"{key}: not allowed with --batch; the file contains it")
     usable = usable_lines(path, read_batch(path))
     load, engine = usable[0].workload, usable[0].engine
     catalogue = catalogue_of(engine, load)
@@ -64,11 +64,13 @@ def run_screening(
     jobs: int | None,
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Measure the configs, write them as JSON lines, tell where they are."""
+    """Measure the configs, write the runs as JSON lines, print where they are."""
     if spec.screen is None:
-        raise LsmtuneError("this study is no screening")
+        raise LsmtuneError("not a screening: the study has no table [screen]")
     if spec.engine == "tikv" and jobs not in (None, 1):
-        raise UserError(f"--jobs {jobs}: one TiKV runs one load at a time; allowed is 1")
+        raise UserError(
+            f"--jobs: invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed"
+        )
     engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
@@ -78,10 +80,10 @@ def run_screening(
             side_by_side = jobs or max(1, most)
             remark = screen(study, spec.screen, side_by_side)
         if remark is not None:
-            tell(f"runs one after the other: {remark}")
+            tell(f"runs did not run at the same time: {remark}")
         lines = screened_lines(home, spec.name)
         path = output or home.path / "results" / spec.name / "runs.jsonl"
         write_file(path, "".join(f"{line.to_json()}\n" for line in lines), "runs")
     failed = sum(line.error is not None for line in lines)
-    tell(f"runs:    {path} ({len(lines)} runs, {failed} of them failed)")
+    tell(f"runs: {path} ({len(lines)} runs, {failed} failed)")
     return {"study": spec.name, "runs": len(lines), "failed": failed, "output": str(path)}

@@ -1,62 +1,68 @@
-"""`lsmtune simulate`: what runs would come to, without running them."""
+"""`lsmtune simulate`: the metrics of runs, predicted instead of measured."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, note, say
+from lsmtune.cli.common import DEFAULT_HOME, Home, note, say, say_all
 
 
 def simulate(
     study: Annotated[
-        str | None, typer.Argument(metavar="STUDY", help="a study: its base and its best config")
+        str | None,
+        typer.Argument(metavar="STUDY", help="Predict the baseline and winner of this study."),
     ] = None,
     batch: Annotated[
-        Path | None, typer.Option(help="runs as JSON lines, as `lsmtune screen` writes and reads")
+        Path | None,
+        typer.Option(help="File of JSON lines with the runs, as `lsmtune screen` writes it."),
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KNOB=VALUE", help="compare the defaults with this changed"),
+        typer.Option(
+            "--set",
+            metavar="KNOB=VALUE",
+            help="Compare the defaults with this change, e.g. write_buffer_size=64MiB or "
+            "compaction_style=universal; repeatable. The value is used as given at every --scale.",
+        ),
     ] = None,
-    num: Annotated[int, typer.Option(help="records, without STUDY and --batch")] = 1_000_000,
-    scale: Annotated[str, typer.Option(help="size of the tree there, e.g. 1/64 or 1")] = "1/64",
+    num: Annotated[int, typer.Option(help="Records, without STUDY and --batch.")] = 1_000_000,
+    scale: Annotated[
+        str, typer.Option(help="Size of the tree, without STUDY and --batch, e.g. 1/64 or 1.")
+    ] = "1/64",
     page: Annotated[
-        Path | None, typer.Option(help="write a page there that plays the first two runs")
+        Path | None,
+        typer.Option(help="Write an HTML page to this file that plays the first two runs."),
     ] = None,
     home: Home = DEFAULT_HOME,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON line per run; always with --batch.")
+    ] = False,
 ) -> None:
-    """Predict runs of the rocksdb engine by the simulator of its tree, one JSON line for each."""
+    """Predict the metrics of RocksDB runs with the simulator, without running RocksDB.
+
+    Without STUDY and --batch: the defaults under the workload fillrandom, and the values of --set.
+    """
     import json
 
-    from lsmtune.cli.simulating import (
-        asked_lines,
-        defaults,
-        foretold,
-        machine_of,
-        of_study,
-        write_page,
-    )
+    from lsmtune.cli import simulating
     from lsmtune.errors import UserError
 
-    given = [name for name, told in (("STUDY", study), ("--batch", batch)) if told is not None]
-    if len(given) > 1 or (given and set_):
-        raise UserError(f"simulate: {' and '.join([*given, *(['--set'] if set_ else [])])} exclude "
-                        "each other")  # fmt: skip
-    if batch is not None:
-        lines = asked_lines(batch)
-    elif study is not None:
-        lines = of_study(study, home)
+    given = [name for name, value in (("STUDY", study), ("--batch", batch)) if value is not None]
+    given += ["--set"] if given and set_ else []
+    if len(given) > 1:
+        raise UserError(f"simulate: use only one of {' and '.join(given)}")
+    asked = simulating.asked_runs(study, batch, home, num, scale, set_ or ())
+    for remark in asked.remarks:
+        note(f"lsmtune: {remark}")
+    answers = simulating.predicted(asked.lines, asked.constants)
+    if batch is None and (wrong := next((a for a in answers if "error" in a), None)):
+        raise UserError(f"simulate: {wrong['id']}: {wrong['error']}")
+    if as_json or batch is not None:
+        for answer in answers:
+            say(json.dumps(answer))
     else:
-        lines = defaults(num, scale, set_ or ())
-    machine = machine_of(home)
-    told = "this machine" if machine else "a machine of two cores as it is guessed, not of this one"
-    note(f"lsmtune: times are those of {told}")
-    constants = machine.constants if machine else None
-    for line in foretold(lines, constants, note):
-        if batch is None and "error" in line:
-            raise UserError(f"simulate: {line['id']}: {line['error']}")
-        say(json.dumps(line))
+        say_all(simulating.table(answers, asked))
     if page is not None:
-        write_page(page, lines, constants)
+        simulating.write_page(page, asked.lines, asked.constants)
         note(f"page: {page}")

@@ -1,7 +1,7 @@
-"""The work behind `lsmtune simulate`."""
+"""The work of `lsmtune simulate`."""
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,18 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
 from lsmtune.cli.common import write_file
 from lsmtune.cli.exporting import ground_of
+from lsmtune.cli.knob_values import find_knob, parse_value, readable_value
+from lsmtune.cli.progress import working
+from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.types import Config, Settings
+from lsmtune.knobs.types import Config, Settings, Value
+from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.simulation_page import Film, render_films
+from lsmtune.report.words import TIMES, metric_value
 from lsmtune.simulator import (
     Constants,
-    Machine,
+    Prediction,
     Probe,
     Run,
     known_knobs,
@@ -32,24 +37,65 @@ _ENGINES = {"rocksdb", "simulated"}
 _SHOWN = 2
 _PROTOCOL = Protocol()
 _PROBE = Probe(_PROTOCOL.probe_reads, _PROTOCOL.scan_length)
-"""The reads behind a load, as a trial makes them."""
+"""The reads after a load, as in a trial."""
+_AT_ONCE = 64
+"""Runs that are predicted between two lines of progress."""
+_LONG_LABEL = 12
+_IGNORED = "not simulated, assumed to have no effect"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRuns:
+    """The runs to predict with their labels, the constants of this machine, remarks."""
+
+    lines: list[BatchLine]
+    labels: list[str]
+    constants: Constants | None
+    remarks: list[str]
+
+
+def asked_runs(
+    study: str | None, batch: Path | None, home: Path, num: int, scale: str, changes: Sequence[str]
+) -> AskedRuns:
+    """Return the runs of a file, of a study, or of the defaults with and without changes."""
+    machine = load_machine(home / MACHINE, describe_host())
+    constants, remarks = (machine.constants if machine else None), []
+    if machine is None:
+        remarks.append(
+            "times are estimates for a machine with two cores; `lsmtune doctor --calibrate` fits "
+            "them to this machine"
+        )
+    if batch is not None:
+        lines = asked_lines(batch)
+    elif study is not None:
+        lines = of_study(study, home)
+    else:
+        return _defaults(num, scale, changes, remarks, constants)
+    if ignored := sorted(_differing(lines) - known_knobs()):
+        remarks.append(f"{_IGNORED}: {', '.join(ignored)}")
+    labels = [{"base": "baseline"}.get(line.id, line.id) for line in lines]
+    return AskedRuns(lines, labels, constants, remarks)
 
 
 def asked_lines(batch: Path) -> list[BatchLine]:
-    """The lines of a file; UserError for runs of an engine that is not simulated."""
+    """Return the lines of a file; UserError for runs of an engine that is not simulated."""
     lines = read_batch(batch)
     if others := sorted({line.engine for line in lines} - _ENGINES):
-        raise UserError(f"batch {batch}: has runs of {others[0]}; the simulator stands for rocksdb")
+        raise UserError(
+            f"batch {batch}: runs of engine {others[0]} cannot be simulated; supported: rocksdb"
+        )
     return lines
 
 
 def of_study(name: str, home_path: Path) -> list[BatchLine]:
-    """The base of a study, and its best config if it has one."""
+    """Return the baseline of a study, and its winner if it has one."""
     with Home(home_path, create=False) as home:
         view = read_study(home, name)
         spec, ground = ground_of(home, name)
     if spec.engine not in _ENGINES:
-        raise UserError(f"study {name!r}: is of {spec.engine}; the simulator stands for rocksdb")
+        raise UserError(
+            f"study {name!r}: engine {spec.engine} cannot be simulated; supported: rocksdb"
+        )
     space = spec.space(ground)
     configs = {"base": space.default()}
     if view.best_trial is not None:
@@ -60,77 +106,123 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
     ]
 
 
-def defaults(num: int, scale: str, changes: Sequence[str]) -> list[BatchLine]:
-    """RocksDB's defaults at that scale, and the same with changes, whose values are final."""
+def _defaults(
+    num: int,
+    scale: str,
+    changes: Sequence[str],
+    remarks: Sequence[str],
+    constants: Constants | None,
+) -> AskedRuns:
+    """RocksDB's defaults at that scale, and the same with the changes."""
     spec = make_spec({"workload": {"name": "fillrandom", "num": num}, "scale": scale}, "simulate")
     catalogue = load(spec.engine)
     base = Base(options="", settings=catalogue.defaults(1))
     space = spec.space(Ground(catalogue, base, describe_host().max_open_files))
     settings = space.settings(space.default())
     lines = [_line("defaults", spec.workload, settings, spec.seed)]
-    if changes:
-        changed = dict(map(_change, changes))
-        label = ", ".join(f"{name} = {value}" for name, value in changed.items())
-        lines.append(_line(label, spec.workload, {**settings, **changed}, spec.seed))
-    return lines
+    if not changes:
+        return AskedRuns(lines, ["defaults"], constants, list(remarks))
+    changed = dict(map(_change, changes))
+    ident = ", ".join(f"{name} = {value}" for name, value in changed.items())
+    lines.append(_line(ident, spec.workload, {**settings, **changed}, spec.seed))
+    knobs = [catalogue.knob(name) for name in changed]
+    words = {knob.name: readable_value(knob, changed[knob.name]) for knob in knobs}
+    notes = [
+        f"{knob.name}: the default at scale {spec.scale} is "
+        f"{readable_value(knob, settings[knob.name])}; --set uses {words[knob.name]} as given"
+        for knob in knobs
+        if knob.scales and spec.scale_value != 1
+    ]
+    if ignored := sorted(set(changed) - known_knobs()):
+        notes.append(f"{_IGNORED}: {', '.join(ignored)}")
+    label = ", ".join(f"{name} = {text}" for name, text in words.items())
+    return AskedRuns(lines, ["defaults", label], constants, [*remarks, *notes])
 
 
 def _line(name: str, workload: Any, settings: Settings, seed: int) -> BatchLine:
     return BatchLine(name, workload, as_flags(without_load(settings), load("rocksdb")), seed=seed)
 
 
-def _change(text: str) -> tuple[str, Any]:
+def _change(text: str) -> tuple[str, Value]:
     name, separator, value = text.partition("=")
     if not separator:
-        raise UserError(f"--set {text}: write KNOB=VALUE")
-    try:
-        told = json.loads(value)
-    except json.JSONDecodeError:
-        told = value
-    return name, knob_value(load("rocksdb"), name, told)
+        raise UserError(f"--set: invalid change {text!r}; use KNOB=VALUE")
+    catalogue = load("rocksdb")
+    knob = find_knob(catalogue, name.strip(), "--set")
+    return knob.name, knob_value(catalogue, knob.name, parse_value(knob, value.strip(), "--set"))
 
 
-def machine_of(home: Path) -> Machine | None:
-    """This machine as `lsmtune doctor --calibrate` has found it; None where it has not."""
-    return load_machine(home / MACHINE, describe_host())
-
-
-def foretold(
-    lines: Sequence[BatchLine], constants: Constants | None, tell: Callable[[str], None]
-) -> Iterator[dict[str, Any]]:
-    """The answer to each line, in their order; which differences are not simulated is told."""
+def predicted(lines: Sequence[BatchLine], constants: Constants | None) -> list[dict[str, Any]]:
+    """Return the answer to each line, in their order."""
     good = [line for line in lines if line.error is None]
-    predictions = iter(predict(list(map(run_of, good)), constants))
-    if ignored := sorted(_differing(good) - known_knobs()):
-        tell(f"lsmtune: not simulated, and taken to have no effect: {', '.join(ignored)}")
+    predictions: list[Prediction] = []
+    with working(f"simulating {len(good)} runs") as show:
+        for start in range(0, len(good), _AT_ONCE):
+            show(f"simulating run {start + 1} of {len(good)}")
+            predictions += predict(list(map(run_of, good[start : start + _AT_ONCE])), constants)
+    return list(_answers(lines, iter(predictions)))
+
+
+def _answers(
+    lines: Sequence[BatchLine], predictions: Iterator[Prediction]
+) -> Iterator[dict[str, Any]]:
     for line in lines:
         if line.error is not None:
             yield {"id": line.id, "error": line.error}
             continue
-        told = next(predictions)
-        answer = {"error": told.error} if told.error else {"metrics": told.metrics}
-        yield {"id": line.id, **answer}
+        prediction = next(predictions)
+        found = {"error": prediction.error} if prediction.error else {"metrics": prediction.metrics}
+        yield {"id": line.id, **found}
+
+
+def table(answers: Sequence[dict[str, Any]], asked: AskedRuns) -> Iterator[str]:
+    """Give the predictions as a table: a row per metric, with its meaning."""
+    labels = list(asked.labels)
+    if len(labels) == _SHOWN and len(labels[1]) > _LONG_LABEL:
+        yield from paragraph(f"changed: {labels[1]}", hanging=2)
+        yield ""
+        labels[1] = "changed"
+    first, *others = [answer["metrics"] for answer in answers]
+    columns = [Column("metric", at_least=16), *(Column(label, right=True) for label in labels)]
+    columns += [Column("ratio", right=True, drop=1)] if others else []
+    columns.append(Column("meaning", at_least=24, drop=2))
+    rows = [
+        [
+            name,
+            *(metric_value(name, metrics[name]) for metrics in (first, *others)),
+            *([_ratio(others[0][name], first[name])] if others else []),
+            METRICS[name].meaning,
+        ]
+        for name in METRICS
+        if all(name in metrics for metrics in (first, *others))
+    ]
+    yield from table_lines(columns, rows)
+
+
+def _ratio(value: float, reference: float) -> str:
+    return f"{value / reference:.2f} {TIMES}" if reference > 0 else ""
 
 
 def _differing(lines: Sequence[BatchLine]) -> set[str]:
     """The knobs in which lines differ; of a single line all that it sets."""
-    names = {name for line in lines for name in line.knobs}
-    if len(lines) == 1:
+    good = [line for line in lines if line.error is None]
+    names = {name for line in good for name in line.knobs}
+    if len(good) == 1:
         return names
-    return {name for name in names if len({line.knobs.get(name) for line in lines}) > 1}
+    return {name for name in names if len({line.knobs.get(name) for line in good}) > 1}
 
 
 def run_of(line: BatchLine) -> Run:
-    """The line as the simulator takes it."""
+    """Return the line in the form of the simulator."""
     return Run(line.workload, line.knobs, line.seed or 1, _PROBE)
 
 
 def write_page(path: Path, lines: Sequence[BatchLine], constants: Constants | None) -> None:
-    """Write the page that plays the first two runs; UserError where one cannot be told."""
+    """Write the page that plays the first two runs; UserError if one cannot be simulated."""
     if wrong := next((line for line in lines[:_SHOWN] if line.error is not None), None):
         raise UserError(f"--page: line {wrong.id}: {wrong.error}")
     if not lines:
-        raise UserError("--page: there is no run to play")
+        raise UserError("--page: the file has no runs")
     runs = [(line.id, run_of(line)) for line in lines[:_SHOWN]]
     films = [Film(name, run, recorded(run, constants)) for name, run in runs]
     write_file(path, render_films(films, is_calibrated=constants is not None), "page")

@@ -1,4 +1,4 @@
-"""The work behind `lsmtune sweep`, apart from its flags so that `--help` stays quick."""
+"""The work of `lsmtune sweep`; a module of its own so that `--help` is quick."""
 
 import csv
 import io
@@ -8,13 +8,14 @@ from pathlib import Path
 from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import answers, rows
 from lsmtune.cli.progress import progress
+from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.cli.tuning import check_space, described, name_program
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
 from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
-from lsmtune.report.words import metric_value
+from lsmtune.report.words import Ratio, metric_value
 from lsmtune.spec import StudySpec, catalogue_of, make_spec, read_study_file
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
@@ -25,17 +26,19 @@ _OF_SEARCHES = (
     "early_stop", "base_runs", "finalists", "repeats", "pairs", "max_pairs", "screen",
 )  # fmt: skip
 _NO_LIMIT = "1024TiB"
-"""The memory that a cell may ask for: what the experiment says is run as it stands."""
+"""Memory limit of a cell: the configs of an experiment run unchanged."""
 
 
 def read_experiment(path: Path, program: str | None) -> StudySpec:
-    """The settings of an experiment file; UserError for what is wrong with it."""
+    """Return the settings of an experiment file; UserError for its mistakes."""
     given = read_study_file(path)
     if not isinstance(given.get("sweep"), dict):
-        raise UserError(f"{path}: an experiment needs a table [sweep] with factors")
+        raise UserError(f"{path}: the table [sweep] with factors is missing")
     for key in _OF_SEARCHES:
         if key in given:
-            raise UserError(f"{path}: {key} is of a search; an experiment runs all its cells")
+            raise UserError(
+                f"{path}: {key}: not allowed with [sweep], which runs all cells without a search"
+            )
     table = given["sweep"]
     settings = {
         "study": path.stem, "scale": "1", "memory": _NO_LIMIT, **given,
@@ -46,7 +49,7 @@ def read_experiment(path: Path, program: str | None) -> StudySpec:
 
 
 def _names(table: dict[str, object]) -> list[str]:
-    """The knobs that the table names; what is not as it should be is refused with the rest."""
+    """The knobs that the table names; mistakes are found later, with the rest."""
     factors, fixed = table.get("factors"), table.get("fixed")
     found = [*fixed] if isinstance(fixed, dict) else []
     if isinstance(factors, dict):
@@ -56,28 +59,36 @@ def _names(table: dict[str, object]) -> list[str]:
 
 def _experiment(spec: StudySpec) -> Sweep:
     if spec.sweep is None:
-        raise LsmtuneError("this study is no controlled experiment")
+        raise LsmtuneError("not an experiment: the study has no table [sweep]")
     return spec.sweep
 
 
 def planned(spec: StudySpec) -> Iterator[str]:
-    """What would run."""
+    """Give the lines of the plan."""
     experiment = _experiment(spec)
     catalogue = catalogue_of(spec.engine, spec.workload)
-    for factor, levels in experiment.level_names(catalogue).items():
-        yield f"factor {factor}: {', '.join(experiment.factors[factor])} at {', '.join(levels)}"
+    rows = [
+        (factor, ", ".join(experiment.factors[factor]), ", ".join(levels))
+        for factor, levels in experiment.level_names(catalogue).items()
+    ]
+    yield from table_lines([Column("factor"), Column("knobs"), Column("levels")], rows)
     cells = experiment.cell_count
     bases = -(-cells // BASE_EVERY)
     records = f", {spec.workload.num:,} records" if spec.workload.preset.has("num") else ""
-    yield f"fixed: {', '.join(f'{k} = {v}' for k, v in experiment.fixed.items()) or 'nothing'}"
-    yield (
-        f"{experiment.repeats} blocks of {cells} cells and {bases} runs of the base: "
-        f"{experiment.repeats * (cells + bases)} runs of {spec.workload.name}{records}"
+    fixed = ", ".join(f"{k} = {v}" for k, v in experiment.fixed.items()) or "nothing"
+    total = experiment.repeats * (cells + bases)
+    yield ""
+    yield from facts_lines(
+        [
+            ("fixed", fixed),
+            ("blocks", f"{experiment.repeats}, each with {cells} cells and {bases} baseline runs"),
+            ("total", f"{total} runs of {spec.workload.name}{records}"),
+        ]
     )
 
 
 def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
-    """Run what is missing of the experiment, and say what it shows."""
+    """Run the missing runs of the experiment and return its result."""
     engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
@@ -89,7 +100,7 @@ def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
 def files(
     swept: Swept, csv_path: Path | None, markdown: Path | None, page: Path | None
 ) -> Iterator[tuple[Path, str, str]]:
-    """The files that were asked for: where, the text, and what it is."""
+    """Give the requested files: path, text and kind."""
     if csv_path is not None:
         yield csv_path, _csv(swept), "table"
     if markdown is not None:
@@ -112,30 +123,30 @@ def _markdown(swept: Swept) -> str:
 
 
 def lines(swept: Swept) -> Iterator[str]:
-    """The experiment as text."""
+    """Give the result as text: sentences and a table per metric."""
     failed = f", {swept.failed} failed" if swept.failed else ""
     yield f"{swept.name}: {swept.runs} runs in {swept.blocks} blocks{failed}"
     for warning in swept.warnings:
-        yield f"note: {warning}"
+        yield from paragraph(f"note: {warning}", hanging=2)
     for metric in swept.metrics:
         yield ""
-        yield from answers(swept, metric)
-        width = max((len(_name(cell)) for cell in metric.cells), default=len("base"))
-        for cell in (metric.base, *metric.cells):
-            yield f"  {_name(cell):{width}}  {_measured(cell, metric.metric)}"
+        for sentence in answers(swept, metric):
+            yield from paragraph(sentence, hanging=2)
+        cells = [_row(cell, metric.metric) for cell in (metric.base, *metric.cells)]
+        columns = [
+            Column("cell", at_least=20), Column(metric.metric, right=True),
+            Column("95 % interval", at_least=12, drop=1),
+            Column("ratio to baseline", at_least=18),
+        ]  # fmt: skip
+        yield from table_lines(columns, cells, indent=2)
 
 
-def _name(cell: Cell) -> str:
-    return " / ".join(cell.levels) or "base"
-
-
-def _measured(cell: Cell, metric: str) -> str:
-    """The mean with its interval, and the ratio to the base with its own."""
-    text = metric_value(metric, cell.mean)
+def _row(cell: Cell, metric: str) -> tuple[str, str, str, str]:
+    """The name, the mean with its interval, and the ratio to the baseline with its own."""
+    interval = ratio = ""
     if cell.interval is not None:
         low, high = (metric_value(metric, x) for x in (cell.interval.low, cell.interval.high))
-        text += f" ({low} to {high})"
+        interval = f"{low} to {high}"
     if cell.ratio is not None:
-        ratio = cell.ratio
-        text += f"  {ratio.median:.3g} x ({ratio.low:.3g} to {ratio.high:.3g}) base"
-    return text
+        ratio = str(Ratio.of(cell.ratio))
+    return " / ".join(cell.levels) or "baseline", metric_value(metric, cell.mean), interval, ratio

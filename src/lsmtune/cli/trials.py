@@ -1,32 +1,44 @@
-"""`lsmtune trials`: every trial of a study, for other programs."""
+"""`lsmtune trials`: every trial of a study, as a table or for other programs."""
 
 import csv
 import json
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from lsmtune.analysis.study_view import TrialView
-from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say
+from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say, say_all
 from lsmtune.cli.common import Home as HomePath
+from lsmtune.cli.tables import Column, table_lines
+
+_ROLES = {
+    "base": "baseline", "trial": "trial", "repeat": "repeat", "shared": "shared",
+    "online": "online", "verify_base": "verify baseline", "verify_best": "verify winner",
+}  # fmt: skip
+_STATES = {"cut": "pruned", "timed_out": "timed out", "out_of_space": "out of space"}
+"""Words of the table; --json, --jsonl and --csv print the stored values."""
 
 
 def trials(
     study: StudyName,
-    as_csv: Annotated[bool, typer.Option("--csv", help="print CSV")] = False,
-    as_jsonl: Annotated[bool, typer.Option("--jsonl", help="print JSON lines")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    as_jsonl: Annotated[bool, typer.Option("--jsonl", help="Print JSON lines.")] = False,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """List the trials of a study, verification runs included."""
+    """List the trials of a study, including the runs of the baseline and the verification.
+
+    The objective is the ratio to the baseline; below 1 is a gain.
+    """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.errors import UserError
     from lsmtune.store.home import Home
 
     if as_csv + as_jsonl + as_json > 1:
-        raise UserError("trials: give one of --csv, --jsonl and --json")
+        raise UserError("trials: use only one of --csv, --jsonl and --json")
     with Home(home, create=False) as opened:
         view = read_study(opened, study)
     goals = [goal.name for goal in view.objective.goals]
@@ -49,14 +61,27 @@ def trials(
     elif as_csv:
         _print_csv([_flat(row) for row in rows])
     else:
-        for trial in view.trials:
-            say(_line(trial))
+        say_all(_table(view.trials))
 
 
-def _line(trial: "TrialView") -> str:
-    value = "" if trial.value is None else f"{trial.value:.3f} of the base"
-    line = f"{trial.number:4} {trial.role:12} {trial.status:12} {value:18} {trial.reason or ''}"
-    return line.rstrip()
+def _table(trials: "Sequence[TrialView]") -> list[str]:
+    columns = [
+        Column("trial", right=True), Column("role", at_least=11), Column("status", at_least=12),
+        Column("objective", right=True), Column("time", right=True, drop=1),
+        Column("reason", at_least=12),
+    ]  # fmt: skip
+    rows = [
+        (
+            str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
+            _objective(t), f"{t.duration_s:.1f} s", t.reason or "",
+        )
+        for t in trials
+    ]  # fmt: skip
+    return table_lines(columns, rows)
+
+
+def _objective(trial: "TrialView") -> str:
+    return "" if trial.value is None else f"{trial.value:.3f} \N{MULTIPLICATION SIGN}"
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,67 +1,120 @@
-"""`lsmtune tune`: the whole way from a load to verified options."""
+"""`lsmtune tune`: from a workload to verified options."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, note, print_json
+from lsmtune.cli.common import (
+    DEFAULT_HOME,
+    EngineFlag,
+    Home,
+    Json,
+    Program,
+    Records,
+    Scale,
+    Workload,
+    note,
+)
 
-StudyFile = Annotated[Path | None, typer.Argument(metavar="[STUDY.toml]", help="a study as a file")]
+StudyFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="STUDY.toml", help="Study file; flags override its values."),
+]
 Base = Annotated[
     str | None,
-    typer.Option(help="your own OPTIONS file, my.cnf or tikv.toml, to tune from [the defaults]"),
+    typer.Option(
+        help="Baseline: your OPTIONS file, my.cnf or tikv.toml [the defaults of the engine]."
+    ),
 ]
 Cache = Annotated[
-    str | None, typer.Option(help="your block cache, which no OPTIONS file tells, e.g. 4GiB")
+    str | None,
+    typer.Option(help="Size of your block cache, e.g. 4GiB; OPTIONS files do not contain it."),
 ]
 Knobs = Annotated[
     str | None,
     typer.Option(
-        help="a preset, knobs: a,b,c, or of a screening top:6 or lasso:6 [what suits the load]"
+        help="Knobs to tune: a preset, names as a,b,c, or the N most important as top:N or lasso:N "
+        "[a preset that suits the workload]."
     ),
 ]
 Objectives = Annotated[
     list[str] | None,
     typer.Option(
-        help="balanced, jin2022, a metric, or several metrics, one an --objective "
-        "[what suits the load]"
+        metavar="METRIC",
+        help="What to improve: balanced, jin2022 or a metric; repeat the flag for several metrics "
+        "[suits the workload].",
     ),
 ]
 Limits = Annotated[
-    list[str] | None, typer.Option(help='e.g. "live_sst_bytes <= 1.1 * base"; repeatable')
+    list[str] | None,
+    typer.Option(
+        metavar="CONSTRAINT",
+        help='Constraint that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base"; '
+        "repeatable.",
+    ),
 ]
-Memory = Annotated[str | None, typer.Option(help="most for memtables + caches [as the base]")]
+Memory = Annotated[
+    str | None,
+    typer.Option(help="Maximum size of memtables and caches, e.g. 64MiB [as the baseline]."),
+]
+Trials = Annotated[
+    int | None, typer.Option(help="Maximum number of trials [16; no maximum with --budget].")
+]
+Budget = Annotated[
+    str | None, typer.Option(help="Maximum search time, e.g. 90s, 20m or 1.5h [none].")
+]
+NewStudy = Annotated[str | None, typer.Option(help="Name of the study [made from the settings].")]
+Seed = Annotated[
+    int | None, typer.Option(help="Seed of the configs and of the workload, >= 1 [1].")
+]
 Until = Annotated[
     str | None,
-    typer.Option(help="stable, or how many trials in a row without a gain end the search"),
+    typer.Option(
+        help="End the search early: `stable`, or N for N trials in a row without a gain [off]."
+    ),
 ]
-Pairs = Annotated[int | None, typer.Option(help="fewest pairs of runs to verify with, 0: none [6]")]
+Pairs = Annotated[
+    int | None,
+    typer.Option(help="Minimum pairs of runs to verify the winner: 0 for none, else >= 6 [6]."),
+]
 
 Optimizer = Annotated[
-    str | None, typer.Option(help="see `lsmtune optimizers` [guided where simulated, else tpe]")
+    str | None,
+    typer.Option(
+        help="Search algorithm, see `lsmtune optimizers` [guided if the simulator supports the "
+        "workload, else tpe]."
+    ),
 ]
 AsPublished = Annotated[
-    bool, typer.Option("--as-published", help="the optimizer as its paper has it")
+    bool,
+    typer.Option("--as-published", help="Use the optimizer as its paper describes it."),
 ]
 WarmStart = Annotated[
     list[str] | None,
-    typer.Option(help="begin with what a study of this home found, or all; repeatable"),
+    typer.Option(
+        metavar="STUDY", help="Start from an earlier study of this home, or from `all`; repeatable."
+    ),
 ]
 Online = Annotated[
-    bool, typer.Option("--online", help="change the options of a running engine; myrocks")
+    bool,
+    typer.Option("--online", help="Change the options of a running engine; myrocks only."),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="print what would run, and run nothing")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and run nothing.")]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="List the options of the baseline file that are left out."),
+]
 
 
 def tune(
     study_file: StudyFile = None,
-    engine: Annotated[str | None, typer.Option(help="the system under test [rocksdb]")] = None,
+    engine: EngineFlag = None,
     base: Base = None,
     cache: Cache = None,
-    workload: Annotated[str | None, typer.Option(help="the load [fillrandom]")] = None,
-    num: Annotated[int | None, typer.Option(help="records of the load [1000000]")] = None,
-    scale: Annotated[str | None, typer.Option(help="size of the tree, e.g. 1/64 or 1")] = None,
+    workload: Workload = None,
+    num: Records = None,
+    scale: Scale = None,
     knobs: Knobs = None,
     objective: Objectives = None,
     limit: Limits = None,
@@ -69,23 +122,28 @@ def tune(
     optimizer: Optimizer = None,
     as_published: AsPublished = False,
     warm_start: WarmStart = None,
-    trials: Annotated[int | None, typer.Option(help="trials to search with [16]")] = None,
-    budget: Annotated[str | None, typer.Option(help="time to search for, e.g. 20m")] = None,
+    trials: Trials = None,
+    budget: Budget = None,
     until: Until = None,
     pairs: Pairs = None,
     online: Online = False,
-    study: Annotated[str | None, typer.Option(help="name of the study")] = None,
-    seed: Annotated[int | None, typer.Option(help="makes the search repeatable [1]")] = None,
+    study: NewStudy = None,
+    seed: Seed = None,
     program: Program = None,
     home: Home = DEFAULT_HOME,
     dry_run: DryRun = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
-    """Tune an engine for a load, verify the winner, write page and options."""
+    """Find better options for a workload, verify the winner, write the file to deploy.
+
+    Runs RocksDB's db_bench unless --engine or --workload name another engine. After an
+    interruption, the same command continues the study.
+    """
     from lsmtune.cli import tuning
     from lsmtune.cli.usual_optimizer import with_usual_optimizer
     from lsmtune.optimizers.registry import published_name
-    from lsmtune.spec import MANY_TRIALS, make_spec, read_study_file
+    from lsmtune.spec import MANY_TRIALS, make_spec
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
@@ -93,10 +151,7 @@ def tune(
         "optimizer": optimizer, "trials": trials, "warm_start": warm_start or None,
         "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip
-    given = read_study_file(study_file) if study_file else {}
-    given |= {key: value for key, value in flags.items() if value is not None}
-    if workload is not None or num is not None:
-        given["workload"] = tuning.merged_workload(given.get("workload"), workload, num)
+    given = tuning.given_settings(study_file, flags, workload, num)
     if online:
         given.setdefault("online", {})
     if as_published:
@@ -108,9 +163,6 @@ def tune(
     spec = make_spec(given, str(study_file or "command line"))
     spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
     if dry_run:
-        tuning.print_plan(spec, home, as_json=as_json)
+        tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
-    run = tuning.run_study if spec.online is None else tuning.run_online
-    document = run(spec, home, note)
-    if as_json:
-        print_json(document)
+    tuning.run(spec, home, note, verbose=verbose, as_json=as_json)

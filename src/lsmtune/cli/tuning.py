@@ -1,23 +1,25 @@
-"""The work behind `lsmtune tune`, apart from its flags so that `--help` stays quick."""
+"""The work of `lsmtune tune`; a module of its own so that `--help` is quick."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.common import print_json, say, write_file
+from lsmtune.cli.baseline import baseline_lines
+from lsmtune.cli.common import print_json, say_all, write_file
 from lsmtune.cli.exporting import deployment, online_file
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
-from lsmtune.cli.progress import progress
+from lsmtune.cli.progress import progress, working
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page
-from lsmtune.spec import Ground, StudySpec
+from lsmtune.report.words import Ratio
+from lsmtune.spec import Ground, StudySpec, read_study_file
 from lsmtune.store.home import Home
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study
@@ -28,8 +30,22 @@ from lsmtune.units import format_bytes
 from lsmtune.workloads import PRESETS
 
 
+def given_settings(
+    study_file: Path | None, flags: Mapping[str, Any], workload: str | None, num: int | None
+) -> dict[str, Any]:
+    """Return the settings of the study file, replaced by those of the flags."""
+    given = read_study_file(study_file) if study_file else {}
+    given |= {key: value for key, value in flags.items() if value is not None}
+    if workload is not None or num is not None:
+        given["workload"] = merged_workload(given.get("workload"), workload, num)
+    return given
+
+
 def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
-    """The workload of the study file with what the flags say on top; what is none stays so."""
+    """Return the workload of the study file with the values of the flags.
+
+    A value of the wrong type is returned unchanged.
+    """
     if not isinstance(given, str | dict | None):
         return given
     table = {"name": given} if isinstance(given, str) else dict(given or {})
@@ -41,7 +57,7 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
 
 
 def name_program(given: dict[str, Any], db_bench: str | None) -> None:
-    """Put the db_bench of the flag into the settings, where db_bench is what runs the load."""
+    """Put the db_bench of the flag into the settings, if the engine is rocksdb."""
     load = given.get("workload")
     name = load.get("name") if isinstance(load, dict) else load
     own = PRESETS[name].engine if isinstance(name, str) and name in PRESETS else "rocksdb"
@@ -50,30 +66,41 @@ def name_program(given: dict[str, Any], db_bench: str | None) -> None:
 
 
 def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
-    """Put the knobs that measured runs found to matter in the place of `top:N` or `lasso:N`."""
+    """Replace `top:N` or `lasso:N` by the N knobs that matter most in measured runs."""
     wanted = given.get("knobs")
     if not isinstance(wanted, str) or not wanted.startswith(("top:", "lasso:")):
         return
     from lsmtune.cli.ranked_knobs import ranked_knobs
 
-    knobs, source = ranked_knobs(wanted, given, home)
-    tell(f"knobs: {wanted} of {source}: {knobs}")
+    with working(f"ranking the knobs for {wanted}"):
+        knobs, source = ranked_knobs(wanted, given, home)
+    tell(f"knobs: {wanted} from {source}: {knobs}")
     given["knobs"] = knobs
 
 
-def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Tune, verify, write page and options, tell where they are; the JSON of `show`."""
+def run(
+    spec: StudySpec, home: Path, tell: Callable[[str], None], *, verbose: bool, as_json: bool
+) -> None:
+    """Tune, between runs or online; print the JSON document if requested."""
+    if spec.online is not None:
+        document = run_online(spec, home, tell)
+    else:
+        document = run_study(spec, home, tell, verbose=verbose)
+    if as_json:
+        print_json(document)
+
+
+def run_study(
+    spec: StudySpec, home_path: Path, tell: Callable[[str], None], *, verbose: bool = False
+) -> dict[str, Any]:
+    """Tune, verify, write page and files, print where they are; return the JSON of `show`."""
     for table, given in (("screen", spec.screen), ("sweep", spec.sweep)):
         if given is not None:
-            raise UserError(
-                f"{table}: a study with this table is no search; `lsmtune {table}` runs it"
-            )
+            raise UserError(f"[{table}]: `tune` cannot run it; use `lsmtune {table}`")
     engine = make_engine(spec.engine, spec.program, spec.tikv)
-    found = described(spec, engine)  # what is wrong is told before a folder is made
-    for remark in found[1].base.notes:
+    found = described(spec, engine)  # before a folder is made: it finds mistakes
+    for remark in baseline_lines(found[1].base, verbose=verbose):
         tell(f"baseline: {remark}")
-    if left_out := found[1].base.left_out:
-        tell(f"baseline: {len(left_out)} options of {spec.base} are left out")
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with (
@@ -83,43 +110,43 @@ def run_study(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> 
             study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.pairs:
                 verify_contenders(study)
-        view = read_study(home, spec.name)
-        results = home.path / "results" / spec.name
-        write_file(results / "report.html", render_page(view), "page")
+        with working("writing the page"):
+            view = read_study(home, spec.name)
+            results = home.path / "results" / spec.name
+            write_file(results / "report.html", render_page(view), "page")
         for line in summary_lines(view):
             tell(line)
-        tell(f"page:    {results / 'report.html'}")
+        tell(f"page:            {results / 'report.html'}")
         if view.best_trial is not None:
             files = deployment(home, view)
             write_file(results / files.name, files.options, "options")
             write_file(results / f"{files.name}.back", files.back, "options")
-            tell(f"options: {results / files.name}  (the way back: {files.name}.back)")
+            tell(f"file to deploy:  {results / files.name}")
+            tell(f"file to undo:    {results / files.name}.back")
         return show_document(view)
 
 
 def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Tune a running engine, tell each step, write what is kept; the steps as JSON."""
+    """Tune a running engine, print each step, write the result; return the steps as JSON."""
     table = spec.online or Online()
     engine = make_engine(spec.engine, spec.program, spec.tikv)
     if not isinstance(engine, MyRocks):
-        raise UserError(f"online: the engine {spec.engine} is tuned between runs only")
+        raise UserError(f"online: not supported by engine {spec.engine}; supported: myrocks")
     found = described(spec, engine)
     steps: list[Step] = []
 
-    def told(step: Step) -> None:
+    def on_step(step: Step) -> None:
         steps.append(step)
-        cost = "" if step.cost is None else f" {step.cost.median:.3f} x ({step.cost.low:.3f} to "
-        cost += "" if step.cost is None else f"{step.cost.high:.3f}) of what was set,"
-        tell(f"change {step.number} of {spec.trials}:{cost} {step.judgement}: {step.reason}")
+        tell(_step_line(step, spec.trials))
 
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
-            kept = tune_online(study, engine, table, told)
+            kept = tune_online(study, engine, table, on_step)
             base = study.space.default()
         path = home.path / "results" / spec.name / "my.cnf"
         write_file(path, online_file(home, spec.name, kept), "options")
-    tell(f"options: {path}")
+    tell(f"file to deploy:  {path}")
     return {
         "study": spec.name,
         "kept": kept.differing(base),
@@ -138,28 +165,35 @@ def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) ->
     }
 
 
+def _step_line(step: Step, trials: int) -> str:
+    line = f"change {step.number} of {trials}: {step.judgement}: {step.reason}"
+    if step.cost is None:
+        return line
+    return f"{line}; objective {Ratio.of(step.cost)} of before"
+
+
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
-    """The engine and what the study stands on; UserError for what cannot be used."""
-    with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
+    """Describe the engine and the baseline; UserError for what cannot be used."""
+    starting = f"starting {spec.engine} to read its version and options"
+    with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder, working(starting):
         return describe(spec, engine, Path(folder))
 
 
 def check_space(spec: StudySpec, home: Home) -> None:
-    """UserError where the home's disk may not hold what trials write."""
+    """Raise UserError if the disk of the home may be too small for the trials."""
     needed, free = disk_bytes(spec), free_bytes(home.path)
     if free < needed:
         raise UserError(
-            f"--home {home.path}: {format_bytes(free)} are free there, and the load may need "
-            f"{format_bytes(needed)}; name another --home or a smaller --num"
+            f"--home {home.path}: {format_bytes(free)} free, the trials may need "
+            f"{format_bytes(needed)}; use another --home or a smaller --num"
         )
 
 
-def print_plan(spec: StudySpec, home: Path, *, as_json: bool) -> None:
-    """Print what `tune` would do; the engine is only asked for its options."""
+def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = False) -> None:
+    """Print what `tune` would do; the engine only reports its options."""
     facts, ground = described(spec, make_engine(spec.engine, spec.program, spec.tikv))
     space = spec.space(ground)
     if as_json:
         print_json(plan_document(spec, home, facts, ground, space))
         return
-    for line in plan_lines(spec, home, facts, ground, space):
-        say(line)
+    say_all(plan_lines(spec, home, facts, ground, space, verbose=verbose))

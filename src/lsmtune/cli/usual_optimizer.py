@@ -1,4 +1,4 @@
-"""What searches where the user names no optimizer."""
+"""The default optimizer."""
 
 from pathlib import Path
 
@@ -10,9 +10,9 @@ _LED = "guided"
 
 
 def with_usual_optimizer(spec: StudySpec, home_path: Path) -> StudySpec:
-    """The spec with `guided` where its load is simulated.
+    """Return the spec with `guided` if the simulator supports its workload.
 
-    A study that has begun with another optimizer keeps to what it would have without.
+    A study that was started with another optimizer keeps the normal default.
     """
     if not _is_simulated(spec) or _begun_with(home_path, spec.name) != _LED:
         return spec
@@ -20,7 +20,7 @@ def with_usual_optimizer(spec: StudySpec, home_path: Path) -> StudySpec:
 
 
 def _begun_with(home_path: Path, study: str) -> str:
-    """The optimizer of the study, where there is one; a new one begins with `guided`."""
+    """The optimizer of an existing study; `guided` for a new one."""
     if not is_home(home_path):
         return _LED
     with Home(home_path, create=False) as home:
@@ -29,7 +29,7 @@ def _begun_with(home_path: Path, study: str) -> str:
 
 
 def _is_simulated(spec: StudySpec) -> bool:
-    """Whether the simulator knows the store and the load; what it is asked for shows later."""
+    """Whether the simulator supports engine and workload; objectives are checked later."""
     load = spec.workload
     return (
         spec.engine == "rocksdb"

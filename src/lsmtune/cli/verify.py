@@ -1,24 +1,29 @@
-"""`lsmtune verify`: the winner against the base again."""
+"""`lsmtune verify`: pairs of runs, winner against baseline."""
 
 from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say
+from lsmtune.cli.common import DEFAULT_HOME, Json, OtherTrial, StudyName, print_json, say_all
 from lsmtune.cli.common import Home as HomePath
 
 
 def verify(
     study: StudyName,
-    scale: Annotated[str | None, typer.Option(help="another scale, e.g. 1")] = None,
-    num: Annotated[int | None, typer.Option(help="another number of records")] = None,
-    trial: Annotated[
-        int | None, typer.Option(help="another trial than the winner, by its number")
+    scale: Annotated[
+        str | None, typer.Option(help="Size of the tree, e.g. 1/64 or 1 [that of the study].")
     ] = None,
+    num: Annotated[
+        int | None, typer.Option(help="Records of the workload [those of the study].")
+    ] = None,
+    trial: OtherTrial = None,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Verify a study's winner against its base in pairs of runs; a gain needs an interval."""
+    """Measure a study's winner against its baseline in new pairs of runs.
+
+    Each pair has its own workload seed. A gain is claimed only if its 95 % interval excludes 1.
+    """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.cli.progress import progress
     from lsmtune.cli.showing import show_document, summary_lines
@@ -42,5 +47,4 @@ def verify(
     if as_json:
         print_json(show_document(view))
         return
-    for line in summary_lines(view):
-        say(line)
+    say_all(summary_lines(view))

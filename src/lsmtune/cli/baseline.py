@@ -1,0 +1,19 @@
+"""Remarks about the baseline of a study."""
+
+from lsmtune.trials import Base
+
+_SEE = "`lsmtune tune --verbose` lists them"
+
+
+def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
+    """Return the remarks about the baseline; the options that are left out are one line.
+
+    With `verbose`, each option that is left out has a line of its own with the reason.
+    """
+    lines = list(base.notes)
+    if count := len(base.left_out):
+        what = "1 option of the file is" if count == 1 else f"{count} options of the file are"
+        end = ":" if verbose else f"; {_SEE}" if count > 1 else f"; {_SEE.replace('them', 'it')}"
+        lines.append(f"{what} left out{end}")
+        lines += [f"  {option}" for option in base.left_out] if verbose else []
+    return lines

@@ -1,0 +1,56 @@
+"""The group of all commands: help by topic, and the nearest right word for a wrong one."""
+
+import re
+from typing import Any
+
+from typer.core import TyperGroup
+
+from lsmtune.errors import UserError, unknown_word
+
+_COMMAND_WIDTH = 12
+_WRONG_VALUE = re.compile(r"Invalid value for '?(.+?)'?(?: / .+)?: (.*)")
+_NO_CHOICE = re.compile(r"'(.*)' is not one of .*")
+_ONE_LINE = 200
+"""More characters than any short help has, so that none is cut."""
+
+
+class Program(TyperGroup):
+    """The commands of lsmtune; `rich_help_panel` of a command names its topic."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands below the topics, in the order in which they were added."""
+        topics: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            topic = str(command.rich_help_panel)
+            text = command.get_short_help_str(_ONE_LINE)
+            topics.setdefault(topic, []).append((name.ljust(_COMMAND_WIDTH), text))
+        for topic, rows in topics.items():
+            with formatter.section(topic):
+                formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: Any, args: Any) -> Any:
+        """Return the command that the arguments name; UserError for an unknown one."""
+        name = args[0]
+        is_command = name in self.commands or name.startswith("-")
+        if not is_command and not ctx.resilient_parsing:
+            raise UserError(unknown_word("command", name, self.commands))
+        return super().resolve_command(ctx, args)
+
+
+def usage_message(error: Any) -> str:
+    """Return the message of an error in the arguments, in one line."""
+    if hasattr(error, "possibilities"):  # an unknown option
+        command: Any = error.ctx.command
+        names = [name for option in command.get_params(error.ctx) for name in option.opts]
+        known = [name for name in names if name.startswith("--")]
+        return unknown_word("option", error.option_name, known, f"{error.ctx.command_path} --help")
+    text = error.format_message() if hasattr(error, "format_message") else str(error)
+    text = " ".join(text.replace("Value error, ", "").split())
+    if (found := _WRONG_VALUE.fullmatch(text)) is None:
+        return text[:1].lower() + text[1:].rstrip(".")
+    place, problem = found[1], found[2]
+    if (wrong := _NO_CHOICE.fullmatch(problem)) is not None:
+        choices = [str(choice) for choice in error.param.type_descriptor.choices]
+        return f"{place}: {unknown_word('value', wrong[1], choices)}"
+    return f"{place}: {problem[:1].lower()}{problem[1:]}"

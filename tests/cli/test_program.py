@@ -1,0 +1,166 @@
+"""The program as a whole: help by topic, version, completion, the nearest word for a wrong one."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fakes.fake_db_bench import install
+from lsmtune import __version__
+from lsmtune.cli.main import run
+
+TOPICS = ["Tune", "Understand a LOG", "Study", "Predict", "Compare", "Set up"]
+COMMANDS = [
+    "tune", "show", "trials", "verify", "report", "export", "dashboard", "inspect", "screen",
+    "importance", "sweep", "reproduce", "simulate", "compare", "doctor", "knobs", "workloads",
+    "optimizers", "schema",
+]  # fmt: skip
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run([*arguments]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def test_program_without_arguments_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = {printed(capsys, *arguments) for arguments in ([], ["-h"], ["--help"])}
+    assert len(texts) == 1
+
+
+def test_help_lists_each_command_once_below_its_topic(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys)
+    topics = [line[:-1] for line in text.splitlines() if re.fullmatch(r"\S.*:", line)]
+    assert topics == ["Options", *TOPICS]
+    assert re.findall(r"^  ([a-z]+)  ", text, re.MULTILINE) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_have_a_short_flag_for_help(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert printed(capsys, command, "-h") == printed(capsys, command, "--help")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_help_fits_the_terminal(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for command in ([], *([name] for name in COMMANDS)):
+        assert max(map(len, printed(capsys, *command, "-h").splitlines())) <= width
+
+
+def test_version_names_lsmtune_simulator_and_rocksdb(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "db_bench"
+    program.write_text("#!/bin/sh\necho db_bench version 9.8.7\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("LSMTUNE_DB_BENCH", str(program))
+    lines = printed(capsys, "--version").splitlines()
+    assert lines[0].split() == ["lsmtune", __version__]
+    assert lines[1].startswith("simulator ")
+    assert lines[2].split() == ["RocksDB", "9.8.7", f"({program})"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [(None, "not found"), ("#!/bin/sh\nexit 3\n", "unknown version")]
+)
+def test_version_without_a_working_db_bench_does_not_fail(
+    text: str | None, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    program = tmp_path / "db_bench"
+    if text is not None:
+        program.write_text(text)
+        program.chmod(0o755)
+    monkeypatch.setenv("LSMTUNE_DB_BENCH", str(program))
+    assert expected in printed(capsys, "--version").splitlines()[2]
+
+
+def test_version_without_the_simulator_does_not_fail(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "not built" in printed(capsys, "--version").splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong", "near"),
+    [
+        (["inspct"], "inspct", "inspect"),
+        (["--hlep"], "--hlep", "--help"),
+        (["trials", "s", "--jsn"], "--jsn", "--json"),
+        (["tune", "--bugdet", "3m"], "--bugdet", "--budget"),
+        (["export", "s", "--format", "option"], "option", "options"),
+        (["reproduce", "sst-sice"], "sst-sice", "sst-size"),
+        (["compare", "gp-ucp", "random", "--reference", "randon"], "randon", "random"),
+        (["simulate", "--set", "blok_size=4KiB"], "blok_size", "block_size"),
+        (["simulate", "--set", "compaction_style=univrsal"], "univrsal", "universal"),
+    ],
+)
+def test_wrong_word_is_answered_with_the_nearest(
+    arguments: list[str], wrong: str, near: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("lsmtune.cli.comparing.make_optimizer", lambda name: None)
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.search(rf"{wrong!r}.*{near!r}\?", err)
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("lsmtune insp", ["inspect"]),
+        ("lsmtune tune --bud", ["--budget"]),
+        ("lsmtune export s --format my", ["my.cnf"]),
+    ],
+)
+def test_shell_completes_commands_flags_and_values(words: str, completed: list[str]) -> None:
+    place = len(words.split()) - 1
+    environment = os.environ | {
+        "_LSMTUNE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place),
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", "from lsmtune.cli.main import main; main()"], env=environment,
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout.split(), done.stderr) == (completed, "")
+
+
+def test_completion_script_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["--show-completion", "bash"])
+    assert ended.value.code == 0
+    assert "_LSMTUNE_COMPLETE" in capsys.readouterr().out
+
+
+def test_help_imports_no_slow_package() -> None:
+    """Otherwise it would take longer than the 0.3 s that users wait for it."""
+    code = (
+        "import sys\nfrom lsmtune.cli.main import run\nrun(['--help'])\n"
+        "print([m for m in ('numpy', 'pydantic', 'rich', 'scipy', 'plotly') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_fake_db_bench_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relative path is shown as an absolute one."""
+    install(tmp_path / "bin")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LSMTUNE_DB_BENCH", "bin/db_bench")
+    line = printed(capsys, "--version").splitlines()[2]
+    assert f"({tmp_path / 'bin' / 'db_bench'})" in line

@@ -1,0 +1,78 @@
+"""Progress of long work, and what is said of the baseline: always on standard error."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from lsmtune.cli.baseline import baseline_lines
+from lsmtune.cli.progress import progress, working
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
+from lsmtune.studies.study import open_study
+from lsmtune.trials import Base
+
+
+def test_work_in_a_pipe_prints_a_line_per_phase(capsys: pytest.CaptureFixture[str]) -> None:
+    with working("reading", delay_s=0.05) as show:
+        time.sleep(0.3)
+        show("reading")
+        show("fitting")
+    out, err = capsys.readouterr()
+    assert (out, err.splitlines()) == ("", ["reading", "fitting"])
+
+
+def test_quick_work_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with working("reading") as show:
+        show("fitting")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_failed_work_ends_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="wrong"), working("reading", delay_s=0.05):
+        raise ValueError("wrong")
+    time.sleep(0.2)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_study_in_a_pipe_prints_a_line_per_phase_and_trial(
+    tmp_path: Path, own_host: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = StudySpec(
+        study="s", optimizer="random", trials=2, base_runs=2, finalists=1, repeats=1, pairs=0
+    )
+    engine = ScriptedEngine(lambda _: measured(write_amp=2.0))
+    with (
+        Home(tmp_path / "home", create=True) as home,
+        progress(spec) as listener,
+        open_study(home, spec, engine, listener) as study,
+    ):
+        study.tune()
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert out == ""
+    phases = [line for line in lines if line.startswith("study s: ")]
+    assert len(phases) == len(set(phases)) >= 2
+    assert lines[0] == phases[0]
+    assert sum("write_amp 2" in line for line in lines) >= 4
+    assert "\x1b" not in err
+
+
+OPTIONS = tuple(f"option_{number} = 1: unknown" for number in range(56))
+
+
+def test_options_that_are_left_out_are_one_line_with_their_number() -> None:
+    base = Base(options="", settings={}, notes=("the version",), left_out=OPTIONS)
+    lines = baseline_lines(base, verbose=False)
+    assert lines[0] == "the version"
+    assert len(lines) == 2
+    assert "56" in lines[1]
+    assert "--verbose" in lines[1]
+
+
+def test_verbose_lists_the_options_that_are_left_out() -> None:
+    base = Base(options="", settings={}, left_out=OPTIONS)
+    lines = baseline_lines(base, verbose=True)
+    assert [line.strip() for line in lines[1:]] == list(OPTIONS)
+    assert baseline_lines(Base(options="", settings={}), verbose=True) == []
