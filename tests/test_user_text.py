@@ -158,13 +158,14 @@ def test_message_texts(tool: Any, tmp_path: Path) -> None:
 
 def test_html_texts(tool: Any) -> None:
     page = (
-        "<title>No.</title><style>a {}</style><h1>Top</h1><p>A <b>bold</b> word\nis <code>x; y</code>"
+        "<title>No.</title><style>a {}</style><h1>Top</h1>"
+        "<p>A <b>bold</b> one\nis <code>x; y</code>"
         ".</p>\n<h4>Not above</h4><div>Cells:<span> inline</span><p>Own text.</p></div>"
         '<script type="application/json">{"a": "b."}</script><h2>Next</h2><td>1.5\u2060 s</td>'
     )
     assert [(t.line, t.heading, t.text) for t in tool.html_texts(page, "a.html")] == [
         (1, "a.html", "Top"),
-        (1, "Top", "A bold word is `x; y`."),
+        (1, "Top", "A bold one is `x; y`."),
         (3, "Top", "Not above"),
         (3, "Top", "Cells: inline"),
         (3, "Top", "Own text."),
