@@ -1,0 +1,196 @@
+"""Tests of scripts/user_text.py: which text it finds, where sentences end, what it counts."""
+# ruff: noqa: RUF001 - users read typographic characters
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(name="tool")
+def _tool(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    yield import_module("user_text")
+    sys.modules.pop("user_text")
+
+
+def _split(tool: Any, text: str) -> list[str]:
+    return [sentence for _, sentence in tool.split_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["One fact.", "Another fact."],
+        ["Use a size, e.g. 64MiB, i.e. a small one.", "db_bench then starts."],
+        ["It waits 0.25 s at level 0.", "Then it ends."],
+        ["RocksDB 7.8.3 wrote `a. B`.", "Edit my.cnf.", "`lsmtune` reads it."],
+        ["Really?", "Yes!", '"A quote."', "(A bracket.)", "The end"],
+        ["It fails ... and goes on."],
+        ["Jin et al. 2022 measured it vs. a default."],
+        ["1. First, stop the store."],
+    ],
+)
+def test_split_sentences(tool: Any, sentences: list[str]) -> None:
+    assert _split(tool, " ".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Three plain words.", 3),
+        ("It takes 5.2 s for 64 MiB.", 5),
+        ("Run `lsmtune tune --trials 5` now.", 3),
+        ("0.66 × (0.64–0.68)", 0),
+        ("read-ahead and/or https://example.org/a/b", 3),
+    ],
+)
+def test_count_words(tool: Any, text: str, words: int) -> None:
+    assert tool.count_words(text) == words
+
+
+def test_count_semicolons_leaves_out_code(tool: Any) -> None:
+    assert tool.count_semicolons("one; two; `a; b`") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("a word (an aside) and (another [with more words])", 3),
+        ("gain (0.64–0.68) or (-0.61–0.14), after (5 MiB), in (95 %), of (2022)", 0),
+        ("see (`code`), (--flag), (my.cnf), (write_buffer_size), [online], file(s), x^(N-1)", 0),
+        ("open ( and closed", 0),
+    ],
+)
+def test_count_brackets(tool: Any, text: str, pairs: int) -> None:
+    assert tool.count_brackets(text) == pairs
+
+
+def test_count_brackets_leaves_out_links(tool: Any) -> None:
+    text = tool.plain_markdown("A [page](a.md) (see [there](b.md)) and (an aside).")
+    assert tool.count_brackets(text) == 1
+    assert tool.shown(text) == "A page (see there) and (an aside)."
+
+
+PAGE = """\
+# Title
+
+Two lines that
+are *one* sentence. A **second** one.
+
+```
+no prose here.
+```
+<!-- hidden text. -->
+
+## Part
+
+- An item ends here.
+  It goes on.
+
+    indented = continuation of the item.
+
+Plain.
+
+    code = "is not prose."
+
+| head | meaning |
+|---|---|
+| a cell | This cell is a sentence. |
+"""
+
+
+def test_markdown_texts(tool: Any) -> None:
+    found = tool.find_sentences(tool.markdown_texts(PAGE, "a.md"), "docs")
+    assert [(s.line, s.heading, s.shown) for s in found] == [
+        (3, "Title", "Two lines that are one sentence."),
+        (4, "Title", "A second one."),
+        (13, "Title / Part", "An item ends here."),
+        (14, "Title / Part", "It goes on."),
+        (16, "Title / Part", "indented = continuation of the item."),
+        (24, "Title / Part", "This cell is a sentence."),
+    ]
+
+
+SOURCE = '''\
+"""Docstring of a module."""
+import re
+
+FLAG = typer.Option(help="Number of the "
+    "trials to run.")
+
+def tune(a):
+    """Docstring of the command."""
+    if a == "no text of messages" or re.match("also no such text", a):
+        raise UserError(f"{a}: cannot read {a!r}; " + f"use {'one of these files' if a else a}")
+
+def helper():
+    """Docstring of a function."""
+'''
+
+
+def test_message_texts(tool: Any, tmp_path: Path) -> None:
+    files = {
+        "cli/tune.py": SOURCE,
+        "cli/main.py": "app.command()(tune.tune)",
+        "report/page.py": "TEXT = 'this builds a page'",
+        "report/export.py": "TEXT = 'this writes a file'",
+        "knobs/catalogue/a.toml": '[[knob]]\nname = "x"\ntrade = "more memory, fewer reads"\n',
+    }
+    for name, text in files.items():
+        path = tmp_path / "src" / "lsmtune" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = tool.find_sentences(tool.message_texts(tmp_path), "messages")
+    assert [(s.line, s.heading, s.shown, s.complete) for s in found] == [
+        (4, "lsmtune/cli/tune.py: FLAG", "Number of the trials to run.", True),
+        (7, "lsmtune tune --help", "Docstring of the command.", True),
+        (10, "lsmtune/cli/tune.py: tune", "…: cannot read …; use …", True),
+        (10, "lsmtune/cli/tune.py: tune", "one of these files", False),
+        (1, "lsmtune/report/export.py: TEXT", "this writes a file", True),
+        (3, "x", "more memory, fewer reads", True),
+    ]
+
+
+def test_html_texts(tool: Any) -> None:
+    page = (
+        "<title>No.</title><style>a {}</style><h1>Top</h1>"
+        "<p>A <b>bold</b> one\nis <code>x; y</code>"
+        ".</p>\n<h4>Not above</h4><div>Cells:<span> inline</span><p>Own text.</p></div>"
+        '<script type="application/json">{"a": "b."}</script><h2>Next</h2><td>1.5\u2060 s</td>'
+    )
+    assert [(t.line, t.heading, t.text) for t in tool.html_texts(page, "a.html")] == [
+        (1, "a.html", "Top"),
+        (1, "Top", "A bold one is `x; y`."),
+        (3, "Top", "Not above"),
+        (3, "Top", "Cells: inline"),
+        (3, "Top", "Own text."),
+        (3, "Top", "Next"),
+        (3, "Next", "1.5 s"),
+    ]
+
+
+def test_counts_check_and_sample(
+    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme, root = tmp_path / "README.md", ["--root", str(tmp_path)]
+    readme.write_text("# A\n\nThis is a short sentence. " + "This is another one of them. " * 2)
+    assert tool.main(["counts", "docs", "--check", *root]) == 0
+    assert tool.main(["sample", "docs", "--seed", "2", "-n", "9", *root]) == 0
+    assert "2. **A**" in capsys.readouterr().out
+    assert tool.main(["dump", str(tmp_path / "out"), *root, "--pages", str(tmp_path)]) == 0
+    assert (tmp_path / "out" / "docs.md").read_text().count("sentence") == 1
+    for bad in ("word " * 26 + ".", "Here are a; b; and c.", "Two (odd) pairs (of them)."):
+        readme.write_text(bad)
+        assert tool.main(["counts", "docs", *root]) == 0
+        capsys.readouterr()
+        assert tool.main(["counts", "docs", "--check", "--list", *root]) == 1
+        assert "README.md:1: " in capsys.readouterr().out
+
+
+def test_counts_check_fails_without_pages(tool: Any, tmp_path: Path) -> None:
+    assert tool.main(["counts", "pages", "--check", "--root", str(tmp_path)]) == 1
