@@ -59,7 +59,7 @@ def test_any_trial_is_exported_as_toml(home: Path, capsys: pytest.CaptureFixture
     assert back["store"] == "rocksdb"
     flags[3] = "options"
     assert run(["export", "s", *flags]) == 2
-    assert "allowed: toml" in capsys.readouterr().err
+    assert "available: toml" in capsys.readouterr().err
 
 
 def test_there_is_a_page(home: Path, tmp_path: Path) -> None:

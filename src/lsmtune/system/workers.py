@@ -1,4 +1,4 @@
-"""Processes that compute side by side, and end with whoever waits for them."""
+"""Processes that compute at the same time, and end with the process that waits for them."""
 
 import multiprocessing
 import signal
@@ -9,17 +9,18 @@ from contextlib import contextmanager
 
 @contextmanager
 def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool of so many processes; what they compute is dropped when the context is left by force.
+    """Yield a pool of `jobs` processes; an exception in the context drops their work.
 
-    A Ctrl-C reaches a terminal's whole group; the caller alone tells of it, and ends the workers.
+    A Ctrl-C reaches a terminal's whole group: only the caller reports it, and ends the workers.
     """
     pool = ProcessPoolExecutor(jobs, initializer=_leave_signals_to_caller)
     try:
         yield pool
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
         for worker in multiprocessing.active_children():
             worker.terminate()
+        # Waiting ends the pool's own thread; at exit it would use pipes that are closed.
+        pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
 
