@@ -329,8 +329,8 @@ def _claims(recipe: dict[str, Any]) -> str:
     """Return the published statements with what was found here."""
     parts = recipe.get("parts", {"rocksdb": recipe})
     ran = (
-        f"{part}: {one['experiment']['runs']} runs in {one['experiment']['blocks']} blocks, "
-        f"{one['experiment']['failed']} failed"
+        f"- {part}: {one['experiment']['runs']} runs in {one['experiment']['blocks']} blocks, "
+        f"{one['experiment']['failed']} failed\n"
         for part, one in parts.items()
     )
     # A search recommends a value; an experiment only judges.
@@ -341,11 +341,9 @@ def _claims(recipe: dict[str, Any]) -> str:
     else:
         del columns["here"]
     rows = [[claim[key] for key in columns] for claim in recipe["claims"]]
-    stores = "; stores: RocksDB 7.8.3, LevelDB 1.23, LMDB 0.9.24" if "stores" in recipe else ""
-    on_mysql = f"; {MYROCKS}" if "MariaDB" in json.dumps(recipe) else ""
-    return (
-        f"{ROCKSDB}{on_mysql}{stores}. {', '.join(ran)}.\n\n{_table(list(columns.values()), rows)}"
-    )
+    stores = " Stores: RocksDB 7.8.3, LevelDB 1.23, LMDB 0.9.24." if "stores" in recipe else ""
+    on_mysql = f" {MYROCKS}." if "MariaDB" in json.dumps(recipe) else ""
+    return f"{ROCKSDB}.{on_mysql}{stores}\n\n{''.join(ran)}\n{_table(list(columns.values()), rows)}"
 
 
 def _case(case: dict[str, Any]) -> str:

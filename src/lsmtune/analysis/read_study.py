@@ -195,7 +195,16 @@ def _representative(
 def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     own = f"your file {spec.base}" if spec.base else "the engine's defaults"
     cache = () if spec.cache is None else (f"block cache: {spec.cache} at scale 1",)
-    return (own, *cache, *(base.notes if base else ()))
+    if base is None:
+        return (own, *cache)
+    count = len(base.left_out)
+    options = "option is" if count == 1 else "options are"
+    left_out = (
+        (f"{count} {options} left out: `lsmtune tune --verbose --dry-run` lists them",)
+        if count
+        else ()
+    )
+    return (own, *cache, *base.notes, *left_out)
 
 
 def _memory_limit(spec: StudySpec, base_runs: Sequence[StoredTrial]) -> int:

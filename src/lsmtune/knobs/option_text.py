@@ -186,7 +186,7 @@ def with_field(text: str, field: str, value: str) -> str:
     """The struct text with one field set, all others as they were; ParseError for another text."""
     fields = struct_fields(text)
     if fields is None:
-        raise ParseError(f"{field} cannot be set in {text!r}; use the form {{name=value;}}")
+        raise ParseError(f"{field} cannot be set in {text!r}; write it as {{name=value}}")
     return "{" + "".join(f"{name}={told};" for name, told in {**fields, field: value}.items()) + "}"
 
 

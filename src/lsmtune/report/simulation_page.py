@@ -224,7 +224,7 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
                 times,
                 f"With more than {_MANY_KEYS:,} keys, only one key in several is simulated.",
                 "Writes are simulated. The cost of reads is not.",
-                "The documentation lists the errors against real runs (docs/simulator.md).",
+                "The documentation lists the errors against real runs (docs/explanation/simulator.md).",
                 *(f"Workload: {text}" for text in workload_text(run.workload)),
             ]
         ),
