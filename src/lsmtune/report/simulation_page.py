@@ -16,7 +16,7 @@ _SHOWN = ("write_amp", "live_sst_bytes", "peak_space_bytes", "load_s", "settle_s
           "stall_s", "cpu_s")  # fmt: skip
 _COMPARED = {"write_amp": "write amplification", "live_sst_bytes": "space", "total_s": "time"}
 _STEPS = 1000
-_MANY_KEYS = 262_144
+_FOLLOWED_KEYS = 65_536  # MOST_FOLLOWED in native/lsmsim/src/load.rs
 _SPEEDS = {"0.25": "0.25 \N{MULTIPLICATION SIGN}", "1": "normal", "4": "4 \N{MULTIPLICATION SIGN}"}
 _TERMS = (
     (
@@ -222,9 +222,9 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
         items(
             [
                 times,
-                f"With more than {_MANY_KEYS:,} keys, only one key in several is simulated.",
-                "Writes are simulated. The cost of reads is not.",
-                "The documentation lists the errors against real runs (docs/explanation/simulator.md).",
+                f"At most {_FOLLOWED_KEYS:,} keys are simulated; each represents several.",
+                "The pictures show the writes. Reads are simulated after them.",
+                "Errors against real runs: see docs/explanation/simulator.md.",
                 *(f"Workload: {text}" for text in workload_text(run.workload)),
             ]
         ),
