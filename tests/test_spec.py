@@ -137,7 +137,7 @@ def test_a_workload_may_be_named_instead_of_described() -> None:
         ({"protocol": {"wait": 5}}, ["protocol.wait: ", "'wait'", "probe_reads"]),
         ({"workload": {"num": 5}}, ["workload.num = 5", "1000"]),
         ({"workload": "ycsb-z"}, ["ycsb-z", "fillrandom"]),
-        ({"trials": 0}, ["trials = 0", "greater than or equal to 1"]),
+        ({"trials": 0}, ["trials = 0", "at least 1"]),
         ({"trials": "many"}, ["trials = 'many'", "integer"]),
         ({"engine": "leveldb"}, ["engine: ", "'leveldb'", "rocksdb, myrocks"]),
         ({"trails": 5}, ["trails: ", "'trials'"]),

@@ -8,7 +8,9 @@ and keeps its traceback.
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_MAX_LISTED = 32
+_MAX_LISTED = 24
+_MAX_LISTED_ALWAYS = 40
+_SIMILAR = 6
 
 
 class LsmtuneError(Exception):
@@ -27,14 +29,15 @@ def unknown_word(kind: str, word: object, allowed: Iterable[str], see: str = "")
     """Return the message for a word that is not one of the allowed ones.
 
     It offers the most similar allowed word. `see` is a command that lists the allowed words; it
-    replaces a list that is too long for one sentence. A long list is left out, too, if a similar
-    word was found.
+    replaces a list that is too long for one sentence. Without it, a long list becomes the similar
+    words if there are any.
     """
     names = list(allowed)
     near = get_close_matches(str(word), names, n=1)
     text = f"unknown {kind} {word!r}" + (f"; did you mean {near[0]!r}?" if near else ";")
-    if near and not see and len(names) > _MAX_LISTED:
-        return text
     if see and len(names) > _MAX_LISTED:
         return f"{text} {'See' if near else 'see'} `{see}`"
+    if near and len(names) > _MAX_LISTED_ALWAYS:
+        others = get_close_matches(str(word), names, n=_SIMILAR, cutoff=0.5)[1:]
+        return text + (f" Also similar: {', '.join(others)}" if others else "")
     return f"{text} {'Available' if near else 'available'}: {', '.join(names)}"

@@ -330,8 +330,8 @@ def _malformed(text: str) -> str:
     """Return the message for a text that is not a constraint; it names a known metric's unit."""
     first = re.match(r"\s*(\w+)", text)
     limited = METRICS.get(canonical(first[1])) if first else None
-    unit = f"{_unit_text(limited)}; " if limited is not None else ""
+    unit = f" ({_unit_text(limited)})" if limited is not None else ""
     return (
-        f"limit: invalid limit {text!r}; {unit}use METRIC <= NUMBER, METRIC <= NUMBER * base, "
-        "METRIC >= …, or METRIC <= none for no limit"
+        f"limit: invalid constraint {text!r}; use METRIC <= NUMBER, METRIC <= NUMBER * base, "
+        f"the same with >=, or METRIC <= none for no constraint{unit}"
     )

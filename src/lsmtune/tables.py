@@ -26,6 +26,15 @@ _ADDRESS = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}")
 """Host and port; nothing else, so that it never contains a password."""
 
 
+_PLAINER = {
+    "Input should be": "must be",
+    "a valid integer, unable to parse string as an integer": "an integer",
+    "a valid number, unable to parse string as a number": "a number",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+}
+"""Wordings of pydantic and the plainer ones that users read."""
+
 _NO_TABLE = frozenset({"dict_type", "model_type", "model_attributes_type"})
 
 
@@ -42,7 +51,9 @@ def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> s
         return f"{key}: {unknown_word(str(problem['loc'][-1]), value, allowed)}"
     if problem["type"] in _NO_TABLE:
         return f"{key} = {value!r}: must be a table"
-    message = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    message = problem["msg"].removeprefix("Value error, ")
+    for wording, plainer in _PLAINER.items():
+        message = message.replace(wording, plainer, 1)
     shown = isinstance(value, dict) or (problem["type"] == "value_error" and repr(value) in message)
     place = key if shown else f"{key} = {value!r}"
     return f"{place}: {message[:1].lower()}{message[1:]}".removeprefix(": ")

@@ -86,4 +86,4 @@ def write_file(path: Path, text: str, what: str) -> None:
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
-        raise UserError(f"{what} {path}: cannot be written: {error.strerror}") from error
+        raise UserError(f"{path}: the {what} file cannot be written: {error.strerror}") from error

@@ -206,7 +206,8 @@ def ended_lines(view: StudyView) -> list[str]:
         (
             str(trial.number),
             status_text(trial.status),
-            f"{trial.status.meaning}" + (f": {trial.reason}" if trial.reason else ""),
+            trial.status.meaning.removeprefix(f"{status_text(trial.status)}: ")
+            + (f": {trial.reason}" if trial.reason else ""),
         )
         for trial in ended
     )

@@ -17,6 +17,8 @@ _UNLIMITED = 100_000
 _MIN_WIDTH = 20
 _GAP = 2
 _MIN_TEXT = 16
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=[%\N{MULTIPLICATION SIGN}]|(?:[mµ]?s|[KMGT]?i?B)\b)")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -73,10 +75,7 @@ def paragraph(text: str, indent: int = 0, hanging: int = 0) -> list[str]:
     """Return the text as lines that fit the output; words, such as paths, are never broken."""
     if not text.strip():
         return [text]
-    return textwrap.wrap(
-        text, output_width(), initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + hanging), break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+    return _lines(text, " " * indent, " " * (indent + hanging), break_long_words=False)
 
 
 def facts_lines(facts: Iterable[tuple[str, str]], indent: int = 0) -> list[str]:
@@ -99,9 +98,16 @@ def facts_lines(facts: Iterable[tuple[str, str]], indent: int = 0) -> list[str]:
 
 def _wrapped(text: str, indent: int) -> list[str]:
     space = " " * indent
-    return textwrap.wrap(
-        text, output_width(), initial_indent=space, subsequent_indent=space, break_on_hyphens=False
-    )
+    return _lines(text, space, space, break_long_words=True)
+
+
+def _lines(text: str, first: str, other: str, *, break_long_words: bool) -> list[str]:
+    """Break the text into lines, but not between a number and its unit."""
+    lines = textwrap.wrap(
+        _BEFORE_UNIT.sub(_NO_BREAK, text), output_width(), initial_indent=first,
+        subsequent_indent=other, break_long_words=break_long_words, break_on_hyphens=False,
+    )  # fmt: skip
+    return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def plain(text: str) -> str:

@@ -70,7 +70,7 @@ def _result_cells(row: ClaimRow) -> list[str]:
     small = f"{row.metric.name}, {better} is better" if better else row.metric.name
     name = element("strong" if row.role == "objective" else "span", label(row.metric.name))
     cells = [element("span", text, class_="number") for text in metric_cells(row)]
-    return [join([name, element("small", small)]), *cells]
+    return [join([name, " ", element("small", small)]), *cells]
 
 
 def next_section(head: Headline) -> Html:
@@ -146,7 +146,7 @@ def _option_cells(row: OptionRow) -> list[str]:
 
 def _value(text: str, raw: str, name: str = "span") -> Html:
     small = element("small", raw) if raw != text.split(" ", maxsplit=1)[0] else Html()
-    return join([element(name, text), small])
+    return join([element(name, text), " ", small]) if small else element(name, text)
 
 
 def search_section(record: Convergence) -> Html:
