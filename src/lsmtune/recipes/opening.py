@@ -23,7 +23,8 @@ def too_small_opening(topic: str, reason: str) -> Html:
     return opening(
         topic,
         TOO_SMALL,
-        f"{sentence_start(reason)}. Smaller runs say nothing about a real store.",
+        f"{sentence_start(reason)}. Runs that "
+        "fill the memtable less often do not show how a real store behaves.",
     )
 
 

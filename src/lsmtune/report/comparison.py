@@ -183,32 +183,42 @@ def _verified_title(rows: Sequence[MetricRow]) -> str:
     asked = [row.side for row in rows if row.group == "objective"]
     others = [row.side for row in rows if row.group != "objective"]
     return (
-        f"Objective: {asked.count('better')} of {counted(len(asked), 'metric')} proven better. "
-        f"Others: {others.count('better')} better, {others.count('worse')} worse"
+        f"Proven better: {asked.count('better')} of {counted(len(asked), 'metric')} of the "
+        f"objective. Other metrics: {others.count('better')} better, {others.count('worse')} worse"
     )
 
 
 def _unverified_title(rows: Sequence[MetricRow]) -> str:
     asked = [row.gain.value for row in rows if row.group == "objective" and row.gain]
     lower = sum(gain < 1 for gain in asked)
-    return f"Objective: {lower} of {counted(len(asked), 'metric')} looks better, not verified"
+    return (
+        f"Not verified: {lower} of {counted(len(asked), 'metric')} of the objective looked better"
+    )
 
 
 def _see(verified: bool) -> str:
-    whiskers = "Lines are 95 % intervals." if verified else "Without verification: no intervals."
+    whiskers = (
+        "Lines through the marks are 95 % intervals."
+        if verified
+        else "The chart has no intervals, because the winner is not verified."
+    )
     return (
-        f"Left of 1 the winner is better, right of 1 it is worse. {whiskers} "
-        "A name that starts with 1 / is a metric of which more is better."
+        "Left of 1 the winner is better than the baseline; right of 1 the winner is worse. "
+        f"{whiskers} For a metric of which more is better, the chart shows 1 / metric."
     )
 
 
 def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
     if not verified:
-        return "Not verified: the best of many trials is partly luck. Expect a smaller change."
+        return (
+            "The changes are not verified. The best result of many trials is partly luck. Expect "
+            "smaller changes in a verification."
+        )
     count = sum(row.ratio is not None for row in rows)
     return (
-        "Only the objective is a claim. Without any change, about "
-        f"{max(round(count * 0.05), 1)} of {count} intervals would exclude 1 by chance."
+        "Only the objective decides about the claim. The other metrics are for information. Even "
+        f"without any real change, about {max(round(count * 0.05), 1)} of {count} intervals would "
+        "exclude 1 by chance."
     )
 
 
