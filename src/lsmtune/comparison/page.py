@@ -198,13 +198,13 @@ def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[st
         )
     else:
         yield (
-            "The optimizers search on a model instead of an engine. The model is gradient boosting, "
-            "trained on the measured runs that ship with lsmtune. Each value that the model "
-            "predicts gets random noise as large as that of repeated real runs."
+            "The optimizers search on a model instead of an engine. The model is gradient "
+            "boosting, trained on the measured runs that ship with lsmtune. Each value that the "
+            "model predicts gets random noise as large as that of repeated real runs."
         )
         yield (
-            "The cost in the chart is the cost, without noise, of the config that looks best to the "
-            "optimizer."
+            "The cost in the chart is the cost, without noise, of the config that looks best to "
+            "the optimizer."
         )
         yield (
             "The model cannot predict that a config fails. Predictions of the model are weak where "

@@ -123,8 +123,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
     yield from (f"Not judged: {note}." for note in claim.notes)
     if claim.wide is not None:
         yield (
-            f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. More pairs "
-            "of runs make the interval narrower."
+            f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. More "
+            "pairs of runs make the interval narrower."
         )
 
 
@@ -149,8 +149,8 @@ def _details(claim: Claim) -> Iterator[str]:
         yield objective
     if claim.front:
         yield (
-            f"The front has {counted(claim.front, 'trial')}. From one trial on the front to another, "
-            "an objective improves only if another objective gets worse."
+            f"The front has {counted(claim.front, 'trial')}. From one trial on the front to "
+            "another, an objective improves only if another objective gets worse."
         )
     for other in claim.others:
         if other.status == "gain":

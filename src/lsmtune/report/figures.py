@@ -234,8 +234,8 @@ def _convergence_see(view: StudyView) -> str:
         )
     if view.verification:
         sentences.append(
-            "The diamond at the right is the verified result: the winner, compared with the baseline "
-            "in pairs of runs with the same seed."
+            "The diamond at the right is the verified result: the winner, compared with the "
+            "baseline in pairs of runs with the same seed."
         )
     return " ".join(sentences)
 

@@ -121,8 +121,8 @@ def _see(view: StudyView, left_out: int) -> str:
     ]
     if view.front:
         sentences.append(
-            "From one trial on the front to another, an objective improves only if another objective "
-            "gets worse."
+            "From one trial on the front to another, an objective improves only if another "
+            "objective gets worse."
         )
         sentences.append("Click a mark or use the list to see a trial's options.")
     if left_out:

@@ -27,7 +27,8 @@ def headline_of(claim: Claim) -> str:
     texts: dict[Status, str] = {
         "loss": f"Loss: {_objective(claim)}",
         "no gain": f"No gain: {_why_not(claim)}",
-        "not verified": f"Not verified: {whose} config of trial {claim.trial} looks {_looks(claim)}",
+        "not "
+        "verified": f"Not verified: {whose} config of trial {claim.trial} looks {_looks(claim)}",
         "no search": f"No winner: this study is a {claim.no_search}",
         "nothing found": f"Nothing found: {_none(claim)} beat the baseline within constraints",
     }

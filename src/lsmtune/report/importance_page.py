@@ -82,7 +82,8 @@ def _load_note(importance: Importance) -> Html:
     if not importance.load_factors:
         return Html()
     parts = [
-        "The workload varied too: ", *codes(importance.load_factors), ". Parameters of the workload "
+        "The workload varied "
+        "too: ", *codes(importance.load_factors), ". Parameters of the workload "
         "are not knobs of the store, so tuning cannot achieve the changes that they cause.",
     ]  # fmt: skip
     return element("p", join(parts), class_="note")
@@ -191,8 +192,8 @@ def _method(importance: Importance) -> Html:
     source = "simulated" if importance.is_simulated else "measured"
     return section("Method", "How to read these numbers", items([
         "Held-out R² is the share of a metric's variation that a model predicts. It is computed on "
-        f"{source} runs that were not used to fit the model. An R² of 1 is a perfect prediction; an "
-        "R² of 0 is no better than always predicting the mean.",
+        f"{source} runs that were not used to fit the model. An R² of 1 is a perfect prediction; "
+        "an R² of 0 is no better than always predicting the mean.",
         "For the R² lost without a knob, lsmtune shuffles the values of the knob and predicts "
         "again. The lost R² is the decrease of held-out R².",
         "MDI (mean decrease in impurity) shows how much the tree models use a knob. MDI favours "

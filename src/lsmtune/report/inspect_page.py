@@ -332,8 +332,8 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
     if log.totals.flush_write_bytes is None or log.totals.compact_write_bytes is None:
         return []
     see = (
-        "The bars show written bytes. Long bars of compactions mean much work for the disk per byte "
-        "that the clients write."
+        "The bars show written bytes. Long bars of compactions mean much work for the disk per "
+        "byte that the clients write."
     )
     return [
         element("p", see, class_="note"),
@@ -343,8 +343,8 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
 
 def _rate_section(log: Inspection, prefix: str) -> Html:
     see = (
-        "The line shows the mean write rate between two statistics dumps. RocksDB rounds the numbers "
-        "in the dumps."
+        "The line shows the mean write rate between two statistics dumps. RocksDB rounds the "
+        "numbers in the dumps."
     )
     title = "Write rate over time"
     return _chart_section(

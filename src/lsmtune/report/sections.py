@@ -314,8 +314,8 @@ _WRITE_AMP = (
     "writes. The metric w_amp_table is RocksDB's own W-Amp, which divides by compressed bytes."
 )
 _MEMORY = (
-    "lsmtune reads the options of each run back from the engine. Memtables and block cache together stay "
-    "within the memory limit, so a config cannot win by using more memory."
+    "lsmtune reads the options of each run back from the engine. Memtables and block cache "
+    "together stay within the memory limit, so a config cannot win by using more memory."
 )
 _CUT = (
     "A trial that could no longer win was stopped early (pruned). For a pruned trial, the chart "

@@ -21,8 +21,8 @@ _SPEEDS = {"0.25": "0.25 \N{MULTIPLICATION SIGN}", "1": "normal", "4": "4 \N{MUL
 _TERMS = (
     (
         "Memtable",
-        "A memtable keeps new records in RAM, sorted by key. A flush writes a full memtable to disk "
-        "as a file.",
+        "A memtable keeps new records in RAM, sorted by key. A flush writes a full memtable to "
+        "disk as a file.",
     ),
     (
         "Level 0 (L0)",
@@ -38,8 +38,8 @@ _TERMS = (
     (
         "Write amplification (WA)",
         "Write amplification is the number of bytes that flushes and compactions write, divided by "
-        "the bytes of the user. A write amplification of 5 means that each byte is written 5 times. "
-        "A lower write amplification means less work for the disk.",
+        "the bytes of the user. A write amplification of 5 means that each byte is written 5 "
+        "times. A lower write amplification means less work for the disk.",
     ),
     (
         "Stall",
@@ -208,7 +208,8 @@ def _numbers(films: Sequence[Film]) -> Html:
 
 def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
     times = (
-        "The simulator is calibrated: all times are predictions for the machine that made this page."
+        "The simulator is calibrated: all times are predictions for the machine that made this "
+        "page."
         if is_calibrated
         else join(
             [
@@ -224,8 +225,8 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
         items(
             [
                 times,
-                f"The simulator follows at most {_FOLLOWED_KEYS:,} keys. If the workload has more keys, "
-                "each simulated key represents several.",
+                f"The simulator follows at most {_FOLLOWED_KEYS:,} keys. If the workload has more "
+                "keys, each simulated key represents several.",
                 "The pictures show only the writes. The simulator runs the reads after the writes.",
                 "The file docs/explanation/simulator.md compares predictions with real runs.",
                 *(f"Workload: {text}" for text in workload_text(run.workload)),

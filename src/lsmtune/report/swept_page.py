@@ -23,8 +23,8 @@ from lsmtune.report.words import (
 
 _HEIGHT_PX = 260
 _SEE = (
-    "Two means differ clearly if their 95 % intervals do not overlap. The dashed line is the mean of "
-    "the baseline."
+    "Two means differ clearly if their 95 % intervals do not overlap. The dashed line is the mean "
+    "of the baseline."
 )
 
 

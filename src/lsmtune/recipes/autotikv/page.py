@@ -110,20 +110,20 @@ def _opening(results: Results, found: list[Claim]) -> Html:
                 row = f"{paper()[name]['title']}: {knob.name}"
                 rows[row] = max(ratios, key=lambda ratio: abs(log(ratio.median)))
     sentence = (
-        "Each row shows the largest effect of one knob: the cost with another value, divided by the "
-        "cost with the recommended value. A ratio of 1 means that the knob has no effect."
+        "Each row shows the largest effect of one knob: the cost with another value, divided by "
+        "the cost with the recommended value. A ratio of 1 means that the knob has no effect."
     )
     return opening(
         _TOPIC, answer(found), sentence,
         picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
                 "cost with 95 % interval: mean latency; for point lookup B, 1 / throughput"),
         element("p", "AutoTiKV is a tuner for TiKV. Its authors published an article about four "
-                     "searches with different workloads. Here the same four searches run on RocksDB "
-                     "and MyRocks, with a thousandth of the data. The block cache can hold the same "
-                     "share of the data as in the article."),
+                     "searches with different workloads. Here the same four searches run on "
+                     "RocksDB and MyRocks, with a thousandth of the data. The block cache can hold "
+                     "the same share of the data as in the article."),
         element("p", "After each search, every value of one knob runs again, while the other knobs "
-                     "keep their recommended values. Compare directions and ratios with the AutoTiKV "
-                     "article, not absolute times."),
+                     "keep their recommended values. Compare directions and ratios with the "
+                     "AutoTiKV article, not absolute times."),
     )  # fmt: skip
 
 
@@ -349,10 +349,10 @@ def _method(results: Results) -> Html:
         "column family represents defaultcf of TiKV. The keys of writes are uniformly distributed, "
         "because db_bench cannot skew the keys of writes.",
         "In MyRocks, two tables represent two column families of TiKV. One client first reads the "
-        "table of keys, which represents writecf. If the key has a value, the client then reads the "
-        "table of values, which represents defaultcf.",
+        "table of keys, which represents writecf. If the key has a value, the client then reads "
+        "the table of values, which represents defaultcf.",
         "The reads do not use the page cache of the operating system.",
-        "Debian 12 builds RocksDB with assertions, which make it slower. RocksDB in MariaDB is built "
-        "without assertions.",
+        "Debian 12 builds RocksDB with assertions, which make it slower. RocksDB in MariaDB is "
+        "built without assertions.",
     ]
     return section("Method", "How this was run", items(texts))

@@ -119,8 +119,8 @@ def _method(results: Results) -> Html:
     for part in results.parts:
         texts += method_lines(part.title, part.experiment)
     texts.append(
-        "The workload of the published report is not certain: its setup names TPC-C, its text names "
-        "db_bench. TPC-C and db_bench run here with less data. Before each run, the store is built "
-        "with the same compaction style, and all compactions are done."
+        "The workload of the published report is not certain: its setup names TPC-C, its text "
+        "names db_bench. TPC-C and db_bench run here with less data. Before each run, the store is "
+        "built with the same compaction style, and all compactions are done."
     )
     return section("Method", "How this was run", items(texts))

@@ -97,9 +97,9 @@ def _opening(results: Results) -> Html:
                      "and name MyRocks, MongoDB and LedisDB for a comparison. lsmtune compares "
                      "RocksDB with MyRocks, LevelDB and LMDB; the metrics are chosen by lsmtune."),
         element("p", "The three commands run here with less data. The sizes of the LSM tree and of "
-                     "the range tombstones are reduced with the data. Compare directions and ratios "
-                     "with the slides, not absolute times. The published runs used a build with "
-                     "assertions in a virtual machine with one core."),
+                     "the range tombstones are reduced with the data. Compare directions and "
+                     "ratios with the slides, not absolute times. The published runs used a build "
+                     "with assertions in a virtual machine with one core."),
     )  # fmt: skip
 
 
@@ -113,9 +113,9 @@ def _commands(results: Results) -> Html:
             rows,
         ),
         element("p", "The time per operation is the time that one thread needs. fillseq ran with "
-                     "the defaults, the other commands with the published options. Reads here bypass "
-                     "the page cache and use the options that built the database. The published "
-                     "reads use the page cache, and other options than the build."),
+                     "the defaults, the other commands with the published options. Reads here "
+                     "bypass the page cache and use the options that built the database. The "
+                     "published reads use the page cache, and other options than the build."),
         items(_flags()),
     )  # fmt: skip
 
@@ -200,13 +200,14 @@ def _stores(results: Results) -> Html:
     return section(
         "One workload, four stores", "All metrics of the stores",
         element("p", f"One client writes {load.num:,} random records of {load.record_bytes} bytes "
-                     "into an empty store, without waiting for a sync. After the writes, the client reads."),
+                     "into an empty store, without waiting for a sync. After the writes, the "
+                     "client reads."),
         element("p", "One program runs RocksDB, LevelDB and LMDB with the same keys and the same "
-                     "clock. RocksDB has the settings that are fixed in LevelDB. RocksDB and LevelDB "
-                     "compress with snappy. LMDB has no such settings and no compression. MyRocks "
-                     "gets the same records as SQL through a socket. The LSM tree of MyRocks has "
-                     "similar settings. The MyRocks server syncs the log every second and does not "
-                     "restart before the reads."),
+                     "clock. RocksDB has the settings that are fixed in LevelDB. RocksDB and "
+                     "LevelDB compress with snappy. LMDB has no such settings and no compression. "
+                     "MyRocks gets the same records as SQL through a socket. The LSM tree of "
+                     "MyRocks has similar settings. The MyRocks server syncs the log every second "
+                     "and does not restart before the reads."),
         table("RocksDB's value, and other store / RocksDB with 95 % interval",
               ("metric", "RocksDB", *OTHERS), rows),
     )  # fmt: skip
@@ -251,11 +252,12 @@ def _method(results: Results) -> Html:
     for name, part in results.parts.items():
         texts += method_lines(name, part)
     texts += [
-        "In the slides, only 43 % of the gets find a record; lsmtune cannot explain this share. With "
-        "as many random writes as keys, 63 % of the keys have a record. The range tombstones delete "
-        "few of these records.",
+        "In the slides, only 43 % of the gets find a record; lsmtune cannot explain this share. "
+        "With as many random writes as keys, 63 % of the keys have a record. The range tombstones "
+        "delete few of these records.",
         "The published reads use the database of the previous command. Here each config builds its "
-        "own database with the same range tombstones, and all compactions are done before the reads.",
+        "own database with the same range tombstones, and all compactions are done before the "
+        "reads.",
         "The kernel counts the bytes that the process writes to the disk. A page of LMDB's memory "
         "map counts once if it changes several times before it is written.",
         "All data fits into the page cache. Therefore the reads measure the code and the caches of "

@@ -97,15 +97,15 @@ def _opening(results: Results) -> Html:
         picture("figure8", convergence_plot(results.searches), CONVERGENCE_KEYS, sentence,
                 "Figure 8: fitness over evaluations"),
         element("p", "With a fixed workload, only options of the store vary. With a varied workload, "
-                     "threads and compression_ratio vary like options too, as in the paper. threads "
-                     "and compression_ratio change the workload and its data." + data),
+                     "threads and compression_ratio vary like options too, as in the paper. "
+                     "threads and compression_ratio change the workload and its data." + data),
         element("p", "The chart shows single runs. The best of many single runs is partly luck. "
-                     "Therefore verification measures pairs of runs: one run of the winner and one of "
-                     "the baseline with the same seed." + seeds),
+                     "Therefore verification measures pairs of runs: one run of the winner and one "
+                     "of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
         element("p", f"The runs here used RocksDB {results.engine} on {results.host}. The paper used "
-                     "RocksDB 6.13 on another machine. Compare directions and ratios with the paper, "
-                     "not absolute times."),
+                     "RocksDB 6.13 on another machine. Compare directions and ratios with the "
+                     "paper, not absolute times."),
     )  # fmt: skip
 
 
@@ -127,9 +127,9 @@ def _figure_5(results: Results) -> Html:
         "Figure 5: prediction accuracy",
         "How well a model predicts new configs",
         element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a model on "
-                     "configs that were not used to fit the model. Compare the paper with the varied "
-                     "workload here. With a fixed workload, the data does not change, so there is "
-                     "less variation to predict."),
+                     "configs that were not used to fit the model. Compare the paper with the "
+                     "varied workload here. With a fixed workload, the data does not change, so "
+                     "there is less variation to predict."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -172,10 +172,12 @@ def _figure_6(results: Results) -> Html:
     axis = "mean decrease in impurity (MDI)"
     return section(
         "Figure 6: importance of the parameters",
-        f"{agreeing} of the paper's first {len(named)} parameters are among the first {len(named)} here",
+        f"{agreeing} of the paper's first {len(named)} parameters are among the first {len(named)} "
+        "here",
         element("p", "MDI (mean decrease in impurity) is averaged over WAF, SA, RATE and TIME. MDI "
-                     "favours parameters with many values. Lost R² does not favour such parameters. "
-                     "Lost R² is the accuracy that the selected model loses without a parameter."),
+                     "favours parameters with many values. Lost R² does not favour such "
+                     "parameters. Lost R² is the accuracy that the selected model loses without a "
+                     "parameter."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
         element("p", "In the paper, each thread writes all records, so more threads write more "
                      "data. Here, all threads together write each record once."),
@@ -278,8 +280,8 @@ def _changes(results: Results) -> Iterator[Html]:
         if search.changed:
             values = sorted(search.changed.items())
             yield table(
-                f"Changes of the winner: {MODE_NAMES[search.mode]}, seed {search.seed} (sizes of the "
-                "tree at 1/64)",
+                f"Changes of the winner: {MODE_NAMES[search.mode]}, seed {search.seed} (sizes of "
+                "the tree at 1/64)",
                 ("parameter", "value"),
                 [[code(name), str(value)] for name, value in values],
             )
@@ -334,9 +336,10 @@ def _method(results: Results) -> Html:
         "The paper ends each run with a forced compaction. Here TIME ends when all compactions are "
         "done, and RATE is the data rate of the load.",
         "WAF is the W-Amp of RocksDB's table. W-Amp divides by compressed bytes, therefore W-Amp "
-        "changes with the compression. The exact write amplification divides by the clients' bytes.",
-        "Memory is not limited, as in the paper. Therefore a winner may use more memory for memtables "
-        "than the baseline.",
+        "changes with the compression. The exact write amplification divides by the clients' "
+        "bytes.",
+        "Memory is not limited, as in the paper. Therefore a winner may use more memory for "
+        "memtables than the baseline.",
         "The ranges of the parameters are from a later data set of the paper's authors. For a "
         "parameter without such a range, `lsmtune knobs` shows the range that lsmtune uses.",
     ]

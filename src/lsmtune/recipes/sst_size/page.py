@@ -153,10 +153,10 @@ def _hits(results: Results) -> Html:
     change = largest(results, "memtable_hit", MEMTABLES)
     title = f"Larger memtables: {change_text(change, 'gets answered by a memtable')}"
     note = (
-        "The report assumes that larger memtables answer more gets, and takes fewer reads as a sign "
-        "of such gets. Here RocksDB counts the gets that a memtable answers. A larger memtable also "
-        "contains more overwritten values. RocksDB drops overwritten values when it flushes the "
-        "memtable."
+        "The report assumes that larger memtables answer more gets, and takes fewer reads as a "
+        "sign of such gets. Here RocksDB counts the gets that a memtable answers. A larger "
+        "memtable also contains more overwritten values. RocksDB drops overwritten values when it "
+        "flushes the memtable."
     )
     return section(
         "The explanation: hits in the memtable", title,
@@ -171,14 +171,14 @@ def _method(results: Results) -> Html:
     texts = [
         *workload_text(results.experiment.load),
         *(f"In all cells: {name} = {value}" for name, value in FIXED.items()),
-        f"The experiment has {number(swept.runs)} runs in {swept.blocks} blocks; {swept.failed} runs "
-        "failed.",
+        f"The experiment has {number(swept.runs)} runs in {swept.blocks} blocks; {swept.failed} "
+        "runs failed.",
         "Each block runs all cells and the baseline in random order with the same workload seed. "
         "The baseline has RocksDB's defaults and the settings of all cells above.",
         "Before each run here, the store is built and all compactions are done. The published run "
         "began with an empty store.",
-        f"The metric {label('w_amp_table')} of RocksDB divides by compressed bytes. The exact write "
-        "amplification divides by the bytes that the clients write.",
+        f"The metric {label('w_amp_table')} of RocksDB divides by compressed bytes. The exact "
+        "write amplification divides by the bytes that the clients write.",
         *swept.warnings,
     ]
     if not results.full:
