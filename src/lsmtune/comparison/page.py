@@ -75,7 +75,8 @@ def _against_random(found: Outcome, compared: Sequence[AgainstRandom]) -> Html:
     if not compared:
         return section(
             "Random search", "Random search was not compared",
-            element("p", "Add `random` to the optimizers to see whether the others beat random search."),
+            element("p", "Add `random` to the optimizers to see whether the others beat random "
+                         "search."),
         )  # fmt: skip
     ends = {standing.optimizer: standing.best_at[found.trials] for standing in found.standings}
     rows = [
@@ -176,14 +177,14 @@ def _method(found: Outcome, spec: StudySpec, *, real: bool) -> Html:
 
 def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[str]:
     yield (
-        "An optimizer beats random search if the whole interval of cost / random search is below "
-        "1. The intervals are wider than usual, so that all of them are correct with 95 % "
-        "probability (Bonferroni)."
+        "An optimizer beats random search if its cost, divided by that of random search, has a "
+        "whole interval below 1. The intervals are wider than usual, so that all of them are "
+        "correct with 95 % probability (Bonferroni)."
     )
     if found.reference is not None:
         yield (
-            f"The target {found.target:.3f} is the median cost of {found.reference} after "
-            f"{counted(found.trials, 'trial')}."
+            f"The target {found.target:.3f} is the median cost of the optimizer {found.reference} "
+            f"after {counted(found.trials, 'trial')}."
         )
     if found.standings[0].repeats <= _FEW_SEARCHES:
         yield (

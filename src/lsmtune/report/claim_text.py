@@ -124,7 +124,7 @@ def _warnings(claim: Claim) -> Iterator[str]:
     if claim.wide is not None:
         yield (
             f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. More "
-            "pairs of runs make the interval narrower."
+            "pairs of runs make the interval of the objective narrower."
         )
 
 
@@ -199,8 +199,8 @@ def alternative_text(claim: Claim) -> str:
         f" The pairs of runs of trial {found.trial} did not prove a gain." if found.verified else ""
     )
     return (
-        f"Trial {found.trial} is the best config that keeps all constraints. In the search, it was "
-        f"{percent(found.ratio)} better than the baseline with {changed}.{proof}"
+        f"Trial {found.trial} is the best config that keeps all constraints. In the search, trial "
+        f"{found.trial} was {percent(found.ratio)} better than the baseline with {changed}.{proof}"
     )
 
 

@@ -182,10 +182,14 @@ def _limit(limits: Sequence[Limit], name: str, base: float | None) -> float | No
 def _verified_title(rows: Sequence[MetricRow]) -> str:
     asked = [row.side for row in rows if row.group == "objective"]
     others = [row.side for row in rows if row.group != "objective"]
-    return (
-        f"Proven better: {asked.count('better')} of {counted(len(asked), 'metric')} of the "
-        f"objective. Other metrics: {others.count('better')} better, {others.count('worse')} worse"
-    )
+    if len(asked) == 1:
+        proven = {"better": "is proven better", "worse": "is proven worse"}
+        first = f"The objective {proven.get(asked[0] or '', 'is not proven better')}"
+    else:
+        first = (
+            f"{asked.count('better')} of {len(asked)} metrics of the objective are proven better"
+        )
+    return f"{first}. Other metrics: {others.count('better')} better, {others.count('worse')} worse"
 
 
 def _unverified_title(rows: Sequence[MetricRow]) -> str:
@@ -216,9 +220,9 @@ def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
         )
     count = sum(row.ratio is not None for row in rows)
     return (
-        "Only the objective decides about the claim. The other metrics are for information. Even "
-        f"without any real change, about {max(round(count * 0.05), 1)} of {count} intervals would "
-        "exclude 1 by chance."
+        "Only the objective and the constraints decide whether lsmtune claims a gain. All other "
+        "metrics are for information. Even without any real change, about "
+        f"{max(round(count * 0.05), 1)} of {count} intervals would exclude 1 by chance."
     )
 
 

@@ -108,7 +108,7 @@ def _title(view: StudyView) -> str:
     trials = counted(len(view.searched), "trial")
     if len(view.front) == 1:
         return f"1 of {trials} is best in every objective"
-    return f"{len(view.front)} of {trials} are on the front"
+    return f"{len(view.front)} of {trials} are on the Pareto front"
 
 
 def _see(view: StudyView, left_out: int) -> str:

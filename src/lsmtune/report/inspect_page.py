@@ -101,7 +101,8 @@ def _compared(logs: Sequence[Inspection]) -> Html:
         "header",
         element("p", f"{len(logs)} LOGs compared", class_="topic"),
         element("h1", title),
-        element("p", "Write amplification is the number of bytes that flushes and compactions write "
+        element("p", "Write amplification is the number of bytes that flushes and compactions "
+                     "write "
                      "per byte of the clients. A lower write amplification means less work for the "
                      "disk."),
         drawn,
@@ -332,8 +333,8 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
     if log.totals.flush_write_bytes is None or log.totals.compact_write_bytes is None:
         return []
     see = (
-        "The bars show written bytes. Long bars of compactions mean much work for the disk per "
-        "byte that the clients write."
+        "The bars show the bytes that clients, flushes and compactions wrote. Long bars of "
+        "compactions mean much work for the disk per byte that the clients write."
     )
     return [
         element("p", see, class_="note"),
@@ -344,7 +345,7 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
 def _rate_section(log: Inspection, prefix: str) -> Html:
     see = (
         "The line shows the mean write rate between two statistics dumps. RocksDB rounds the "
-        "numbers in the dumps."
+        "numbers in its statistics dumps."
     )
     title = "Write rate over time"
     return _chart_section(

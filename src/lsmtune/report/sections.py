@@ -291,7 +291,7 @@ def _failed_cells(row: FailedTrial) -> list[str]:
 _LOADED = (
     "Each trial starts with an empty store. The trial runs the load, flushes, and waits until all "
     "flushes and compactions are done. After the compactions, the trial runs a short test of "
-    "reads. Therefore a config cannot win by postponing work or by slowing down reads."
+    "reads. A config cannot win by postponing work or by slowing down reads."
 )
 _PREPARED = (
     "Each trial runs its load on a database that was built before the load and has no pending "
@@ -302,12 +302,12 @@ _PROBED = (
     "a short test of reads."
 )
 _BUILT = (
-    "The load only reads. Therefore the metrics of written bytes describe the building of the "
-    "database."
+    "The load of this study only reads, so the metrics of written bytes describe the building of "
+    "the database."
 )
 _DIRECT = (
-    "Reads bypass the page cache of the operating system. Only the store's own caches make reads "
-    "faster."
+    "Reads bypass the page cache of the operating system, so only the store's own caches make "
+    "reads faster."
 )
 _WRITE_AMP = (
     "Write amplification is exact: bytes of flushes and compactions divided by bytes of user "

@@ -82,7 +82,8 @@ def render_films(films: Sequence[Film], *, is_calibrated: bool) -> str:
             _controls(),
             element("div", *(_film(film, films) for film in films), class_="pair"),
             _key(),
-            element("noscript", "The animation needs JavaScript. The table below contains the results."),
+            element("noscript", "The animation needs JavaScript. The table below contains the "
+                                "results."),
         ),
         _explained(),
         _numbers(films),
@@ -127,7 +128,7 @@ def _key() -> Html:
                 ("\N{LOWER ONE QUARTER BLOCK}", "base", "writes are slowed down"),
                 ("\N{FULL BLOCK}", "base", "writes are stopped"),
                 ("\N{BOX DRAWINGS LIGHT HORIZONTAL}", "best",
-                 "write amplification so far (WA), files in level 0 (L0)"),
+                 "WA: write amplification so far; L0: number of files in level 0"),
             )
         ),
         class_="key",
@@ -225,8 +226,8 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
         items(
             [
                 times,
-                f"The simulator follows at most {_FOLLOWED_KEYS:,} keys. If the workload has more "
-                "keys, each simulated key represents several.",
+                f"The simulator follows at most {_FOLLOWED_KEYS:,} keys. In a workload with more "
+                "keys, each simulated key represents several keys of the workload.",
                 "The pictures show only the writes. The simulator runs the reads after the writes.",
                 "The file docs/explanation/simulator.md compares predictions with real runs.",
                 *(f"Workload: {text}" for text in workload_text(run.workload)),

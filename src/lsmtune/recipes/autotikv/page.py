@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.autotikv.numbers import (
+    EFFECTLESS,
     FINDINGS,
     LITTLE,
     Claim,
@@ -117,13 +118,14 @@ def _opening(results: Results, found: list[Claim]) -> Html:
         _TOPIC, answer(found), sentence,
         picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
                 "cost with 95 % interval: mean latency; for point lookup B, 1 / throughput"),
-        element("p", "AutoTiKV is a tuner for TiKV. Its authors published an article about four "
+        element("p", "AutoTiKV is a tuner for TiKV. The authors of AutoTiKV published an article "
+                     "about four "
                      "searches with different workloads. Here the same four searches run on "
                      "RocksDB and MyRocks, with a thousandth of the data. The block cache can hold "
                      "the same share of the data as in the article."),
-        element("p", "After each search, every value of one knob runs again, while the other knobs "
-                     "keep their recommended values. Compare directions and ratios with the "
-                     "AutoTiKV article, not absolute times."),
+        element("p", "After each search, lsmtune measures every value of each knob again, while "
+                     "the other knobs keep their recommended values. Compare directions and ratios "
+                     "with the AutoTiKV article, not absolute times."),
     )  # fmt: skip
 
 
@@ -150,13 +152,15 @@ def _claims(found: list[Claim]) -> Html:
             "value.",
             "A recommendation makes no difference here if the intervals of all values are within "
             f"{little} of the recommended value.",
-            "For some knobs the article reports little effect. Such a recommendation agrees if all "
-            f"measured intervals are within {little} of the recommended value. Such a "
-            f"recommendation disagrees if one interval is completely outside these {little}.",
+            "A statement that a knob has little effect agrees if all measured intervals are within "
+            "{little} of the recommended value. A statement that a knob has little effect "
+            "disagrees if one whole interval is more than {little} away from the recommended "
+            "value.",
             "A recommendation is not decided if the intervals are too wide. More runs make the "
             "intervals narrower.",
             "“Clearly” means that the interval of the ratio excludes 1. The intervals are widened "
-            "(Bonferroni): all intervals of a recommendation are correct with 95 % probability.",
+            "(Bonferroni): all intervals of a recommendation are correct at the same time with 95 "
+            "% probability.",
         ]),
     )  # fmt: skip
 
@@ -234,7 +238,7 @@ def _around(part: Part, found: list[Claim]) -> Html:
         items(_reasons(found)),
         table("Other metrics that clearly change with the compared values",
               ("knob", "metric", "with", "value", "instead of", "value"), _changes(found)),
-        element("p", f"The table contains results of {counted(swept.runs, 'run')} in "
+        element("p", f"The table below contains the results of {counted(swept.runs, 'run')} in "
                      f"{counted(swept.blocks, 'block')}. Each row of the table changes one knob of "
                      "the recommended config."),
         table(f"{title}: {label(first.metric)} of each config, mean", heads, _rows(part)),
@@ -258,10 +262,16 @@ def _what_matters(part: Part) -> str:
 def _reasons(found: list[Claim]) -> Iterator[Html]:
     for claim in found:
         yield join([
-            "The recommendation for ", code(claim.knob),
-            f" {_VERBS.get(claim.finding, claim.finding)}. Reason in the AutoTiKV article: "
+            "The published recommendation for ", code(claim.knob),
+            f" {_VERBS.get(claim.finding, claim.finding)}. {_stated(claim)}: "
             f"{claim.published_why}.",
         ])  # fmt: skip
+
+
+def _stated(claim: Claim) -> str:
+    """Return what the article states about a knob, as the beginning of a sentence."""
+    verb = "reports that" if claim.statement.endswith(EFFECTLESS) else "recommends"
+    return f"The AutoTiKV article {verb} {claim.statement.partition(': ')[2]}"
 
 
 def _changes(found: list[Claim]) -> Iterator[list[str]]:
@@ -345,8 +355,8 @@ def _method(results: Results) -> Html:
         "compactions, all files are in level 0. After the load, all pending compactions run. "
         "The pending compactions count in the write amplification, and for writes also in the "
         "sustained rate.",
-        "db_bench sets the options of one column family. In the three searches with db_bench, that "
-        "column family represents defaultcf of TiKV. The keys of writes are uniformly distributed, "
+        "db_bench has only one column family. In the three searches with db_bench, the column "
+        "family represents defaultcf of TiKV. The keys of writes are uniformly distributed, "
         "because db_bench cannot skew the keys of writes.",
         "In MyRocks, two tables represent two column families of TiKV. One client first reads the "
         "table of keys, which represents writecf. If the key has a value, the client then reads "

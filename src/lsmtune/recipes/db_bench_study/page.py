@@ -231,7 +231,8 @@ def _store_section(results: Results, name: str) -> Html:
     )
     return section(
         label(name), title,
-        element("p", f"The dashed line is the baseline: RocksDB, run once more in each block.{last}"),
+        element("p", "The dashed line is the baseline: RocksDB, run once more in each "
+                     f"block.{last}"),
         picture(f"stores-{name}", plot, cell_keys(swept, drawn), title,
                 f"{label(name)}, mean and 95 % interval"),
     )  # fmt: skip
@@ -255,16 +256,16 @@ def _method(results: Results) -> Html:
         "In the slides, only 43 % of the gets find a record; lsmtune cannot explain this share. "
         "With as many random writes as keys, 63 % of the keys have a record. The range tombstones "
         "delete few of these records.",
-        "The published reads use the database of the previous command. Here each config builds its "
-        "own database with the same range tombstones, and all compactions are done before the "
-        "reads.",
+        "In the slides, the reads use the database that the previous command wrote. Here each "
+        "config builds its own database with the same range tombstones, and all compactions are "
+        "done before the reads.",
         "The kernel counts the bytes that the process writes to the disk. A page of LMDB's memory "
         "map counts once if it changes several times before it is written.",
-        "All data fits into the page cache. Therefore the reads measure the code and the caches of "
-        "the stores, not the disk.",
+        "All data fits into the page cache, so the reads measure the code and the caches of the "
+        "stores, not the disk.",
         "Debian 12 builds RocksDB and LevelDB with assertions, LMDB without. The assertions make "
         "RocksDB and LevelDB slower.",
-        "Without fsync, a crash of the machine can destroy the database of LMDB. The other stores "
-        "lose only their newest writes in such a crash.",
+        "Without fsync, a crash of the machine can destroy the database of LMDB. In a crash "
+        "without fsync, the other stores lose only their newest writes.",
     ]
     return section("Method", "How this was run", items(texts))

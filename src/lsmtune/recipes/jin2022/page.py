@@ -96,14 +96,16 @@ def _opening(results: Results) -> Html:
         _TOPIC, answer(results), sentence,
         picture("figure8", convergence_plot(results.searches), CONVERGENCE_KEYS, sentence,
                 "Figure 8: fitness over evaluations"),
-        element("p", "With a fixed workload, only options of the store vary. With a varied workload, "
+        element("p", "With a fixed workload, only options of the store vary. With a varied "
+                     "workload, "
                      "threads and compression_ratio vary like options too, as in the paper. "
                      "threads and compression_ratio change the workload and its data." + data),
         element("p", "The chart shows single runs. The best of many single runs is partly luck. "
-                     "Therefore verification measures pairs of runs: one run of the winner and one "
-                     "of the baseline with the same seed." + seeds),
+                     "Verification measures each winner again in pairs of runs: one run of the "
+                     "winner and one of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
-        element("p", f"The runs here used RocksDB {results.engine} on {results.host}. The paper used "
+        element("p", f"The runs here used RocksDB {results.engine} on {results.host}. The paper "
+                     "used "
                      "RocksDB 6.13 on another machine. Compare directions and ratios with the "
                      "paper, not absolute times."),
     )  # fmt: skip
@@ -126,7 +128,8 @@ def _figure_5(results: Results) -> Html:
     return section(
         "Figure 5: prediction accuracy",
         "How well a model predicts new configs",
-        element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a model on "
+        element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a "
+                     "model on "
                      "configs that were not used to fit the model. Compare the paper with the "
                      "varied workload here. With a fixed workload, the data does not change, so "
                      "there is less variation to predict."),
@@ -174,10 +177,9 @@ def _figure_6(results: Results) -> Html:
         "Figure 6: importance of the parameters",
         f"{agreeing} of the paper's first {len(named)} parameters are among the first {len(named)} "
         "here",
-        element("p", "MDI (mean decrease in impurity) is averaged over WAF, SA, RATE and TIME. MDI "
-                     "favours parameters with many values. Lost R² does not favour such "
-                     "parameters. Lost R² is the accuracy that the selected model loses without a "
-                     "parameter."),
+        element("p", "MDI (mean decrease in impurity) is averaged over WAF, SA, RATE and TIME. "
+                     "MDI favours parameters with many values; lost R² does not. Lost R² is the "
+                     "accuracy that the selected model loses without a parameter."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
         element("p", "In the paper, each thread writes all records, so more threads write more "
                      "data. Here, all threads together write each record once."),
@@ -200,7 +202,8 @@ def _figure_7(results: Results) -> Html:
     return section(
         "Figure 7: one-way analysis of variance",
         "Effect of the parameters that the paper selects",
-        element("p", "Each parameter is tested alone, as in the paper. Each mean in the table is the "
+        element("p", "Each parameter is tested alone, as in the paper. Each mean in the table is "
+                     "the "
                      "mean over all configs with one value of the parameter."),
         table("Group means of the paper and of both modes", heads, rows),
     )  # fmt: skip
@@ -252,7 +255,8 @@ def _table_2(results: Results) -> Html:
     return section(
         "Table 2 and figure 9: the winners",
         "Improvement of each indicator over the default",
-        element("p", "Right of 0 the winner is better than the default. Left of 0 the winner is worse."),
+        element("p", "Right of 0 the winner is better than the default. Left of 0 the winner is "
+                     "worse."),
         picture("figure9", improvement_plot(results.searches), ACCURACY_KEYS, _FIGURE_9, _FIGURE_9),
         element("p", "The values of the searches are medians of the verification runs. The paper's "
                      "fitness is computed from the paper's table 2. The fitness here is computed "
@@ -305,9 +309,11 @@ def _data_section(results: Results) -> Html:
     return section(
         "Varied workload: the data",
         title,
-        element("p", "The parameter compression_ratio of db_bench sets how well the values compress. "
+        element("p", "The parameter compression_ratio of db_bench sets how well the values "
+                     "compress. "
                      "The paper's algorithm tunes compression_ratio like an option of the store."),
-        element("p", "Here the winner's options are verified twice: with the winner's data and with "
+        element("p", "Here the winner's options are verified twice: with the winner's data and "
+                     "with "
                      "the baseline's data. The difference between the two results comes from the "
                      "data, not from the store."),
         table("Winner of the search with a varied workload, with both kinds of data", heads, rows),
@@ -338,7 +344,7 @@ def _method(results: Results) -> Html:
         "WAF is the W-Amp of RocksDB's table. W-Amp divides by compressed bytes, therefore W-Amp "
         "changes with the compression. The exact write amplification divides by the clients' "
         "bytes.",
-        "Memory is not limited, as in the paper. Therefore a winner may use more memory for "
+        "As in the paper, memory is not limited, so a winner may use more memory for "
         "memtables than the baseline.",
         "The ranges of the parameters are from a later data set of the paper's authors. For a "
         "parameter without such a range, `lsmtune knobs` shows the range that lsmtune uses.",

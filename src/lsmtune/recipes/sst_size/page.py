@@ -22,7 +22,7 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import TIMES, label, metric_value, number, quantity, sentence_start
+from lsmtune.report.words import TIMES, metric_value, number, quantity, sentence_start
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
 _HEIGHT_PX = 240
@@ -80,7 +80,8 @@ def _opening(results: Results) -> Html:
         _TOPIC, answer(results), sentence,
         picture("which", cell_plot(swept, found), cell_keys(swept, found), answer(results),
                 "write amplification, mean and 95 % interval"),
-        element("p", f"The runs used RocksDB {results.experiment.version} on {results.experiment.machine}. "
+        element("p", f"The runs used RocksDB {results.experiment.version} on "
+                     f"{results.experiment.machine}. "
                      "Compare directions and ratios with the published report, not absolute sizes "
                      "or times."),
     )  # fmt: skip
@@ -174,11 +175,11 @@ def _method(results: Results) -> Html:
         f"The experiment has {number(swept.runs)} runs in {swept.blocks} blocks; {swept.failed} "
         "runs failed.",
         "Each block runs all cells and the baseline in random order with the same workload seed. "
-        "The baseline has RocksDB's defaults and the settings of all cells above.",
+        "The baseline has RocksDB's defaults and the settings that are the same in all cells.",
         "Before each run here, the store is built and all compactions are done. The published run "
         "began with an empty store.",
-        f"The metric {label('w_amp_table')} of RocksDB divides by compressed bytes. The exact "
-        "write amplification divides by the bytes that the clients write.",
+        "The metric w_amp_table is RocksDB's own W-Amp, which divides by compressed bytes. The "
+        "exact write amplification divides by the bytes that the clients write.",
         *swept.warnings,
     ]
     if not results.full:
