@@ -117,7 +117,8 @@ def _see(view: StudyView, left_out: int) -> str:
         "Each line is a trial; trials that are not on the front have thin lines. Lower values are "
         "better, and the baseline is at 1."
         if several
-        else "Each mark is a trial. Marks further left and further down are better. The baseline is at 1."
+        else "Each mark is a trial. Marks further left and further down are better. The baseline "
+        "is at 1."
     ]
     if view.front:
         sentences.append(

@@ -118,8 +118,8 @@ def _percent(share: float) -> str:
 def _figure_5(results: Results) -> Html:
     found = accuracies(results)
     rows = [
-        [_metric_cell(row.metric), MODE_NAMES[mode], "" if row.paper is None else f"{row.paper:.3f}",
-         *_accuracy_cells(row, mode)]
+        [_metric_cell(row.metric), MODE_NAMES[mode],
+         "" if row.paper is None else f"{row.paper:.3f}", *_accuracy_cells(row, mode)]
         for row in found
         for mode in MODES
     ]  # fmt: skip
@@ -160,8 +160,8 @@ def _figure_6(results: Results) -> Html:
     found = contributions(results)
     named = [row for row in found if row.paper_place is not None]
     agreeing = sum((row.place["published"] or 99) <= len(named) for row in named)
-    heads = ("parameter", "rank in the paper", "varied workload: rank", "MDI", "lost R²", "fixed workload: rank",
-             "MDI", "lost R²")  # fmt: skip
+    heads = ("parameter", "rank in the paper", "varied workload: rank", "MDI", "lost R²",
+             "fixed workload: rank", "MDI", "lost R²")  # fmt: skip
     rows = [
         [
             code(row.knob),

@@ -114,14 +114,14 @@ def convergence_plot(searches: Sequence[Search]) -> go.Figure:
     figure = canvas(_HEIGHT_PX, bottom=56)
     for search in searches:
         shape, dash = _MODES[search.mode][0], "solid" if search.mode == "honest" else "dash"
-        best = convergence(search)
+        best, name = convergence(search), f"{MODE_NAMES[search.mode]}, seed {search.seed}"
         figure.add_scatter(
             x=list(range(1, len(best) + 1)),
             y=best,
             mode="lines+markers",
             marker=marker(shape, 5),
             line={"color": colour(shape.colour), "width": 1.5, "dash": dash, "shape": "hv"},
-            hovertemplate=f"{MODE_NAMES[search.mode]}, seed {search.seed}: %{{y:.0f}}<extra></extra>",
+            hovertemplate=f"{name}: %{{y:.0f}}<extra></extra>",
         )
     figure.add_hline(
         y=paper()["genetic"]["fitness"], line={"color": colour("ink"), "width": 1, "dash": "dot"}

@@ -83,7 +83,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     for mode, screening in document["screenings"].items():
         for name, metric in screening["metrics"].items():
             r2 = metric["r2_holdout"]
-            yield f"screening, {MODE_NAMES[mode]}, {name}: held-out R² {r2['median']:.3f} ({metric['model']})"
+            accuracy = f"held-out R² {r2['median']:.3f} ({metric['model']})"
+            yield f"screening, {MODE_NAMES[mode]}, {name}: {accuracy}"
     if document["too_small"] is not None:
         yield too_small_line(document["too_small"])
         return
