@@ -45,7 +45,7 @@ def short_answer(swept: Swept, metric: SweptMetric) -> str:
     strongest = _strongest(effect, relative=relative)
     moved = strongest.change.median
     change = f"{moved:.3g} \N{MULTIPLICATION SIGN}" if relative else f"{moved:+.3g}"
-    where = f"{levels[strongest.level]} instead of {levels[effect.reference]}"
+    where = f"{levels[strongest.level]} against {levels[effect.reference]}"
     return f"{factor} changes {metric.metric}: {change} at {where}"
 
 
@@ -64,7 +64,7 @@ def _sentence(
         return f"{factor}: no effect on {metric} can be computed from these runs"
     strongest = _strongest(effect, relative=relative)
     moved, first = strongest.change, levels[effect.reference]
-    where = f"at {levels[strongest.level]} instead of {first}"
+    where = f"at {levels[strongest.level]} against {first}"
     change = _ratio(moved) if relative else (
         f"{moved.median:+.3g} (95 % interval {moved.low:+.3g} to {moved.high:+.3g})"
     )  # fmt: skip

@@ -21,8 +21,8 @@ _BAND = (0.25, 0.75)
 _NAMED = 3
 _FEW_SEARCHES = 5
 _SEE = (
-    "The chart shows the cost of the best config so far, relative to the baseline. A lower cost is "
-    "better."
+    "The chart shows the cost (value of the objective) of the best config so far, relative to the "
+    "baseline. A lower cost is better."
 )
 _AXIS = "cost / baseline, median of all searches; whiskers hold the middle half"
 

@@ -23,7 +23,7 @@ def headline_of(claim: Claim) -> str:
     """Return the claim in at most 12 words. It names proven changes only."""
     if claim.status == "gain":
         return _gain(claim)
-    whose = "your" if claim.picked else "the"
+    whose = "the picked" if claim.picked else "the"
     texts: dict[Status, str] = {
         "loss": f"Loss: {_objective(claim)}",
         "no gain": f"No gain: {_why_not(claim)}",

@@ -323,9 +323,9 @@ _CUT = (
 )
 _PAIRS = (
     "Verification measures pairs of runs: one run of the winner and one of the baseline with the "
-    "same workload seed. The order in a pair is random, and each pair has a new seed. Intervals "
-    "are 95 % t-intervals of the logarithms of the ratios. lsmtune claims a gain only if the whole "
-    "interval of the objective is below 1 and no constraint is broken."
+    "same workload seed. The order of the runs in a pair is random, and each pair has a new seed. "
+    "Intervals are 95 % t-intervals of the logarithms of the ratios. lsmtune claims a gain only if "
+    "the whole interval of the objective is below 1 and no constraint is broken."
 )
 _GOALS = (
     "With several objectives, lsmtune claims a gain only if the interval of their mean is below 1 "

@@ -49,7 +49,8 @@ _TERMS = (
     (
         "The picture",
         "Each row of the picture is a level of the tree. Each bar is a file, from its smallest key "
-        "on the left to its largest key on the right. Compactions are merging the hatched bars.",
+        "on the left to its largest key on the right. Hatched bars are files that a compaction is "
+        "merging.",
     ),
 )
 

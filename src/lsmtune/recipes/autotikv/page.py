@@ -153,8 +153,8 @@ def _claims(found: list[Claim]) -> Html:
             "A recommendation makes no difference here if the intervals of all values are within "
             f"{little} of the recommended value.",
             "A statement that a knob has little effect agrees if all measured intervals are within "
-            "{little} of the recommended value. A statement that a knob has little effect "
-            "disagrees if one whole interval is more than {little} away from the recommended "
+            f"{little} of the recommended value. A statement that a knob has little effect "
+            f"disagrees if one whole interval is more than {little} away from the recommended "
             "value.",
             "A recommendation is not decided if the intervals are too wide. More runs make the "
             "intervals narrower.",

@@ -97,7 +97,7 @@ def _published() -> Html:
 def _levels_section(part: Part) -> Html:
     trees = (tree(part, LEVEL), tree(part, UNIVERSAL))
     depths = [depth_text(found) for found in trees]
-    title = f"Level compaction: {depths[0]}. Universal compaction: {depths[1]}"
+    title = f"Level compaction has {depths[0]}, universal compaction has {depths[1]}"
     return trees_section(f"{part.title}: levels", title, part.engine, STYLES, trees)
 
 

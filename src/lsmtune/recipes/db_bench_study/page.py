@@ -255,7 +255,7 @@ def _method(results: Results) -> Html:
     texts += [
         "In the slides, only 43 % of the gets find a record; lsmtune cannot explain this share. "
         "With as many random writes as keys, 63 % of the keys have a record. The range tombstones "
-        "delete few of these records.",
+        "delete few records.",
         "In the slides, the reads use the database that the previous command wrote. Here each "
         "config builds its own database with the same range tombstones, and all compactions are "
         "done before the reads.",
