@@ -177,8 +177,8 @@ def _method(found: Outcome, spec: StudySpec, *, real: bool) -> Html:
 
 def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[str]:
     yield (
-        "An optimizer beats random search if its cost, divided by that of random search, has a "
-        "whole interval below 1. The intervals are wider than usual, so that all of them are "
+        "An optimizer beats random search if the whole interval of its cost, divided by the cost "
+        "of random search, is below 1. The intervals are wider than usual, so that all of them are "
         "correct with 95 % probability (Bonferroni)."
     )
     if found.reference is not None:

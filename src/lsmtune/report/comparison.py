@@ -207,8 +207,8 @@ def _see(verified: bool) -> str:
         else "The chart has no intervals, because the winner is not verified."
     )
     return (
-        "Left of 1 the winner is better than the baseline; right of 1 the winner is worse. "
-        f"{whiskers} For a metric of which more is better, the chart shows 1 / metric."
+        "Left of 1, the winner is better than the baseline in a metric; right of 1, the winner is "
+        f"worse. {whiskers} For a metric of which more is better, the chart shows 1 / metric."
     )
 
 

@@ -223,7 +223,7 @@ def _convergence_see(view: StudyView) -> str:
     sentences = [
         "Each mark is one trial. A lower value is better, and the value of the baseline is 1."
     ]
-    sentences.append("Trial numbers count all runs, including those of the baseline and repeats.")
+    sentences.append("Trial numbers count all runs, including runs of the baseline and repeats.")
     sentences.append(
         "The line shows the best result so far among trials that keep all constraints."
     )

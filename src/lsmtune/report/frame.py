@@ -49,6 +49,7 @@ def picture(
         element("div", id=name, class_="plot", role="img", aria_label=described, **room),
         element("script", data, type="application/json"),
         element(
-            "noscript", "This chart needs JavaScript. Without it, read the text and the tables."
+            "noscript",
+            "This chart needs JavaScript. Without JavaScript, read the text and the tables.",
         ),
     )

@@ -191,9 +191,9 @@ def _methods_row(metric: str, knob: KnobImportance) -> list[str]:
 def _method(importance: Importance) -> Html:
     source = "simulated" if importance.is_simulated else "measured"
     return section("Method", "How to read these numbers", items([
-        "Held-out R² is the share of a metric's variation that a model predicts. It is computed on "
-        f"{source} runs that were not used to fit the model. An R² of 1 is a perfect prediction; "
-        "an R² of 0 is no better than always predicting the mean.",
+        "Held-out R² is the share of a metric's variation that a model predicts. Held-out R² is "
+        f"computed on {source} runs that were not used to fit the model. An R² of 1 is a perfect "
+        "prediction; an R² of 0 is no better than always predicting the mean.",
         "For the R² lost without a knob, lsmtune shuffles the values of the knob and predicts "
         "again. The lost R² is the decrease of held-out R².",
         "MDI (mean decrease in impurity) shows how much the tree models use a knob. MDI favours "

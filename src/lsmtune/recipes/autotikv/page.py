@@ -119,10 +119,9 @@ def _opening(results: Results, found: list[Claim]) -> Html:
         picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
                 "cost with 95 % interval: mean latency; for point lookup B, 1 / throughput"),
         element("p", "AutoTiKV is a tuner for TiKV. The authors of AutoTiKV published an article "
-                     "about four "
-                     "searches with different workloads. Here the same four searches run on "
-                     "RocksDB and MyRocks, with a thousandth of the data. The block cache can hold "
-                     "the same share of the data as in the article."),
+                     "about four searches with different workloads. lsmtune runs the same four "
+                     "searches on RocksDB and MyRocks, with a thousandth of the data. The block "
+                     "cache can hold the same share of the data as in the article."),
         element("p", "After each search, lsmtune measures every value of each knob again, while "
                      "the other knobs keep their recommended values. Compare directions and ratios "
                      "with the AutoTiKV article, not absolute times."),

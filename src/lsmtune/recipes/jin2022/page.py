@@ -129,10 +129,9 @@ def _figure_5(results: Results) -> Html:
         "Figure 5: prediction accuracy",
         "How well a model predicts new configs",
         element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a "
-                     "model on "
-                     "configs that were not used to fit the model. Compare the paper with the "
-                     "varied workload here. With a fixed workload, the data does not change, so "
-                     "there is less variation to predict."),
+                     "model on configs that were not used to fit the model. Compare the values of "
+                     "the paper with those of the varied workload. With a fixed workload, the data "
+                     "does not change, so there is less variation to predict."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -177,7 +176,7 @@ def _figure_6(results: Results) -> Html:
         "Figure 6: importance of the parameters",
         f"{agreeing} of the paper's first {len(named)} parameters are among the first {len(named)} "
         "here",
-        element("p", "MDI (mean decrease in impurity) is averaged over WAF, SA, RATE and TIME. "
+        element("p", "MDI (mean decrease in impurity) is averaged over the paper's metrics WAF, SA, RATE and TIME. "
                      "MDI favours parameters with many values; lost R² does not. Lost R² is the "
                      "accuracy that the selected model loses without a parameter."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
@@ -342,8 +341,8 @@ def _method(results: Results) -> Html:
         "The paper ends each run with a forced compaction. Here TIME ends when all compactions are "
         "done, and RATE is the data rate of the load.",
         "WAF is the W-Amp of RocksDB's table. W-Amp divides by compressed bytes, therefore W-Amp "
-        "changes with the compression. The exact write amplification divides by the clients' "
-        "bytes.",
+        "changes with the compression. Exact write amplification divides the written bytes by the "
+        "bytes of the clients.",
         "As in the paper, memory is not limited, so a winner may use more memory for "
         "memtables than the baseline.",
         "The ranges of the parameters are from a later data set of the paper's authors. For a "

@@ -178,8 +178,8 @@ def _method(results: Results) -> Html:
         "The baseline has RocksDB's defaults and the settings that are the same in all cells.",
         "Before each run here, the store is built and all compactions are done. The published run "
         "began with an empty store.",
-        "The metric w_amp_table is RocksDB's own W-Amp, which divides by compressed bytes. The "
-        "exact write amplification divides by the bytes that the clients write.",
+        "The metric w_amp_table is RocksDB's own W-Amp, which divides by compressed bytes. Exact "
+        "write amplification divides the written bytes by the bytes of the clients.",
         *swept.warnings,
     ]
     if not results.full:
