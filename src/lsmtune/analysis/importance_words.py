@@ -27,7 +27,7 @@ def headline_text(importance: Importance) -> str:
         return f"{prefix}most important {knobs}: {_listed(named)}"
     if any(metric.is_predictable for metric in importance.metrics):
         return f"{prefix}no knob matters for these metrics"
-    return f"{prefix}no knob can be named: the runs predict no metric"
+    return f"{prefix}important knobs are unknown: no metric can be predicted from the runs"
 
 
 def reason_text(importance: Importance) -> str:
@@ -36,19 +36,29 @@ def reason_text(importance: Importance) -> str:
     good = [metric for metric in importance.metrics if metric.is_predictable]
     if not good:
         return (
-            f"Held-out R² is {_r2s(weak)}. Below {MIN_R2} the order of knobs is chance: "
-            "measure more configs with lsmtune screen."
+            f"Held-out R², the accuracy of the predictions, is {_r2s(weak)}. If held-out R² is "
+            f"below {MIN_R2}, the order of the knobs is chance. Measure more configs with "
+            "`lsmtune screen`."
         )
-    text = f"Prediction is worse without them. Held-out R² of all knobs: {_r2s(good)}."
+    text = "Predictions of the metrics are worse without the most important knobs."
     if not importance.headline_knobs():
-        text = f"The models do not need any knob. Held-out R²: {_r2s(good)}."
+        text = "The models predict the metrics without any of the knobs."
+    text += f" With all knobs, held-out R² (the accuracy of the predictions) is {_r2s(good)}."
     if weak:
-        text += f" Not used for the order, because R² is below {MIN_R2}: {_r2s(weak)}."
+        text += (
+            f" Metrics with a held-out R² below {MIN_R2} do not count for the order of the knobs: "
+            f"{_r2s(weak)}."
+        )
     return text
 
 
 def _r2s(metrics: Sequence[MetricImportance]) -> str:
-    return _listed([f"{metric.accuracy.r2.median:.2f} for {metric.metric}" for metric in metrics])
+    return _listed([f"{_two(metric.accuracy.r2.median)} for {metric.metric}" for metric in metrics])
+
+
+def _two(value: float) -> str:
+    """Return a number with two decimals and a minus sign instead of a hyphen."""
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -60,7 +70,7 @@ def metric_headline(metric: MetricImportance) -> str:
     """Return which knob matters most for the metric, or why none can be named."""
     first = metric.knobs[0]
     if not metric.is_predictable:
-        return f"no knob can be named, held-out R² is {metric.accuracy.r2.median:.2f}"
+        return f"important knobs are unknown, held-out R² is {_two(metric.accuracy.r2.median)}"
     if not first.is_seen:
         return "no knob matters"
     return f"{first.knob} matters most"
@@ -149,14 +159,16 @@ def _places(places: dict[str, int], methods: list[str]) -> str:
 def accuracy_text(metric: MetricImportance) -> str:
     """Return how well the metric can be predicted, and the limit that run noise sets."""
     r2, forest = metric.accuracy.r2, metric.forest_r2
-    limit = "run noise is unknown, because no config ran twice"
+    limit = "The noise between runs of a config is unknown, because no config ran twice."
     if metric.noise is not None:
         top = metric.noise.ceiling
         limit = (
-            f"run noise of {100 * metric.noise.relative:.1f} % allows at most "
-            f"{top.median:.2f} ({top.low:.2f}\N{EN DASH}{top.high:.2f})"
+            f"The noise between runs of the same config is {100 * metric.noise.relative:.1f} %. "
+            f"With this noise, held-out R² can be at most {_two(top.median)} (95 % interval "
+            f"{_two(top.low)} to {_two(top.high)})."
         )
     return (
-        f"held-out R² {r2.median:.2f} ({r2.low:.2f}\N{EN DASH}{r2.high:.2f}) with {metric.model}, "
-        f"{forest.median:.2f} with random forest; {limit}"
+        f"The model “{metric.model}” has a held-out R² of {_two(r2.median)}, from "
+        f"{_two(r2.low)} to {_two(r2.high)} in cross-validation. A random forest has a "
+        f"held-out R² of {_two(forest.median)}. {limit}"
     )

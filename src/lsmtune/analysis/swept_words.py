@@ -66,7 +66,7 @@ def _sentence(
     moved, first = strongest.change, levels[effect.reference]
     where = f"at {levels[strongest.level]} against {first}"
     change = _ratio(moved) if relative else (
-        f"{moved.median:+.3g} ({moved.low:+.3g} to {moved.high:+.3g})"
+        f"{moved.median:+.3g} (95 % interval {moved.low:+.3g} to {moved.high:+.3g})"
     )  # fmt: skip
     verb = "changes" if effect.p < SURE_P else "is not shown to change"
     return (
@@ -78,7 +78,7 @@ def _sentence(
 def _ratio(ratio: Interval) -> str:
     """Return a ratio and its interval as people read them."""
     low, high = f"{ratio.low:.3g}", f"{ratio.high:.3g}"
-    return f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} ({low}\N{EN DASH}{high})"
+    return f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} (95 % interval {low} to {high})"
 
 
 def _share(eta_squared: float) -> str:

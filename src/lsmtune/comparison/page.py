@@ -20,7 +20,10 @@ _MARKS = 12
 _BAND = (0.25, 0.75)
 _NAMED = 3
 _FEW_SEARCHES = 5
-_SEE = "Lower is better: the cost of the best config so far, relative to the baseline."
+_SEE = (
+    "The chart shows the cost (value of the objective) of the best config so far, relative to the "
+    "baseline. A lower cost is better."
+)
 _AXIS = "cost / baseline, median of all searches; whiskers hold the middle half"
 
 
@@ -72,7 +75,8 @@ def _against_random(found: Outcome, compared: Sequence[AgainstRandom]) -> Html:
     if not compared:
         return section(
             "Random search", "Random search was not compared",
-            element("p", "Add `random` to the optimizers to see whether they beat it."),
+            element("p", "Add `random` to the optimizers to see whether the others beat random "
+                         "search."),
         )  # fmt: skip
     ends = {standing.optimizer: standing.best_at[found.trials] for standing in found.standings}
     rows = [
@@ -173,26 +177,37 @@ def _method(found: Outcome, spec: StudySpec, *, real: bool) -> Html:
 
 def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[str]:
     yield (
-        "An optimizer beats random search if the whole interval of cost / random search is below "
-        "1. The intervals of all optimizers together hold at 95 % (Bonferroni)."
+        "An optimizer beats random search if the whole interval of its cost, divided by the cost "
+        "of random search, is below 1. The intervals are wider than usual, so that all of them are "
+        "correct with 95 % probability (Bonferroni)."
     )
     if found.reference is not None:
         yield (
-            f"The target {found.target:.3f} is the median cost of {found.reference} after "
-            f"{counted(found.trials, 'trial')}."
+            f"The target {found.target:.3f} is the median cost of the optimizer {found.reference} "
+            f"after {counted(found.trials, 'trial')}."
         )
     if found.standings[0].repeats <= _FEW_SEARCHES:
-        yield "The interval of a median of 5 searches or fewer runs from the lowest to the highest."
+        yield (
+            "With 5 searches or fewer, the interval of a median extends from the lowest to the "
+            "highest value."
+        )
     if real:
         yield from workload_text(spec.workload)
         yield (
-            "The optimizers take turns, seed by seed. A cost is one measured run, so it contains "
-            "chance, the same for all."
+            "For each seed, the optimizers run one after the other. Each cost is the value of one "
+            "measured run, so the costs of all optimizers contain chance."
         )
     else:
         yield (
-            "The model is gradient boosting on the measured runs that ship with lsmtune, one "
-            "model per metric. Each run on the model gets the noise that repeated runs had."
+            "The optimizers search on a model instead of an engine. The model is gradient "
+            "boosting, trained on the measured runs that ship with lsmtune. Each value that the "
+            "model predicts gets random noise as large as that of repeated real runs."
         )
-        yield "The cost is that of the config that looks best, without this noise."
-        yield "The model does not contain failing configs. It is weak where few runs were measured."
+        yield (
+            "The cost in the chart is the cost, without noise, of the config that looks best to "
+            "the optimizer."
+        )
+        yield (
+            "The model cannot predict that a config fails. Predictions of the model are weak where "
+            "few runs were measured."
+        )

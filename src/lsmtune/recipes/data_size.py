@@ -50,7 +50,7 @@ def too_small(count: float | None, num: int, needed: float = MIN_FLUSHES) -> str
     if count <= 0:
         raise LsmtuneError("the runs wrote no data")
     return (
-        f"a run fills the memtable {count:.2g} times, {needed:g} times are needed; "
+        f"a run fills the memtable only {count:.2g} times, but {needed:g} times are needed; "
         f"use at least --num {_rounded_up(num * needed / count)}"
     )
 

@@ -23,7 +23,8 @@ def too_small_opening(topic: str, reason: str) -> Html:
     return opening(
         topic,
         TOO_SMALL,
-        f"{sentence_start(reason)}. Smaller runs say nothing about a real store.",
+        f"{sentence_start(reason)}. A run must fill the memtable several times to show how a real "
+        "store behaves.",
     )
 
 

@@ -16,9 +16,15 @@ Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]
 
 _LARGE_FACTOR = 2
 _MEANINGS: dict[Finding, str] = {
-    "confirmed": "Confirmed: the whole 95 % interval agrees with the claim.",
-    "contradicted": "Contradicted: the whole 95 % interval shows the opposite.",
-    "not decided": "Not decided: the interval includes no difference, or there are too few runs.",
+    "confirmed": "Confirmed: the whole 95 % interval of the measured ratio agrees with the claim.",
+    "contradicted": (
+        "Contradicted: the whole 95 % interval of the measured ratio shows the opposite of the "
+        "claim."
+    ),
+    "not decided": (
+        "Not decided: the interval includes a ratio of 1 (no difference), or there are too few "
+        "runs."
+    ),
     "not judged": "Not judged: the runs write too little data.",
 }
 

@@ -21,16 +21,16 @@ from lsmtune.stats import Interval
 _SIMULATED = "UNVERIFIED on RocksDB: simulated, not measured."
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
-    "verify": "Verify this trial in pairs of runs:",
+    "verify": "Verify this trial in pairs of runs with the baseline:",
     "verify_full_size": "Verify the gain with a full-size tree:",
     "verify_other": "Verify the best trial that keeps all constraints:",
     "deploy": "Write the file to deploy:",
-    "run_for_real": "Run the study with a real engine. A simulation proves nothing.",
-    "search_more": "Or search further: run the same `lsmtune tune` with more trials.",
-    "relax_constraint": "Or relax the constraint in a new study with --limit.",
+    "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
+    "search_more": "Or run the same `lsmtune tune` command with more trials.",
+    "relax_constraint": "Or start a new study in which --limit sets a weaker constraint.",
     "keep_baseline": "Keep the baseline.",
     "pick": "Or pick another trial of the front:",
-    "start": "Run `lsmtune tune` again; it continues the study.",
+    "start": "Run `lsmtune tune` again to continue the study.",
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
 }
@@ -79,45 +79,67 @@ def _summary(claim: Claim) -> str:
     """One or two sentences: what the claim is based on."""
     if claim.status == "not verified":
         chosen = (
-            "You picked this trial."
+            f"You picked trial {claim.trial}."
             if claim.picked
-            else ("The best of many trials is partly luck.")
+            else "The best result of many trials is partly luck."
         )
-        return f"{chosen} Verify it before you use it."
+        return f"{chosen} Verify trial {claim.trial} before you use its config."
     if claim.status == "nothing found":
-        return "No config is proven better than the baseline. The baseline stays."
+        return "No config is proven better than the baseline. Keep the baseline."
     if claim.status in ("no search", "not measured"):
         return f"The study has {counted(claim.searched, 'trial')}."
-    picked = ", picked by you," if claim.picked else ""
-    pairs = f"{counted(claim.pairs, 'pair')} of runs, trial {claim.trial}{picked} against baseline"
-    kind = "gain" if claim.gain else "result"
-    return f"Verified {kind}: {pairs}, scale {claim.scale}."
+    picked = ", which you picked," if claim.picked else ""
+    trial = f"trial {claim.trial}"
+    subject = (
+        f"The gain of {trial}{picked} is" if claim.gain else f"Trial {claim.trial}{picked} was"
+    )
+    return (
+        f"{subject} verified at scale {claim.scale} in {counted(claim.pairs, 'pair')} of runs. "
+        f"Each pair is one run of {trial} and one of the baseline with the same seed."
+    )
 
 
 def _warnings(claim: Claim) -> Iterator[str]:
     if claim.simulated:
         yield _SIMULATED
     if claim.unverified_at_full_scale:
-        yield f"UNVERIFIED at scale 1, the full size: found at scale {claim.search_scale}."
+        yield (
+            "UNVERIFIED at scale 1, the full size of the tree. The search ran at scale "
+            f"{claim.search_scale}."
+        )
     for other in claim.others:
         if other.status != "gain":
-            yield f"No gain at scale {other.scale}: {_ratio_text(other.objective)}."
+            yield f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}."
     if claim.gain and claim.worse:
-        yield f"Proven worse: {listed([label(name) for name in claim.worse])}."
+        yield (
+            "Compared with the baseline, the winner is proven worse in "
+            f"{listed([label(name) for name in claim.worse])}."
+        )
     if claim.assertions_enabled:
-        yield "This build has assertions and is slow. Compare ratios, not absolute times."
+        yield (
+            "This build of the engine has assertions, which make it slow. Compare ratios, not "
+            "absolute times."
+        )
     yield from (f"Not judged: {note}." for note in claim.notes)
     if claim.wide is not None:
-        yield f"The interval is wide: ± {number(100 * claim.wide)} %. More pairs would narrow it."
+        yield (
+            f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. More "
+            "pairs of runs make the interval of the objective narrower."
+        )
 
 
 def _ratio_text(interval: Interval | None) -> str:
-    return "not measured" if interval is None else str(Ratio.of(interval))
+    if interval is None:
+        return "the objective was not measured"
+    return f"the objective is {Ratio.of(interval).sentence()}"
 
 
 def _reasons(claim: Claim) -> Iterator[str]:
     yield from (failure_text(claim, check) for check in claim.failed)
-    yield from (f"Proven worse: {label(name)}." for name in claim.lost)
+    yield from (
+        f"Trial {claim.trial} is proven worse than the baseline in {label(name)}."
+        for name in claim.lost
+    )
     if alternative := alternative_text(claim):
         yield alternative
 
@@ -127,12 +149,12 @@ def _details(claim: Claim) -> Iterator[str]:
         yield objective
     if claim.front:
         yield (
-            f"The front has {counted(claim.front, 'trial')}: in each of them one objective can "
-            "improve only if another gets worse."
+            f"The front has {counted(claim.front, 'trial')}. From one trial on the front to "
+            "another, an objective improves only if another objective gets worse."
         )
     for other in claim.others:
         if other.status == "gain":
-            yield f"Also a gain at scale {other.scale}: {_ratio_text(other.objective)}."
+            yield f"A gain is also verified at scale {other.scale}: {_ratio_text(other.objective)}."
 
 
 def objective_sentence(claim: Claim) -> str:
@@ -144,18 +166,19 @@ def objective_sentence(claim: Claim) -> str:
     if claim.value is None or single:
         return ""
     ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
-    name = "Mean of the objectives" if claim.objectives > 1 else f"Objective {claim.objective_name}"
-    fitness = "" if claim.fitness is None else f" Fitness: {claim.fitness:,.0f}."
-    return f"{name}: {ratio}, below 1 is better.{fitness}"
+    several = claim.objectives > 1
+    name = "mean of the objectives" if several else f"objective “{claim.objective_name}”"
+    fitness = "" if claim.fitness is None else f" The fitness is {claim.fitness:,.0f}."
+    return f"The {name} is {ratio.sentence()}. A ratio below 1 is a gain.{fitness}"
 
 
 def failure_text(claim: Claim, check: Constraint) -> str:
     """Return which constraint a trial did not keep, and by which value."""
     if check.state == "unknown" or check.value is None:
-        return f"Constraint not checked: {limit_text(check.limit)}; {check.why}."
+        return f"The constraint {limit_text(check.limit)} is not checked: {check.why}."
     return (
-        f"Constraint broken by trial {claim.failed_trial}: {limit_text(check.limit)}; "
-        f"measured {value_text(check.limit, check.value)}."
+        f"Trial {claim.failed_trial} breaks the constraint {limit_text(check.limit)}: measured "
+        f"{value_text(check.limit, check.value)}."
     )
 
 
@@ -165,17 +188,19 @@ def alternative_text(claim: Claim) -> str:
     if found is None:
         return ""
     if found.trial == claim.trial:
-        return f"Trial {found.trial} keeps all constraints; its gain is not proven."
+        return f"Trial {found.trial} keeps all constraints, but its gain is not proven."
     if found.ratio >= 1:
         return (
-            f"Best config that keeps all constraints: the baseline. The next is trial "
-            f"{found.trial}, {percent(found.ratio)} worse."
+            "The baseline is the best config that keeps all constraints. Trial "
+            f"{found.trial} is next, {percent(found.ratio)} worse than the baseline."
         )
     changed = counted(len(found.changes), "changed option")
-    proof = " Its pairs of runs did not prove a gain." if found.verified else ""
+    proof = (
+        f" The pairs of runs of trial {found.trial} did not prove a gain." if found.verified else ""
+    )
     return (
-        f"Best config that keeps all constraints: trial {found.trial}, {percent(found.ratio)} "
-        f"better in the search, {changed}.{proof}"
+        f"Trial {found.trial} is the best config that keeps all constraints. In the search, trial "
+        f"{found.trial} was {percent(found.ratio)} better than the baseline with {changed}.{proof}"
     )
 
 

@@ -182,32 +182,46 @@ def _limit(limits: Sequence[Limit], name: str, base: float | None) -> float | No
 def _verified_title(rows: Sequence[MetricRow]) -> str:
     asked = [row.side for row in rows if row.group == "objective"]
     others = [row.side for row in rows if row.group != "objective"]
-    return (
-        f"Objective: {asked.count('better')} of {counted(len(asked), 'metric')} proven better. "
-        f"Others: {others.count('better')} better, {others.count('worse')} worse"
-    )
+    if len(asked) == 1:
+        proven = {"better": "is proven better", "worse": "is proven worse"}
+        first = f"The objective {proven.get(asked[0] or '', 'is not proven better')}"
+    else:
+        first = (
+            f"{asked.count('better')} of {len(asked)} metrics of the objective are proven better"
+        )
+    return f"{first}. Other metrics: {others.count('better')} better, {others.count('worse')} worse"
 
 
 def _unverified_title(rows: Sequence[MetricRow]) -> str:
     asked = [row.gain.value for row in rows if row.group == "objective" and row.gain]
     lower = sum(gain < 1 for gain in asked)
-    return f"Objective: {lower} of {counted(len(asked), 'metric')} looks better, not verified"
+    return (
+        f"Not verified: {lower} of {counted(len(asked), 'metric')} of the objective looked better"
+    )
 
 
 def _see(verified: bool) -> str:
-    whiskers = "Lines are 95 % intervals." if verified else "Without verification: no intervals."
+    whiskers = (
+        "Lines through the marks are 95 % intervals."
+        if verified
+        else "The chart has no intervals, because the winner is not verified."
+    )
     return (
-        f"Left of 1 the winner is better, right of 1 it is worse. {whiskers} "
-        "A name that starts with 1 / is a metric of which more is better."
+        "Left of 1, the winner is better than the baseline in a metric; right of 1, the winner is "
+        f"worse. {whiskers} For a metric of which more is better, the chart shows 1 / metric."
     )
 
 
 def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
     if not verified:
-        return "Not verified: the best of many trials is partly luck. Expect a smaller change."
+        return (
+            "The changes are not verified. The best result of many trials is partly luck. Expect "
+            "smaller changes in a verification."
+        )
     count = sum(row.ratio is not None for row in rows)
     return (
-        "Only the objective is a claim. Without any change, about "
+        "Only the objective and the constraints decide whether lsmtune claims a gain. All other "
+        "metrics are for information. Even without any real change, about "
         f"{max(round(count * 0.05), 1)} of {count} intervals would exclude 1 by chance."
     )
 

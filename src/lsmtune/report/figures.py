@@ -138,8 +138,8 @@ def options(view: StudyView) -> Options:
 
 def _scale_note(view: StudyView) -> str:
     return (
-        f"Values at scale {view.scale}, as they ran. The exported file has the values for a "
-        "full-size tree."
+        f"The table contains the values that ran in a smaller tree, at scale {view.scale}. The "
+        "exported file contains the values for a full-size tree."
     )
 
 
@@ -213,19 +213,32 @@ def _convergence_title(view: StudyView) -> str:
     if best is None or best.value is None:
         return f"{trials}, no winner within the constraints"
     side = "better" if best.value < 1 else "worse"
-    return f"{trials}; trial {best.number} looked {percent(best.value)} {side} than the baseline"
+    return (
+        f"{trials}; the config of trial {best.number} looked {percent(best.value)} {side} than the "
+        "baseline"
+    )
 
 
 def _convergence_see(view: StudyView) -> str:
-    sentences = ["Each mark is a trial. Lower is better, and 1 is the baseline."]
-    sentences.append("The line is the best trial so far that keeps all constraints.")
+    sentences = [
+        "Each mark is one trial. A lower value is better, and the value of the baseline is 1."
+    ]
+    sentences.append("Trial numbers count all runs, including runs of the baseline and repeats.")
+    sentences.append(
+        "The line shows the best result so far among trials that keep all constraints."
+    )
     if any(_unmeasured(view.searched)):
-        sentences.append("Trials without a result are in the rows at the top.")
+        sentences.append("The rows at the top of the chart contain the trials without a result.")
     if repeats := sum(trial.role is Role.REPEAT for trial in view.measured):
         runs = counted(repeats, "repeat")
-        sentences.append(f"The winner has the best median after {runs} of the best trials.")
+        sentences.append(
+            f"After {runs} of the best trials, the trial with the best median is the winner."
+        )
     if view.verification:
-        sentences.append("The diamond at the right is the winner, measured again in pairs.")
+        sentences.append(
+            "The diamond at the right is the verified result: the winner, compared with the "
+            "baseline in pairs of runs with the same seed."
+        )
     return " ".join(sentences)
 
 
@@ -258,7 +271,11 @@ def _failures_title(view: StudyView) -> str:
     if not view.trials:
         return "No run yet"
     total, pruned = counted(len(view.trials), "run"), len(view.cut)
-    cut = f"; {pruned} pruned, because they could no longer win" if pruned else ""
+    cut = (
+        f"; {pruned} pruned, because {'it' if pruned == 1 else 'they'} could no longer win"
+        if pruned
+        else ""
+    )
     if not view.failed:
         return f"None of {total} failed{cut}"
     kinds = Counter(status_text(trial.status) for trial in view.failed)

@@ -48,5 +48,8 @@ def picture(
         element("p", axis, class_="axis") if axis else "",
         element("div", id=name, class_="plot", role="img", aria_label=described, **room),
         element("script", data, type="application/json"),
-        element("noscript", "This chart needs JavaScript. The text and the tables do not."),
+        element(
+            "noscript",
+            "This chart needs JavaScript. Without JavaScript, read the text and the tables.",
+        ),
     )

@@ -108,21 +108,26 @@ def _title(view: StudyView) -> str:
     trials = counted(len(view.searched), "trial")
     if len(view.front) == 1:
         return f"1 of {trials} is best in every objective"
-    return f"{len(view.front)} of {trials} are on the front"
+    return f"{len(view.front)} of {trials} are on the Pareto front"
 
 
 def _see(view: StudyView, left_out: int) -> str:
     several = len(view.objective.goals) > 2  # noqa: PLR2004 - two goals make a plane
     sentences = [
-        "Each line is a trial; thin lines are not on the front. Lower is better, 1 is the baseline."
+        "Each line is a trial; trials that are not on the front have thin lines. Lower values are "
+        "better, and the baseline is at 1."
         if several
-        else "Each mark is a trial. Left and below is better, and the baseline is at 1."
+        else "Each mark is a trial. Marks further left and further down are better. The baseline "
+        "is at 1."
     ]
     if view.front:
-        sentences.append("On the front, one objective can improve only if another gets worse.")
+        sentences.append(
+            "From one trial on the front to another, an objective improves only if another "
+            "objective gets worse."
+        )
         sentences.append("Click a mark or use the list to see a trial's options.")
     if left_out:
-        sentences.append(f"{counted(left_out, 'much worse trial')} not shown.")
+        sentences.append(f"The chart does not show {counted(left_out, 'much worse trial')}.")
     return " ".join(sentences)
 
 

@@ -23,11 +23,12 @@ def headline_of(claim: Claim) -> str:
     """Return the claim in at most 12 words. It names proven changes only."""
     if claim.status == "gain":
         return _gain(claim)
-    picked = ", picked by you," if claim.picked else ""
+    whose = "the picked" if claim.picked else "the"
     texts: dict[Status, str] = {
         "loss": f"Loss: {_objective(claim)}",
         "no gain": f"No gain: {_why_not(claim)}",
-        "not verified": f"Not verified: trial {claim.trial}{picked} looks {_looks(claim)}",
+        "not "
+        "verified": f"Not verified: {whose} config of trial {claim.trial} looks {_looks(claim)}",
         "no search": f"No winner: this study is a {claim.no_search}",
         "nothing found": f"Nothing found: {_none(claim)} beat the baseline within constraints",
     }
@@ -37,7 +38,7 @@ def headline_of(claim: Claim) -> str:
 def _none(claim: Claim) -> str:
     """Return the trials that did not win; a better one may have lost when it was repeated."""
     better = claim.alternative is not None and claim.alternative.ratio < 1
-    return "no finalist" if better else f"none of {counted(claim.searched, 'trial')}"
+    return "no repeated trial" if better else f"none of {counted(claim.searched, 'trial')}"
 
 
 def _gain(claim: Claim) -> str:

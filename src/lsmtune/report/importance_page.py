@@ -63,11 +63,15 @@ def _header(title: str, importance: Importance) -> Html:
 def _overview(importance: Importance) -> Iterator[Html]:
     drawn = [metric for metric in importance.metrics if metric.is_predictable]
     if not drawn:
-        see = "Knobs can be named only right of the dashed line. Lines show 95 % intervals."
+        see = (
+            "lsmtune shows important knobs only for metrics right of the dashed line. The models "
+            "predict other metrics too badly. Lines through the marks cover 90 % of the results of "
+            "cross-validation."
+        )
         yield picture("accuracy", accuracy_plot(importance.metrics), (), see, "held-out R²")
         yield element("p", see, class_="note")
     else:
-        see = "The further right, the more the prediction of that metric needs the knob"
+        see = "The further right a mark is, the more the prediction of that metric needs the knob"
         yield picture(
             "importance", overview_plot(drawn), overview_keys(drawn), see,
             f"{see}: held-out R² lost without it",
@@ -78,8 +82,9 @@ def _load_note(importance: Importance) -> Html:
     if not importance.load_factors:
         return Html()
     parts = [
-        "The workload varied too: ", *codes(importance.load_factors), ". These are not knobs of "
-        "the store, so no tuning can gain what they change.",
+        "The workload varied "
+        "too: ", *codes(importance.load_factors), ". Parameters of the workload "
+        "are not knobs of the store, so tuning cannot achieve the changes that they cause.",
     ]  # fmt: skip
     return element("p", join(parts), class_="note")
 
@@ -104,7 +109,7 @@ def _summary(importance: Importance) -> Iterator[Html]:
 
 def _section(metric: MetricImportance) -> Html:
     title = f"{sentence_start(label(metric.metric))}: {metric_headline(metric)}"
-    accuracy = element("p", unbroken(f"{sentence_start(accuracy_text(metric))}."))
+    accuracy = element("p", unbroken(accuracy_text(metric)))
     shown = _order(metric, title) if metric.is_predictable else ()
     return section(metric.metric, title, accuracy, *shown, *_details(metric))
 
@@ -114,7 +119,10 @@ def _order(metric: MetricImportance, title: str) -> Iterator[Html]:
         f"importance-{metric.metric}", importance_plot(metric), IMPORTANCE_KEYS, title,
         "held-out R² lost without the knob",
     )  # fmt: skip
-    see = "Knobs left of the dashed line are of no use for tuning. Lines show 95 % intervals."
+    see = (
+        "Knobs left of the dashed line have too little effect on this metric to be useful for "
+        "tuning. Lines through the marks are 95 % intervals."
+    )
     yield element("p", see, class_="note")
 
 
@@ -141,8 +149,8 @@ def _effects(metric: MetricImportance) -> Iterator[Html]:
 def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
     title = f"{pair.first} and {pair.second} interact most"
     see = (
-        f"Lines that are not parallel show an interaction. It is {100 * pair.strength:.0f} % of "
-        "the effect of both knobs."
+        "Lines that are not parallel show an interaction. The interaction is "
+        f"{100 * pair.strength:.0f} % of the joint effect of {pair.first} and {pair.second}."
     )
     return element(
         "div",
@@ -183,11 +191,17 @@ def _methods_row(metric: str, knob: KnobImportance) -> list[str]:
 def _method(importance: Importance) -> Html:
     source = "simulated" if importance.is_simulated else "measured"
     return section("Method", "How to read these numbers", items([
-        f"Held-out R² is how much of a metric's variation the model predicts for {source} runs "
-        "that it has not seen. 1 is perfect, 0 is no better than the mean.",
-        "R² lost without a knob: the values of the knob are shuffled, and the prediction is "
-        "repeated.",
-        "MDI favours knobs with many values. eta² is the share of the variance in an analysis of "
-        "variance over all knobs. PED-ANOVA compares the best runs with all runs.",
-        "p among all is corrected for the number of knobs. p alone ignores the other knobs.",
+        "Held-out R² is the share of a metric's variation that a model predicts. Held-out R² is "
+        f"computed on {source} runs that were not used to fit the model. An R² of 1 is a perfect "
+        "prediction; an R² of 0 is no better than always predicting the mean.",
+        "For the R² lost without a knob, lsmtune shuffles the values of the knob and predicts "
+        "again. The lost R² is the decrease of held-out R².",
+        "MDI (mean decrease in impurity) shows how much the tree models use a knob. MDI favours "
+        "knobs with many values.",
+        "eta² is the share of a metric's variance that a knob explains in an analysis of variance "
+        "over all knobs.",
+        "PED-ANOVA shows how much the values of a knob in the best runs differ from the values in "
+        "all runs.",
+        "The column “p among all” tests a knob together with all other knobs and is corrected for "
+        "the number of knobs. The column “p alone” tests the knob without the other knobs.",
     ]))  # fmt: skip

@@ -101,8 +101,10 @@ def _compared(logs: Sequence[Inspection]) -> Html:
         "header",
         element("p", f"{len(logs)} LOGs compared", class_="topic"),
         element("h1", title),
-        element("p", "Write amplification: bytes that flushes and compactions wrote for each byte "
-                     "of the clients. Lower is better."),
+        element("p", "Write amplification is the number of bytes that flushes and compactions "
+                     "write "
+                     "per byte of the clients. A lower write amplification means less work for the "
+                     "disk."),
         drawn,
         table("Workload and totals", heads, rows, fold=False),
         table("Options that differ", heads, differ) if differ else "",
@@ -130,7 +132,9 @@ def _header(log: Inspection) -> Html:
 
 
 def _evidence(finding: Finding) -> Html:
-    look_at = [" Check first: ", *codes(finding.look_at), "."] if finding.look_at else []
+    look_at = (
+        [" Check these options first: ", *codes(finding.look_at), "."] if finding.look_at else []
+    )
     text = finding.evidence.rstrip(".")
     return element("p", join([f"{text[:1].upper()}{text[1:]}.", *look_at]))
 
@@ -182,7 +186,7 @@ def _findings_section(log: Inspection) -> Html:
 def _totals_section(log: Inspection) -> Html:
     known = [fact for fact in facts(log) if fact[1] != UNKNOWN]
     unknown = [label for label, text in facts(log) if text == UNKNOWN]
-    note = f"Not in this {log.kind}: {', '.join(unknown)}." if unknown else ""
+    note = f"This {log.kind} does not contain: {', '.join(unknown)}." if unknown else ""
     return section(
         "Workload and totals", _rate_title(log),
         table("Workload and totals", ("", "value"), known, fold=False) if known else "",
@@ -218,7 +222,7 @@ def _stall_title(log: Inspection) -> str:
 
 def _stall_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
     see = (
-        "Each bar is a time in which RocksDB slowed writes down or stopped them."
+        "Each bar is a period in which RocksDB slowed writes down or stopped them."
         + _undrawn([stall.kind for stall in log.stalls], bars)
     )  # fmt: skip
     figure = stall_plot(log, bars)
@@ -231,8 +235,9 @@ def _stall_table(log: Inspection) -> Html:
 
 def _stalls(log: Inspection) -> Html:
     note = (
-        "These times are upper bounds: a stall lasts from its warning in the LOG until RocksDB "
-        "checks the conditions again. Clients may have had nothing to write."
+        "The times in the table are upper bounds. lsmtune counts a stall from its warning in the "
+        "LOG until RocksDB checks the causes of stalls again. During a counted stall, the clients "
+        "may have had nothing to write."
     )
     rows = stall_rows(log)
     heads = ("cause", "time, at most", "share of the LOG")
@@ -241,7 +246,7 @@ def _stalls(log: Inspection) -> Html:
 
 def _undrawn(kinds: Sequence[str], bars: int) -> str:
     left_out = undrawn(kinds, bars)
-    return f" The {left_out:,} shortest are not drawn." if left_out else ""
+    return f" The chart omits the {left_out:,} shortest bars." if left_out else ""
 
 
 def _has_jobs(log: Inspection) -> bool:
@@ -261,8 +266,9 @@ def _job_title(log: Inspection) -> str:
 
 def _job_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
     see = (
-        "Each bar is a job that wrote into the level of its row. A row full of bars is a level "
-        "that is rewritten all the time." + _undrawn([job.kind for job in log.jobs], bars)
+        "Each bar is a flush or a compaction, in the row of the level into which it wrote. A row "
+        "full of bars shows a level that is rewritten all the time."
+        + _undrawn([job.kind for job in log.jobs], bars)
     )
     figure = job_plot(log, bars)
     return see, picture(f"{prefix}-jobs", figure, JOB_KEYS, f"{_job_title(log)}. {see}")
@@ -278,14 +284,14 @@ def shape_section(
 def _shape_title(log: Inspection) -> str:
     most = max((shape.files[0] for shape in main_shapes(log) if shape.files), default=0)
     slow = log.number("level0_slowdown_writes_trigger")
-    limit = "" if slow is None else f"; writes slow down at {slow:.0f}"
+    limit = "" if slow is None else f"; RocksDB slows writes down at {slow:.0f} files"
     return f"Level 0 had up to {counted(most, 'file')}{limit}"
 
 
 def _shape_chart(log: Inspection, prefix: str, bars: int) -> tuple[str, Html]:
     see = (
-        f"Files per level of column family {log.main_family}, after each flush and compaction. "
-        "If level 0 keeps growing, compaction is too slow."
+        f"The lines show the files per level of column family {log.main_family} after each flush "
+        "and compaction. If the number of files in level 0 keeps growing, compaction is too slow."
     )
     figure, title = shape_plot(log, bars), _shape_title(log)
     return see, picture(f"{prefix}-shape", figure, shape_keys(log), f"{title}. {see}")
@@ -314,7 +320,8 @@ def _level_chart(log: Inspection, prefix: str) -> list[Html]:
     if not written or (not _has_jobs(log) and min(written) < _MIN_ROUNDED_BYTES):
         return []
     see = (
-        f"Bytes written into each level of column family {log.main_family}. Flushes write into L0."
+        f"The bars show the bytes written into each level of column family {log.main_family}. "
+        "Flushes write into level 0 (L0)."
     )
     described = f"{_levels_title(log)}. {see}"
     drawn = picture(f"{prefix}-written", written_plot(log), [], described)
@@ -325,7 +332,10 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
     """Return the bytes that clients, flushes and compactions wrote; none if unknown."""
     if log.totals.flush_write_bytes is None or log.totals.compact_write_bytes is None:
         return []
-    see = "Bytes written: long bars of compactions mean much work for each byte of the clients."
+    see = (
+        "The bars show the bytes that clients, flushes and compactions wrote. Long bars of "
+        "compactions mean much work for the disk per byte that the clients write."
+    )
     return [
         element("p", see, class_="note"),
         picture(f"{prefix}-totals", totals_plot(log), [], f"{_levels_title(log)}. {see}"),
@@ -333,7 +343,10 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
 
 
 def _rate_section(log: Inspection, prefix: str) -> Html:
-    see = "Mean rate between two statistics dumps. RocksDB rounds these numbers."
+    see = (
+        "The line shows the mean write rate between two statistics dumps. RocksDB rounds the "
+        "numbers in its statistics dumps."
+    )
     title = "Write rate over time"
     return _chart_section(
         "Writes", title, see, picture(f"{prefix}-rate", rate_plot(log), [], f"{title}. {see}")

@@ -130,7 +130,7 @@ def options_section(record: Options) -> Html:
 def options_table(rows: Iterable[OptionRow], best: str) -> Html:
     """Return a table of options; `best` is the head of the tuned values."""
     heads = ("option", "baseline", best, "can change", "trade-off")
-    caption = f"Baseline and {best}, with the engine's own values below"
+    caption = f"Values of baseline and {best}; the engine's own spelling is below"
     return table(caption, heads, map(_option_cells, rows))
 
 
@@ -289,39 +289,47 @@ def _failed_cells(row: FailedTrial) -> list[str]:
 
 
 _LOADED = (
-    "Each trial starts with an empty store. It runs the load, flushes, and waits until all flushes "
-    "and compactions are done. A short read probe follows. So a config cannot win by postponing "
-    "work or by slowing down reads."
+    "Each trial starts with an empty store. The trial runs the load, flushes, and waits until all "
+    "flushes and compactions are done. After the compactions, the trial runs a short test of "
+    "reads. A config cannot win by postponing work or by slowing down reads."
 )
-_PREPARED = "Each trial runs its load on a database that was built and settled before."
+_PREPARED = (
+    "Each trial runs its load on a database that was built before the load and has no pending "
+    "compactions."
+)
 _PROBED = (
     "After the load, the trial flushes, waits until all flushes and compactions are done, and runs "
-    "a short read probe."
+    "a short test of reads."
 )
 _BUILT = (
-    "The load only reads. Metrics of written bytes are therefore those of building the database."
+    "The load of this study only reads, so the metrics of written bytes describe the building of "
+    "the database."
 )
-_DIRECT = "Reads do not use the operating system's page cache. Only the store's own caches help."
+_DIRECT = (
+    "Reads bypass the page cache of the operating system, so only the store's own caches make "
+    "reads faster."
+)
 _WRITE_AMP = (
     "Write amplification is exact: bytes of flushes and compactions divided by bytes of user "
-    "writes. RocksDB's own W-Amp divides by compressed bytes; it is shown as w_amp_table."
+    "writes. The metric w_amp_table is RocksDB's own W-Amp, which divides by compressed bytes."
 )
 _MEMORY = (
-    "The options that ran are read back from the engine. Memtables and block cache together stay "
-    "within the memory limit, so a config cannot win by using more memory."
+    "lsmtune reads the options of each run back from the engine. Memtables and block cache "
+    "together stay within the memory limit, so a config cannot win by using more memory."
 )
 _CUT = (
-    "A trial that could no longer win was pruned. The chart shows the best value that it could "
-    "still have reached. It is not a measurement."
+    "A trial that could no longer win was stopped early (pruned). For a pruned trial, the chart "
+    "shows the best value that was still possible, not a measured value."
 )
 _PAIRS = (
-    "Verification runs winner and baseline in pairs, in random order, with a new workload seed per "
-    "pair. Intervals are 95 % t-intervals of the log ratios. A gain is claimed only if the whole "
-    "interval of the objective is below 1 and no constraint is broken."
+    "Verification measures pairs of runs: one run of the winner and one of the baseline with the "
+    "same workload seed. The order of the runs in a pair is random, and each pair has a new seed. "
+    "Intervals are 95 % t-intervals of the logarithms of the ratios. lsmtune claims a gain only if "
+    "the whole interval of the objective is below 1 and no constraint is broken."
 )
 _GOALS = (
-    "With several objectives, this interval is that of their mean, and no objective may be proven "
-    "worse."
+    "With several objectives, lsmtune claims a gain only if the interval of their mean is below 1 "
+    "and no objective is proven worse."
 )
 
 

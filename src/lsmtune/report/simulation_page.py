@@ -21,33 +21,36 @@ _SPEEDS = {"0.25": "0.25 \N{MULTIPLICATION SIGN}", "1": "normal", "4": "4 \N{MUL
 _TERMS = (
     (
         "Memtable",
-        "New records are first kept in RAM, sorted by key. A full memtable is written to disk as a "
-        "file. This is a flush.",
+        "A memtable keeps new records in RAM, sorted by key. A flush writes a full memtable to "
+        "disk as a file.",
     ),
     (
         "Level 0 (L0)",
-        "Holds the files of flushes. Their key ranges overlap, so a read may have to check each of "
-        "them. Too many files in L0 slow writes down.",
+        "Level 0 holds the files that flushes wrote. The key ranges of L0 files overlap, so a read "
+        "may have to check each L0 file. Too many L0 files slow writes down.",
     ),
     (
         "Merging (compaction)",
-        "Files are read, merged and written into the next level. Old versions of a key are "
-        "dropped. Below L0 the files of a level do not overlap.",
+        "A compaction reads files, merges them and writes the result into the next level. "
+        "Compactions drop old versions of a key. Below L0, the key ranges of the files of a level "
+        "do not overlap.",
     ),
     (
         "Write amplification (WA)",
-        "Bytes written by flushes and compactions, divided by the bytes of the user. At 5, each "
-        "byte is written 5 times. Lower means less work for the disk.",
+        "Write amplification is the number of bytes that flushes and compactions write, divided by "
+        "the bytes of the user. A write amplification of 5 means that each byte is written 5 "
+        "times. A lower write amplification means less work for the disk.",
     ),
     (
         "Stall",
-        "RocksDB slows writes down or stops them if memtables or L0 files pile up, or if too many "
-        "bytes wait for compaction.",
+        "In a stall, RocksDB slows writes down or stops them. Causes of stalls are too many full "
+        "memtables, too many L0 files, or too many bytes that wait for compaction.",
     ),
     (
         "The picture",
-        "Each row is a level. A bar is a file, from its smallest key (left) to its largest key. "
-        "Hatched bars are being merged.",
+        "Each row of the picture is a level of the tree. Each bar is a file, from its smallest key "
+        "on the left to its largest key on the right. Hatched bars are files that a compaction is "
+        "merging.",
     ),
 )
 
@@ -76,11 +79,12 @@ def render_films(films: Sequence[Film], *, is_calibrated: bool) -> str:
             element("p", "Simulated runs" if len(films) > 1 else "Simulated run", class_="topic"),
             element("h1", unbroken(title)),
             element("p", "Press Play: new files arrive in level 0 (L0), and compactions merge "
-                         "them into the levels below."),
+                         "the files into the levels below."),
             _controls(),
             element("div", *(_film(film, films) for film in films), class_="pair"),
             _key(),
-            element("noscript", "The animation needs JavaScript. The table holds the results."),
+            element("noscript", "The animation needs JavaScript. The table below contains the "
+                                "results."),
         ),
         _explained(),
         _numbers(films),
@@ -125,7 +129,7 @@ def _key() -> Html:
                 ("\N{LOWER ONE QUARTER BLOCK}", "base", "writes are slowed down"),
                 ("\N{FULL BLOCK}", "base", "writes are stopped"),
                 ("\N{BOX DRAWINGS LIGHT HORIZONTAL}", "best",
-                 "write amplification so far (WA), files in level 0 (L0)"),
+                 "WA: write amplification so far; L0: number of files in level 0"),
             )
         ),
         class_="key",
@@ -206,13 +210,14 @@ def _numbers(films: Sequence[Film]) -> Html:
 
 def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
     times = (
-        "Times are predicted for the machine that made this page. It was calibrated."
+        "The simulator is calibrated: all times are predictions for the machine that made this "
+        "page."
         if is_calibrated
         else join(
             [
-                "Times are those of an assumed machine with 2 cores. ",
+                "The predicted times assume a machine with 2 cores. ",
                 code("lsmtune doctor --calibrate"),
-                " adapts them to yours.",
+                " adapts the predicted times to your machine.",
             ]
         )
     )
@@ -222,9 +227,10 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
         items(
             [
                 times,
-                f"At most {_FOLLOWED_KEYS:,} keys are simulated; each represents several.",
-                "The pictures show the writes. Reads are simulated after them.",
-                "Errors against real runs: see docs/explanation/simulator.md.",
+                f"The simulator follows at most {_FOLLOWED_KEYS:,} keys. In a workload with more "
+                "keys, each simulated key represents several keys of the workload.",
+                "The pictures show only the writes. The simulator runs the reads after the writes.",
+                "The file docs/explanation/simulator.md compares predictions with real runs.",
                 *(f"Workload: {text}" for text in workload_text(run.workload)),
             ]
         ),

@@ -22,7 +22,10 @@ from lsmtune.report.words import (
 )
 
 _HEIGHT_PX = 260
-_SEE = "Intervals that do not overlap show a difference. The dashed line is the baseline."
+_SEE = (
+    "Two means differ clearly if their 95 % intervals do not overlap. The dashed line is the mean "
+    "of the baseline."
+)
 
 
 def render_swept(swept: Swept) -> str:
@@ -84,8 +87,9 @@ def _design(swept: Swept) -> Html:
     failed = f", {counted(swept.failed, 'run')} failed" if swept.failed else ""
     return section(
         "Design", f"{sentence_start(runs)}{failed}",
-        element("p", "Each block runs the baseline and all cells once, in random order and with "
-                     "the same workload seed."),
+        element("p", "A cell is one combination of levels of the factors. Each block runs the "
+                     "baseline and all cells once, in random order and with the same workload "
+                     "seed."),
         items(_factors(swept)),
     )  # fmt: skip
 

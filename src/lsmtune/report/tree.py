@@ -60,13 +60,17 @@ def trees(view: StudyView) -> Trees | None:
         tuple(LevelBar(n, _bytes(base, n, field), _bytes(best, n, field)) for n in used)
         for field in _FIELDS
     )
-    see = "Bars per level: {}. Hatched is the baseline, plain is the winner."
+    see = "Bars show {}. Hatched bars are the baseline, plain bars are the winner."
     return Trees(
         title=_largest_change(written),
-        size=Levels(f"Size: {_totals(size)}", see.format("size after settling"), size),
+        size=Levels(
+            f"Size: {_totals(size)}",
+            see.format("the size of each level after all compactions are done"),
+            size,
+        ),
         written=Levels(
             f"Written: {_totals(written)}",
-            see.format("bytes that flushes and compactions wrote"),
+            see.format("the bytes that flushes and compactions wrote into each level"),
             written,
         ),
     )

@@ -107,6 +107,17 @@ class Ratio:
         value, low, high = (f"{x:.{digits}f}" for x in (self.value, self.low, self.high))
         return f"{value} {unit} ({low}\N{EN DASH}{high})"
 
+    def sentence(self, of: str = "the baseline") -> str:
+        """Return the ratio to `of` and its interval, for a sentence."""
+        ratio, _, interval = self.text().partition(" (")
+        low, _, high = interval[:-1].partition("\N{EN DASH}")
+        return f"{ratio} {of}" + (f" (95 % interval {low} to {high})" if interval else "")
+
+
+def signed(text: str) -> str:
+    """Return a number with a minus sign instead of a hyphen."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
 
 def _decimals(low: float, high: float) -> int:
     """Return decimals that show the interval's first digit and never round a bound to 1."""

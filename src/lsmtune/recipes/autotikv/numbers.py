@@ -20,6 +20,8 @@ FINDINGS: tuple[Finding, ...] = (
     "agrees", "makes no difference here", "disagrees", "not decided", "not judged"
 )  # fmt: skip
 
+EFFECTLESS = "has little effect"
+"""End of the statement about a knob without a recommended value."""
 LITTLE = 1.1
 """A knob makes no difference if all its intervals are within this factor."""
 _PAIRS = 2
@@ -113,7 +115,7 @@ def _claim(part: Part, theirs: dict[str, Any]) -> Claim:
         name=part.name,
         knob=knob.name,
         statement=f"{paper()[part.name]['title']}: {knob.name} "
-        + ("has little effect" if indifferent else f"= {words}"),
+        + (EFFECTLESS if indifferent else f"= {words}"),
         here=told(knob, part.recommended[knob.name]),
         finding=finding,
         evidence=_evidence(part, knob, shown, against, count),

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.recipes.autotikv.numbers import (
+    EFFECTLESS,
     FINDINGS,
     LITTLE,
     Claim,
@@ -57,6 +58,13 @@ _OFF_AND_ON = {
     "write_mean_us": "mean latency",
     "sustained_ops_s": "writes per second, pending compactions included",
 }
+_VERBS = {
+    "agrees": "agrees with the runs here",
+    "disagrees": "disagrees with the runs here",
+    "not decided": "is not decided here",
+    "not judged": "is not judged here",
+}
+"""Findings as the verb of a sentence."""
 _RANDOM = Shape("circle-open", "○", "soft")
 _ADVISED = Shape("circle", "●", "best")
 _BEST_SO_FAR = Shape("line-ew", "━", "best")
@@ -103,19 +111,20 @@ def _opening(results: Results, found: list[Claim]) -> Html:
                 row = f"{paper()[name]['title']}: {knob.name}"
                 rows[row] = max(ratios, key=lambda ratio: abs(log(ratio.median)))
     sentence = (
-        "Each row is the largest effect of one knob: another value / the recommended value. At 1 "
-        "the knob has no effect."
+        "Each row shows the largest effect of one knob: the cost with another value, divided by "
+        "the cost with the recommended value. A ratio of 1 means that the knob has no effect."
     )
     return opening(
         _TOPIC, answer(found), sentence,
         picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
-                "mean latency, for point lookup B 1 / throughput, with 95 % interval"),
-        element("p", "AutoTiKV searched four times for better values of some knobs of TiKV. Here "
-                     "the same searches run on RocksDB and MyRocks, with a thousandth of the data "
-                     "and the same share of it in the block cache."),
-        element("p", "Around each recommendation, every value of one knob runs again while the "
-                     "other knobs stay fixed. Compare directions and ratios with the post, not "
-                     "times."),
+                "cost with 95 % interval: mean latency; for point lookup B, 1 / throughput"),
+        element("p", "AutoTiKV is a tuner for TiKV. The authors of AutoTiKV published an article "
+                     "about four searches with different workloads. lsmtune runs the same four "
+                     "searches on RocksDB and MyRocks, with a thousandth of the data. The block "
+                     "cache can hold the same share of the data as in the article."),
+        element("p", "After each search, lsmtune measures every value of each knob again, while "
+                     "the other knobs keep their recommended values. Compare directions and ratios "
+                     "with the AutoTiKV article, not absolute times."),
     )  # fmt: skip
 
 
@@ -133,18 +142,24 @@ def _claims(found: list[Claim]) -> Html:
     little = f"{100 * (LITTLE - 1):.0f} %"
     return section(
         "Published recommendations", "Result of each recommendation",
-        table("Each recommended value of the post",
+        table("Each recommended value of the AutoTiKV article",
               ("published", "recommended here", "result", "measured ratio (95 % interval)"), rows),
         items([
-            "Agrees: no other value is clearly better, and at least one is clearly worse.",
-            "Disagrees: another value is clearly better than all published ones.",
-            f"Makes no difference here: the intervals of all values are within {little} of the "
-            "recommended value.",
-            "A knob that has little effect in the post agrees if its intervals are within "
-            f"{little}. It disagrees if an interval is completely outside.",
-            "Not decided: more runs are needed.",
-            "Clearly means that the interval excludes 1. All intervals of a recommendation "
-            "together have 95 % confidence (Bonferroni), so that chance does not decide one.",
+            "A recommendation agrees if no other value is clearly better than the published value, "
+            "and at least one other value is clearly worse.",
+            "A recommendation disagrees if another value is clearly better than every published "
+            "value.",
+            "A recommendation makes no difference here if the intervals of all values are within "
+            f"{little} of the recommended value.",
+            "A statement that a knob has little effect agrees if all measured intervals are within "
+            f"{little} of the recommended value. A statement that a knob has little effect "
+            f"disagrees if one whole interval is more than {little} away from the recommended "
+            "value.",
+            "A recommendation is not decided if the intervals are too wide. More runs make the "
+            "intervals narrower.",
+            "“Clearly” means that the interval of the ratio excludes 1. The intervals are widened "
+            "(Bonferroni): all intervals of a recommendation are correct at the same time with 95 "
+            "% probability.",
         ]),
     )  # fmt: skip
 
@@ -156,9 +171,10 @@ def _search(part: Part) -> Html:
     axis = f"{label(part.metric)} per round"
     return section(
         f"{theirs['title']}: the search", f"Recommended: {config}",
-        element("p", f"The post: {theirs['load']}, objective {theirs['metric']}. Here: "
+        element("p", f"Workload of the AutoTiKV article: {theirs['load']}. The objective is "
+                     f"{theirs['metric']}. The search here has "
                      f"{counted(len(part.rounds), 'round')}. The first {paper()['random_rounds']} "
-                     "configs are random, the optimizer recommends the others."),
+                     "configs are random; the optimizer recommends all later configs."),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 
@@ -221,8 +237,9 @@ def _around(part: Part, found: list[Claim]) -> Html:
         items(_reasons(found)),
         table("Other metrics that clearly change with the compared values",
               ("knob", "metric", "with", "value", "instead of", "value"), _changes(found)),
-        element("p", f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}. Each row "
-                     "changes one knob of the recommended config."),
+        element("p", f"The table below contains the results of {counted(swept.runs, 'run')} in "
+                     f"{counted(swept.blocks, 'block')}. Each row of the table changes one knob of "
+                     "the recommended config."),
         table(f"{title}: {label(first.metric)} of each config, mean", heads, _rows(part)),
         numbers_table(swept),
     )  # fmt: skip
@@ -244,8 +261,16 @@ def _what_matters(part: Part) -> str:
 def _reasons(found: list[Claim]) -> Iterator[Html]:
     for claim in found:
         yield join([
-            code(claim.knob), f": {claim.finding}. The post: {claim.published_why}.",
+            "The published recommendation for ", code(claim.knob),
+            f" {_VERBS.get(claim.finding, claim.finding)}. {_stated(claim)}: "
+            f"{claim.published_why}.",
         ])  # fmt: skip
+
+
+def _stated(claim: Claim) -> str:
+    """Return what the article states about a knob, as the beginning of a sentence."""
+    verb = "reports that" if claim.statement.endswith(EFFECTLESS) else "recommends"
+    return f"The AutoTiKV article {verb} {claim.statement.partition(': ')[2]}"
 
 
 def _changes(found: list[Claim]) -> Iterator[list[str]]:
@@ -294,7 +319,8 @@ def _compaction(results: Results) -> Html:
     return section(
         "write-heavy: cost of compaction", _without_compactions(results),
         element("p", "A write of a TiKV transaction first reads to find conflicts. A blind write "
-                     "does not read. The last row includes the time of the pending compactions."),
+                     "does not read. Rows with pending compactions also count the time until all "
+                     "compactions are done."),
         table("Compactions off / on (95 % interval)", ("writes", "off / on"), rows),
     )  # fmt: skip
 
@@ -320,18 +346,22 @@ def _method(results: Results) -> Html:
         texts += [f"{title}: a run failed: {reason}" for _, reason in ran.outcome.failures]
     texts += [
         f"The optimizer is {OPTIMIZER}. Every round builds a new store. The best rounds run again "
-        "with other keys before lsmtune recommends one.",
-        "The baseline is the engine's defaults with three settings of TiKV: index and filters in "
-        "the block cache, those of level 0 pinned, filters with 10 bits. The sizes of the tree are "
-        "1/64.",
-        "Reads use the files as they were built. If compactions were disabled, all files are in "
-        "level 0. After the load, pending compactions run to the end. They count in the write "
-        "amplification, and under writes also in the sustained rate.",
-        "db_bench sets the options of one column family. In three of the searches it represents "
-        "defaultcf. The keys of writes are uniform, because db_bench cannot skew them.",
-        "In MyRocks, one client reads a table of keys (writecf) and then a table of values "
-        "(defaultcf). A key without a value does not reach the second table.",
+        "with other keys before lsmtune recommends a config.",
+        "The baseline has the engine's defaults and three settings of TiKV. Indexes and filters "
+        "are in the block cache, those of level 0 are pinned, and filters have 10 bits per key. "
+        "The sizes of the LSM tree are 1/64 of the full size.",
+        "Reads use the files as the build of the store left them. If a config disables "
+        "compactions, all files are in level 0. After the load, all pending compactions run. "
+        "The pending compactions count in the write amplification, and for writes also in the "
+        "sustained rate.",
+        "db_bench has only one column family. In the three searches with db_bench, the column "
+        "family represents defaultcf of TiKV. The keys of writes are uniformly distributed, "
+        "because db_bench cannot skew the keys of writes.",
+        "In MyRocks, two tables represent two column families of TiKV. One client first reads the "
+        "table of keys, which represents writecf. If the key has a value, the client then reads "
+        "the table of values, which represents defaultcf.",
         "The reads do not use the page cache of the operating system.",
-        "Debian 12 builds RocksDB with assertions; MariaDB's build has none.",
+        "Debian 12 builds RocksDB with assertions, which make it slower. RocksDB in MariaDB is "
+        "built without assertions.",
     ]
     return section("Method", "How this was run", items(texts))

@@ -59,16 +59,16 @@ def _opening(results: Results) -> Html:
         if (ratio := universal_of_level(part, name)) is not None
     }
     sentence = (
-        "Each row is universal / level compaction. Left of 1, universal compaction has the lower "
-        "value."
+        "Each row shows a metric under universal compaction, divided by the metric under level "
+        "compaction. Left of 1, universal compaction has the lower value."
     )
     return opening(
         _TOPIC, answer(first), sentence,
         picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
                 "universal / level, with 95 % interval"),
         *(element("p", f"{sentence_start(answer(part))}.") for part in others),
-        element("p", "Both styles run in the same blocks with the same workload seeds. Compare "
-                     "directions and ratios with the report, not seconds."),
+        element("p", "Each block runs both compaction styles with the same workload seed. Compare "
+                     "directions and ratios with the published report, not absolute times."),
     )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def _published() -> Html:
 def _levels_section(part: Part) -> Html:
     trees = (tree(part, LEVEL), tree(part, UNIVERSAL))
     depths = [depth_text(found) for found in trees]
-    title = f"Level compaction: {depths[0]}. Universal compaction: {depths[1]}"
+    title = f"Level compaction has {depths[0]}, universal compaction has {depths[1]}"
     return trees_section(f"{part.title}: levels", title, part.engine, STYLES, trees)
 
 
@@ -119,8 +119,8 @@ def _method(results: Results) -> Html:
     for part in results.parts:
         texts += method_lines(part.title, part.experiment)
     texts.append(
-        "The workload of the report is not certain: its setup names TPC-C, its text names "
-        "db_bench. Both run here, with less data. The stores are built under the style and have "
-        "settled before each run."
+        "The workload of the published report is not certain: its setup names TPC-C, its text "
+        "names db_bench. TPC-C and db_bench run here with less data. Before each run, the store is "
+        "built with the same compaction style, and all compactions are done."
     )
     return section("Method", "How this was run", items(texts))

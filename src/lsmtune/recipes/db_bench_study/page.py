@@ -84,19 +84,22 @@ def _opening(results: Results) -> Html:
         for store in OTHERS
         if (ratio := of_rocksdb(results, store, name)) is not None
     }
-    sentence = "Each row is another store / RocksDB. At 1 both are equal."
+    sentence = (
+        "Each row shows a metric of another store, divided by the metric of RocksDB. A ratio of 1 "
+        "means that the other store and RocksDB are equal."
+    )
     return opening(
         _TOPIC, answer(results), sentence,
         picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
                 "other store / RocksDB, with 95 % interval"),
-        element("p", "The slides show three commands of db_bench and measure no other store. They "
-                     "expect RocksDB to be better than various databases, and name MyRocks, "
-                     "MongoDB and LedisDB for a comparison. lsmtune chose the metrics, and "
-                     "LevelDB and LMDB in addition to MyRocks."),
-        element("p", "The commands run here with less data; the sizes of the tree and of the range "
-                     "tombstones shrink with it. Compare directions and ratios with the slides, "
-                     "not seconds: they ran a build with assertions in a virtual machine with one "
-                     "core."),
+        element("p", "The published slides show three db_bench commands on RocksDB and measure no "
+                     "other store. The slides expect RocksDB to be better than various databases, "
+                     "and name MyRocks, MongoDB and LedisDB for a comparison. lsmtune compares "
+                     "RocksDB with MyRocks, LevelDB and LMDB; the metrics are chosen by lsmtune."),
+        element("p", "The three commands run here with less data. The sizes of the LSM tree and of "
+                     "the range tombstones are reduced with the data. Compare directions and "
+                     "ratios with the slides, not absolute times. The published runs used a build "
+                     "with assertions in a virtual machine with one core."),
     )  # fmt: skip
 
 
@@ -109,10 +112,10 @@ def _commands(results: Results) -> Html:
             ("command", "run", "records", "ops/s", "µs", "found"),
             rows,
         ),
-        element("p", "The time of an operation is per thread. fillseq ran with the defaults, the "
-                     "other commands with the published options. Here the reads do not use the "
-                     "page cache, and they run with the options that built the database. In the "
-                     "slides neither is the case."),
+        element("p", "The time per operation is the time that one thread needs. fillseq ran with "
+                     "the defaults, the other commands with the published options. Reads here "
+                     "bypass the page cache and use the options that built the database. The "
+                     "published reads use the page cache, and other options than the build."),
         items(_flags()),
     )  # fmt: skip
 
@@ -197,12 +200,14 @@ def _stores(results: Results) -> Html:
     return section(
         "One workload, four stores", "All metrics of the stores",
         element("p", f"One client writes {load.num:,} random records of {load.record_bytes} bytes "
-                     "into an empty store, without waiting for a sync. Then it reads."),
-        element("p", "RocksDB, LevelDB and LMDB run in one program with the same keys and the same "
-                     "clock. RocksDB has the settings that are fixed in LevelDB; both use snappy. "
-                     "LMDB has no such settings and no compression. MyRocks gets the same records "
-                     "as SQL through a socket. Its tree has similar settings, its server syncs the "
-                     "log every second and does not restart before the reads."),
+                     "into an empty store, without waiting for a sync. After the writes, the "
+                     "client reads."),
+        element("p", "One program runs RocksDB, LevelDB and LMDB with the same keys and the same "
+                     "clock. RocksDB has the settings that are fixed in LevelDB. RocksDB and "
+                     "LevelDB compress with snappy. LMDB has no such settings and no compression. "
+                     "MyRocks gets the same records as SQL through a socket. The LSM tree of "
+                     "MyRocks has similar settings. The MyRocks server syncs the log every second "
+                     "and does not restart before the reads."),
         table("RocksDB's value, and other store / RocksDB with 95 % interval",
               ("metric", "RocksDB", *OTHERS), rows),
     )  # fmt: skip
@@ -219,10 +224,15 @@ def _store_section(results: Results, name: str) -> Html:
     title = "; ".join(changes) or "Too few runs to compare the stores"
     plot = cell_plot(swept, drawn).update_traces(mode="markers")  # stores have no order
     mysql = results.parts["myrocks"].mean(ALIKE, metric(name))
-    last = "" if mysql is None else f" MyRocks, not in this chart: {metric_value(name, mysql)}."
+    last = (
+        ""
+        if mysql is None
+        else f" MyRocks is not in this chart; its value is {metric_value(name, mysql)}."
+    )
     return section(
         label(name), title,
-        element("p", f"The line is the baseline: RocksDB, run once more in each block.{last}"),
+        element("p", "The dashed line is the baseline: RocksDB, run once more in each "
+                     f"block.{last}"),
         picture(f"stores-{name}", plot, cell_keys(swept, drawn), title,
                 f"{label(name)}, mean and 95 % interval"),
     )  # fmt: skip
@@ -243,17 +253,19 @@ def _method(results: Results) -> Html:
     for name, part in results.parts.items():
         texts += method_lines(name, part)
     texts += [
-        "lsmtune cannot explain the published share of gets that find a record. As many random "
-        "writes as keys leave a record for 63 % of the keys. The tombstones cover little of them.",
-        "The published reads use the database of the command before. Here each config builds its "
-        "own database with the same tombstones, and the database has settled.",
-        "Bytes written to the disk are counted by the kernel for the process. If a page of LMDB's "
-        "map changes again before it is written, it counts once.",
-        "All data fits into the page cache: reads of the stores measure code and caches, not the "
-        "device.",
-        "Debian 12 builds RocksDB and LevelDB with assertions, LMDB without. The assertions slow "
-        "down both LSM stores.",
-        "Without fsync, a crash of the machine can destroy the database of LMDB. The other stores "
-        "lose their newest writes.",
+        "In the slides, only 43 % of the gets find a record; lsmtune cannot explain this share. "
+        "With as many random writes as keys, 63 % of the keys have a record. The range tombstones "
+        "delete few records.",
+        "In the slides, the reads use the database that the previous command wrote. Here each "
+        "config builds its own database with the same range tombstones, and all compactions are "
+        "done before the reads.",
+        "The kernel counts the bytes that the process writes to the disk. A page of LMDB's memory "
+        "map counts once if it changes several times before it is written.",
+        "All data fits into the page cache, so the reads measure the code and the caches of the "
+        "stores, not the disk.",
+        "Debian 12 builds RocksDB and LevelDB with assertions, LMDB without. The assertions make "
+        "RocksDB and LevelDB slower.",
+        "Without fsync, a crash of the machine can destroy the database of LMDB. In a crash "
+        "without fsync, the other stores lose only their newest writes.",
     ]
     return section("Method", "How this was run", items(texts))

@@ -28,13 +28,21 @@ from lsmtune.recipes.jin2022.plots import (
     convergence_plot,
     improvement_plot,
 )
-from lsmtune.recipes.jin2022.study import EXACT, INDICATORS, MODES, Mode, Results, Search
+from lsmtune.recipes.jin2022.study import (
+    EXACT,
+    INDICATORS,
+    MODE_NAMES,
+    MODES,
+    Mode,
+    Results,
+    Search,
+)
 from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.report.frame import picture, section
 from lsmtune.report.importance_page import importance_sections
 from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
-from lsmtune.report.words import number, sentence_start
+from lsmtune.report.words import number
 from lsmtune.stats import Interval
 
 _TOPIC = "Jin, Choi, Choi, Sung and Park (2022), run again"
@@ -71,15 +79,15 @@ def _opening(results: Results) -> Html:
     fitness = honest_fitness(results)
     shares = [s for search in results.searches if (s := data_share(search)) is not None]
     sentence = (
-        "Fitness is the sum of the improvements of four indicators, 1000 = 100 %. The chart shows "
-        "the best fitness so far."
+        "Fitness is the sum of the improvements of four metrics; 1000 means 100 %. The chart shows "
+        "the best fitness of each search so far."
     )
     seeds = "" if fitness is None else (
-        f" The verified fitness of the honest searches is {fitness.median:.0f}, from "
+        f" With a fixed workload, the verified fitness is {fitness.median:.0f}, from "
         f"{fitness.low:.0f} to {fitness.high:.0f} over the seeds."
     )  # fmt: skip
     data = "" if not shares else (
-        f" In the published mode, {_percent(shares[0])} of the verified fitness comes from "
+        f" With a varied workload, {_percent(shares[0])} of the verified fitness comes from "
         "changing the data."
     )  # fmt: skip
     heads = ("search", "after 8", "after 20", "after 36", "verified (95 %)",
@@ -88,14 +96,18 @@ def _opening(results: Results) -> Html:
         _TOPIC, answer(results), sentence,
         picture("figure8", convergence_plot(results.searches), CONVERGENCE_KEYS, sentence,
                 "Figure 8: fitness over evaluations"),
-        element("p", "Honest: the workload is fixed. Published: threads and compression_ratio, "
-                     "which shape the workload and its data, vary like options, as in the paper."
-                     + data),
-        element("p", "The chart shows single runs. The best of many single runs is partly luck, "
-                     "therefore verification measures the winners again in pairs." + seeds),
+        element("p", "With a fixed workload, only options of the store vary. With a varied "
+                     "workload, "
+                     "threads and compression_ratio vary like options too, as in the paper. "
+                     "threads and compression_ratio change the workload and its data." + data),
+        element("p", "The chart shows single runs. The best of many single runs is partly luck. "
+                     "Verification measures each winner again in pairs of runs: one run of the "
+                     "winner and one of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
-        element("p", f"RocksDB {results.engine}, {results.host}. The paper used RocksDB 6.13 on "
-                     "another machine. Compare directions and ratios, not seconds."),
+        element("p", f"The runs here used RocksDB {results.engine} on {results.host}. The paper "
+                     "used "
+                     "RocksDB 6.13 on another machine. Compare directions and ratios with the "
+                     "paper, not absolute times."),
     )  # fmt: skip
 
 
@@ -106,8 +118,8 @@ def _percent(share: float) -> str:
 def _figure_5(results: Results) -> Html:
     found = accuracies(results)
     rows = [
-        [_metric_cell(row.metric), mode, "" if row.paper is None else f"{row.paper:.3f}",
-         *_accuracy_cells(row, mode)]
+        [_metric_cell(row.metric), MODE_NAMES[mode],
+         "" if row.paper is None else f"{row.paper:.3f}", *_accuracy_cells(row, mode)]
         for row in found
         for mode in MODES
     ]  # fmt: skip
@@ -116,9 +128,10 @@ def _figure_5(results: Results) -> Html:
     return section(
         "Figure 5: prediction accuracy",
         "How well a model predicts new configs",
-        element("p", "The paper's model is a random forest. R² is its accuracy on configs that it "
-                     "has not seen. Compare the paper with the published mode. In the honest mode "
-                     "the data does not change, therefore there is less to explain."),
+        element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a "
+                     "model on configs that were not used to fit the model. Compare the values of "
+                     "the paper with those of the varied workload. With a fixed workload, the data "
+                     "does not change, so there is less variation to predict."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -146,8 +159,8 @@ def _figure_6(results: Results) -> Html:
     found = contributions(results)
     named = [row for row in found if row.paper_place is not None]
     agreeing = sum((row.place["published"] or 99) <= len(named) for row in named)
-    heads = ("parameter", "rank in the paper", "published: rank", "MDI", "lost R²", "honest: rank",
-             "MDI", "lost R²")  # fmt: skip
+    heads = ("parameter", "rank in the paper", "varied workload: rank", "MDI", "lost R²",
+             "fixed workload: rank", "MDI", "lost R²")  # fmt: skip
     rows = [
         [
             code(row.knob),
@@ -161,14 +174,15 @@ def _figure_6(results: Results) -> Html:
     axis = "mean decrease in impurity (MDI)"
     return section(
         "Figure 6: importance of the parameters",
-        f"{agreeing} of the paper's first {len(named)} are among the first {len(named)} here",
-        element("p", "MDI is averaged over WAF, SA, RATE and TIME. It favours parameters with many "
-                     "values. Lost R² does not: it is the accuracy that the selected model loses "
-                     "without the parameter."),
+        f"{agreeing} of the paper's first {len(named)} parameters are among the first {len(named)} "
+        "here",
+        element("p", "MDI (mean decrease in impurity) is averaged over the paper's metrics WAF, SA, RATE and TIME. "
+                     "MDI favours parameters with many values; lost R² does not. Lost R² is the "
+                     "accuracy that the selected model loses without a parameter."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
-        element("p", "In the paper each thread writes all records, so more threads write more "
-                     "data. Here all threads together write the records once."),
-        table("All parameters, in the order of the published mode", heads, rows),
+        element("p", "In the paper, each thread writes all records, so more threads write more "
+                     "data. Here, all threads together write each record once."),
+        table("All parameters, in the order of the varied workload", heads, rows),
     )  # fmt: skip
 
 
@@ -187,8 +201,9 @@ def _figure_7(results: Results) -> Html:
     return section(
         "Figure 7: one-way analysis of variance",
         "Effect of the parameters that the paper selects",
-        element("p", "Each parameter is tested alone, as in the paper. A mean is over all configs "
-                     "with one value of the parameter."),
+        element("p", "Each parameter is tested alone, as in the paper. Each mean in the table is "
+                     "the "
+                     "mean over all configs with one value of the parameter."),
         table("Group means of the paper and of both modes", heads, rows),
     )  # fmt: skip
 
@@ -209,7 +224,7 @@ def _anova_rows(results: Results, test: dict[str, Value]) -> Iterator[list[str]]
             f"{number(indicator(metric, value))} {unit} at {group}"
             for group, value in (found.least, found.most)
         )
-        yield [name, found.mode, f"{found.p:.3g}", *means, f"{found.spread:.1%}"]
+        yield [name, MODE_NAMES[found.mode], f"{found.p:.3g}", *means, f"{found.spread:.1%}"]
 
 
 def _search_row(search: Search) -> list[str]:
@@ -220,7 +235,7 @@ def _search_row(search: Search) -> list[str]:
         if found is None
         else [_interval(found.exact, 0), _interval(found.published, 0), str(found.pairs)]
     )
-    return [f"{search.mode}, seed {search.seed}", *shown, *checked]
+    return [f"{MODE_NAMES[search.mode]}, seed {search.seed}", *shown, *checked]
 
 
 def _table_2(results: Results) -> Html:
@@ -233,16 +248,18 @@ def _table_2(results: Results) -> Html:
     ]
     for search in results.searches:
         if (found := verified(search.pairs)) is not None:
-            name = f"{search.mode}, seed {search.seed}"
+            name = f"{MODE_NAMES[search.mode]}, seed {search.seed}"
             rows.append([f"{name}: default", *_cells(found.base), "0"])
             rows.append([f"{name}: winner", *_cells(found.found), f"{found.exact.median:.0f}"])
     return section(
         "Table 2 and figure 9: the winners",
         "Improvement of each indicator over the default",
-        element("p", "Right of 0 the winner is better than the default, left of 0 it is worse."),
+        element("p", "Right of 0 the winner is better than the default. Left of 0 the winner is "
+                     "worse."),
         picture("figure9", improvement_plot(results.searches), ACCURACY_KEYS, _FIGURE_9, _FIGURE_9),
-        element("p", "The values are medians of the verification runs. The paper's fitness is "
-                     "computed from its table, the fitness here from exact write amplification."),
+        element("p", "The values of the searches are medians of the verification runs. The paper's "
+                     "fitness is computed from the paper's table 2. The fitness here is computed "
+                     "with the exact write amplification."),
         table("Indicators of the default and of the winner", heads, rows),
         *_changes(results),
     )  # fmt: skip
@@ -266,8 +283,8 @@ def _changes(results: Results) -> Iterator[Html]:
         if search.changed:
             values = sorted(search.changed.items())
             yield table(
-                f"Changes of the winner: {search.mode} search, seed {search.seed} (sizes of the "
-                "tree at 1/64)",
+                f"Changes of the winner: {MODE_NAMES[search.mode]}, seed {search.seed} (sizes of "
+                "the tree at 1/64)",
                 ("parameter", "value"),
                 [[code(name), str(value)] for name, value in values],
             )
@@ -281,7 +298,7 @@ def _data_section(results: Results) -> Html:
         share = data_share(search)
         if whole is None or kept is None or share is None:
             continue
-        title = f"{_percent(share)} of the published mode's gain comes from changing the data"
+        title = f"{_percent(share)} of the gain with a varied workload comes from changing the data"
         rows += [
             _data_row("winner, its own data", whole),
             _data_row("winner, the baseline's data", kept),
@@ -289,14 +306,16 @@ def _data_section(results: Results) -> Html:
     heads = ("config", "fitness (95 %)", "WAF (table)", "exact write amplification", "SA, MB",
              "RATE, MB/s", "TIME, s")  # fmt: skip
     return section(
-        "Published mode: the data",
+        "Varied workload: the data",
         title,
-        element("p", "compression_ratio sets how well db_bench's values compress. The paper's "
-                     "algorithm tunes it like an option."),
-        element("p", "Here the winner's options run twice in pairs with the baseline: with the "
-                     "winner's data and with the baseline's data. The difference does not come "
-                     "from the store."),
-        table("Winner of the published mode with both kinds of data", heads, rows),
+        element("p", "The parameter compression_ratio of db_bench sets how well the values "
+                     "compress. "
+                     "The paper's algorithm tunes compression_ratio like an option of the store."),
+        element("p", "Here the winner's options are verified twice: with the winner's data and "
+                     "with "
+                     "the baseline's data. The difference between the two results comes from the "
+                     "data, not from the store."),
+        table("Winner of the search with a varied workload, with both kinds of data", heads, rows),
     )  # fmt: skip
 
 
@@ -310,21 +329,23 @@ def _method(results: Results) -> Html:
         importance = results.screenings[mode].importance
         load = results.screenings[mode].runs.first[0].workload
         texts.append(
-            f"{sentence_start(mode)} screening: {importance.configs} configs, {importance.runs} "
-            f"runs, {importance.failed} failed, {load.num:,} records. The paper: "
-            f"{paper()['configs']:,} configs, 1,000,000 records."
+            f"The screening with a {MODE_NAMES[mode]} measured {importance.configs} configs in "
+            f"{importance.runs} runs with {load.num:,} records; {importance.failed} runs failed."
         )
+    texts.append(f"The paper measured {paper()['configs']:,} configs with 1,000,000 records.")
     plan = results.plan
     if not plan.configs:
         texts.append("The screenings are recorded data that ships with lsmtune, not new runs.")
     texts += [
-        f"Genetic searches: {plan.num:,} records, one run per config, then verification.",
-        "TIME and RATE: the paper ends each run with a forced compaction. Here TIME lasts until "
-        "the tree has settled, and RATE is that of the load.",
-        "WAF is the W-Amp of RocksDB's table. It divides by compressed bytes, therefore it changes "
-        "with the compression. The exact write amplification divides by the clients' bytes.",
-        "Memory is not limited, as in the paper: a winner may use more memtables.",
-        "The paper's ranges are those of its authors' later data set. For missing ranges, "
-        "`lsmtune knobs` shows the ranges that lsmtune uses.",
+        f"The genetic searches use {plan.num:,} records and one run per config, then verification.",
+        "The paper ends each run with a forced compaction. Here TIME ends when all compactions are "
+        "done, and RATE is the data rate of the load.",
+        "WAF is the W-Amp of RocksDB's table. W-Amp divides by compressed bytes, therefore W-Amp "
+        "changes with the compression. Exact write amplification divides the written bytes by the "
+        "bytes of the clients.",
+        "As in the paper, memory is not limited, so a winner may use more memory for "
+        "memtables than the baseline.",
+        "The ranges of the parameters are from a later data set of the paper's authors. For a "
+        "parameter without such a range, `lsmtune knobs` shows the range that lsmtune uses.",
     ]
     return section("Method", "How this was run", items(texts))

@@ -12,7 +12,7 @@ from lsmtune.recipes.jin2022.numbers import (
     paper,
     verified,
 )
-from lsmtune.recipes.jin2022.study import INDICATORS, MODES, Mode, Search
+from lsmtune.recipes.jin2022.study import INDICATORS, MODE_NAMES, MODES, Mode, Search
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows
 
 _ROW_PX = 28
@@ -20,8 +20,8 @@ _HEIGHT_PX = 280
 _PAPER = Shape("x-thin", "✕", "ink")
 _PAPER_LINE = Shape("line-ew", "┄", "ink")
 _MODES: dict[Mode, tuple[Shape, str]] = {
-    "honest": (Shape("circle", "●", "best"), "honest: fixed workload"),
-    "published": (Shape("diamond-open", "◇", "base"), "published: the workload varies too"),
+    "honest": (Shape("circle", "●", "best"), "fixed workload"),
+    "published": (Shape("diamond-open", "◇", "base"), "varied workload, as in the paper"),
 }
 MODE_KEYS = tuple(Key(*_MODES[mode]) for mode in MODES)
 ACCURACY_KEYS = (Key(_PAPER, "paper"), *MODE_KEYS)
@@ -92,7 +92,9 @@ def improvement_plot(searches: Sequence[Search]) -> go.Figure:
     for search in searches:
         if (proven := verified(search.pairs)) is not None:
             gained = improvements(proven.base, proven.found)
-            found.append((_MODES[search.mode][0], gained, f"{search.mode}, seed {search.seed}"))
+            found.append(
+                (_MODES[search.mode][0], gained, f"{MODE_NAMES[search.mode]}, seed {search.seed}")
+            )
     for shape, gained, name in found:
         figure.add_scatter(
             x=[100 * gained[metric] for metric in INDICATORS],
@@ -112,14 +114,14 @@ def convergence_plot(searches: Sequence[Search]) -> go.Figure:
     figure = canvas(_HEIGHT_PX, bottom=56)
     for search in searches:
         shape, dash = _MODES[search.mode][0], "solid" if search.mode == "honest" else "dash"
-        best = convergence(search)
+        best, name = convergence(search), f"{MODE_NAMES[search.mode]}, seed {search.seed}"
         figure.add_scatter(
             x=list(range(1, len(best) + 1)),
             y=best,
             mode="lines+markers",
             marker=marker(shape, 5),
             line={"color": colour(shape.colour), "width": 1.5, "dash": dash, "shape": "hv"},
-            hovertemplate=f"{search.mode}, seed {search.seed}: %{{y:.0f}}<extra></extra>",
+            hovertemplate=f"{name}: %{{y:.0f}}<extra></extra>",
         )
     figure.add_hline(
         y=paper()["genetic"]["fitness"], line={"color": colour("ink"), "width": 1, "dash": "dot"}

@@ -15,7 +15,7 @@ from lsmtune.recipes.jin2022.numbers import (
     verified,
 )
 from lsmtune.recipes.jin2022.page import render_jin2022
-from lsmtune.recipes.jin2022.study import MODES, Plan, Results, Search, run
+from lsmtune.recipes.jin2022.study import MODE_NAMES, MODES, Plan, Results, Search, run
 from lsmtune.recipes.opening import too_small_line
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
@@ -83,7 +83,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     for mode, screening in document["screenings"].items():
         for name, metric in screening["metrics"].items():
             r2 = metric["r2_holdout"]
-            yield f"{mode} screening, {name}: held-out R² {r2['median']:.3f} ({metric['model']})"
+            accuracy = f"held-out R² {r2['median']:.3f} ({metric['model']})"
+            yield f"screening, {MODE_NAMES[mode]}, {name}: {accuracy}"
     if document["too_small"] is not None:
         yield too_small_line(document["too_small"])
         return
@@ -94,6 +95,6 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
             exact = found["exact"]
             low, high = exact["low"], exact["high"]
             fitness = f"fitness {exact['median']:.0f} ({low:.0f}\N{EN DASH}{high:.0f})"
-        yield f"{search['mode']} search, seed {search['seed']}: {fitness}"
+        yield f"search, {MODE_NAMES[search['mode']]}, seed {search['seed']}: {fitness}"
         if search["data_share"] is not None:
             yield f"  {search['data_share']:.0%} of this fitness comes from changing the data"

@@ -34,6 +34,8 @@ from lsmtune.workloads import Workload
 
 Mode = Literal["honest", "published"]
 MODES: tuple[Mode, ...] = ("honest", "published")
+MODE_NAMES: dict[Mode, str] = {"honest": "fixed workload", "published": "varied workload"}
+"""Names of the modes for people; in the published mode, the workload varies too."""
 
 EVALUATIONS = 36
 """Eight configs, then seven generations with four new ones each."""

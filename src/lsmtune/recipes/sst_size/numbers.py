@@ -74,12 +74,12 @@ def _claims(results: Results) -> Iterator[Claim]:
     )  # fmt: skip
     for name, what in ((WRITTEN, "written"), ("compact_read_bytes", "read")):
         yield judged(
-            f"Together they reduce the bytes {what}",
+            f"Larger files and memtables together reduce the bytes {what}",
             against_least(results, name, _LAST), falls=True, of=f"bytes {what}, both at {sizes}",
         )  # fmt: skip
     for name, what in (("background_s", "time"), ("background_jobs", "number")):
         yield judged(
-            f"Together they reduce the {what} of compactions",
+            f"Larger files and memtables together reduce the {what} of compactions",
             against_least(results, name, _LAST),
             falls=True, of=f"{what} of flushes and compactions, both at {sizes}",
         )  # fmt: skip
@@ -103,7 +103,7 @@ def _claims(results: Results) -> Iterator[Claim]:
 
 def _outweighs(results: Results, sizes: str) -> Claim:
     """Return whether memtables change write amplification more than files do."""
-    statement = "Memtables matter more than files"
+    statement = "The memtable size changes write amplification more than the file size"
     changes = [largest(results, "write_amp", factor) for factor in (MEMTABLES, FILES)]
     memtables, files = changes
     if memtables is None or files is None:

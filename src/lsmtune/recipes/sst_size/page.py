@@ -22,7 +22,7 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import TIMES, label, metric_value, number, quantity, sentence_start
+from lsmtune.report.words import TIMES, metric_value, number, quantity, sentence_start
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
 _HEIGHT_PX = 240
@@ -72,15 +72,18 @@ def _sizes() -> list[str]:
 def _opening(results: Results) -> Html:
     swept, found = results.experiment.swept, swept_metric(results, "write_amp")
     sentence = (
-        f"Compare {_sizes()[-1]} with {_sizes()[0]}: one line per memtable size, file sizes from "
-        "left to right. The report changed both sizes together."
+        f"The headline compares {_sizes()[-1]} with {_sizes()[0]}. Each line is a memtable size; "
+        "file sizes grow from left to right. The published report changed memtable size and file "
+        "size together."
     )
     return opening(
         _TOPIC, answer(results), sentence,
         picture("which", cell_plot(swept, found), cell_keys(swept, found), answer(results),
                 "write amplification, mean and 95 % interval"),
-        element("p", f"RocksDB {results.experiment.version}, {results.experiment.machine}. Compare "
-                     "directions and ratios with the report, not bytes or seconds."),
+        element("p", f"The runs used RocksDB {results.experiment.version} on "
+                     f"{results.experiment.machine}. "
+                     "Compare directions and ratios with the published report, not absolute sizes "
+                     "or times."),
     )  # fmt: skip
 
 
@@ -151,9 +154,10 @@ def _hits(results: Results) -> Html:
     change = largest(results, "memtable_hit", MEMTABLES)
     title = f"Larger memtables: {change_text(change, 'gets answered by a memtable')}"
     note = (
-        "The report assumes these hits and takes fewer reads as their sign. Here RocksDB counts "
-        "them. A larger memtable also meets more overwrites of its keys. It drops the older "
-        "values only when it is flushed."
+        "The report assumes that larger memtables answer more gets, and takes fewer reads as a "
+        "sign of such gets. Here RocksDB counts the gets that a memtable answers. A larger "
+        "memtable also contains more overwritten values. RocksDB drops overwritten values when it "
+        "flushes the memtable."
     )
     return section(
         "The explanation: hits in the memtable", title,
@@ -168,19 +172,21 @@ def _method(results: Results) -> Html:
     texts = [
         *workload_text(results.experiment.load),
         *(f"In all cells: {name} = {value}" for name, value in FIXED.items()),
-        f"{number(swept.runs)} runs in {swept.blocks} blocks, {swept.failed} failed.",
+        f"The experiment has {number(swept.runs)} runs in {swept.blocks} blocks; {swept.failed} "
+        "runs failed.",
         "Each block runs all cells and the baseline in random order with the same workload seed. "
-        "The baseline is RocksDB's defaults with the settings above.",
-        "Here the store is built and has settled before each run. The published run began with an "
-        "empty store.",
-        f"{sentence_start(label('w_amp_table'))} divides by compressed bytes. The exact write "
-        "amplification divides by the bytes that the clients write.",
+        "The baseline has RocksDB's defaults and the settings that are the same in all cells.",
+        "Before each run here, the store is built and all compactions are done. The published run "
+        "began with an empty store.",
+        "The metric w_amp_table is RocksDB's own W-Amp, which divides by compressed bytes. Exact "
+        "write amplification divides the written bytes by the bytes of the clients.",
         *swept.warnings,
     ]
     if not results.full:
         texts.append(
-            "Gets and overwrites in turn, a fixed number of operations, records of 1 kB. The "
-            "published workload has 10 % writes of 100 bytes: in a minute it fills no memtable of "
-            "16 MiB twice. `--full` runs it as published, one hour per run."
+            "The workload here is a fixed number of gets and overwrites in turn, with records of "
+            "1 kB. The published workload has 10 % writes, with records of 100 bytes. In a minute, "
+            "the published workload cannot fill a memtable of 16 MiB twice. The flag `--full` runs "
+            "the published workload, one hour per run."
         )
     return section("Method", "How this was run", items(texts))
