@@ -177,8 +177,9 @@ def _figure_6(results: Results) -> Html:
         f"{agreeing} of the paper's first {len(named)} parameters are among the first {len(named)} "
         "here",
         element("p", "MDI (mean decrease in impurity) is averaged over the paper's metrics WAF, "
-                     "SA, RATE and TIME. MDI favours parameters with many values. Lost R² "
-                     "does not favour them. Lost R² is the accuracy that the selected model loses without a parameter."),
+                     "SA, RATE and TIME. MDI favours parameters with many values; lost R² does "
+                     "not. Lost R² is the accuracy that the selected model loses without a "
+                     "parameter."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
         element("p", "In the paper, each thread writes all records, so more threads write more "
                      "data. Here, all threads together write each record once."),
