@@ -203,8 +203,8 @@ PRESETS: dict[str, Preset] = {
         {"threads": 8, "num": 50_000},
     ),
     "lookup": Preset(
-        "SQL gets in two column families, like TiKV: a get reads writecf, and defaultcf only if "
-        "the key exists; `present` is the share of existing keys",
+        "SQL gets in two column families, as in TiKV: writecf, then defaultcf if the key exists "
+        "(`present` is the share of existing keys)",
         "read",
         True,
         {**_OPERATIONS, "present": 0.5, "direct_reads": True, "skew": None},
