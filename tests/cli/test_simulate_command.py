@@ -109,8 +109,9 @@ def test_a_page_plays_two_runs_to_what_they_come_to(
 
 
 def test_people_get_a_table_with_units_ratios_and_meanings(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
     flags = ["--num", "50000", "--set", "write_buffer_size=4MiB"]
     assert run(["simulate", "--json", *flags]) == 0
     plain, changed = map(json.loads, capsys.readouterr().out.splitlines())

@@ -10,7 +10,6 @@ from lsmtune.comparison.race import (
     curve_of,
     outcome,
     outcome_document,
-    outcome_lines,
 )
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation
@@ -59,16 +58,6 @@ def test_outcome_document_has_the_fields_that_scripts_rely_on() -> None:
     assert fast["best_at"].keys() == {"8", "10"}
     assert fast["best_at"]["10"] == pytest.approx({"median": 0.42, "low": 0.4, "high": 0.44})
     assert fast["trials_to_target"] == {"median": 4, "low": 3, "high": 4}
-
-
-def test_outcome_lines_name_each_optimizer_with_its_median() -> None:
-    found = outcome(CURVES, 10, None, None)
-    lines = list(outcome_lines(found))
-    assert lines[-2].split() == ["fast", "0.420", "(0.400\N{EN DASH}0.440)", "4"]
-    assert lines[-1].startswith("slow")
-    marked = list(outcome_lines(found, simulated=True))
-    assert marked[1:] == lines
-    assert all(len(line) <= 80 for line in marked)
 
 
 def test_page_has_every_optimizer_with_its_interval() -> None:

@@ -1,6 +1,6 @@
 """Searches of several optimizers as curves, and the summary of each optimizer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, inf
 from statistics import median, median_high
@@ -145,18 +145,3 @@ def outcome_document(found: Outcome) -> dict[str, object]:
             for s in found.standings
         },
     }
-
-
-def outcome_lines(found: Outcome, *, simulated: bool = False) -> Iterable[str]:
-    """Yield the results for the terminal: a table of at most 60 columns, the best first."""
-    width = max(len("optimizer"), *(len(s.optimizer) for s in found.standings)) + 2
-    if simulated:
-        yield "Simulated: the searches ran on a model of measured runs, not on the engine."
-    yield "Cost of the best config: 1 is the baseline, lower is better."
-    yield f"Searches per optimizer: {found.standings[0].repeats}"
-    yield f"{'optimizer':{width}}{f'after {found.trials} (95 %)':22}trials to {found.target:.3f}"
-    for s in found.standings:
-        end = s.best_at[found.trials]
-        cost = f"{end.median:.3f} ({end.low:.3f}\N{EN DASH}{end.high:.3f})"
-        middle = s.trials_to_target[0]
-        yield f"{s.optimizer:{width}}{cost:22}{'not reached' if middle is None else middle}"
