@@ -101,7 +101,7 @@ def _figure(results: Results, metric: str, topic: str, what: str) -> Html:
             _relative_plot(ours, theirs),
             _KEYS if theirs else _KEYS[:1],
             title,
-            f"{what}; 1 is the value at {_sizes()[0]}; memtables and files have the same size",
+            f"{what}, divided by the value at {_sizes()[0]}; memtables and files are equally large",
         ),
         table(
             sentence_start(what),
