@@ -38,6 +38,18 @@ _MIN_SAMPLE_WORDS = 5
 
 # Marks inside a text: characters of a private range, removed before text is shown.
 _LINK, _END_LINK, _PLACEHOLDER = "\ue000", "\ue001", "\ue002"
+_SHIFT = 0xE100
+"""The name of a placeholder follows its mark, moved to a private range of characters."""
+_NAME = "[\ue100-\ue1ff]"
+
+
+def _placeholder(name: str) -> str:
+    return _PLACEHOLDER + "".join(chr(_SHIFT + ord(c)) for c in name if c.isascii())
+
+
+def _placeholder_text(found: re.Match[str]) -> str:
+    name = "".join(chr(ord(c) - _SHIFT) for c in found[1])
+    return f"<{name}>" if name else "…"
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,8 @@ class Sentence(Text):
 
 def shown(text: str) -> str:
     """Return the text as a reader sees it, on one line."""
-    text = re.sub(f"[{_LINK}{_END_LINK}]", "", text).replace(_PLACEHOLDER, "…")
+    text = re.sub(f"[{_LINK}{_END_LINK}]", "", text)
+    text = re.sub(f"{_PLACEHOLDER}({_NAME}*)", _placeholder_text, text)
     return " ".join(text.split())
 
 
@@ -119,7 +132,7 @@ def count_semicolons(text: str) -> int:
     return _CODE.sub("", text).count(";")
 
 
-_NUMBER = rf"(?:\d[\d.,]*|[{_PLACEHOLDER}…])"
+_NUMBER = rf"(?:\d[\d.,]*|[{_PLACEHOLDER}…]{_NAME}*)"
 _UNIT = (
     r"(?:%|×|x|[KMGT]i?B|B|[nµum]?s|min|h|d|bytes?|seconds?|minutes?|hours?|days?|ops)(?![A-Za-z])"
 )
@@ -270,8 +283,60 @@ _PARSING = {"startswith", "endswith", "split", "rsplit", "partition", "rpartitio
             "executescript", "encode"}  # fmt: skip
 _NO_TEXT = re.compile(
     r"\(\?|\\[sdwSb]|\[\^|\.\*|\)\?|</?[a-z]+[ >]"  # expressions, markup
+    r"|\b(?:json_extract|TEXT|INTEGER|REAL)\b.*(?:NOT NULL|--|')|^\|"  # SQL, heads of tables
+    r"|^Level\s+Files |^\] |^No space left on device$|^Recovering from manifest file$"
     r"|^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|PRAGMA|WITH|SET|SHOW|GRANT|FLUSH|BEGIN)\b"
 )
+
+
+# What a user sees around a text of a module. The first start of a path that fits counts.
+_TABLES = {
+    "_STUDY_WORDS": "", "_WORKLOAD_WORDS": "workload.", "_PROTOCOL_WORDS": "protocol.",
+    "_SCREEN_WORDS": "screen.", "_SWEEP_WORDS": "sweep.", "_ONLINE_WORDS": "online.",
+    "_TIKV_WORDS": "tikv.", "_MIX_WORDS": "workload.mix.",
+}  # fmt: skip
+_NAMED = {"workloads/presets.py": "workload", "metrics/definitions.py": "metric"}
+_COMMAND_OF = {
+    "tuning": "tune", "plan": "tune", "usual_optimizer": "tune", "showing": "show",
+    "comparing": "compare", "exporting": "export", "importances": "importance",
+    "inspecting": "inspect", "reproducing": "reproduce", "screening": "screen",
+    "simulating": "simulate", "sweeping": "sweep", "checks": "doctor", "lists": "knobs",
+}  # fmt: skip
+_SHARED = {"common", "main", "progress", "program", "tables", "baseline", "knob_values",
+           "ranked_knobs", "study_schema"}  # fmt: skip
+_ERRORS = {
+    "spec.py": " about a study file", "tables.py": " about a study file",
+    "experiment.py": " about a study file", "workloads/": " about a study file",
+    "objective.py": " about an objective or constraint", "batch.py": " about a batch file",
+    "knobs/": " about knobs", "metrics/options_file.py": " about an OPTIONS file",
+    "analysis/inspect/": " about a LOG", "metrics/log": " about a LOG",
+    "metrics/compaction_table.py": " about a LOG", "store/": " about the folder of studies",
+    "simulator/": " of the simulator", "studies/verify.py": " of `lsmtune verify`",
+    "studies/": " about a study", "engines/tikv/": " of a trial with TiKV",
+    "engines/myrocks/": " of a trial with MyRocks", "engines/": " of a trial",
+    "metrics/": " of a trial", "system/": " of a trial", "comparison/": " of `lsmtune compare`",
+    "learning/": " of `lsmtune importance`", "recipes/": " of `lsmtune reproduce`",
+}  # fmt: skip
+_OUTPUT = {
+    "cli/progress.py": "progress line", "cli/main.py": "lsmtune --help",
+    "knobs/rules/refused.py": "rule between options: what RocksDB refuses",
+    "knobs/rules/sanitised.py": "rule between options: what RocksDB changes",
+    "knobs/rules/": "rule between options: what has no effect",
+    "knobs/reference.py": "reference page of the knobs",
+    "analysis/inspect/findings.py": "finding of `lsmtune inspect`",
+    "analysis/inspect/stall_findings.py": "finding of `lsmtune inspect`",
+    "analysis/inspect/study.py": "study file of `lsmtune inspect --to-study`",
+    "analysis/inspect/": "note of `lsmtune inspect`", "metrics/log": "note of `lsmtune inspect`",
+    "engines/rocksdb/options.py": "why an option of your OPTIONS file is left out",
+    "engines/myrocks/options.py": "why an option of your my.cnf is left out",
+    "trials.py": "status of a trial", "studies/runner.py": "why a trial is disturbed",
+    "studies/stopping.py": "why the search ended", "studies/early_stop.py": "why a trial is pruned",
+    "studies/online.py": "note of online tuning", "studies/guard.py": "result of an online change",
+    "optimizers/": "output of `lsmtune optimizers`", "report/claim_text.py": "summary of a study",
+    "report/export.py": "note in an exported file", "report/tikv_toml.py": "note in a tikv.toml",
+    "report/my_cnf.py": "note in a my.cnf", "recipes/": "result of `lsmtune reproduce`",
+    "analysis/swept.py": "result of `lsmtune sweep`", "comparison/": "output of `lsmtune compare`",
+}  # fmt: skip
 
 
 def message_texts(root: Path) -> Iterator[Text]:
@@ -313,7 +378,8 @@ class _Messages(ast.NodeVisitor):
     def __init__(self, path: str, commands: set[str]) -> None:
         self._path, self._commands = path, commands
         self._names: list[str] = []
-        self._inner = 0
+        self._inner = self._raising = 0
+        self._key = self._flag = self._argument = ""
         self._texts: list[Text] = []
 
     def read(self, tree: ast.Module) -> list[Text]:
@@ -324,10 +390,40 @@ class _Messages(ast.NodeVisitor):
         line = getattr(node, "lineno", 1)
         complete = not self._inner and bool(re.match(r"[^\s,;.:)\]–]", text))
         complete = complete and not re.search(r"[\s,;(\[]$", text)
+        heading = heading or self._heading()
         for part in text.split("\n"):
             if _is_text(part):
-                heading = heading or ": ".join([self._path.removeprefix("src/"), *self._names[-1:]])
                 self._texts.append(Text(self._path, line, heading, part.strip(), complete))
+
+    def _heading(self) -> str:
+        """Return what a user sees around the text, or the place in the source if unknown."""
+        inside = self._path.removeprefix("src/lsmtune/")
+        names = self._names
+        if self._flag:
+            command = names[0] if names and names[0] in self._commands else ""
+            return " ".join(filter(None, ["lsmtune", command, self._flag]))
+        if names and names[0] in _TABLES:
+            return f"study file: {_TABLES[names[0]]}{self._key}"
+        if self._key and inside in _NAMED:
+            return f"{_NAMED[inside]} {self._key}"
+        kind = _kind_of(inside, bool(self._raising))
+        return kind or ": ".join([self._path.removeprefix("src/"), *names[-1:]])
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        self._raising += 1
+        self.generic_visit(node)
+        self._raising -= 1
+
+    def visit_Dict(self, node: ast.Dict) -> None:
+        for key, value in zip(node.keys, node.values, strict=True):
+            before = self._key
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                self.visit(key)
+                self._key = key.value
+            elif key is not None:
+                self.visit(key)
+            self.visit(value)
+            self._key = before
 
     def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         decorated = any("command" in ast.dump(d) for d in node.decorator_list)
@@ -339,6 +435,11 @@ class _Messages(ast.NodeVisitor):
         self._named(node.name, node)
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function  # noqa: N815
+
+    def visit_arg(self, node: ast.arg) -> None:
+        self._argument = node.arg
+        self.generic_visit(node)
+        self._argument = ""
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._named(node.name, node)
@@ -369,6 +470,17 @@ class _Messages(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in ("Option", "Argument"):
+            self._flag = _flag_of(node, self._argument or "".join(self._names[-1:]))
+            self.generic_visit(node)
+            self._flag = ""
+            return
+        first = node.args[0] if node.args else None
+        if isinstance(function, ast.Name) and function.id in ("Metric", "Workload", "Preset"):
+            before, self._key = self._key, first.value if _is_word(first) else self._key
+            self.generic_visit(node)
+            self._key = before
+            return
         if isinstance(function, ast.Attribute) and function.attr in _PARSING:
             self.visit(function.value)
             for argument in node.args:
@@ -392,11 +504,41 @@ class _Messages(ast.NodeVisitor):
 
     def _joined(self, node: ast.expr) -> None:
         values: list[ast.expr] = []
-        self._add(node, re.sub(f"{_PLACEHOLDER}+", _PLACEHOLDER, _template(node, values)))
+        self._add(
+            node,
+            re.sub(
+                f"({_PLACEHOLDER}{_NAME}*)(?:{_PLACEHOLDER}{_NAME}*)+",
+                r"\1",
+                _template(node, values),
+            ),
+        )
         self._inner += 1
         for value in values:
             self.visit(value)
         self._inner -= 1
+
+
+def _kind_of(inside: str, raised: bool) -> str:
+    """Return what the texts of a module are, e.g. "progress line"; "" if unknown."""
+    command = _COMMAND_OF.get(Path(inside).stem, Path(inside).stem)
+    own = inside.startswith("cli/") and command not in _SHARED
+    kinds = _ERRORS if raised else _OUTPUT
+    if own and inside != "cli/main.py":
+        return f"{'error message' if raised else 'output'} of `lsmtune {command}`"
+    kind = next((kind for start, kind in kinds.items() if inside.startswith(start)), "")
+    return f"error message{kind}" if raised else kind
+
+
+def _flag_of(call: ast.Call, name: str) -> str:
+    """Return the flag of an option, e.g. `--dry-run`, or the name of an argument."""
+    flags = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    argument = isinstance(call.func, ast.Attribute) and call.func.attr == "Argument"
+    word = re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", name)
+    return flags[0] if flags else word.upper() if argument else f"--{word.lower()}"
+
+
+def _is_word(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _is_string(node: ast.expr) -> bool:
@@ -418,12 +560,29 @@ def _template(node: ast.expr, values: list[ast.expr]) -> str:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_string(node):
         values.append(node.right)
         return re.sub(r"%[-+.\d]*[a-z]", _PLACEHOLDER, _template(node.left, values))
-    values.append(node.value if isinstance(node, ast.FormattedValue) else node)
-    return _PLACEHOLDER
+    value = node.value if isinstance(node, ast.FormattedValue) else node
+    values.append(value)
+    return _placeholder(_value_name(value))
+
+
+def _value_name(node: ast.expr) -> str:
+    """Return what a reader sees instead of a value, e.g. "path"; "" if the source has no name."""
+    if isinstance(node, ast.Call):
+        method = node.func if isinstance(node.func, ast.Attribute) else None
+        if method is not None and method.attr != "join":
+            return _value_name(method.value)
+        return _value_name(node.args[0] if node.args else node.func)
+    if isinstance(node, ast.Subscript):
+        return _value_name(node.value)
+    name = node.id if isinstance(node, ast.Name) else ""
+    name = node.attr if isinstance(node, ast.Attribute) else name
+    return name.strip("_").replace("_", " ") if len(name) > 1 else ""
 
 
 def _is_text(text: str) -> bool:
-    plain = re.findall(rf"(?<![\w{_PLACEHOLDER}=/-])[\"'(\[]*[A-Za-z][a-z'’-]+(?![\w=/(])", text)
+    plain = re.findall(
+        rf"(?<![\w{_PLACEHOLDER}\ue100-\ue1ff=/-])[\"'(\[]*[A-Za-z][a-z'’-]+(?![\w=/(])", text
+    )
     return (
         not _NO_TEXT.search(text)
         and len(plain) >= _MIN_MESSAGE_WORDS
@@ -431,23 +590,31 @@ def _is_text(text: str) -> bool:
     )
 
 
+_TOML_FIELDS = {
+    "trade": "effect", "risk": "risk", "inert": "why it has no effect in trials",
+    "title": "content of the preset", "source": "source of the first configs",
+    "notes": "note on the knobs", "defaults_of": "source of the defaults",
+}  # fmt: skip
+
+
 def _toml_texts(source: str, path: str) -> Iterator[Text]:
     lines = source.split("\n")
 
-    def walk(value: Any, name: str) -> Iterator[Text]:
+    def walk(value: Any, name: str, field: str = "") -> Iterator[Text]:
         if isinstance(value, dict):
             name = str(value.get("name", name))
-            for inner in value.values():
-                yield from walk(inner, name)
+            for key, inner in value.items():
+                meaning = f"meaning of the value {value.get('value')}"
+                yield from walk(inner, name, meaning if key == "meaning" else key)
         elif isinstance(value, list):
             for inner in value:
-                yield from walk(inner, name)
+                yield from walk(inner, name, field)
         elif isinstance(value, str) and _is_text(value):
             start = value.strip().split("\n", maxsplit=1)[0]
             line = next((i for i, row in enumerate(lines, 1) if start in row), 1)
-            yield Text(path, line, name, value)
+            yield Text(path, line, f"{name}: {_TOML_FIELDS.get(field, field)}", value)
 
-    yield from walk(tomllib.loads(source), path)
+    yield from walk(tomllib.loads(source), f"engine {Path(path).parent.name}")
 
 
 # --- Pages ---

@@ -126,7 +126,7 @@ FLAG = typer.Option(help="Number of the "
 def tune(a):
     """Docstring of the command."""
     if a == "no text of messages" or re.match("also no such text", a):
-        raise UserError(f"{a}: cannot read {a!r}; " + f"use {'one of these files' if a else a}")
+        raise UserError(f"{a}: cannot read {path!r}; " + f"use {'one of these files' if a else a}")
 
 def helper():
     """Docstring of a function."""
@@ -147,12 +147,12 @@ def test_message_texts(tool: Any, tmp_path: Path) -> None:
         path.write_text(text)
     found = tool.find_sentences(tool.message_texts(tmp_path), "messages")
     assert [(s.line, s.heading, s.shown, s.complete) for s in found] == [
-        (4, "lsmtune/cli/tune.py: FLAG", "Number of the trials to run.", True),
+        (4, "lsmtune --flag", "Number of the trials to run.", True),
         (7, "lsmtune tune --help", "Docstring of the command.", True),
-        (10, "lsmtune/cli/tune.py: tune", "…: cannot read …; use …", True),
-        (10, "lsmtune/cli/tune.py: tune", "one of these files", False),
-        (1, "lsmtune/report/export.py: TEXT", "this writes a file", True),
-        (3, "x", "more memory, fewer reads", True),
+        (10, "error message of `lsmtune tune`", "…: cannot read <path>; use …", True),
+        (10, "error message of `lsmtune tune`", "one of these files", False),
+        (1, "note in an exported file", "this writes a file", True),
+        (3, "x: effect", "more memory, fewer reads", True),
     ]
 
 

@@ -56,8 +56,8 @@ class Sweep(BaseModel):
         for name, knobs in self.factors.items():
             if len({len(values) for values in knobs.values()}) != 1:
                 raise ValueError(
-                    f"factor {name}: the knobs have different numbers of values; "
-                    "give each the same number"
+                    f"factor {name}: the lists of values differ in length; "
+                    "list the same number of values for each knob"
                 )
         for name, words in self.labels.items():
             if name not in self.factors:

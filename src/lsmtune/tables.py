@@ -149,6 +149,7 @@ class Cluster(BaseModel):
         started = [knob.name for knob in knobs if knob.apply == "restart"]
         if started and not self.restart:
             raise UserError(
-                f"knobs: {started[0]} needs a restart of TiKV; set config and restart in the "
+                f"knobs: {started[0]} needs a restart of TiKV; set the keys config and "
+                "restart in the "
                 'table [tikv], or use knobs = "online"'
             )

@@ -72,7 +72,12 @@ def calibration_check(program: str, home_path: Path) -> Check:
             machine = calibrated(RocksDB(program), home.work, show)
             write_file(home.machine_path, machine.model_dump_json(indent=2) + "\n", "machine")
     except LsmtuneError as error:
-        return Check("calibration", False, str(error), "fix the problem, then run this again")
+        return Check(
+            "calibration",
+            False,
+            str(error),
+            "fix the problem, then run `lsmtune doctor --calibrate` again",
+        )
     return Check("calibration", True, f"stored in {home_path / MACHINE}")
 
 

@@ -31,7 +31,8 @@ Records = Annotated[int | None, typer.Option(help="Records of the workload [1000
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="Size of the tree, e.g. 1/64 or 1; sizes of knobs are divided accordingly [1/64]."
+        help="Size of the tree: 1 is full size; 1/64 divides the sizes of data and knobs "
+        "by 64 [1/64]."
     ),
 ]
 EngineFlag = Annotated[

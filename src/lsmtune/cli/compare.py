@@ -32,7 +32,7 @@ def compare(
     real: Real = False,
     study_file: Annotated[
         Path | None,
-        typer.Option("--study-file", help="With --real: the study that each optimizer runs."),
+        typer.Option("--study-file", help="With --real: study file for all searches."),
     ] = None,
     workload: Annotated[
         str | None, typer.Option(help="With --real: the workload [fillrandom].")

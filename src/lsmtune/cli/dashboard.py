@@ -36,7 +36,7 @@ def dashboard(
 ) -> None:
     """Write a study as an Optuna storage and open it in optuna-dashboard, until Ctrl-C.
 
-    An earlier file is replaced. Notes that you made in the dashboard are lost.
+    The new file replaces an earlier file. Notes that you made in the dashboard are lost.
     """
     from lsmtune.report.optuna_storage import export_study, storage_url
     from lsmtune.store.home import Home

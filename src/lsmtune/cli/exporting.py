@@ -184,7 +184,11 @@ class _Exporter:
         lines += [] if back else export_notes(claim)
         if self._begun:
             preset = ", ".join(f"{name} = {value}" for name, value in self._begun.items())
-            here = "This file has your own values." if back else "This file sets them too."
+            here = (
+                "This file contains the values of your own baseline."
+                if back
+                else "This file also sets the options of the preset."
+            )
             lines.append(f"The preset set these options in all trials: {preset}. {here}")
         return ascii_text("\n".join(lines))
 

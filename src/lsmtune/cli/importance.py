@@ -31,7 +31,7 @@ def importance(
 ) -> None:
     """Rank the knobs by their effect on each metric, with several methods.
 
-    Needs measured configs, spread over all values of the knobs.
+    Needs a study whose configs cover the range of each knob, such as a screening.
     """
     from lsmtune.analysis.importance import importance_document
     from lsmtune.cli import importances

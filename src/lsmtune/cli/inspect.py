@@ -25,9 +25,10 @@ def inspect(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Report what slows a store down and which options to check first, from its LOG.
+    """Read a store's LOG; report what slows the store down and which options to check first.
 
-    Needs no RocksDB and does not open the database. Several LOGs are compared in columns.
+    The command needs no RocksDB and does not open the database. With several LOGs, the command
+    compares the LOGs in columns.
     """
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.cli import inspecting

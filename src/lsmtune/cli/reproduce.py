@@ -24,7 +24,8 @@ def reproduce(
         int | None,
         typer.Option(
             min=0,
-            help="jin2022: configs to measure per mode; 0 uses the shipped data [150].",
+            help="jin2022: configs to measure for each variant of the study; 0 uses "
+            "measurements shipped with lsmtune [150].",
         ),
     ] = None,
     seeds: Annotated[

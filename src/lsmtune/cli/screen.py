@@ -48,7 +48,9 @@ def screen(
     replicated: Annotated[
         int | None, typer.Option(help="Configs that run several times, to measure the noise [20].")
     ] = None,
-    runs: Annotated[int | None, typer.Option(help="Runs of each of these configs [3].")] = None,
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of each config that runs several times [3].")
+    ] = None,
     batch: Annotated[
         str | None, typer.Option(help="File of JSON lines with the configs, instead of a design.")
     ] = None,

@@ -62,8 +62,8 @@ def asked_runs(
     constants, remarks = (machine.constants if machine else None), []
     if machine is None:
         remarks.append(
-            "times are estimates for a machine with two cores; `lsmtune doctor --calibrate` fits "
-            "them to this machine"
+            "times are estimates for a machine with two cores; `lsmtune doctor --calibrate` "
+            "fits the estimates to this machine"
         )
     if batch is not None:
         lines = asked_lines(batch)

@@ -17,12 +17,13 @@ _NO_DEFAULTS: tuple[Any, ...] = (None, "", [])
 _LIMIT = r"^\s*\w+\s*((<=|>=)\s*\d.*|<=\s*none\s*)$"
 
 _STUDY_WORDS = {
-    "study": "Name of the study and of its directories. By default derived from the settings.",
-    "engine": "System under test. By default the engine of the workload.",
+    "study": "Name of the study and of the study's directories. By default lsmtune makes "
+    "a name from the settings.",
+    "engine": "Engine to tune. By default lsmtune uses the engine of the workload.",
     "program": "Program to run: db_bench, mariadbd, the driver of the embedded stores, or go-ycsb. "
-    "A path, or a name on PATH.",
+    "Give a path, or a name on PATH.",
     "base": "Your OPTIONS file (MyRocks: my.cnf, TiKV: tikv.toml), the baseline of the study. "
-    "By default the engine's defaults, or the running settings of TiKV.",
+    "By default the baseline has the engine's defaults, or the running settings of TiKV.",
     "family": "Column family of the baseline that is tuned.",
     "cache": "Size of the baseline's block cache, e.g. 64MiB. An OPTIONS file does not contain it.",
     "workload": "Workload: a name, or a table with its parameters.",
@@ -32,7 +33,8 @@ _STUDY_WORDS = {
     "objective": "Objective: a combination such as balanced, a metric, or a list of metrics.",
     "limits": "Constraints: METRIC <= NUMBER, METRIC <= NUMBER * base, METRIC >= ..., or "
     "METRIC <= none to remove a default constraint.",
-    "memory": "Memory limit for memtables and caches, e.g. 64MiB. By default that of the baseline.",
+    "memory": "Memory limit for memtables and caches, e.g. 64MiB. By default the limit is "
+    "what the baseline needs.",
     "optimizer": "Algorithm that chooses the next config.",
     "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
     "trials": "Maximum number of configs that the search tries.",
@@ -43,13 +45,14 @@ _STUDY_WORDS = {
     "early_stop": "Whether to prune a trial that can no longer win.",
     "base_runs": "Number of runs of the baseline before the search.",
     "finalists": "Number of best configs that run again, so that a single lucky run cannot win.",
-    "repeats": "Number of additional runs per finalist.",
+    "repeats": "Number of additional runs of each of the best configs after the search.",
     "pairs": "Minimum number of pairs of runs that verify the winner: 0 for none, or at least 6.",
     "max_pairs": "Maximum number of pairs of runs that verify the winner.",
     "protocol": "Settings of the steps of a trial.",
-    "screen": "Makes the study a screening for `lsmtune screen`. There is no search.",
+    "screen": "Makes the study a screening for `lsmtune screen`. A screening has no search.",
     "sweep": "Makes the study a controlled experiment for `lsmtune sweep`. There is no search.",
-    "online": "`lsmtune tune` changes the options of a running engine. Only MyRocks supports it.",
+    "online": "`lsmtune tune` changes the options of a running engine. Only the engine "
+    "myrocks supports the table [online].",
     "tikv": "Addresses of your TiKV, and the command that restarts it with other options.",
 }
 _WORKLOAD_WORDS = {
@@ -70,8 +73,8 @@ _WORKLOAD_WORDS = {
     "tombstone_every": "Number of writes between two range deletions.",
     "tombstone_width": "Number of keys that a range deletion covers.",
     "tombstones": "Maximum number of range deletions. By default, no maximum.",
-    "mix": "Shares of gets, puts and scans. They add up to 1.",
-    "skew": "Skew of the reads. The larger it is, the more reads go to few records. By default, "
+    "mix": "Shares of gets, puts and scans. The shares add up to 1.",
+    "skew": "Skew of the reads. With a larger skew, more reads go to few records. By default, "
     "all records are equally likely.",
     "trace": "File of a trace recorded by RocksDB.",
     "database": "Your database. The workload runs on a copy of it.",
@@ -81,34 +84,36 @@ _WORKLOAD_WORDS = {
 }
 _PROTOCOL_WORDS = {
     "probe_reads": "Number of gets that hit, of gets that miss, and of scans on the settled tree.",
-    "scan_length": "Records per scan of the probe.",
+    "scan_length": "Records per scan of the read probe after the load.",
     "quiet_s": "Idle seconds after which the tree has settled.",
     "wall_limit_s": "Maximum duration of a trial in seconds.",
-    "silence_limit_s": "Maximum number of seconds in which the engine does nothing; then the "
-    "trial is stopped.",
+    "silence_limit_s": "Number of seconds without activity of the engine after which lsmtune "
+    "stops the trial.",
 }
 _SCREEN_WORDS = {
     "design": "Design by which the configs are spread over the knob space.",
     "batch": "File of JSON lines with the configs to run, instead of a design.",
     "replicated": "Number of configs that run more than once, to measure the noise.",
-    "runs": "Total number of runs of each of these configs.",
+    "runs": "Total number of runs of each config that runs more than once.",
 }
 _SWEEP_WORDS = {
     "factors": "Factors: for each, the values of one knob, or of several knobs with the same "
     "number of values.",
-    "labels": "Names of the levels of a factor. By default, their values.",
+    "labels": "Names of the levels of a factor. By default, a level has its value as name.",
     "fixed": "Settings of every cell and of the baseline.",
-    "repeats": "Number of blocks. Each block runs every cell once.",
+    "repeats": "Number of blocks. One block runs every cell once.",
     "metrics": "Metrics in the tables.",
 }
 _ONLINE_WORDS = {
     "window_s": "Length of a measuring window in seconds.",
-    "windows": "Number of windows before a change, after it, and after it was reverted.",
+    "windows": "Number of windows before a change, after the change, and after the change "
+    "was reverted.",
 }
 _TIKV_WORDS = {
     "status": "Address of TiKV's status server.",
     "pd": "Addresses of the placement drivers, separated by commas.",
-    "config": "File that TiKV reads at its start. lsmtune restores it at the end.",
+    "config": "Configuration file that TiKV reads at its start. lsmtune restores the file "
+    "at the end of the study.",
     "restart": "Command that stops and starts TiKV, as a list of arguments.",
     "prepare": "Command that brings the data into the same state before every trial.",
     "api": "API that go-ycsb uses: raw, or txn for transactions.",

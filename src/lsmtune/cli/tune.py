@@ -65,9 +65,7 @@ Budget = Annotated[
     str | None, typer.Option(help="Maximum search time, e.g. 90s, 20m or 1.5h [none].")
 ]
 NewStudy = Annotated[str | None, typer.Option(help="Name of the study [made from the settings].")]
-Seed = Annotated[
-    int | None, typer.Option(help="Seed of the configs and of the workload, >= 1 [1].")
-]
+Seed = Annotated[int | None, typer.Option(help="Seed of the search and of the workload, >= 1 [1].")]
 Until = Annotated[
     str | None,
     typer.Option(
@@ -88,7 +86,10 @@ Optimizer = Annotated[
 ]
 AsPublished = Annotated[
     bool,
-    typer.Option("--as-published", help="Use the optimizer as its paper describes it."),
+    typer.Option(
+        "--as-published",
+        help="Use the optimizer exactly as the published paper describes the algorithm.",
+    ),
 ]
 WarmStart = Annotated[
     list[str] | None,

@@ -22,7 +22,8 @@ def verify(
 ) -> None:
     """Measure a study's winner against its baseline in new pairs of runs.
 
-    Each pair has its own workload seed. A gain is claimed only if its 95 % interval excludes 1.
+    A pair of runs is one run of the winner and one of the baseline with the same seed. lsmtune
+    claims a gain only if the 95 % interval of the ratio is below 1.
     """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.cli.progress import progress

@@ -91,7 +91,7 @@ def _page_lines(catalogue: Catalogue) -> Iterator[str]:
     yield ""
     yield "## Parameters of the workload"
     yield ""
-    yield "These are not knobs. Set them with the workload."
+    yield "Parameters of the workload are not knobs. Set a parameter with the workload."
     yield ""
     yield from (f"- `{p.name}`: {p.reason}" for p in catalogue.workload_parameters)
 

@@ -96,7 +96,7 @@ def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionT
     """The last table of each column family, if the last dump says enough of the LOG."""
     if not content.dump_text:
         incomplete.append(
-            "no usable statistics dump: level tables, stall time and tickers are missing"
+            "no usable statistics dump, so level tables, stall time and tickers are missing"
         )
     tables = {table.column_family: table for table in parse_compaction_tables(content.dump_text)}
     incomplete += [fault for table in tables.values() for fault in table.incomplete]
@@ -110,7 +110,7 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
     span = content.last_micros - content.first_micros
     if content.dumps[-1].micros - content.first_micros < _STALE * span:
         incomplete.append(
-            "the last statistics dump is from the first half of the LOG; it is not used"
+            "the last statistics dump is from the first half of the LOG; this dump is not used"
         )
         content.dumps, content.dump_text, content.statistics = [], "", Statistics({}, {}, ())
 

@@ -105,7 +105,8 @@ def _filter(text: str, load: Load) -> str:
 def _study(log: Inspection, options_path: str) -> Iterator[str]:
     yield f"# Created from {log.name}."
     yield "# The workload is similar to that of the LOG. The baseline has the options of the LOG."
-    yield "# A LOG does not record how keys are chosen or how values repeat: db_bench decides that."
+    yield "# A LOG does not record the distribution of keys or the content of values."
+    yield "# The workload uses db_bench's defaults for keys and values."
     yield f'base = "{options_path}"'
     yield f'scale = "{_scale(log)}"'
     if (capacity := log.number("block_cache_capacity")) and capacity >= 1:

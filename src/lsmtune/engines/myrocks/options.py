@@ -224,6 +224,6 @@ _NOT_TAKEN = {
     "wal_dir": _OWN_FOLDER,
     "persistent_cache_path": _OWN_FOLDER,
     "tmpdir": _OWN_FOLDER,
-    "read_free_rpl_tables": "it belongs to the application",
+    "read_free_rpl_tables": "the option belongs to the application",
 }
 """Variables of a production server that trials do not run with, and why."""

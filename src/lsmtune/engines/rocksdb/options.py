@@ -19,7 +19,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, parse_options, replace_options
 
 _DATABASE = "DBOptions"
-_APPLICATION = "it belongs to the application"
+_APPLICATION = "the option belongs to the application"
 _OWN_FOLDER = "a trial keeps all its files in its own folder"
 _STORE_ONLY = "a trial runs the store only"
 _UNDERSTOOD = {
@@ -55,8 +55,8 @@ _NOT_TAKEN = {
     "block_cache": "--cache sets the size of the block cache",
     "block_cache_compressed": _STORE_ONLY,
     "persistent_cache": _STORE_ONLY,
-    "row_cache": "the knob row_cache_size sets its size",
-    "rate_limiter": "the knob rate_limiter_bytes_per_sec sets its rate",
+    "row_cache": "the knob row_cache_size sets the size of the row cache",
+    "rate_limiter": "the knob rate_limiter_bytes_per_sec sets the rate of the rate limiter",
     "create_if_missing": "",
     "create_missing_column_families": "",
     "error_if_exists": "",

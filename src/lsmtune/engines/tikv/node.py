@@ -186,7 +186,8 @@ class Node:
     def _restart_under(self, base: Base, wanted: Settings) -> None:
         if self._file is None:
             raise UserError(
-                "tikv: these options need a restart of TiKV; set config and restart in the table "
+                "tikv: these options need a restart of TiKV; set the keys config and "
+                "restart in the table "
                 "[tikv]"
             )
         self._remember()

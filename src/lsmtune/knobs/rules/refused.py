@@ -181,7 +181,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("mmap_write", "allow_fallocate"),
-        "memory-mapped writes need fallocate; without it the first flush ends with SIGBUS",
+        "memory-mapped writes need fallocate; without fallocate, the first flush ends with SIGBUS",
         "env/io_posix.cc, PosixMmapFile::MapNewRegion",
         lambda settings, _: bool(settings["mmap_write"] and not settings["allow_fallocate"]),
         (_to(mmap_write=False), _to(allow_fallocate=True)),

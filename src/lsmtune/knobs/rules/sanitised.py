@@ -177,7 +177,7 @@ SANITISED: tuple[Normalisation, ...] = (
         _merge_fewer_than_there_are,
     ),
     Normalisation(
-        "atomic_flush merges no memtables",
+        "with atomic_flush, RocksDB sets min_write_buffer_number_to_merge to 1",
         _CF,
         ("atomic_flush", "min_write_buffer_number_to_merge"),
         _atomic_flush_merges_nothing,
@@ -198,13 +198,13 @@ SANITISED: tuple[Normalisation, ...] = (
         _hash_memtable_needs_prefix,
     ),
     Normalisation(
-        "FIFO compaction never slows writers because of L0 files",
+        "under FIFO compaction, RocksDB ignores the slowdown and stop triggers of L0",
         _CF,
         ("compaction_style", "level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),
         _fifo_never_slows_writers,
     ),
     Normalisation(
-        "level0 compaction trigger <= slowdown trigger <= stop trigger",
+        "L0: compaction trigger <= slowdown trigger <= stop trigger",
         _CF,
         (
             "level0_file_num_compaction_trigger",
@@ -220,7 +220,8 @@ SANITISED: tuple[Normalisation, ...] = (
         _level_multiplier,
     ),
     Normalisation(
-        "soft pending-compaction limit <= hard one; 0 means the hard one",
+        "soft_pending_compaction_bytes_limit <= hard_pending_compaction_bytes_limit; a "
+        "soft limit of 0 means the hard limit",
         _CF,
         ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit"),
         _pending_limits,
@@ -257,7 +258,7 @@ SANITISED: tuple[Normalisation, ...] = (
     ),
     Normalisation("open_files within 20 and the ulimit", _DO, ("open_files",), _open_files),
     Normalisation(
-        "a rate limiter syncs tables every MiB",
+        "with a rate limiter, RocksDB sets a bytes_per_sync of 0 to 1 MiB",
         _DO,
         ("rate_limiter_bytes_per_sec", "bytes_per_sync"),
         _limited_rate_syncs,

@@ -134,13 +134,14 @@ SILENT: tuple[Normalisation, ...] = (
         _codec_options,
     ),
     Normalisation(
-        "without a dictionary, buffer and training have no effect",
+        "without a compression dictionary, the limits of its buffer and its training have "
+        "no effect",
         "db/column_family.cc, CheckCompressionSupported",
         ("compression_max_dict_bytes", "compression_zstd_max_train_bytes"),
         _dictionary_options,
     ),
     Normalisation(
-        "the trainer has no effect without training",
+        "compression_use_zstd_dict_trainer has no effect without training of a dictionary",
         _CODECS,
         ("compression_zstd_max_train_bytes", "compression_use_zstd_dict_trainer"),
         _dictionary_trainer,
@@ -188,7 +189,12 @@ SILENT: tuple[Normalisation, ...] = (
         lambda settings: not settings["memtable_bloom_size_ratio"],
         ("memtable_whole_key_filtering",),
     ),
-    Normalisation("options of filters need a filter", _CODECS, ("bloom_bits",), _no_filter),
+    Normalisation(
+        "without a filter, the other options of filters have no effect",
+        _CODECS,
+        ("bloom_bits",),
+        _no_filter,
+    ),
     _silent(
         "direct reads ignore hints to the operating system and include compaction reads",
         "include/rocksdb/options.h, use_direct_reads",
@@ -197,7 +203,7 @@ SILENT: tuple[Normalisation, ...] = (
         ("advise_random_on_open", "compaction_fadvice", "use_direct_io_for_compaction_reads"),
     ),
     Normalisation(
-        "the first read-ahead is at most the maximum read-ahead",
+        "initial_auto_readahead_size has no effect above max_auto_readahead_size",
         "table/block_based/block_prefetcher.cc",
         ("initial_auto_readahead_size", "max_auto_readahead_size"),
         _scan_read_ahead,

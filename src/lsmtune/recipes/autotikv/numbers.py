@@ -198,7 +198,7 @@ def _why(compared: tuple[str, str], changes: tuple[Change, ...]) -> str:
     """Return what else changes with one value of a knob instead of another."""
     begin = " instead of ".join(compared)
     if not changes:
-        return f"{begin}: no clear change in blocks read, filters or cache hits"
+        return f"{begin}: no clear change in blocks read, filter checks or cache hits"
     texts = (f"{what} {after} instead of {before}" for what, after, before in changes)
     return f"{begin}: {', '.join(texts)}"
 
