@@ -25,10 +25,12 @@ LOADS = {
     "short-scans": "short scans",
     "mixed": "gets and overwrites, 50/50",
 }
-BUILDS = {"7.8.3": "Debian build with assertions: compare ratios, not times"}
-"""What is known of the build of a RocksDB version that figures come from."""
-ROCKSDB = f"RocksDB 7.8.3, {BUILDS['7.8.3']}"
-MYROCKS = "MariaDB 10.11.19 with RocksDB 6.29, Debian build"
+BUILDS = {
+    "7.8.3": "Debian's build with assertions. Assertions cost time, so compare ratios, not times"
+}
+"""Build of a RocksDB version that figures come from."""
+ROCKSDB = f"Measured with RocksDB 7.8.3, {BUILDS['7.8.3']}"
+MYROCKS = "Measured with MariaDB 10.11.19, which contains RocksDB 6.29, in Debian's build"
 _DASH = "\N{EN DASH}"
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
@@ -36,6 +38,8 @@ COMPARED = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
     "guided real",
 )  # fmt: skip
+_HIGHER = "throughput_ops_s"
+"""The objective of the cases for which higher is better."""
 _LAST = 200
 _MOST_SHOWN = 3
 _ARMS = {
@@ -126,7 +130,10 @@ def _sweep(swept: dict[str, Any]) -> str:
                 _times(change), f"{100 * found['eta_squared']:.0f} %", _p(found["p"]),
                 "yes" if proven else "no",
             ])  # fmt: skip
-    runs = f"{swept['runs']} runs in {swept['blocks']} blocks, {swept['failed']} failed."
+    runs = (
+        f"The experiment has {swept['runs']} runs in {swept['blocks']} blocks; "
+        f"{swept['failed']} runs failed."
+    )
     heads = ["metric", "factor", "sizes", "ratio (95 %)", "share of variance", "p", "proven change"]
     return f"{ROCKSDB}. {runs}\n\n{_table(heads, rows)}"
 
@@ -138,8 +145,9 @@ def _p(value: float) -> str:
 def _false_gains(found: dict[str, Any]) -> str:
     low, high = min(found["pairs"]), max(found["pairs"])
     return (
-        f"{ROCKSDB}. A gain was claimed in {found['claims_of_gain']} of {found['verifications']} "
-        f"verifications, each with {low} to {high} pairs.\n"
+        f"{ROCKSDB}. lsmtune wrongly claimed a gain in {found['claims_of_gain']} of "
+        f"{found['verifications']} verifications. Each verification had {low} to {high} pairs of "
+        "runs.\n"
     )
 
 
@@ -156,7 +164,8 @@ def _optimizers(compared: dict[str, Any]) -> str:
     ]  # fmt: skip
     repeats = next(iter(rows.values()))["repeats"]
     return (
-        f"{ROCKSDB}. Costs: median of {repeats} searches, 95 % interval in brackets.\n\n"
+        f"{ROCKSDB}. A cost is the median of {repeats} searches, with the 95 % interval in "
+        f"brackets. A cost below 1 is a gain.\n\n"
         f"{_table(heads, cells)}"
     )
 
@@ -171,8 +180,9 @@ def _warm_starts(found: dict[str, Any]) -> str:
         for name, row in marks.items()
     ]
     return (
-        f"{ROCKSDB}. Median of {found['searches']} searches with `{found['optimizer']}`, 95 % "
-        f"interval in brackets. {found['trials'] + 1} means never.\n\n{_table(heads, rows)}"
+        f"{ROCKSDB}. The table shows the median number of trials of {found['searches']} searches "
+        f"with `{found['optimizer']}`, with the 95 % interval in brackets. {found['trials'] + 1} "
+        f"means that a search never reached the target.\n\n{_table(heads, rows)}"
     )
 
 
@@ -192,7 +202,8 @@ def _guided(rows: list[dict[str, Any]]) -> str:
             _spread(again), f"{sum(kept)} of {len(kept)}",
         ])  # fmt: skip
     return (
-        f"{ROCKSDB}. Middle of the three seeds, lowest and highest in brackets.\n\n"
+        f"{ROCKSDB}. A cost is the median of three seeds, with the lowest and the highest cost in "
+        "brackets.\n\n"
         f"{_table(heads, cells)}"
     )
 
@@ -229,7 +240,7 @@ def _errors(metrics: dict[str, Any]) -> str:
 
 def _simulator_summary(found: dict[str, Any]) -> str:
     shown = {name: found["metrics"][name] for name in _SUMMARY}
-    return f"{ROCKSDB}. {found['runs']} real runs.\n\n{_errors(shown)}"
+    return f"{ROCKSDB}. The table compares {found['runs']} real runs.\n\n{_errors(shown)}"
 
 
 def _simulator(found: dict[str, Any]) -> str:
@@ -255,17 +266,20 @@ def _simulator(found: dict[str, Any]) -> str:
         for name, row in found.get("beside models", {}).items()
     ]  # fmt: skip
     return "\n".join([
-        f"{ROCKSDB}. {found['runs']} real runs.", "", _errors(found["metrics"]),
-        "Median errors per compaction style and codec:", "", _table(heads, rows),
-        f"**Failed runs.** {failed['real']} more runs on the second machine failed: writes waited "
-        "forever, or FIFO compaction dropped records that were to be read. The simulator predicted "
-        f"{failed['both']} of these failures, and {failed['foretold'] - failed['both']} others "
-        "that did not happen.", "",
-        f"**Noise of real runs.** {repeated[0]['configs']} universal configs ran three times, and "
-        "three times again in another hour. The predicted live space is inside the range of three "
-        f"runs, widened by 5 %, for {inside} of them.", "",
-        "**Against models of measured runs.** Median error of the simulator, and of the best model "
-        "that was fitted to 400 of these runs:", "",
+        f"{ROCKSDB}. The table compares {found['runs']} real runs.", "",
+        _errors(found["metrics"]),
+        "The next table shows the median errors per compaction style and codec:", "",
+        _table(heads, rows),
+        f"**Failed runs.** On the second machine, {failed['real']} more runs failed: writes waited "
+        "forever, or FIFO compaction dropped records that reads needed. The simulator predicted "
+        f"{failed['both']} of these {failed['real']} failures. It predicted "
+        f"{failed['foretold'] - failed['both']} failures that did not happen.", "",
+        f"**Noise of real runs.** {repeated[0]['configs']} configs with universal compaction ran "
+        "three times, and three times again at another hour. We compared the predicted live space "
+        "with the range of three runs, widened by 5 %. The prediction is inside this range for "
+        f"{inside} of the {repeated[0]['configs']} configs.", "",
+        "**Comparison with other models.** We also fitted models to 400 of the measured runs. The "
+        "table shows the median error of the simulator and of the best of these models:", "",
         _table(["metric", "simulator", "best model of 400 runs"], models),
     ])  # fmt: skip
 
@@ -284,10 +298,11 @@ def _simulated_study(found: dict[str, Any]) -> str:
     heads = ["metric", "R² lost without the knob, real / simulated", "permutation", "forest",
              "PED-ANOVA"]  # fmt: skip
     return (
-        f"{ROCKSDB}. {found['configs']:,} configs with {found['num']:,} records on the simulator, "
-        f"in {found['seconds']:.0f} s; {found['real_configs']} real configs with 200,000 records. "
-        "The last three columns are rank correlations between the real and the simulated ranking "
-        f"of all knobs, by method.\n\n{_table(heads, rows)}"
+        f"{ROCKSDB}. The simulator ran {found['configs']:,} configs with {found['num']:,} records "
+        f"in {found['seconds']:.0f} s. On the real RocksDB, {found['real_configs']} configs ran "
+        "with 200,000 records. The second column shows how much R² falls without a knob. The other "
+        "columns show, per method, the rank correlation between the real and the simulated ranking "
+        f"of all knobs.\n\n{_table(heads, rows)}"
     )
 
 
@@ -320,7 +335,7 @@ def _repeats(styles: dict[str, list[dict[str, float]]]) -> str:
                      f"{100 * furthest:.2f} %", f"{added:.1f} s"])  # fmt: skip
     heads = ["compaction style", "runs", "write amplification", "largest difference from the mean",
              "overhead of a trial"]  # fmt: skip
-    return f"{MYROCKS}. Overhead is time outside load, settling and building.\n\n" + (
+    return f"{MYROCKS}. The overhead of a trial excludes load, settling and building.\n\n" + (
         _table(heads, rows)
     )
 
@@ -337,11 +352,13 @@ def _claims(recipe: dict[str, Any]) -> str:
     columns = {"statement": "published", "here": "recommended here", "finding": "here",
                "evidence": "evidence (95 %)"}  # fmt: skip
     if "here" in recipe["claims"][0]:
-        columns["finding"] = "the two"
+        columns["finding"] = "verdict"
     else:
         del columns["here"]
     rows = [[claim[key] for key in columns] for claim in recipe["claims"]]
-    stores = " Stores: RocksDB 7.8.3, LevelDB 1.23, LMDB 0.9.24." if "stores" in recipe else ""
+    stores = (
+        " The stores are RocksDB 7.8.3, LevelDB 1.23 and LMDB 0.9.24." if "stores" in recipe else ""
+    )
     on_mysql = f" {MYROCKS}." if "MariaDB" in json.dumps(recipe) else ""
     return f"{ROCKSDB}.{on_mysql}{stores}\n\n{''.join(ran)}\n{_table(list(columns.values()), rows)}"
 
@@ -385,18 +402,22 @@ def _claim(case: dict[str, Any]) -> list[str]:
     trials, found = case["trials"], _own(case)
     version = case["engine_version"]
     lines = [
-        f"RocksDB {version}, {BUILDS[version]}. {trials['total']} trials, {trials['failed']} "
-        f"failed, {trials['cut']} pruned."
+        f"Measured with RocksDB {version}, {BUILDS[version]}. The study ran {trials['total']} "
+        f"trials; {trials['failed']} failed and {trials['cut']} were pruned."
     ]
     if not found:
         return [*lines, "No config beats the baseline within the constraints."]
     broken = [f"`{limit['limit']}`" for limit in found["limits"] if not limit["holds"]]
-    why = f" Violated: {', '.join(broken)}." if broken else ""
-    cost = _times(found["objective"])
+    why = f" The winner violated the constraint {', '.join(broken)}." if broken else ""
+    cost = found["objective"]
+    times = f"{cost['median']:.2f} ×"  # noqa: RUF001
+    inverse = " The cost is the inverse of throughput." if case["objective"] == _HIGHER else ""
     return [
         *lines,
-        f"Result after {found['pairs']} pairs of runs: **{found['claim']}**.{why}",
-        f"The objective `{case['objective']}` as a cost, winner / baseline, is {cost}.",
+        f"Verification claims **{found['claim']}** after {found['pairs']} pairs of runs. A pair is "
+        f"one run of the winner and one of the baseline, with the same seed.{why}",
+        f"By the objective `{case['objective']}`, the winner's cost is {times} the "
+        f"baseline's cost (95 % interval {_ratio(cost)[1]}).{inverse}",
     ]
 
 

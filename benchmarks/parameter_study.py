@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lsmtune.recipes.jin2022.study import MODE_NAMES
+
 RESULTS = Path(__file__).parent / "results" / "parameter_study.json"
 _MOST_KNOBS = 6
 
@@ -41,12 +43,12 @@ def _accuracy(study: dict[str, Any]) -> str:
     """Return how well each metric can be predicted, with the paper's value."""
     honest, published = (study["screenings"][mode] for mode in ("honest", "published"))
     lines = [
-        f"Honest mode: {honest['configs']} configs, {honest['runs']} runs, {honest['failed']} "
-        f"failed. Published mode: {published['configs']} configs, {published['runs']} runs, "
-        f"{published['failed']} failed.",
+        f"With a fixed workload, {honest['configs']} configs ran in {honest['runs']} runs; "
+        f"{honest['failed']} runs failed. With a varied workload, {published['configs']} configs "
+        f"ran in {published['runs']} runs; {published['failed']} runs failed.",
         "",
-        "| metric | paper | forest, published | forest, honest | best model, honest | limit by "
-        "noise |",
+        "| metric | paper | forest, varied workload | forest, fixed workload | best model, fixed "
+        "workload | limit by noise |",
         "|---|---|---|---|---|---|",
     ]
     for name, metric in honest["metrics"].items():
@@ -85,7 +87,7 @@ def _searches(study: dict[str, Any]) -> str:
              "|---|---|---|---|---|"]  # fmt: skip
     shares = []
     for search in study["searches"]:
-        found, name = search["verified"], f"{search['mode']}, seed {search['seed']}"
+        found, name = search["verified"], f"{MODE_NAMES[search['mode']]}, seed {search['seed']}"
         verified = f"{_fitness(found['exact'])} | {found['pairs']}" if found else "no gain |"
         best = f"{search['num']:,} | {search['best_so_far'][-1]:.0f}"
         lines.append(f"| {name} | {best} | {verified} |")
@@ -94,14 +96,16 @@ def _searches(study: dict[str, Any]) -> str:
     lines.append("")
     if median := study["honest_fitness"]:
         lines.append(
-            f"Honest mode: median {median['median']:.0f}, from {median['low']:.0f} to "
-            f"{median['high']:.0f} over the seeds. The paper's table 2: "
+            f"With a fixed workload, the median fitness of the seeds is {median['median']:.0f} "
+            f"({median['low']:.0f} to {median['high']:.0f}). The paper's table 2 has a fitness of "
             f"{study['paper']['fitness_of_table_2']:.0f}."
         )
     lines += [
-        f"Published mode, {search['num']:,} records: {_fitness(search['verified']['exact'])} with "
-        f"the winner's data, {_fitness(search['on_base_data']['exact'])} with the baseline's data. "
-        f"{100 * search['data_share']:.0f} % comes from changing the data."
+        f"With a varied workload and {search['num']:,} records, the winner's fitness is "
+        f"{_fitness(search['verified']['exact'])} with the winner's own data. With the baseline's "
+        f"data, it is only {_fitness(search['on_base_data']['exact'])}. So "
+        f"{100 * search['data_share']:.0f} % of this fitness comes from other data, not from "
+        "better options."
         for search in shares
     ]
     return "\n".join(lines) + "\n"
