@@ -240,7 +240,8 @@ def _errors(metrics: dict[str, Any]) -> str:
 
 def _simulator_summary(found: dict[str, Any]) -> str:
     shown = {name: found["metrics"][name] for name in _SUMMARY}
-    return f"{ROCKSDB}. The table compares {found['runs']} real runs.\n\n{_errors(shown)}"
+    runs = f"The table compares predictions with {found['runs']} real runs."
+    return f"{ROCKSDB}. {runs}\n\n{_errors(shown)}"
 
 
 def _simulator(found: dict[str, Any]) -> str:
@@ -266,13 +267,13 @@ def _simulator(found: dict[str, Any]) -> str:
         for name, row in found.get("beside models", {}).items()
     ]  # fmt: skip
     return "\n".join([
-        f"{ROCKSDB}. The table compares {found['runs']} real runs.", "",
+        f"{ROCKSDB}. The table compares predictions with {found['runs']} real runs.", "",
         _errors(found["metrics"]),
         "The next table shows the median errors per compaction style and codec:", "",
         _table(heads, rows),
         f"**Failed runs.** On the second machine, {failed['real']} more runs failed: writes waited "
         "forever, or FIFO compaction dropped records that reads needed. The simulator predicted "
-        f"{failed['both']} of these {failed['real']} failures. It predicted "
+        f"{failed['both']} of these {failed['real']} failures. The simulator also predicted "
         f"{failed['foretold'] - failed['both']} failures that did not happen.", "",
         f"**Noise of real runs.** {repeated[0]['configs']} configs with universal compaction ran "
         "three times, and three times again at another hour. We compared the predicted live space "
@@ -414,7 +415,7 @@ def _claim(case: dict[str, Any]) -> list[str]:
     inverse = " The cost is the inverse of throughput." if case["objective"] == _HIGHER else ""
     return [
         *lines,
-        f"Verification claims **{found['claim']}** after {found['pairs']} pairs of runs. A pair is "
+        f"The claim is **{found['claim']}**, after {found['pairs']} pairs of runs. A pair is "
         f"one run of the winner and one of the baseline, with the same seed.{why}",
         f"By the objective `{case['objective']}`, the winner's cost is {times} the "
         f"baseline's cost (95 % interval {_ratio(cost)[1]}).{inverse}",

@@ -103,9 +103,9 @@ def _searches(study: dict[str, Any]) -> str:
     lines += [
         f"With a varied workload and {search['num']:,} records, the winner's fitness is "
         f"{_fitness(search['verified']['exact'])} with the winner's own data. With the baseline's "
-        f"data, it is only {_fitness(search['on_base_data']['exact'])}. So "
-        f"{100 * search['data_share']:.0f} % of this fitness comes from other data, not from "
-        "better options."
+        f"data, the winner's fitness is only {_fitness(search['on_base_data']['exact'])}. So "
+        f"{100 * search['data_share']:.0f} % of the winner's fitness comes from the winner's data, "
+        "not from better options."
         for search in shares
     ]
     return "\n".join(lines) + "\n"
