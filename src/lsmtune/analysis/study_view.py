@@ -14,11 +14,18 @@ from lsmtune.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A knob whose value differs between baseline and winner."""
+    """A knob whose value differs between baseline and winner.
+
+    `deployed` is the value in the exported file, for a full-size tree. It is None where it is not
+    known. `fitted`: it is not the scaled value, because the full-size tree must keep its memory
+    limit and the rules between options.
+    """
 
     knob: Knob
     base: Value
     best: Value
+    deployed: Value | None = None
+    fitted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

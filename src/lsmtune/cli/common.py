@@ -5,6 +5,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,6 +76,36 @@ def note(text: str) -> None:
         )  # fmt: skip
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
+
+
+def write_output(path: Path, text: str, what: str) -> None:
+    """Write a file that the user names, and say so; keep an older file of this name beside it."""
+    from lsmtune.errors import UserError
+
+    older = _other_text(path, text)
+    if older:
+        kept = _free_name(path)
+        try:
+            path.rename(kept)
+        except OSError as error:
+            raise UserError(f"{path}: the file cannot be renamed: {error.strerror}") from error
+        say(f"kept: {kept} (the older {path.name})")
+    write_file(path, text, what)
+    say(f"written: {path}")
+
+
+def _other_text(path: Path, text: str) -> bool:
+    """Return True if the file exists and does not already contain the text."""
+    try:
+        return path.is_file() and path.read_bytes() != text.encode()
+    except OSError:
+        return True  # it exists, and what it contains is unknown
+
+
+def _free_name(path: Path) -> Path:
+    """Return the first of FILE.old, FILE.old-2, FILE.old-3 … that does not exist."""
+    names = (f"{path.name}.old{'' if at == 1 else f'-{at}'}" for at in count(1))
+    return next(other for name in names if not (other := path.with_name(name)).exists())
 
 
 def write_file(path: Path, text: str, what: str) -> None:

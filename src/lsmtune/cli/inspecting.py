@@ -6,7 +6,7 @@ from pathlib import Path
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files
-from lsmtune.cli.common import write_file
+from lsmtune.cli.common import write_file, write_output
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
@@ -51,8 +51,8 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
         raise UserError("--to-study: needs one LOG, not several")
     options = path.with_suffix(".OPTIONS")
     study, base = study_files(logs[0], str(options.resolve()))
-    write_file(options, base, "options")
-    write_file(path, study, "study")
+    write_output(options, base, "options")
+    write_output(path, study, "study")
 
 
 def lines(logs: Sequence[Inspection]) -> Iterator[str]:

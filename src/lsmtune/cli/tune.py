@@ -166,4 +166,4 @@ def tune(
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
-    tuning.run(spec, home, note, verbose=verbose, as_json=as_json)
+    tuning.run(spec, home, verbose=verbose, as_json=as_json)

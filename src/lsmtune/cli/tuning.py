@@ -8,16 +8,16 @@ from typing import Any
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.baseline import baseline_lines
-from lsmtune.cli.common import print_json, say_all, write_file
-from lsmtune.cli.exporting import deployment, online_file
+from lsmtune.cli.common import note, print_json, say, say_all, write_file
+from lsmtune.cli.exporting import online_file
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
+from lsmtune.cli.results import write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
-from lsmtune.report.page import render_page
 from lsmtune.report.words import Ratio
 from lsmtune.spec import Ground, StudySpec, read_study_file
 from lsmtune.store.home import Home
@@ -78,22 +78,32 @@ def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], N
     given["knobs"] = knobs
 
 
-def run(
-    spec: StudySpec, home: Path, tell: Callable[[str], None], *, verbose: bool, as_json: bool
-) -> None:
-    """Tune, between runs or online; print the JSON document if requested."""
+def run(spec: StudySpec, home: Path, *, verbose: bool, as_json: bool) -> None:
+    """Tune, between runs or online; print the JSON document if requested.
+
+    The result is on standard output, remarks are on standard error.
+    """
+    tell_result = note if as_json else say
     if spec.online is not None:
-        document = run_online(spec, home, tell)
+        document = run_online(spec, home, tell_result)
     else:
-        document = run_study(spec, home, tell, verbose=verbose)
+        document = run_study(spec, home, note, tell_result, verbose=verbose)
     if as_json:
         print_json(document)
 
 
 def run_study(
-    spec: StudySpec, home_path: Path, tell: Callable[[str], None], *, verbose: bool = False
+    spec: StudySpec,
+    home_path: Path,
+    tell: Callable[[str], None],
+    tell_result: Callable[[str], None],
+    *,
+    verbose: bool = False,
 ) -> dict[str, Any]:
-    """Tune, verify, write page and files, print where they are; return the JSON of `show`."""
+    """Tune, verify, write page and files, print where they are; return the JSON of `show`.
+
+    `tell` prints remarks, `tell_result` the result.
+    """
     for table, given in (("screen", spec.screen), ("sweep", spec.sweep)):
         if given is not None:
             raise UserError(f"[{table}]: `tune` cannot run it; use `lsmtune {table}`")
@@ -110,23 +120,16 @@ def run_study(
             study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.pairs:
                 verify_contenders(study)
-        with working("writing the page"):
-            view = read_study(home, spec.name)
-            results = home.path / "results" / spec.name
-            write_file(results / "report.html", render_page(view), "page")
+        view = read_study(home, spec.name)
         for line in summary_lines(view):
-            tell(line)
-        tell(f"page:            {results / 'report.html'}")
-        if view.best_trial is not None:
-            files = deployment(home, view)
-            write_file(results / files.name, files.options, "options")
-            write_file(results / f"{files.name}.back", files.back, "options")
-            tell(f"file to deploy:  {results / files.name}")
-            tell(f"file to undo:    {results / files.name}.back")
+            tell_result(line)
+        write_results(home, view, tell_result)
         return show_document(view)
 
 
-def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+def run_online(
+    spec: StudySpec, home_path: Path, tell_result: Callable[[str], None]
+) -> dict[str, Any]:
     """Tune a running engine, print each step, write the result; return the steps as JSON."""
     table = spec.online or Online()
     engine = make_engine(spec.engine, spec.program, spec.tikv)
@@ -137,7 +140,7 @@ def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) ->
 
     def on_step(step: Step) -> None:
         steps.append(step)
-        tell(_step_line(step, spec.trials))
+        note(_step_line(step, spec.trials))
 
     with Home(home_path, create=True) as home:
         check_space(spec, home)
@@ -146,7 +149,7 @@ def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) ->
             base = study.space.default()
         path = home.path / "results" / spec.name / "my.cnf"
         write_file(path, online_file(home, spec.name, kept), "options")
-    tell(f"file to deploy:  {path}")
+    tell_result(f"file to deploy:  {path}")
     return {
         "study": spec.name,
         "kept": kept.differing(base),

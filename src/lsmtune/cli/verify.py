@@ -4,7 +4,16 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Json, OtherTrial, StudyName, print_json, say_all
+from lsmtune.cli.common import (
+    DEFAULT_HOME,
+    Json,
+    OtherTrial,
+    StudyName,
+    note,
+    print_json,
+    say,
+    say_all,
+)
 from lsmtune.cli.common import Home as HomePath
 
 
@@ -27,6 +36,7 @@ def verify(
     """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.cli.progress import progress
+    from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
     from lsmtune.engines.registry import make_engine
     from lsmtune.spec import make_spec
@@ -45,7 +55,8 @@ def verify(
         with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
             run_verification(work, wanted_scale, workload, trial)
         view = read_study(opened, study, trial)
-    if as_json:
-        print_json(show_document(view))
-        return
-    say_all(summary_lines(view))
+        if as_json:
+            print_json(show_document(view))
+        else:
+            say_all(summary_lines(view))
+        write_results(opened, read_study(opened, study), note if as_json else say)

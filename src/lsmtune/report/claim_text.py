@@ -107,6 +107,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
             "UNVERIFIED at scale 1, the full size of the tree. The search ran at scale "
             f"{claim.search_scale}."
         )
+    if fitted := fitted_text(claim):
+        yield fitted
     for other in claim.others:
         if other.status != "gain":
             yield f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}."
@@ -126,6 +128,17 @@ def _warnings(claim: Claim) -> Iterator[str]:
             f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. More "
             "pairs of runs make the interval of the objective narrower."
         )
+
+
+def fitted_text(claim: Claim) -> str:
+    """Return which options of the file are not the scaled values of the trial; empty if none."""
+    fitted = [change.knob.name for change in claim.changes if change.fitted]
+    if not fitted:
+        return ""
+    return (
+        f"The file does not have the scaled values of trial {claim.trial} for {listed(fitted)}: a "
+        "full-size tree must keep the memory limit and the rules between options."
+    )
 
 
 def _ratio_text(interval: Interval | None) -> str:
@@ -271,6 +284,7 @@ def export_notes(claim: Claim) -> list[str]:
         *_result_notes(claim),
         *([_SIMULATED] if claim.simulated else []),
         *([] if claim.search_scale == "1" else [_scale_note(claim)]),
+        *([fitted] if (fitted := fitted_text(claim)) else []),
     ]
 
 

@@ -14,6 +14,10 @@ _CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}
 """Calls that set options of the database (True) or of a column family (False) at run time."""
 
 
+Differences = dict[str, tuple[str | None, str]]
+"""For each key: its text in a file (None: the file lacks it), and the text of some settings."""
+
+
 @dataclass(frozen=True, slots=True)
 class OptionsBase:
     """An OPTIONS file to change, and the tuned column family in it."""
@@ -29,6 +33,14 @@ def export_options(knobs: Sequence[Knob], settings: Settings, base: OptionsBase,
     """
     wanted = statements(knobs, settings, parse_options(base.text).sections, base.family)
     return _comment(note) + replace_options(base.text, wanted)
+
+
+def differences(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) -> Differences:
+    """Return the keys of an OPTIONS file that do not have the value of the settings."""
+    sections = parse_options(base.text).sections
+    changes = statements(knobs, settings, sections, base.family)
+    return {key: (sections.get(section, {}).get(key), text)
+            for (section, key), text in changes.items()}  # fmt: skip
 
 
 def export_db_bench(catalogue: Catalogue, tuned: Mapping[str, Value], note: str) -> str:

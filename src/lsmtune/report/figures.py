@@ -25,13 +25,18 @@ from lsmtune.trials import Role, Status
 
 @dataclass(frozen=True, slots=True)
 class OptionRow:
-    """A changed option: values in words, the engine's own values, and its trade-off."""
+    """A changed option: values in words, the engine's own values, and its trade-off.
+
+    `deployed` is the value in the exported file; it is empty where it is not known.
+    """
 
     name: str
     base: str
     best: str
     raw_base: str
     raw_best: str
+    deployed: str
+    raw_deployed: str
     apply: Literal["online", "restart"]
     trade: str
 
@@ -138,8 +143,8 @@ def options(view: StudyView) -> Options:
 
 def _scale_note(view: StudyView) -> str:
     return (
-        f"The table contains the values that ran in a smaller tree, at scale {view.scale}. The "
-        "exported file contains the values for a full-size tree."
+        f"Baseline and winner have the values of a smaller tree, at scale {view.scale}. The "
+        "exported file has the values of a full-size tree."
     )
 
 
@@ -152,6 +157,8 @@ def option_row(change: Change) -> OptionRow:
         best=knob_value(knob, change.best),
         raw_base=option_value(change.base),
         raw_best=option_value(change.best),
+        deployed="" if change.deployed is None else knob_value(knob, change.deployed),
+        raw_deployed="" if change.deployed is None else option_value(change.deployed),
         apply=knob.apply,
         trade=knob.trade,
     )

@@ -129,16 +129,20 @@ def options_section(record: Options) -> Html:
 
 def options_table(rows: Iterable[OptionRow], best: str) -> Html:
     """Return a table of options; `best` is the head of the tuned values."""
-    heads = ("option", "baseline", best, "can change", "trade-off")
+    shown = list(rows)
+    with_file = any(row.raw_deployed not in ("", row.raw_best) for row in shown)
+    file = ("in the file",) if with_file else ()
+    heads = ("option", "baseline", best, *file, "can change", "trade-off")
     caption = f"Values of baseline and {best}; the engine's own spelling is below"
-    return table(caption, heads, map(_option_cells, rows))
+    return table(caption, heads, (_option_cells(row, with_file=with_file) for row in shown))
 
 
-def _option_cells(row: OptionRow) -> list[str]:
+def _option_cells(row: OptionRow, *, with_file: bool) -> list[str]:
     return [
         code(row.name),
         _value(row.base, row.raw_base),
         _value(row.best, row.raw_best, "strong"),
+        *([_value(row.deployed, row.raw_deployed)] if with_file else []),
         "at run time" if row.apply == "online" else "at restart",
         row.trade,
     ]

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from lsmtune.engines.tikv.options import as_told, edited, parse_file, spelled, value_of
-from lsmtune.knobs.types import Knob, Settings
+from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.report.export import Differences
 
 
 def export_tikv_toml(
@@ -15,15 +16,35 @@ def export_tikv_toml(
     `note` becomes a comment at the top. A missing key is added only if its value is not the
     baseline's.
     """
-    given = parse_file(text, "base")
-    changes = {
-        knob.name: as_told(knob, settings[knob.name])
-        for knob in knobs
-        if (
-            value_of(knob, given[knob.name]) if knob.name in given else base.get(knob.name)
-        ) != settings[knob.name]
-    }  # fmt: skip
+    changed = differing(knobs, settings, base, text)
+    changes = {knob.name: as_told(knob, settings[knob.name]) for knob in changed}
     return "".join(f"# {line}\n" for line in note.splitlines()) + edited(text, changes)
+
+
+def differing(
+    knobs: Sequence[Knob], settings: Settings, base: Settings, text: str
+) -> tuple[Knob, ...]:
+    """Return the knobs that the file has with another value; a missing key is as in the base."""
+    given = parse_file(text, "base")
+
+    def value(knob: Knob) -> Value | None:
+        return value_of(knob, given[knob.name]) if knob.name in given else base.get(knob.name)
+
+    return tuple(knob for knob in knobs if value(knob) != settings[knob.name])
+
+
+def differences(
+    knobs: Sequence[Knob], settings: Settings, base: Settings, text: str
+) -> Differences:
+    """Return the keys of a tikv.toml that do not have the value of the settings."""
+    given = parse_file(text, "base")
+    return {
+        knob.name: (
+            spelled(given[knob.name]) if knob.name in given else None,
+            spelled(as_told(knob, settings[knob.name])),
+        )
+        for knob in differing(knobs, settings, base, text)
+    }
 
 
 def scope_lines(study: str, *, whole: bool, back: bool) -> list[str]:
