@@ -91,7 +91,8 @@ def _page_lines(catalogue: Catalogue) -> Iterator[str]:
     yield ""
     yield "## Parameters of the workload"
     yield ""
-    yield "Parameters of the workload are not knobs. Set these parameters in `[workload]` of the study file."
+    yield "Parameters of the workload are not knobs."
+    yield "Set a parameter of the workload in `[workload]` of the study file."
     yield ""
     yield from (f"- `{p.name}`: {p.reason}" for p in catalogue.workload_parameters)
 

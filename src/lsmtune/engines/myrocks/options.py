@@ -224,6 +224,6 @@ _NOT_TAKEN = {
     "wal_dir": _OWN_FOLDER,
     "persistent_cache_path": _OWN_FOLDER,
     "tmpdir": _OWN_FOLDER,
-    "read_free_rpl_tables": "the variable names tables of your application, and trials use other tables",
+    "read_free_rpl_tables": "trials do not contain the tables of your application",
 }
 """Variables of a production server that trials do not run with, and why."""

@@ -61,7 +61,7 @@ _NOT_TAKEN = {
     "create_missing_column_families": "",
     "error_if_exists": "",
     "fail_if_options_file_error": "",
-    "disable_auto_compactions": "trials run compactions unless you tune the knob disable_auto_compactions",
+    "disable_auto_compactions": "only the knob disable_auto_compactions turns compactions off",
 }
 """Options of a user's file that a trial does not run with, and why; "" is not reported."""
 

@@ -207,7 +207,9 @@ class Catalogue:
     def _listed(self, names: list[str]) -> tuple[Knob, ...]:
         presets = ", ".join(preset.name for preset in self.presets)
         if not names:
-            raise UserError(f"knobs: the list is empty; name knobs or a preset; presets: {presets}")
+            raise UserError(
+                f"knobs: the list is empty; name knobs or one of the presets: {presets}"
+            )
         for name in names:
             if names.count(name) > 1:
                 raise UserError(f"knobs: {name} is listed twice; list each knob once")
