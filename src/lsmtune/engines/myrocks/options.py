@@ -250,7 +250,7 @@ def read_base(text: str) -> dict[str, str]:
     found = {name: value for _, name, value in server_variables(text) if name not in _NOT_TAKEN}
     if not found:
         including = any(line.strip().startswith("!include") for line in text.splitlines())
-        hint = "; it includes other files, name the one that does" if including else ""
+        hint = "; name the included file that sets rocksdb_ variables" if including else ""
         raise UserError(f"base: this my.cnf sets no rocksdb_ variable{hint}")
     return found
 
@@ -302,12 +302,12 @@ def as_my_cnf(variables: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in ["[mysqld]", *lines])
 
 
-_OWN_FOLDER = "a trial keeps all its files in its own folder"
+_OWN_FOLDER = "a trial keeps all files in the folder of the trial"
 _NOT_TAKEN = {
     "datadir": _OWN_FOLDER,
     "wal_dir": _OWN_FOLDER,
     "persistent_cache_path": _OWN_FOLDER,
     "tmpdir": _OWN_FOLDER,
-    "read_free_rpl_tables": "the option belongs to the application",
+    "read_free_rpl_tables": "trials do not contain the tables of your application",
 }
 """Variables of a production server that trials do not run with, and why."""
