@@ -196,6 +196,8 @@ _TAG = re.compile(
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?")
 _BOX = re.compile(r"\s*(?:!!!|\?\?\?\+?|===)\s")
 _CODE_INDENT = 4
+_LABEL = re.compile(r"\*\*([^*]+?)(?:[.:]\*\*|\*\*[.:])")
+"""Bold words at the start of a paragraph, e.g. `**Time:** …`."""
 _FENCE = "\ue003"
 """Mark of a block of code that was removed."""
 
@@ -212,7 +214,7 @@ def markdown_texts(source: str, path: str) -> Iterator[Text]:
     """Yield paragraphs, items, headings and long cells of a Markdown page, without its code.
 
     The heading of a cell ends with the first cell of the row, that of an item with the sentence
-    that introduces the list: a reader sees them next to the text.
+    that introduces the list and the bold label: a reader sees them next to the text.
     """
     source = _HIDDEN.sub(_hidden_lines, source)
     source = _TAG.sub(lambda m: m["code"] or "\n" * m[0].count("\n"), source)
@@ -222,8 +224,10 @@ def markdown_texts(source: str, path: str) -> Iterator[Text]:
 
     def flush() -> Iterator[Text]:
         if block:
-            text = plain_markdown("\n".join(block))
-            yield Text(path, first, heading + around, text)
+            label = _LABEL.match(source_text := "\n".join(block))
+            own = f" / {plain_markdown(label[1])}" if label else ""
+            text = plain_markdown(source_text)
+            yield Text(path, first, heading + around + own, text)
             intros.add(text)
         block.clear()
 
@@ -251,22 +255,17 @@ def markdown_texts(source: str, path: str) -> Iterator[Text]:
         elif in_table:
             yield from flush()
             intros.start_block(indent)
-            cells = [plain_markdown(cell) for cell in _cells(content)]
-            for place, cell in enumerate(cells):
-                row = _row_heading(cells, columns, place) if columns else ""
-                if cell:
-                    yield Text(path, number, heading + row, cell)
-            columns = columns or [shown(cell) for cell in cells]
+            for row, cell in _row(content, columns):
+                yield Text(path, number, heading + row, cell)
         elif not block and indent >= _CODE_INDENT and not nested:
             continue  # an indented block of code
         else:
             if item := _ITEM.match(content):
                 yield from flush()
-                around = intros.start_item(indent)
+                around = intros.start_item(indent, item.end())
                 content, nested = content[item.end() :], True
             elif not block:
-                around = intros.start_block(indent)
-                nested = nested and indent > 0
+                around, nested = intros.start_block(indent), nested and indent > 0
             first = first if block else number
             block.append(content.strip())
     yield from flush()
@@ -289,10 +288,13 @@ class _Introductions:
         self._indent = indent
         return self._path()
 
-    def start_item(self, indent: int) -> str:
-        """Close the introductions that do not reach an item; return the others."""
+    def start_item(self, indent: int, inside: int) -> str:
+        """Close the introductions that do not reach an item; return the others.
+
+        `inside` is where the text of the item starts.
+        """
         self._open = [opened for opened in self._open if opened[0] <= indent]
-        self._indent = indent + 1
+        self._indent = inside
         return self._path()
 
     def _path(self) -> str:
@@ -306,12 +308,18 @@ def _hidden_lines(found: re.Match[str]) -> str:
     return mark + "\n" * found[0].count("\n")
 
 
-def _row_heading(cells: list[str], columns: list[str], place: int) -> str:
-    """Return the first cell of a row and the head of a column, for the other cells."""
-    if place == 0:
-        return f" / {columns[0]}"
-    head = f": {columns[place]}" if columns[place : place + 1] > [""] else ""
-    return f" / {shown(cells[0])}{head}"
+def _row(line: str, columns: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the heading and the text of each cell; keep the first row as heads of the columns."""
+    cells = [plain_markdown(cell) for cell in _cells(line)]
+    if not columns:
+        columns += [shown(cell) for cell in cells]
+        yield from (("", cell) for cell in cells if cell)
+        return
+    for place, cell in enumerate(cells):
+        head = columns[place] if place < len(columns) else ""
+        row = f"{shown(cells[0])}: {head}" if place else head
+        if cell:
+            yield f" / {row}".removesuffix(": "), cell
 
 
 def _cells(row: str) -> list[str]:

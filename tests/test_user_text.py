@@ -115,7 +115,7 @@ Run this:
 code
 ```
 
-- An item without an introduction.
+- **A label.** An item without an introduction.
 """
 
 
@@ -136,7 +136,8 @@ def test_markdown_texts(tool: Any) -> None:
         (31, f"Title / Part / {outer}", "A paragraph of the item."),
         (32, f"Title / Part / {outer}", "The second thing is here."),
         (34, "Title / Part", "Run this:"),
-        (39, "Title / Part", "An item without an introduction."),
+        (39, "Title / Part / A label", "A label."),
+        (39, "Title / Part / A label", "An item without an introduction."),
     ]
 
 
