@@ -422,7 +422,11 @@ def _claim(case: dict[str, Any]) -> list[str]:
     why = f" The winner violated the constraint {', '.join(broken)}." if broken else ""
     cost = found["objective"]
     times = f"{cost['median']:.2f} ×"  # noqa: RUF001
-    inverse = " Here, a cost is the inverse of throughput." if case["objective"] == _HIGHER else ""
+    inverse = (
+        " For throughput, a cost is the inverse of the value."
+        if case["objective"] == _HIGHER
+        else ""
+    )
     return [
         *lines,
         f"The claim is **{found['claim']}**, after {found['pairs']} pairs of runs. A pair is "
