@@ -16,16 +16,18 @@ Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]
 
 _LARGE_FACTOR = 2
 _MEANINGS: dict[Finding, str] = {
-    "confirmed": "Confirmed: the whole 95 % interval of the measured ratio agrees with the claim.",
+    "confirmed": "The result “confirmed” means that the whole 95 % interval of the measured ratio "
+    "agrees with the claim.",
     "contradicted": (
-        "Contradicted: the whole 95 % interval of the measured ratio shows the opposite of the "
-        "claim."
+        "The result “contradicted” means that the whole 95 % interval of the measured ratio shows "
+        "the opposite of the claim."
     ),
     "not decided": (
-        "Not decided: the interval includes a ratio of 1 (no difference), or there are too few "
-        "runs."
+        "The result “not decided” means that the interval of the ratio includes 1 (no "
+        "difference), or that there are too few runs."
     ),
-    "not judged": "Not judged: the runs write too little data.",
+    "not judged": "The result “not judged” means that the runs write too little data to judge the "
+    "claim.",
 }
 
 

@@ -138,8 +138,8 @@ def options(view: StudyView) -> Options:
 
 def _scale_note(view: StudyView) -> str:
     return (
-        f"The table contains the values that ran in a smaller tree, at scale {view.scale}. The "
-        "exported file contains the values for a full-size tree."
+        f"The table contains the option values that ran in a smaller tree, at scale {view.scale}. "
+        "The file that lsmtune exports contains the values for a full-size tree."
     )
 
 
@@ -271,11 +271,7 @@ def _failures_title(view: StudyView) -> str:
     if not view.trials:
         return "No run yet"
     total, pruned = counted(len(view.trials), "run"), len(view.cut)
-    cut = (
-        f"; {pruned} pruned, because {'it' if pruned == 1 else 'they'} could no longer win"
-        if pruned
-        else ""
-    )
+    cut = f"; lsmtune pruned {counted(pruned, 'run')} that could no longer win" if pruned else ""
     if not view.failed:
         return f"None of {total} failed{cut}"
     kinds = Counter(status_text(trial.status) for trial in view.failed)
