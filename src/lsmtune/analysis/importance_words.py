@@ -164,11 +164,12 @@ def accuracy_text(metric: MetricImportance) -> str:
         top = metric.noise.ceiling
         limit = (
             f"The noise between runs of the same config is {100 * metric.noise.relative:.1f} %. "
-            f"With this noise, the held-out R² of any model can be at most {_two(top.median)} (95 "
-            f"% interval {_two(top.low)} to {_two(top.high)})."
+            f"With a noise of {100 * metric.noise.relative:.1f} %, the held-out R² of any model "
+            f"can be at most {_two(top.median)} (95 % interval {_two(top.low)} to "
+            f"{_two(top.high)})."
         )
     return (
         f"The selected model “{metric.model}” has a held-out R² of {_two(r2.median)}, from "
         f"{_two(r2.low)} to {_two(r2.high)} in cross-validation. For comparison, a random forest "
-        f"has a held-out R² of {_two(forest.median)}. {limit}"
+        f"predicts the metric with a held-out R² of {_two(forest.median)}. {limit}"
     )

@@ -50,7 +50,7 @@ MARK_WORDS: dict[Mark, str] = {
     "within limits": "keeps all constraints",
     "breaks a limit": "breaks a constraint",
     "base again": "baseline run",
-    "cut": "pruned; the best value that it could still have reached",
+    "cut": "pruned; the best value that the trial could still have reached",
 }
 
 

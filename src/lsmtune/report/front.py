@@ -128,7 +128,8 @@ def _see(view: StudyView, left_out: int) -> str:
         sentences.append("Click a mark or use the list to see a trial's options.")
     if left_out:
         sentences.append(
-            f"The chart leaves out {counted(left_out, 'trial')} with much worse values."
+            f"The chart leaves out {counted(left_out, 'trial')} with much worse values than the "
+            "other trials."
         )
     return " ".join(sentences)
 

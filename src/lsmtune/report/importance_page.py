@@ -74,7 +74,7 @@ def _overview(importance: Importance) -> Iterator[Html]:
         see = "The further right a mark is, the more the prediction of the metric needs the knob"
         yield picture(
             "importance", overview_plot(drawn), overview_keys(drawn), see,
-            f"{see}: held-out R² lost without it",
+            f"{see}: held-out R² lost without the knob",
         )  # fmt: skip
 
 
@@ -150,8 +150,8 @@ def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
     title = f"{pair.first} and {pair.second} interact most"
     see = (
         f"Lines that are not parallel show that the effect of {pair.first} depends on "
-        f"{pair.second}. The interaction is {100 * pair.strength:.0f} % of the joint effect of "
-        f"{pair.first} and {pair.second}."
+        f"{pair.second}. The interaction makes up {100 * pair.strength:.0f} % of the joint effect "
+        f"of {pair.first} and {pair.second}."
     )
     return element(
         "div",

@@ -130,7 +130,7 @@ def options_section(record: Options) -> Html:
 def options_table(rows: Iterable[OptionRow], best: str) -> Html:
     """Return a table of options; `best` is the head of the tuned values."""
     heads = ("option", "baseline", best, "can change", "trade-off")
-    caption = f"Values of baseline and {best}; the engine's own spelling is below"
+    caption = f"Values of baseline and {best}, with the engine's own spelling in small print"
     return table(caption, heads, map(_option_cells, rows))
 
 
@@ -289,8 +289,8 @@ def _failed_cells(row: FailedTrial) -> list[str]:
 
 
 _LOADED = (
-    "Each trial starts with an empty store. The trial runs the load, flushes the memtables, and "
-    "waits until all flushes and compactions are done. After the compactions, the trial runs a "
+    "Each trial starts with an empty store. Each trial runs the load, flushes the memtables, and "
+    "waits until all flushes and compactions are done. After the compactions, each trial runs a "
     "short test of reads. Therefore a config cannot win by postponing compactions or by slowing "
     "down reads."
 )
@@ -299,8 +299,8 @@ _PREPARED = (
     "compactions."
 )
 _PROBED = (
-    "After the load, the trial flushes the memtables, waits until all flushes and compactions are "
-    "done, and runs a short test of reads."
+    "After the load, each trial flushes the memtables, waits until all flushes and compactions "
+    "are done, and runs a short test of reads."
 )
 _BUILT = (
     "The load of this study only reads, so metrics of written bytes, such as write_amp, describe "
@@ -351,4 +351,4 @@ def method_section(view: StudyView) -> Html:
         _GOALS if view.objective.pareto and view.verification else "",
     )
     paragraphs = (element("p", text) for text in sentences if text)
-    return section("Method", "How it was measured", *paragraphs)
+    return section("Method", "How the trials were measured", *paragraphs)

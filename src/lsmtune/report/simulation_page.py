@@ -122,7 +122,8 @@ def _key() -> Html:
         (
             join([element("span", glyph, class_=colour, aria_hidden="true"), meaning])
             for glyph, colour, meaning in (
-                ("\N{BLACK SQUARE}", "best", "table file; its width is its range of keys"),
+                ("\N{BLACK SQUARE}", "best", "table file; the width is the range of keys in the "
+                                             "file"),
                 ("\N{SQUARE WITH UPPER RIGHT TO LOWER LEFT FILL}", "base",
                  "file that is being merged"),
                 ("\N{WHITE SQUARE}", "best", "memtable in RAM; filled: full"),
@@ -228,7 +229,8 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
             [
                 times,
                 f"The simulator follows at most {_FOLLOWED_KEYS:,} keys. In a workload with more "
-                "keys, each simulated key represents several keys of the workload.",
+                f"than {_FOLLOWED_KEYS:,} keys, each simulated key represents several keys of the "
+                "workload.",
                 "The animation shows only the writes, because the simulator runs the reads after "
                 "the writes.",
                 "The file docs/explanation/simulator.md compares predictions of the simulator "

@@ -155,14 +155,15 @@ def _claims(found: list[Claim]) -> Html:
             "The result “makes no difference here” means that every value certainly changes the "
             f"cost by less than {little}, compared with the recommended value.",
             "If the article states that a knob has little effect, “agrees” means that every value "
-            f"of the knob certainly changes the cost by less than {little}. “Disagrees” then "
-            f"means that one value of the knob certainly changes the cost by more than {little}.",
+            f"of the knob certainly changes the cost by less than {little}. If the article states "
+            "that a knob has little effect, “disagrees” means that one value of the knob "
+            f"certainly changes the cost by more than {little}.",
             "The result “not decided” means that the intervals of the measured ratios are too "
             "wide to decide. More runs make the intervals of the ratios narrower.",
             "A value is clearly better or worse if the interval of its measured ratio excludes 1. "
-            "A change of the cost is certain if the whole interval shows the change. The "
-            "intervals are widened (Bonferroni): with 95 % probability, all intervals of a "
-            "recommendation are correct at the same time.",
+            "A change of the cost is certain if the whole interval of the measured ratio shows "
+            "the change. The intervals are widened (Bonferroni): with 95 % probability, all "
+            "intervals of a recommendation are correct at the same time.",
         ]),
     )  # fmt: skip
 
@@ -173,11 +174,12 @@ def _search(part: Part) -> Html:
                      for knob in part.knobs])  # fmt: skip
     axis = f"{label(part.metric)} per round"
     return section(
-        f"{theirs['title']}: the search", f"Recommended: {config}",
+        f"{theirs['title']}: the search", f"lsmtune recommends {config}",
         element("p", f"The AutoTiKV article uses this workload: {theirs['load']}. The objective "
                      f"of the search is {theirs['metric']}. The search by lsmtune has "
                      f"{counted(len(part.rounds), 'round')}. The first {paper()['random_rounds']} "
-                     "configs are random; the optimizer recommends all later configs."),
+                     "configs of the search are random; the optimizer recommends all later "
+                     "configs."),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 
@@ -358,8 +360,8 @@ def _method(results: Results) -> Html:
         "are 1/64 of the full size.",
         "The read workloads find the files of the store as the build left them. If a config "
         "disables compactions, the reads find all files in level 0. After the load, lsmtune runs "
-        "all pending compactions. The write amplification includes the pending compactions; for "
-        "writes, the sustained rate includes their time.",
+        "all pending compactions. The write amplification includes the pending compactions; the "
+        "sustained write rate includes the time of the pending compactions.",
         "db_bench uses only one column family. In the three searches with db_bench, the column "
         "family represents defaultcf of TiKV. The keys of writes are uniformly distributed, "
         "because db_bench cannot skew the keys of writes.",

@@ -234,7 +234,7 @@ def _store_section(results: Results, name: str) -> Html:
         ""
         if mysql is None
         else " The chart leaves out MyRocks, because MyRocks ran in a separate experiment. For "
-        f"MyRocks, {label(name)} is {metric_value(name, mysql)}."
+        f"MyRocks, the {label(name)} is {metric_value(name, mysql)}."
     )
     return section(
         label(name), title,
@@ -269,8 +269,8 @@ def _method(results: Results) -> Html:
         "For the disk write amplification, the kernel counts the bytes that the process writes to "
         "the disk. If a page of LMDB's memory map changes several times before the kernel writes "
         "the page, the kernel counts the page once.",
-        "In the comparison of the stores, all data fits into the page cache, so the reads measure "
-        "the code and the caches of the stores, not the disk.",
+        "All data of the compared stores fits into the page cache, so the reads measure the code "
+        "and the caches of the stores, not the disk.",
         "Debian 12 builds RocksDB and LevelDB with assertions, but builds LMDB without "
         "assertions. The assertions make RocksDB and LevelDB slower.",
         "Without fsync, a crash of the machine can destroy the database of LMDB. If the machine "

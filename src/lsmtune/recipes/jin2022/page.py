@@ -80,7 +80,7 @@ def _opening(results: Results) -> Html:
     shares = [s for search in results.searches if (s := data_share(search)) is not None]
     sentence = (
         "Fitness is the sum of the improvements of four metrics; a fitness of 1000 means a sum of "
-        "100 %. The chart shows the best fitness of each search after each evaluation."
+        "100 %. For each search, the chart shows the best fitness so far after each evaluation."
     )
     seeds = "" if fitness is None else (
         f" With a fixed workload, the median of the verified fitness is {fitness.median:.0f}; the "
@@ -104,10 +104,9 @@ def _opening(results: Results) -> Html:
                      "partly luck. Verification measures each winner again in pairs of runs: one "
                      "run of the winner and one of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
-        element("p", f"The runs here used RocksDB {results.engine} on {results.host}. The paper "
-                     "used "
-                     "RocksDB 6.13 on another machine. Compare directions and ratios with the "
-                     "paper, not absolute times."),
+        element("p", f"The runs of lsmtune used RocksDB {results.engine} on {results.host}. The "
+                     "paper used RocksDB 6.13 on another machine. Compare directions and ratios "
+                     "with the paper, not absolute times."),
     )  # fmt: skip
 
 
@@ -127,7 +126,7 @@ def _figure_5(results: Results) -> Html:
     axis = "held-out R² of a random forest"
     return section(
         "Figure 5: prediction accuracy",
-        "How well a model predicts new configs",
+        "How well a model predicts the metrics of new configs",
         element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a "
                      "model on configs that were not used to fit the model. Compare the paper's "
                      "values with lsmtune's values for the varied workload. With a fixed "
@@ -174,8 +173,8 @@ def _figure_6(results: Results) -> Html:
     axis = "mean decrease in impurity (MDI)"
     return section(
         "Figure 6: importance of the parameters",
-        f"{agreeing} of the paper's first {len(named)} parameters are among the first {len(named)} "
-        "here",
+        f"{agreeing} of the paper's {len(named)} most important parameters are among lsmtune's "
+        f"{len(named)} most important",
         element("p", "The chart shows MDI (mean decrease in impurity), averaged over the paper's "
                      "metrics WAF, SA, RATE and TIME. MDI overrates parameters with many values; "
                      "lost R² does not. Lost R² is the accuracy that the selected model loses if "

@@ -72,9 +72,10 @@ def _sizes() -> list[str]:
 def _opening(results: Results) -> Html:
     swept, found = results.experiment.swept, swept_metric(results, "write_amp")
     sentence = (
-        f"The headline compares sizes of {_sizes()[-1]} with sizes of {_sizes()[0]}. Each line in "
-        "the chart is a memtable size; file sizes grow from left to right. The published report "
-        "changed memtable size and file size together; lsmtune also changes each size alone."
+        f"The headline compares memtables or files of {_sizes()[-1]} with memtables or files of "
+        f"{_sizes()[0]}. Each line in the chart is a memtable size; file sizes grow from left to "
+        "right. The published report changed memtable size and file size together; lsmtune also "
+        "changes each size alone."
     )
     return opening(
         _TOPIC, answer(results), sentence,
