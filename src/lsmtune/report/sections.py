@@ -316,8 +316,9 @@ _WRITE_AMP = (
     "bytes by compressed bytes."
 )
 _MEMORY = (
-    "lsmtune reads the options that each run really used from the engine. Memtables and block "
-    "cache together stay within the memory limit, so a config cannot win by using more memory."
+    "For each run, lsmtune asks the engine which options the engine really used. Memtables and "
+    "block cache together stay within the memory limit, so a config cannot win by using more "
+    "memory."
 )
 _CUT = (
     "lsmtune stopped (pruned) each trial that could no longer win. For a pruned trial, the chart "

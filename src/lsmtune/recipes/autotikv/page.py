@@ -175,8 +175,8 @@ def _search(part: Part) -> Html:
     axis = f"{label(part.metric)} per round"
     return section(
         f"{theirs['title']}: the search", f"lsmtune recommends {config}",
-        element("p", f"The AutoTiKV article uses this workload: {theirs['load']}. The objective "
-                     f"of the search is {theirs['metric']}. The search by lsmtune has "
+        element("p", f"The workload of the AutoTiKV article: {theirs['load']}. The objective of "
+                     f"the search is {theirs['metric']}. The search by lsmtune has "
                      f"{counted(len(part.rounds), 'round')}. The first {paper()['random_rounds']} "
                      "configs of the search are random; the optimizer recommends all later "
                      "configs."),

@@ -269,8 +269,8 @@ def _method(results: Results) -> Html:
         "For the disk write amplification, the kernel counts the bytes that the process writes to "
         "the disk. If a page of LMDB's memory map changes several times before the kernel writes "
         "the page, the kernel counts the page once.",
-        "All data of the compared stores fits into the page cache, so the reads measure the code "
-        "and the caches of the stores, not the disk.",
+        "All data of the compared stores fits into the page cache, so the reads measure code and "
+        "caches, not the disk.",
         "Debian 12 builds RocksDB and LevelDB with assertions, but builds LMDB without "
         "assertions. The assertions make RocksDB and LevelDB slower.",
         "Without fsync, a crash of the machine can destroy the database of LMDB. If the machine "
