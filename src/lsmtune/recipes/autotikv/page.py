@@ -59,11 +59,11 @@ _OFF_AND_ON = {
     "sustained_ops_s": "writes per second, pending compactions included",
 }
 _VERBS = {
-    "agrees": "agrees with the runs here",
-    "disagrees": "disagrees with the runs here",
-    "makes no difference here": "makes no difference in the runs here",
-    "not decided": "is not decided by the runs here",
-    "not judged": "is not judged by the runs here",
+    "agrees": "agrees with the runs of lsmtune",
+    "disagrees": "disagrees with the runs of lsmtune",
+    "makes no difference here": "makes no difference in the runs of lsmtune",
+    "not decided": "is not decided by the runs of lsmtune",
+    "not judged": "is not judged by the runs of lsmtune",
 }
 """Findings as the verb of a sentence."""
 _RANDOM = Shape("circle-open", "○", "soft")

@@ -118,7 +118,7 @@ def _commands(results: Results) -> Html:
                      "The command fillseq ran with the defaults, the other commands with the "
                      "published options. The reads of lsmtune bypass the page cache and use the "
                      "options with which the database was built. The published reads use the page "
-                     "cache and options that differ from those of the build of the database."),
+                     "cache, and other options than the build of the database."),
         items(_flags()),
     )  # fmt: skip
 
