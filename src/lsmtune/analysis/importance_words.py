@@ -115,8 +115,9 @@ def verdict_text(knob: KnobImportance) -> str:
         return "matters"
     if knob.is_seen:
         return (
-            "matters together with other knobs: the model needs the knob, but the analysis of "
-            f"variance finds no effect of the knob alone (p = {knob.multi_p:.2g})"
+            "matters together with other knobs: the model needs this knob, but the analysis of "
+            "variance finds no "
+            f"effect of the knob alone (p = {knob.multi_p:.2g})"
         )
     if knob.is_significant:
         return f"small: real (p = {knob.multi_p:.1g}), but below {100 * NOTABLE:.0f} % of R²"
