@@ -697,17 +697,27 @@ _INLINE = {"a", "abbr", "b", "bdi", "cite", "code", "em", "i", "kbd", "label", "
            "img"}  # fmt: skip
 _UNREAD = {"script", "style", "pre", "title", "template"}
 _HEADINGS = {"h1", "h2", "h3"}
+_CONTAINERS = {"article", "details"}
+"""A heading inside one of these ends with it."""
+_LONGEST_ROW_HEAD = 60
+"""A longer first cell of a row is a text of its own, not a name."""
 _INVISIBLE = {0x2060: None, 0xAD: None, 0x200B: None}
 """Characters that only control where a line breaks."""
 _AROUND = {"a": (_LINK, _END_LINK), "code": ("`", "`"), "kbd": ("`", "`"), "samp": ("`", "`")}
 
 
 class _Page(HTMLParser):
-    """Collects the visible text of an HTML page, one text per block element."""
+    """Collects the visible text of an HTML page, one text per block element.
+
+    The first cell of a table's row, and a term of a list of terms, is part of the heading of
+    what follows in the row.
+    """
 
     def __init__(self, path: str) -> None:
         super().__init__(convert_charrefs=True)
         self._path = self._heading = path
+        self._row, self._is_row_head = "", False
+        self._outer = list[str]()
         self._line, self._parts = 1, list[str]()
         self._unread, self.texts = 0, list[Text]()
 
@@ -716,6 +726,10 @@ class _Page(HTMLParser):
             self._unread += 1
         if tag not in _INLINE:
             self.flush()
+            self._is_row_head = tag == "dt" or (tag == "th" and ("scope", "row") in attrs)
+            self._row = "" if self._is_row_head else self._row
+            if tag in _CONTAINERS:
+                self._outer.append(self._heading)
         elif tag in _AROUND:
             self._parts.append(_AROUND[tag][0])
 
@@ -730,7 +744,13 @@ class _Page(HTMLParser):
             heading = self.flush()
             self._heading = heading or self._heading
         elif tag not in _INLINE:
-            self.flush()
+            text = self.flush()
+            if self._is_row_head and tag in ("th", "dt"):
+                self._row = text if len(text) <= _LONGEST_ROW_HEAD else ""
+            elif tag in ("tr", "dl"):
+                self._row = ""
+            elif tag in _CONTAINERS and self._outer:
+                self._heading = self._outer.pop()
         elif tag in _AROUND:
             self._parts.append(_AROUND[tag][1])
 
@@ -744,7 +764,8 @@ class _Page(HTMLParser):
         text = " ".join("".join(self._parts).translate(_INVISIBLE).split())
         self._parts.clear()
         if shown(text):
-            self.texts.append(Text(self._path, self._line, self._heading, text))
+            heading = f"{self._heading} / {self._row}" if self._row else self._heading
+            self.texts.append(Text(self._path, self._line, heading, text))
         return shown(text)
 
 

@@ -187,6 +187,7 @@ def test_html_texts(tool: Any) -> None:
         "<p>A <b>bold</b> one\nis <code>x; y</code>"
         ".</p>\n<h4>Not above</h4><div>Cells:<span> inline</span><p>Own text.</p></div>"
         '<script type="application/json">{"a": "b."}</script><h2>Next</h2><td>1.5\u2060 s</td>'
+        '<tr><th scope="row"><code>knob</code></th><td>Its effect.</td></tr><p>After.</p>'
     )
     assert [(t.line, t.heading, t.text) for t in tool.html_texts(page, "a.html")] == [
         (1, "a.html", "Top"),
@@ -196,6 +197,9 @@ def test_html_texts(tool: Any) -> None:
         (3, "Top", "Own text."),
         (3, "Top", "Next"),
         (3, "Next", "1.5 s"),
+        (3, "Next", "`knob`"),
+        (3, "Next / `knob`", "Its effect."),
+        (3, "Next", "After."),
     ]
 
 

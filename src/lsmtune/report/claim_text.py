@@ -182,7 +182,15 @@ def objective_sentence(claim: Claim) -> str:
     several = claim.objectives > 1
     name = "mean of the objectives" if several else f"objective “{claim.objective_name}”"
     fitness = "" if claim.fitness is None else f" The fitness is {claim.fitness:,.0f}."
-    return f"The {name} is {ratio.sentence()}. A ratio below 1 is a gain.{fitness}"
+    inverted = [
+        label(row.metric.name)
+        for row in claim.rows
+        if row.role == "objective" and row.metric.better == "higher"
+    ]
+    note = "A ratio of the objective below 1 is a gain."
+    if inverted:
+        note = f"The ratio inverts {listed(inverted)}, so a ratio below 1 is a gain."
+    return f"The {name} is {ratio.sentence()}. {note}{fitness}"
 
 
 def failure_text(claim: Claim, check: Constraint) -> str:

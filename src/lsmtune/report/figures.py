@@ -55,7 +55,7 @@ MARK_WORDS: dict[Mark, str] = {
     "within limits": "keeps all constraints",
     "breaks a limit": "breaks a constraint",
     "base again": "baseline run",
-    "cut": "pruned; the best value that it could still have reached",
+    "cut": "pruned; the best value that the trial could still have reached",
 }
 
 
@@ -143,8 +143,8 @@ def options(view: StudyView) -> Options:
 
 def _scale_note(view: StudyView) -> str:
     return (
-        f"Baseline and winner have the values of a smaller tree, at scale {view.scale}. The "
-        "exported file has the values of a full-size tree."
+        f"The options of baseline and winner have the values of a smaller tree, at scale "
+        f"{view.scale}. The file that lsmtune exports has the values for a full-size tree."
     )
 
 
@@ -278,11 +278,7 @@ def _failures_title(view: StudyView) -> str:
     if not view.trials:
         return "No run yet"
     total, pruned = counted(len(view.trials), "run"), len(view.cut)
-    cut = (
-        f"; {pruned} pruned, because {'it' if pruned == 1 else 'they'} could no longer win"
-        if pruned
-        else ""
-    )
+    cut = f"; lsmtune pruned {counted(pruned, 'run')} that could no longer win" if pruned else ""
     if not view.failed:
         return f"None of {total} failed{cut}"
     kinds = Counter(status_text(trial.status) for trial in view.failed)
