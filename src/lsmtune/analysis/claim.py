@@ -303,10 +303,16 @@ def _checked(check: LimitCheck) -> Constraint:
 
 def _constraint(limit: Limit, use: float) -> Constraint:
     if isinf(use):
-        return Constraint(limit, "unknown", None, f"{limit.metric} was not measured")
+        return Constraint(limit, "unknown", None, _missing(limit))
     bound = max(limit.bound, _TINY)
     value = bound * use if limit.relation == "<=" else bound / use
     return Constraint(limit, "kept" if use <= 1 else "broken", value)
+
+
+def _missing(limit: Limit) -> str:
+    """Return why a constraint cannot be checked: a run lacks its metric."""
+    runs = "the trial or of the baseline" if limit.times_base else "the trial"
+    return f"the runs of {runs} have no value of the metric {limit.metric}"
 
 
 def _failed(

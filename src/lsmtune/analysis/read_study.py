@@ -198,9 +198,9 @@ def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     if base is None:
         return (own, *cache)
     count = len(base.left_out)
-    options = "option is" if count == 1 else "options are"
+    options = "1 option" if count == 1 else f"{count} options"
     left_out = (
-        (f"{count} {options} left out: `lsmtune tune --verbose --dry-run` lists them",)
+        (f"lsmtune leaves out {options} of the file; see `lsmtune tune --verbose --dry-run`",)
         if count
         else ()
     )

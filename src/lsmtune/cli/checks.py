@@ -101,7 +101,8 @@ def _db_bench(program: str) -> Check:
         fix = "install RocksDB's tools (Debian: apt-get install rocksdb-tools) or use --db-bench"
         return Check("db_bench", False, str(error), fix)
     slow = (
-        "this build has assertions on and is slow: compare ratios, not times"
+        "this build of db_bench has assertions, which make db_bench slow: compare ratios, not "
+        "absolute times"
         if facts.assertions_enabled
         else None
     )
@@ -114,7 +115,10 @@ def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
         with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
             facts = make_engine(engine, PROGRAMS[engine]).describe(directory)
     except LsmtuneError as error:
-        fix = f"only needed to {use}; `make {target}` installs it"
+        fix = (
+            f"you only need this to {use}: ignore the line if you do not {use}, or run "
+            f"`make {target}` to install the programs"
+        )
         return Check(name, True, f"{_ABSENT}: {error}", fix)
     return Check(name, True, facts.version)
 
@@ -123,7 +127,11 @@ def _go_ycsb() -> Check:
     """The program that runs workloads on TiKV; the server itself belongs to the user."""
     program = shutil.which(PROGRAMS["tikv"])
     if program is None:
-        return Check("go-ycsb", True, f"{_ABSENT}: not on PATH", "only needed to tune TiKV")
+        fix = (
+            "this is fine if you do not tune TiKV: no other engine needs go-ycsb; to tune TiKV, "
+            "install go-ycsb on the PATH"
+        )
+        return Check("go-ycsb", True, f"{_ABSENT}: not on PATH", fix)
     return Check("go-ycsb", True, program)
 
 
@@ -132,16 +140,30 @@ def _disk(home: Path) -> Check:
     while not place.exists():
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK):
-        return Check("home", False, f"{place} is not writable", "use another --home")
+        return Check(
+            "home", False, f"lsmtune cannot write to {place}", "name a writable folder with --home"
+        )
     free = free_bytes(place)
-    fix = None if free >= _LEAST_FREE_BYTES else "free some space or use another --home"
+    fix = (
+        None
+        if free >= _LEAST_FREE_BYTES
+        else (
+            f"lsmtune needs {format_bytes(_LEAST_FREE_BYTES)}: free some space, or name a "
+            "folder on "
+            "another disk with --home"
+        )
+    )
     return Check("home", fix is None, f"{format_bytes(free)} free in {place}", fix)
 
 
 def _open_files() -> Check:
     limit = describe_host().max_open_files
-    fix = None if limit >= _LEAST_OPEN_FILES else f"raise the limit: ulimit -n {_LEAST_OPEN_FILES}"
-    return Check("open files", fix is None, f"at most {limit} per process", fix)
+    fix = (
+        None
+        if limit >= _LEAST_OPEN_FILES
+        else f"raise the limit with `ulimit -n {_LEAST_OPEN_FILES}`"
+    )
+    return Check("open files", fix is None, f"a process may open at most {limit} files", fix)
 
 
 def _quiet() -> Check:
@@ -149,6 +171,8 @@ def _quiet() -> Check:
     time.sleep(_QUIET_S)
     others = meter.stop().others_cpu_percent(0.0)
     fix = (
-        "stop other programs; otherwise trials are repeated" if others > DISTURBED_PERCENT else None
+        "stop other programs: lsmtune repeats a trial that other programs disturb"
+        if others > DISTURBED_PERCENT
+        else None
     )
     return Check("quiet machine", True, f"other programs use {others:.0f} % of the CPU", fix)

@@ -14,16 +14,20 @@ Optimizers = Annotated[
 ]
 Real = Annotated[
     bool,
-    typer.Option("--real", help="Run on the engine instead of a model of measured runs."),
+    typer.Option("--real", help="Run the searches on the engine, not on a model of measured runs."),
 ]
 
 Target = Annotated[
     float | None,
-    typer.Option(help="Objective to reach, as a ratio to the baseline [set by --reference]."),
+    typer.Option(
+        help="Objective to reach, as a ratio to the baseline [the median result of --reference]."
+    ),
 ]
 Reference = Annotated[
     str | None,
-    typer.Option(help="Optimizer whose median result is the target [the worst one]."),
+    typer.Option(
+        help="Optimizer whose median result is the target [the optimizer with the worst result]."
+    ),
 ]
 
 
@@ -32,22 +36,22 @@ def compare(
     real: Real = False,
     study_file: Annotated[
         Path | None,
-        typer.Option("--study-file", help="With --real: study file for all searches."),
+        typer.Option("--study-file", help="With --real: study file that all searches use."),
     ] = None,
     workload: Annotated[
         str | None, typer.Option(help="With --real: the workload [fillrandom].")
     ] = None,
     num: Annotated[
-        int | None, typer.Option(help="With --real: records of the workload [1000000].")
+        int | None, typer.Option(help="With --real: number of records in the workload [1000000].")
     ] = None,
     knobs: Knobs = None,
     objective: Objectives = None,
     limit: Limits = None,
     trials: Annotated[
-        int | None, typer.Option(help="Trials per search [100; with --real 24].")
+        int | None, typer.Option(help="Number of trials per search [100; with --real 24].")
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(help="Searches per optimizer [20; with --real 3].")
+        int | None, typer.Option(help="Number of searches per optimizer [20; with --real 3].")
     ] = None,
     target: Target = None,
     reference: Reference = None,

@@ -48,7 +48,9 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
     names = _RANKINGS[ranking](runs, metrics)[: int(count)]
     columns = runs.design.matrix.shape[1]
     if len(runs.first) < _RUNS_A_COLUMN * columns:
-        source += f" (only {len(runs.first)} configs for {columns} columns: not reliable)"
+        source += (
+            f" (not reliable: only {len(runs.first)} configs for {columns} columns of knob values)"
+        )
     return ",".join(names), source
 
 

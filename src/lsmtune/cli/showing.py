@@ -181,8 +181,10 @@ def _changed_lines(claim: Claim) -> list[str]:
 def _front_title(view: StudyView) -> str:
     names = " and ".join(goal.name for goal in view.objective.goals)
     if not view.front:
-        return f"The front of {names} has no trial that beats the baseline within the constraints."
-    return f"The front of {names}: each value / baseline, below 1 is better"
+        return (
+            f"The front of {names} is empty: no trial beats the baseline and keeps all constraints."
+        )
+    return f"The front of {names}. Each number is a ratio to the baseline; below 1 is better:"
 
 
 def _front_lines(view: StudyView) -> list[str]:

@@ -11,10 +11,10 @@ from lsmtune.cli.common import Home as HomePath
 def verify(
     study: StudyName,
     scale: Annotated[
-        str | None, typer.Option(help="Size of the tree, e.g. 1/64 or 1 [that of the study].")
+        str | None, typer.Option(help="Size of the tree, e.g. 1/64 or 1 [the scale of the study].")
     ] = None,
     num: Annotated[
-        int | None, typer.Option(help="Records of the workload [those of the study].")
+        int | None, typer.Option(help="Number of records in the workload [as in the study].")
     ] = None,
     trial: OtherTrial = None,
     home: HomePath = DEFAULT_HOME,
@@ -22,7 +22,7 @@ def verify(
 ) -> None:
     """Measure a study's winner against its baseline in new pairs of runs.
 
-    A pair of runs is one run of the winner and one of the baseline with the same seed. lsmtune
+    A pair of runs is one run of the winner and one run of the baseline with the same seed. lsmtune
     claims a gain only if the 95 % interval of the ratio is below 1.
     """
     from lsmtune.analysis.read_study import read_study
