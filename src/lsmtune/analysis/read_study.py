@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
+from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.errors import UserError
 from lsmtune.knobs.constraints import memory_bytes
@@ -52,6 +53,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     elif trial is not None:
         best = _picked(candidates(stored, objective), trial, name)
     number = best.trial.number if best else None
+    is_interrupted = study.ended is None and no_search is None and spec.online is None
     return StudyView(
         name=study.name,
         engine=spec.engine,
@@ -81,6 +83,8 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         picked=trial is not None,
         no_search=no_search,
         ended=study.ended,
+        continuing=continue_command(spec) if is_interrupted else None,
+        is_interrupted=is_interrupted,
     )
 
 

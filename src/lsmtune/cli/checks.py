@@ -20,6 +20,7 @@ from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes
+from lsmtune.system.launch import INSTALL_DB_BENCH
 from lsmtune.system.workdir import workdir
 from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName
@@ -98,8 +99,8 @@ def _db_bench(program: str) -> Check:
         with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
             facts = RocksDB(program).describe(directory)
     except LsmtuneError as error:
-        fix = "install RocksDB's tools (Debian: apt-get install rocksdb-tools) or use --db-bench"
-        return Check("db_bench", False, str(error), fix)
+        detail = str(error).removesuffix(f"; {INSTALL_DB_BENCH}")
+        return Check("db_bench", False, detail, INSTALL_DB_BENCH)
     slow = (
         "this build of db_bench has assertions, which make db_bench slow: compare ratios, not "
         "absolute times"

@@ -82,7 +82,8 @@ def compare(
         real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
                      "db-bench": program}  # fmt: skip
         comparing.check_on_model([name for name, value in real_only.items() if value is not None])
-    spec = make_spec(given, str(study_file or "command line"))
+    names = tuning.flag_names(flags, workload, num)
+    spec = make_spec(given, str(study_file or "lsmtune compare"), names)
     asked = comparing.Asked(
         tuple(optimizers), spec, repeats or (3 if real else 20), target, reference, real
     )

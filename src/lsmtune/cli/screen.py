@@ -88,7 +88,9 @@ def screen(
     given = tuning.given_settings(study_file, flags, workload, num)
     settings = screening.with_screen(given, {k: v for k, v in table.items() if v is not None})
     tuning.name_program(settings, program)
-    spec = make_spec(settings, str(study_file or "command line"))
+    names = tuning.flag_names(flags, workload, num)
+    names |= {f"screen.{k}": f"--{k}" for k, value in table.items() if value is not None}
+    spec = make_spec(settings, str(study_file or "lsmtune screen"), names)
     document = screening.run_screening(spec, home, output, jobs, note)
     if as_json:
         print_json(document)

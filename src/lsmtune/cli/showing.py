@@ -228,6 +228,8 @@ def _step_lines(step: StepText, home: str) -> Iterator[str]:
     yield from paragraph(step.text, 2, 2)
     if step.command is not None:
         yield f"    {step.command}{home}"
+    if step.flags is not None:
+        yield f"    {step.flags}"
 
 
 def claim_document(claim: Claim) -> dict[str, Any]:

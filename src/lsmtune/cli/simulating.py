@@ -114,7 +114,8 @@ def _defaults(
     constants: Constants | None,
 ) -> AskedRuns:
     """RocksDB's defaults at that scale, and the same with the changes."""
-    spec = make_spec({"workload": {"name": "fillrandom", "num": num}, "scale": scale}, "simulate")
+    given = {"workload": {"name": "fillrandom", "num": num}, "scale": scale}
+    spec = make_spec(given, "lsmtune simulate", {"workload.num": "--num", "scale": "--scale"})
     catalogue = load(spec.engine)
     base = Base(options="", settings=catalogue.defaults(1))
     space = spec.space(Ground(catalogue, base, describe_host().max_open_files))

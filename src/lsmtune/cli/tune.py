@@ -175,7 +175,8 @@ def tune(
     tuning.name_ranked_knobs(given, home, note)
     if budget is not None and trials is None:
         given["trials"] = MANY_TRIALS
-    spec = make_spec(given, str(study_file or "command line"))
+    names = tuning.flag_names(flags, workload, num)
+    spec = make_spec(given, str(study_file or "lsmtune tune"), names)
     spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)

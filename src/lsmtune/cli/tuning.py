@@ -41,6 +41,20 @@ def given_settings(
     return given
 
 
+def flag_names(
+    flags: Mapping[str, Any], workload: str | None = None, num: int | None = None
+) -> dict[str, str]:
+    """Return the flag of each setting that the command line gave, for messages."""
+    renamed = {"limits": "--limit"}
+    names = {
+        key: renamed.get(key, f"--{key.replace('_', '-')}")
+        for key, value in flags.items()
+        if value is not None
+    }
+    names |= {} if workload is None else {"workload.name": "--workload"}
+    return names | ({} if num is None else {"workload.num": "--num"})
+
+
 def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     """Return the workload of the study file with the values of the flags.
 

@@ -40,7 +40,7 @@ def verify(
         wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))
         load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
         asked = {**opened.study(study).spec, "workload": load, "scale": wanted_scale}
-        workload = make_spec(asked, "verify").workload
+        workload = make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
         engine = make_engine(spec.engine, spec.program, spec.tikv)
         with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
             run_verification(work, wanted_scale, workload, trial)

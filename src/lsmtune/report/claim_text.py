@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim, Constraint, MetricRow
-from lsmtune.analysis.steps import StepKind
+from lsmtune.analysis.steps import Step, StepKind
 from lsmtune.objective import Limit
 from lsmtune.report.headline_text import headline_of, percent
 from lsmtune.report.words import (
@@ -27,21 +27,29 @@ _STEPS: dict[StepKind, str] = {
     "deploy": "Write the file to deploy:",
     "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
     "search_more": "Or run the same `lsmtune tune` command with a larger --trials.",
-    "relax_constraint": "Or start a new study in which --limit sets a weaker constraint.",
+    "relax_constraint": "Or start a new study with a constraint that trial {trial} keeps. Use "
+    "this part of a `lsmtune tune` command:",
     "keep_baseline": "Keep the baseline.",
     "pick": "Or pick another trial N on the front of the objectives:",
-    "start": "Run `lsmtune tune` again to continue the study.",
+    "start": "The search has not ended. Run this command to continue the search:",
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
 }
 
 
+_START_FILE = (
+    "The search has not ended. To continue the search, run the same `lsmtune tune` command again, "
+    "with the same study file."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class StepText:
-    """A sentence about what to do, and its command, if there is one."""
+    """A sentence about what to do, and its command or the flags of a command, if there are any."""
 
     text: str
     command: str | None
+    flags: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +76,20 @@ def claim_text(claim: Claim) -> ClaimText:
         reasons=() if claim.gain else tuple(_reasons(claim)),
         warnings=tuple(_warnings(claim)),
         details=tuple(_details(claim)),
-        steps=tuple(StepText(_STEPS[step.kind], step.command) for step in claim.steps),
+        steps=tuple(_step_text(claim, step) for step in claim.steps),
         undo=None
         if claim.undo is None
         else StepText("Write the file with the baseline's values and deploy the file:", claim.undo),
     )
+
+
+def _step_text(claim: Claim, step: Step) -> StepText:
+    if step.kind == "start" and step.command is None:
+        return StepText(_START_FILE, None)
+    if step.kind == "relax_constraint":
+        flags = " ".join(f'--limit "{check.relaxed()}"' for check in claim.failed)
+        return StepText(_STEPS[step.kind].format(trial=claim.failed_trial), None, flags)
+    return StepText(_STEPS[step.kind].format(trial=claim.trial), step.command)
 
 
 def _summary(claim: Claim) -> str:
