@@ -53,7 +53,13 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     elif trial is not None:
         best = _picked(candidates(stored, objective), trial, name)
     number = best.trial.number if best else None
-    is_interrupted = study.ended is None and no_search is None and spec.online is None
+    is_interrupted = (
+        study.ended is None
+        and no_search is None
+        and spec.online is None
+        and not verifications
+        and sum(trial.role is Role.TRIAL for trial in stored) < spec.trials
+    )
     return StudyView(
         name=study.name,
         engine=spec.engine,

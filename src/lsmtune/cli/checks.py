@@ -117,8 +117,8 @@ def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
             facts = make_engine(engine, PROGRAMS[engine]).describe(directory)
     except LsmtuneError as error:
         fix = (
-            f"you only need this to {use}: ignore the line if you do not {use}, or run "
-            f"`make {target}` to install the programs"
+            f"lsmtune needs {name} only to {use}: if you do not {use}, nothing is missing; "
+            f"`make {target}` installs {name}"
         )
         return Check(name, True, f"{_ABSENT}: {error}", fix)
     return Check(name, True, facts.version)
@@ -129,8 +129,8 @@ def _go_ycsb() -> Check:
     program = shutil.which(PROGRAMS["tikv"])
     if program is None:
         fix = (
-            "this is fine if you do not tune TiKV: no other engine needs go-ycsb; to tune TiKV, "
-            "install go-ycsb on the PATH"
+            "lsmtune needs go-ycsb only to tune TiKV: if you do not tune TiKV, nothing is missing; "
+            "to tune TiKV, put go-ycsb on the PATH"
         )
         return Check("go-ycsb", True, f"{_ABSENT}: not on PATH", fix)
     return Check("go-ycsb", True, program)

@@ -57,7 +57,7 @@ def compare(
     reference: Reference = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the first search, >= 1 [1].")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file to write [in --home].")
+        Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
     ] = None,
     program: Program = None,
     home: Home = DEFAULT_HOME,
@@ -65,7 +65,7 @@ def compare(
 ) -> None:
     """Compare optimizers by their results after equal numbers of trials.
 
-    After an interruption, the same command continues.
+    After an interruption, the same command continues the comparison.
     """
     from lsmtune.cli import comparing, tuning
     from lsmtune.spec import make_spec

@@ -37,9 +37,10 @@ def dashboard(
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Write a study as an Optuna storage and open it in optuna-dashboard, until Ctrl-C.
+    """Write a study as an Optuna storage and open the storage in optuna-dashboard.
 
-    The new file replaces an earlier file. Notes that you made in the dashboard are lost.
+    The new storage file replaces an earlier storage file. Notes that you made in the dashboard
+    are lost. Ctrl-C ends the dashboard.
     """
     from lsmtune.report.optuna_storage import export_study, storage_url
     from lsmtune.store.home import Home

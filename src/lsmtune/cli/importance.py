@@ -36,7 +36,7 @@ def importance(
 ) -> None:
     """Rank the knobs by their effect on each metric, with several methods.
 
-    Needs a study whose configs cover the range of each knob, such as a screening.
+    The command needs a study whose configs cover the range of each knob, such as a screening.
     """
     from lsmtune.analysis.importance import importance_document
     from lsmtune.cli import importances

@@ -40,7 +40,7 @@ def compute(
 ) -> tuple[str, Importance]:
     """Return a title and the importance; UserError for runs that cannot be used."""
     if (study is None) == (batch is None):
-        raise UserError("importance: name either a STUDY or --batch FILE, not both and not none")
+        raise UserError("importance: name either a STUDY or --batch FILE, but not both")
     lines = _lines(study, batch, home)
     # That all runs have the same engine and workload is checked later.
     first = lines[0] if lines else BatchLine("none")

@@ -25,14 +25,14 @@ def reproduce(
         int | None,
         typer.Option(
             min=0,
-            help="Number of configs to measure for each variant of the study; 0 uses the "
-            "measurements shipped with lsmtune; only for jin2022 [150].",
+            help="Only for jin2022: number of configs to measure for each variant of the study; "
+            "0 uses the measurements shipped with lsmtune [150].",
         ),
     ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=1, max=100, help="Number of genetic searches, one seed each; only for jin2022 [1]."
+            min=1, max=100, help="Only for jin2022: number of genetic searches, one seed each [1]."
         ),
     ] = None,
     repeats: Annotated[
@@ -44,7 +44,7 @@ def reproduce(
     full: Annotated[
         bool,
         typer.Option(
-            "--full", help="Run as long as published, an hour per run; only for sst-size."
+            "--full", help="Only for sst-size: run as long as published, an hour per run."
         ),
     ] = False,
     output: Annotated[

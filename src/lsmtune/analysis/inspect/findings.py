@@ -39,7 +39,7 @@ def _errors(log: Inspection) -> Iterator[Finding]:
     if log.troubles:
         yield Finding(
             "errors", "The LOG contains errors: check the errors before any option",
-            f"The LOG contains error lines: {log.trouble_lines}. The first error line is: "
+            f"Number of error lines in the LOG: {log.trouble_lines}. The first error line is: "
             f"{log.troubles[0]}",
             (), 1.0,
         )  # fmt: skip
