@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
@@ -365,21 +365,7 @@ def make_spec(
         problems = _in_words(error)
     except UserError as error:
         problems = [str(error)]
-    named = [_with_flag(problem, flags or {}) for problem in problems]
-    own = [new for problem, new in zip(problems, named, strict=True) if new != problem]
-    if rest := [new for problem, new in zip(problems, named, strict=True) if new == problem]:
-        own.append(f"{where}: {'; '.join(rest)}")
-    raise UserError("; ".join(own))
-
-
-def _with_flag(problem: str, flags: Mapping[str, str]) -> str:
-    """Return the problem with the flag instead of the key at its start, if a flag gave the key."""
-    for key, flag in flags.items():
-        for name in (key, flag.removeprefix("--").replace("-", "_")):
-            found = re.match(rf"{re.escape(name)}(?:\.\d+)?( = |(?=[: ]))", problem)
-            if found is not None:
-                return flag + (" " if found[1] else "") + problem[found.end() :]
-    return problem
+    raise UserError(with_places(problems, where, flags or {}))
 
 
 def read_study_file(path: Path) -> dict[str, Any]:

@@ -34,7 +34,8 @@ def continue_command(spec: StudySpec) -> str | None:
         if key != "optimizer" and _gives(shorter, spec):
             given = shorter
     words = ["lsmtune tune"]
-    for key, value in given.items():
+    for key in (name for name in _FLAGS if name in given):
+        value = given[key]
         values = value if isinstance(value, list) else [value]
         words += [f"{_FLAGS[key]} {quote(str(item))}" for item in values]
     return " ".join(words)

@@ -29,6 +29,9 @@ Reference = Annotated[
         help="Optimizer whose median result is the target [the optimizer with the worst result]."
     ),
 ]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
+]
 
 
 def compare(
@@ -56,9 +59,7 @@ def compare(
     target: Target = None,
     reference: Reference = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the first search, >= 1 [1].")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
-    ] = None,
+    output: Output = None,
     program: Program = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
@@ -82,8 +83,8 @@ def compare(
         real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
                      "db-bench": program}  # fmt: skip
         comparing.check_on_model([name for name, value in real_only.items() if value is not None])
-    names = tuning.flag_names(flags, workload, num)
-    spec = make_spec(given, str(study_file or "lsmtune compare"), names)
+    place = str(study_file or "lsmtune compare")
+    spec = make_spec(given, place, tuning.flag_names(flags, workload, num))
     asked = comparing.Asked(
         tuple(optimizers), spec, repeats or (3 if real else 20), target, reference, real
     )

@@ -7,6 +7,13 @@ import typer
 
 from lsmtune.cli.common import DEFAULT_HOME, Home, note, say, say_all
 
+Records = Annotated[
+    int, typer.Option(help="Number of records in the workload; not used with STUDY or --batch.")
+]
+Scale = Annotated[
+    str, typer.Option(help="Size of the tree, e.g. 1/64 or 1; not used with STUDY or --batch.")
+]
+
 
 def simulate(
     study: Annotated[
@@ -26,12 +33,8 @@ def simulate(
             "compaction_style=universal; repeatable. --scale does not divide the value.",
         ),
     ] = None,
-    num: Annotated[
-        int, typer.Option(help="Number of records in the workload; not used with STUDY or --batch.")
-    ] = 1_000_000,
-    scale: Annotated[
-        str, typer.Option(help="Size of the tree, e.g. 1/64 or 1; not used with STUDY or --batch.")
-    ] = "1/64",
+    num: Records = 1_000_000,
+    scale: Scale = "1/64",
     page: Annotated[
         Path | None,
         typer.Option(help="HTML file to write; the page plays the first two runs."),
