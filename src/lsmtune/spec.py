@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
@@ -189,6 +189,8 @@ class StudySpec(BaseModel):
     def _texts_can_be_read(self) -> Self:
         for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
             getattr(self, text)  # raises UserError if it is wrong
+        if self.memory is not None:
+            parse_size(self.memory, "memory")
         if self.engine not in (runs_on := self.workload.preset.engines):
             raise UserError(
                 f"engine: {self.engine!r} cannot run the workload {self.workload.name}; "
@@ -371,14 +373,20 @@ def without_load(settings: Settings) -> Settings:
     return {name: value for name, value in settings.items() if name not in _LOAD}
 
 
-def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:
-    """Return the checked settings; UserError with place, key, value and what is allowed."""
+def make_spec(
+    given: Mapping[str, Any], where: str, flags: Mapping[str, str] | None = None
+) -> StudySpec:
+    """Return the checked settings; UserError with place, key, value and what is allowed.
+
+    `flags` has the flag of each key that the command line gave; a message about the key names it.
+    """
     try:
         return StudySpec.model_validate(given)
     except ValidationError as error:
-        raise UserError(f"{where}: {_in_words(error)}") from None
+        problems = _in_words(error)
     except UserError as error:
-        raise UserError(f"{where}: {error}") from None
+        problems = [str(error)]
+    raise UserError(with_places(problems, where, flags or {}))
 
 
 def read_study_file(path: Path) -> dict[str, Any]:
@@ -391,9 +399,9 @@ def read_study_file(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: not a TOML file: {error}") from error
 
 
-def _in_words(error: ValidationError) -> str:
+def _in_words(error: ValidationError) -> list[str]:
     problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
-    return "; ".join(problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems)
+    return [problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems]
 
 
 def _endless() -> str:

@@ -79,7 +79,7 @@ def metric_headline(metric: MetricImportance) -> str:
 def effect_text(metric: str, knob: KnobImportance) -> str:
     """Return where the metric is lowest and highest if only this knob changes."""
     if not knob.effect:
-        return "it did not vary"
+        return "every run has the same value of the knob"
     least = min(knob.effect, key=lambda group: group.modelled)
     most = max(knob.effect, key=lambda group: group.modelled)
     more = (most.modelled / least.modelled - 1) * 100 if least.modelled > 0 else 0.0
@@ -120,7 +120,9 @@ def verdict_text(knob: KnobImportance) -> str:
             f"effect of the knob alone (p = {knob.multi_p:.2g})"
         )
     if knob.is_significant:
-        return f"small: real (p = {knob.multi_p:.1g}), but below {100 * NOTABLE:.0f} % of R²"
+        return (
+            f"small effect: proven (p = {knob.multi_p:.1g}), but below {100 * NOTABLE:.0f} % of R²"
+        )
     if knob.anova_p < SIGNIFICANT:
         return (
             f"no effect shown: significant when tested alone (p = {knob.anova_p:.2g}), not among "

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
+from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.ground import ground_of
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.errors import UserError
@@ -55,6 +56,13 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         best = _picked(candidates(stored, objective), trial, name)
     number = best.trial.number if best else None
     best_trial = None if number is None else _with_deployed(spec, study.base, views[number])
+    is_interrupted = (
+        study.ended is None
+        and no_search is None
+        and spec.online is None
+        and not verifications
+        and sum(trial.role is Role.TRIAL for trial in stored) < spec.trials
+    )
     return StudyView(
         name=study.name,
         engine=spec.engine,
@@ -84,6 +92,8 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         picked=trial is not None,
         no_search=no_search,
         ended=study.ended,
+        continuing=continue_command(spec) if is_interrupted else None,
+        is_interrupted=is_interrupted,
     )
 
 
@@ -215,9 +225,9 @@ def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     if base is None:
         return (own, *cache)
     count = len(base.left_out)
-    options = "option is" if count == 1 else "options are"
+    options = "1 option" if count == 1 else f"{count} options"
     left_out = (
-        (f"{count} {options} left out: `lsmtune tune --verbose --dry-run` lists them",)
+        (f"lsmtune leaves out {options} of the file; see `lsmtune tune --verbose --dry-run`",)
         if count
         else ()
     )

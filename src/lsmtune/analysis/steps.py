@@ -30,7 +30,11 @@ def next_steps(
 
     `failed`: a constraint was not kept. `other`: another trial that is worth verifying.
     """
-    return tuple(_steps(view, status, failed=failed, other=other))
+    more = view.is_interrupted or status == "not measured"
+    start = (Step("start", view.continuing),) if more else ()
+    if status == "not measured":
+        return start
+    return (*start, *_steps(view, status, failed=failed, other=other))
 
 
 def _full_size(view: StudyView) -> str:
@@ -44,9 +48,7 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
     best = view.best_trial
     picked = best.number if view.picked and best else None
     flag = "" if picked is None else f" --trial {picked}"
-    if status == "not measured":
-        yield Step("start")
-    elif status == "no search":
+    if status == "no search":
         if view.no_search == "screening":
             yield Step("read_screening", f"lsmtune importance {study}")
         else:

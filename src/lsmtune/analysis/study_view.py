@@ -82,7 +82,8 @@ class StudyView:
     `verifications` are those of `best`: the newest of each scale, newest first. `front` has the
     Pareto-optimal trials of several objectives, with medians. `trials` are in the order of their
     end and include baseline, repeat and verification runs. `ended` says why the search has ended;
-    it is None before.
+    it is None before. `continuing` is the command that continues the search; None if the search
+    has ended, or if the command needs the study file.
     """
 
     name: str
@@ -111,6 +112,8 @@ class StudyView:
     base_facts: tuple[str, ...] = ()
     no_search: str | None = None
     ended: str | None = None
+    continuing: str | None = None
+    is_interrupted: bool = False
 
     @property
     def verification(self) -> VerificationView | None:

@@ -16,7 +16,7 @@ Home = Annotated[
     typer.Option(
         "--home",
         envvar="LSMTUNE_HOME",
-        help="Folder of the studies and their files.",
+        help="Folder that contains the studies and the files of the studies.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -24,11 +24,13 @@ StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the stu
 Program = Annotated[
     str | None,
     typer.Option(
-        "--db-bench", envvar="LSMTUNE_DB_BENCH", help="Path or name of db_bench [db_bench]."
+        "--db-bench",
+        envvar="LSMTUNE_DB_BENCH",
+        help="Path of the program db_bench, or its name on PATH [db_bench].",
     ),
 ]
 Workload = Annotated[str | None, typer.Option(help="Workload of the trials [fillrandom].")]
-Records = Annotated[int | None, typer.Option(help="Records of the workload [1000000].")]
+Records = Annotated[int | None, typer.Option(help="Number of records in the workload [1000000].")]
 Scale = Annotated[
     str | None,
     typer.Option(
@@ -40,7 +42,7 @@ EngineFlag = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="Engine: rocksdb, myrocks, embedded, tikv or simulated [that of the workload].",
+        help="Engine: rocksdb, myrocks, embedded, tikv or simulated [the engine of the workload].",
     ),
 ]
 Page = Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")]
@@ -118,4 +120,6 @@ def write_file(path: Path, text: str, what: str) -> None:
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
-        raise UserError(f"{path}: the {what} file cannot be written: {error.strerror}") from error
+        raise UserError(
+            f"{path}: lsmtune cannot write the {what} file: {error.strerror}"
+        ) from error

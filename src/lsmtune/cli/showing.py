@@ -194,8 +194,10 @@ def _changed_cells(change: Change, *, with_file: bool) -> list[str]:
 def _front_title(view: StudyView) -> str:
     names = " and ".join(goal.name for goal in view.objective.goals)
     if not view.front:
-        return f"The front of {names} has no trial that beats the baseline within the constraints."
-    return f"The front of {names}: each value / baseline, below 1 is better"
+        return (
+            f"The front of {names} is empty: no trial beats the baseline and keeps all constraints."
+        )
+    return f"The front of {names}. Each number is a ratio to the baseline; below 1 is better:"
 
 
 def _front_lines(view: StudyView) -> list[str]:
@@ -239,6 +241,8 @@ def _step_lines(step: StepText, home: str) -> Iterator[str]:
     yield from paragraph(step.text, 2, 2)
     if step.command is not None:
         yield f"    {step.command}{home}"
+    if step.flags is not None:
+        yield f"    {step.flags}"
 
 
 def claim_document(claim: Claim) -> dict[str, Any]:

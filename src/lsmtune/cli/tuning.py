@@ -41,6 +41,20 @@ def given_settings(
     return given
 
 
+def flag_names(
+    flags: Mapping[str, Any], workload: str | None = None, num: int | None = None
+) -> dict[str, str]:
+    """Return the flag of each setting that the command line gave, for messages."""
+    renamed = {"limits": "--limit"}
+    names = {
+        key: renamed.get(key, f"--{key.replace('_', '-')}")
+        for key, value in flags.items()
+        if value is not None
+    }
+    names |= {} if workload is None else {"workload.name": "--workload"}
+    return names | ({} if num is None else {"workload.num": "--num"})
+
+
 def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     """Return the workload of the study file with the values of the flags.
 
@@ -106,7 +120,10 @@ def run_study(
     """
     for table, given in (("screen", spec.screen), ("sweep", spec.sweep)):
         if given is not None:
-            raise UserError(f"[{table}]: `tune` cannot run it; use `lsmtune {table}`")
+            raise UserError(
+                f"[{table}]: `lsmtune tune` cannot run a study with this table; use "
+                f"`lsmtune {table}`"
+            )
     engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)  # before a folder is made: it finds mistakes
     for remark in baseline_lines(found[1].base, verbose=verbose):
@@ -172,7 +189,7 @@ def _step_line(step: Step, trials: int) -> str:
     line = f"change {step.number} of {trials}: {step.judgement}: {step.reason}"
     if step.cost is None:
         return line
-    return f"{line}; objective {Ratio.of(step.cost)} of before"
+    return f"{line}; objective {Ratio.of(step.cost)} of the value before"
 
 
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
@@ -187,8 +204,8 @@ def check_space(spec: StudySpec, home: Home) -> None:
     needed, free = disk_bytes(spec), free_bytes(home.path)
     if free < needed:
         raise UserError(
-            f"--home {home.path}: {format_bytes(free)} free, the trials may need "
-            f"{format_bytes(needed)}; use another --home or a smaller --num"
+            f"--home {home.path}: the disk has {format_bytes(free)} free, but the trials may need "
+            f"{format_bytes(needed)}; name a folder on another disk, or use a smaller --num"
         )
 
 

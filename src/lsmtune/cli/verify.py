@@ -20,10 +20,10 @@ from lsmtune.cli.common import Home as HomePath
 def verify(
     study: StudyName,
     scale: Annotated[
-        str | None, typer.Option(help="Size of the tree, e.g. 1/64 or 1 [that of the study].")
+        str | None, typer.Option(help="Size of the tree, e.g. 1/64 or 1 [the scale of the study].")
     ] = None,
     num: Annotated[
-        int | None, typer.Option(help="Records of the workload [those of the study].")
+        int | None, typer.Option(help="Number of records in the workload [as in the study].")
     ] = None,
     trial: OtherTrial = None,
     home: HomePath = DEFAULT_HOME,
@@ -31,7 +31,7 @@ def verify(
 ) -> None:
     """Measure a study's winner against its baseline in new pairs of runs.
 
-    A pair of runs is one run of the winner and one of the baseline with the same seed. lsmtune
+    A pair of runs is one run of the winner and one run of the baseline with the same seed. lsmtune
     claims a gain only if the 95 % interval of the ratio is below 1.
     """
     from lsmtune.analysis.read_study import read_study
@@ -50,7 +50,7 @@ def verify(
         wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))
         load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
         asked = {**opened.study(study).spec, "workload": load, "scale": wanted_scale}
-        workload = make_spec(asked, "verify").workload
+        workload = make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
         engine = make_engine(spec.engine, spec.program, spec.tikv)
         with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
             run_verification(work, wanted_scale, workload, trial)

@@ -87,7 +87,8 @@ def next_section(head: Headline) -> Html:
 def _step(step: StepText) -> Html:
     parts = step.text.split("`")
     text = element("p", *(code(part) if n % 2 else part for n, part in enumerate(parts)))
-    return text if step.command is None else join([text, command(step.command)])
+    shown = step.command or step.flags
+    return text if shown is None else join([text, command(shown)])
 
 
 def command(text: str) -> Html:

@@ -53,8 +53,8 @@ def scope_lines(study: str, *, whole: bool, back: bool) -> list[str]:
         return []
     way = " --back" if back else ""
     return [
-        "Do not start TiKV with this file: it has only [rocksdb] and [storage].",
-        "To change your file:",
+        "Do not start TiKV with this file: the file has only [rocksdb] and [storage].",
+        "To write the changes into your own tikv.toml, run:",
         f"  lsmtune export {study} --format tikv-toml --base tikv.toml{way}",
     ]
 
@@ -65,7 +65,7 @@ def deployment_lines(knobs: Sequence[Knob], settings: Settings, status: str) -> 
     `status` is the address of its status server.
     """
     if not knobs:
-        return ["No option changes."]
+        return ["This file changes no option."]
     online = {k.name: as_told(k, settings[k.name]) for k in knobs if k.apply == "online"}
     restart = [knob.name for knob in knobs if knob.apply == "restart"]
     lines = _online_lines(online, status) if online else []
@@ -80,8 +80,9 @@ def _online_lines(online: Mapping[str, object], status: str) -> list[str]:
     calls = [f"  tikv-ctl --host HOST:20160 modify-tikv-config -n {name} -v {spelled(value)}"
              for name, value in online.items()]  # fmt: skip
     return [
-        "These keys can change while TiKV runs. TiKV then writes them into its own file. Per node:",
+        "TiKV can change these keys while it runs, and writes the new values into its own file. "
+        "Send the keys to each node:",
         f"  curl -X POST http://{status}/config -d '{body}'",
-        "Or one by one:",
+        "Or change one key at a time:",
         *calls,
     ]
