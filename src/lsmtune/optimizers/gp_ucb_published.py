@@ -40,7 +40,7 @@ class PublishedGpUcb:
     """
 
     name = "gp-ucb-autotikv"
-    summary = "AutoTiKV's Gaussian process as published: fixed kernel, only measured ranges"
+    summary = "AutoTiKV's Gaussian process as published: a fixed kernel within the measured ranges"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next round's config."""
