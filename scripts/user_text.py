@@ -305,6 +305,10 @@ _COMMAND_OF = {
 _SHARED = {"common", "main", "progress", "program", "tables", "baseline", "knob_values",
            "ranked_knobs", "study_schema"}  # fmt: skip
 _ERRORS = {
+    "engines/embedded/__init__.py": " of `lsmtune tune`",
+    "engines/myrocks/__init__.py": " of `lsmtune tune`",
+    "engines/rocksdb/__init__.py": " of `lsmtune tune`",
+    "engines/tikv/__init__.py": " of `lsmtune tune` with TiKV",
     "studies/calibration.py": " of `lsmtune doctor --calibrate`",
     "studies/screen.py": " of `lsmtune screen`", "studies/sweep.py": " of `lsmtune sweep`",
     "studies/online.py": " of online tuning",
@@ -342,6 +346,7 @@ _OUTPUT = {
     "analysis/inspect/": "note of `lsmtune inspect`", "metrics/log": "note of `lsmtune inspect`",
     "metrics/compaction_table.py": "note of `lsmtune inspect` about a compaction table",
     "metrics/statistics.py": "note of `lsmtune inspect` about a statistics dump",
+    "metrics/definitions.py: METRICS": "operation whose latency is a metric",
     "metrics/definitions.py": "description of a metric",
     "knobs/types.py: around": "name of a value of a knob",
     "knobs/constraints.py": "why a config is not allowed",
@@ -364,6 +369,7 @@ _OUTPUT = {
     "studies/online.py: tune_online": "error message of online tuning",
     "studies/online.py": "why an online change was kept or reverted",
     "studies/guard.py": "result of an online change",
+    "optimizers/gp_ucb.py: schedule": "allowed values of an option of the optimizer gp-ucb",
     "optimizers/": "output of `lsmtune optimizers`", "report/claim_text.py": "summary of a study",
     "report/export.py": "note in an exported file", "report/tikv_toml.py": "note in a tikv.toml",
     "report/my_cnf.py": "note in a my.cnf", "recipes/": "result of `lsmtune reproduce`",
@@ -373,8 +379,8 @@ _OUTPUT = {
     "system/lock.py: __call__": "progress of `lsmtune tune`",
     "learning/": "output of `lsmtune importance`", "comparison/": "output of `lsmtune compare`",
 }  # fmt: skip
-_UNSEEN = {"_PLAINER", "_STALL_LINES", "parse_banner"}
-"""Names of tables and functions with texts that other programs print."""
+_UNSEEN = {"_PLAINER", "_STALL_LINES", "parse_banner", "Judgement"}
+"""Names of tables and functions with texts of other programs or codes of JSON documents."""
 _CHECKS_INPUT = ("spec.py", "tables.py", "experiment.py", "workloads/")
 """Modules whose ValueErrors pydantic reports; elsewhere a ValueError is a bug, not a message."""
 
@@ -628,7 +634,7 @@ def _value_name(node: ast.expr) -> str:
             return _value_name(method.value)
         return _value_name(node.args[0] if node.args else node.func)
     if isinstance(node, ast.Subscript):
-        return _value_name(node.value)
+        return _value_name(node.value).removesuffix("s")
     name = node.id if isinstance(node, ast.Name) else ""
     name = node.attr if isinstance(node, ast.Attribute) else name
     return name.strip("_").replace("_", " ") if len(name) > 1 else ""

@@ -202,7 +202,7 @@ class StudySpec(BaseModel):
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
         if len(tables) > 1:
-            raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one of them")
+            raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one table")
         if self.online is not None and self.engine != "myrocks":
             raise UserError(f"online: not supported by engine {self.engine}; supported: myrocks")
         if self.engine == "tikv":

@@ -41,7 +41,7 @@ _MEANINGS = {
     ),
     Status.REFUSED: "the engine refused the options",
     Status.CRASHED: "the engine crashed",
-    Status.TIMED_OUT: "the engine was too slow or made no progress; lsmtune stopped it",
+    Status.TIMED_OUT: "the engine was too slow or made no progress, so lsmtune stopped the engine",
     Status.OUT_OF_SPACE: "the disk was full",
     Status.MISMATCH: "the engine ran with other options than requested",
     Status.UNREADABLE: "lsmtune could not parse the engine's output",

@@ -43,7 +43,7 @@ METRICS: dict[str, Metric] = {
         Metric("write_amp", "ratio", "lower",
                "write amplification: bytes written by flushes and compactions / bytes "
                "written by the "
-               "clients; for workloads that only read, during the build of the database"),
+               "clients; for workloads that only read, measured while the database is built"),
         Metric("wal_inclusive_write_amp", "ratio", "lower",
                "write amplification, including the bytes written to the write-ahead log"),
         Metric("w_amp_table", "ratio", "lower",

@@ -162,7 +162,7 @@ class _Reader:
         content, lines = self._content, self._statistics
         if len(lines) < len(self._earlier_statistics):
             content.incomplete.append(
-                "the last dump of tickers (counters) is truncated; lsmtune uses the dump before"
+                "the last dump of tickers (counters) is truncated; lsmtune uses the previous dump"
             )
             lines = self._earlier_statistics
         try:

@@ -51,7 +51,7 @@ class Guided:
 
     name = "guided"
     summary = (
-        "corrects the simulator's predictions by trials; default if the simulator has the workload"
+        "corrects the simulator's predictions by trials; default if the simulator runs the workload"
     )
 
     def __init__(self, foretell: Foretell | None = None, configs: int = _CONFIGS) -> None:

@@ -27,7 +27,7 @@ def tpe() -> OptunaOptimizer:
     """
     summary = (
         "multivariate tree-structured Parzen estimator (Optuna); default for workloads "
-        "without simulator"
+        "that the simulator cannot run"
     )
     return OptunaOptimizer("tpe", summary, _sampler, choose)
 

@@ -197,7 +197,7 @@ def _own_marker(path: Path) -> _Marker:
 def _read_marker(path: Path) -> _Marker:
     """Return the marker of a directory; raises UserError for all that may not be deleted."""
     if path.is_symlink() or not path.is_dir():
-        raise UserError(f"lsmtune did not remove {path}, because it is not a directory")
+        raise UserError(f"lsmtune did not remove {path}, because the path is not a directory")
     marker_path = path / MARKER_NAME
     try:
         marker = _Marker.model_validate_json(marker_path.read_text())

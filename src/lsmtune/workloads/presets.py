@@ -141,9 +141,9 @@ PRESETS: dict[str, Preset] = {
         True,
         {**_GETS, "present": 0.5},
     ),
-    "scanshort": Preset("scans: seek, then read 10 records", "read", True, _SCANS),
+    "scanshort": Preset("scans of 10 records, each from a random key", "read", True, _SCANS),
     "scanlong": Preset(
-        "scans: seek, then read 1,000 records",
+        "scans of 1,000 records, each from a random key",
         "read",
         True,
         {**_SCANS, "scan_length": 1000},

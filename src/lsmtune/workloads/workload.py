@@ -245,7 +245,7 @@ class Workload(BaseModel):
         if engine == self.preset.engine:
             return None
         if self.tombstone_every is not None:
-            return f"tombstone_every: not supported by engine {engine}; remove it"
+            return f"tombstone_every: not supported by engine {engine}; remove tombstone_every"
         if engine == "simulated":
             return None
         digits = len(str(self.num - 1))

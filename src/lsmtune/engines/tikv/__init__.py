@@ -64,7 +64,7 @@ class TiKV:
             self._node.give_back()
         notes = [
             "lsmtune was tested with simulated TiKV and go-ycsb programs, not with a real cluster",
-            "lsmtune tunes only the TiKV node of this address; other nodes stay unchanged",
+            "lsmtune tunes only the TiKV node at [tikv] status; other nodes stay unchanged",
         ]
         if self._cluster.api == "raw":
             notes.append(

@@ -149,9 +149,7 @@ class Node:
             except (TrialFailedError, UserError) as failure:
                 reason = f"TiKV: cannot restore the options from before the study: {failure}"
                 if self._marker.read() is not None:
-                    reason += (
-                        "; the next lsmtune command with this TiKV tries again to restore them"
-                    )
+                    reason += "; the next lsmtune command with this TiKV tries the restore again"
                 raise LsmtuneError(reason) from failure
             self._marker.clear()
             self._tell_of_edit()
