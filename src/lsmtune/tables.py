@@ -136,7 +136,7 @@ class Cluster(BaseModel):
     def check(self, load: Workload, knobs: tuple[Knob, ...], scale: str, cache: str | None) -> None:
         """Raise UserError if this TiKV cannot be tuned with these settings."""
         if scale != "1":
-            raise UserError(f"scale: the engine tikv does not support {scale}; use 1")
+            raise UserError(f"scale: {scale} is not possible with the engine tikv; use 1")
         if cache is not None:
             raise UserError(
                 "cache: not allowed with engine tikv; tune the knob "

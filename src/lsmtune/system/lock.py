@@ -107,4 +107,4 @@ def _holder(path: Path) -> str:
 
 
 def _unusable(path: Path, error: OSError) -> UserError:
-    return UserError(f"cannot use the lock file {error.filename or path}: {error.strerror}")
+    return UserError(f"lock file {error.filename or path}: cannot use this file: {error.strerror}")
