@@ -378,6 +378,13 @@ _COMMAND_OF = {
 _SHARED = {"common", "main", "progress", "program", "tables", "baseline", "knob_values",
            "ranked_knobs", "study_schema"}  # fmt: skip
 _ERRORS = {
+    "engines/embedded/__init__.py": " of `lsmtune tune`",
+    "engines/myrocks/__init__.py": " of `lsmtune tune`",
+    "engines/rocksdb/__init__.py": " of `lsmtune tune`",
+    "engines/tikv/__init__.py": " of `lsmtune tune` with TiKV",
+    "studies/calibration.py": " of `lsmtune doctor --calibrate`",
+    "studies/screen.py": " of `lsmtune screen`", "studies/sweep.py": " of `lsmtune sweep`",
+    "studies/online.py": " of online tuning",
     "spec.py": " about a study file", "tables.py": " about a study file",
     "experiment.py": " about a study file", "workloads/": " about a study file",
     "objective.py": " about an objective or constraint", "batch.py": " about a batch file",
@@ -385,13 +392,23 @@ _ERRORS = {
     "analysis/inspect/": " about a LOG", "metrics/log": " about a LOG",
     "metrics/compaction_table.py": " about a LOG", "store/": " about the folder of studies",
     "simulator/": " of the simulator", "studies/verify.py": " of `lsmtune verify`",
-    "studies/": " about a study", "engines/tikv/": " of a trial with TiKV",
+    "studies/": " about a study", "analysis/": " about a study",
+    "engines/tikv/": " of a trial with TiKV",
     "engines/myrocks/": " of a trial with MyRocks", "engines/": " of a trial",
-    "metrics/": " of a trial", "system/": " of a trial", "comparison/": " of `lsmtune compare`",
+    "metrics/statistics.py": " about a statistics dump", "metrics/": " of a trial",
+    "system/lock.py": " about two lsmtune processes at the same time",
+    "system/server.py": " of `lsmtune dashboard`", "system/workdir.py": " about a work directory",
+    "system/": " about a program that lsmtune starts", "optimizers/": " about an optimizer",
+    "units.py": " about a number or size", "errors.py": " about an unknown name",
+    "cli/knob_values.py": " about the value of a knob", "cli/": " of a command",
+    "comparison/": " of `lsmtune compare`",
     "learning/": " of `lsmtune importance`", "recipes/": " of `lsmtune reproduce`",
 }  # fmt: skip
 _OUTPUT = {
-    "cli/progress.py": "progress line", "cli/main.py": "lsmtune --help",
+    "cli/baseline.py": "output of `lsmtune tune`: options of your base file",
+    "cli/ranked_knobs.py": "output of `lsmtune tune --knobs top:N`: source of the ranking",
+    "cli/tables.py": "note below a table of results", "cli/common.py": "output of a command",
+    "cli/progress.py": "progress of `lsmtune tune`", "cli/main.py": "lsmtune --help",
     "knobs/rules/refused.py": "rule between options: what RocksDB refuses",
     "knobs/rules/sanitised.py": "rule between options: what RocksDB changes",
     "knobs/rules/": "rule between options: what has no effect",
@@ -400,16 +417,45 @@ _OUTPUT = {
     "analysis/inspect/stall_findings.py": "finding of `lsmtune inspect`",
     "analysis/inspect/study.py": "study file of `lsmtune inspect --to-study`",
     "analysis/inspect/": "note of `lsmtune inspect`", "metrics/log": "note of `lsmtune inspect`",
+    "metrics/compaction_table.py": "note of `lsmtune inspect` about a compaction table",
+    "metrics/statistics.py": "note of `lsmtune inspect` about a statistics dump",
+    "metrics/definitions.py: METRICS": "operation whose latency is a metric",
+    "metrics/definitions.py": "description of a metric",
+    "knobs/types.py: around": "name of a value of a knob",
+    "knobs/constraints.py": "why a config is not allowed",
+    "engines/simulated.py: base": "why an option of your OPTIONS file is left out",
+    "engines/tikv/__init__.py: base": "note of `lsmtune tune` on the baseline of TiKV",
+    "engines/tikv/__init__.py: _not_as_given": "note of `lsmtune tune` on the baseline of TiKV",
+    "engines/myrocks/live.py: _TRAITS": "property of the load that online tuning checks",
+    "engines/rocksdb/options.py: version_notes": "note of `lsmtune tune` on the baseline",
     "engines/rocksdb/options.py": "why an option of your OPTIONS file is left out",
     "engines/myrocks/options.py": "why an option of your my.cnf is left out",
     "trials.py": "status of a trial", "studies/runner.py": "why a trial is disturbed",
     "studies/stopping.py": "why the search ended", "studies/early_stop.py": "why a trial is pruned",
-    "studies/online.py": "note of online tuning", "studies/guard.py": "result of an online change",
+    "studies/calibration.py": "progress of `lsmtune doctor --calibrate`",
+    "studies/screen.py: _objection": "why `lsmtune screen` runs one config at a time",
+    "studies/screen.py: usable_lines": "error message of `lsmtune screen`",
+    "studies/screen.py": "progress of `lsmtune screen`",
+    "studies/study.py: _search": "why the search ended",
+    "studies/study.py: _end": "why the search ended",
+    "studies/study.py: _repeat_finalists": "progress of `lsmtune tune`",
+    "studies/online.py: tune_online": "error message of online tuning",
+    "studies/online.py": "why an online change was kept or reverted",
+    "studies/guard.py": "result of an online change",
+    "optimizers/gp_ucb.py: schedule": "allowed values of an option of the optimizer gp-ucb",
     "optimizers/": "output of `lsmtune optimizers`", "report/claim_text.py": "summary of a study",
     "report/export.py": "note in an exported file", "report/tikv_toml.py": "note in a tikv.toml",
     "report/my_cnf.py": "note in a my.cnf", "recipes/": "result of `lsmtune reproduce`",
-    "analysis/swept.py": "result of `lsmtune sweep`", "comparison/": "output of `lsmtune compare`",
+    "analysis/swept.py": "result of `lsmtune sweep`",
+    "analysis/claim.py": "summary of a study", "analysis/read_study.py": "summary of a study",
+    "analysis/": "output of `lsmtune show`", "verdict.py": "note on the verification of a winner",
+    "system/lock.py: __call__": "progress of `lsmtune tune`",
+    "learning/": "output of `lsmtune importance`", "comparison/": "output of `lsmtune compare`",
 }  # fmt: skip
+_UNSEEN = {"_PLAINER", "_STALL_LINES", "parse_banner", "Judgement"}
+"""Names of tables and functions with texts of other programs or codes of JSON documents."""
+_CHECKS_INPUT = ("spec.py", "tables.py", "experiment.py", "workloads/")
+"""Modules whose ValueErrors pydantic reports; elsewhere a ValueError is a bug, not a message."""
 
 
 def message_texts(root: Path) -> Iterator[Text]:
@@ -479,10 +525,15 @@ class _Messages(ast.NodeVisitor):
             return f"study file: {_TABLES[names[0]]}{self._key}"
         if self._key and inside in _NAMED:
             return f"{_NAMED[inside]} {self._key}"
-        kind = _kind_of(inside, bool(self._raising))
+        kind = _kind_of(": ".join([inside, *names[-1:]]), bool(self._raising))
         return kind or ": ".join([self._path.removeprefix("src/"), *names[-1:]])
 
     def visit_Raise(self, node: ast.Raise) -> None:
+        inside = self._path.removeprefix("src/lsmtune/")
+        called = node.exc.func if isinstance(node.exc, ast.Call) else None
+        is_value_error = isinstance(called, ast.Name) and called.id == "ValueError"
+        if is_value_error and not inside.startswith(_CHECKS_INPUT):
+            return
         self._raising += 1
         self.generic_visit(node)
         self._raising -= 1
@@ -527,6 +578,8 @@ class _Messages(ast.NodeVisitor):
         self._named(node.target.id if isinstance(node.target, ast.Name) else "", node)
 
     def _named(self, name: str, node: ast.AST) -> None:
+        if name in _UNSEEN:
+            return
         self._names.extend([name] if name else [])
         self.generic_visit(node)
         if name:
@@ -549,7 +602,7 @@ class _Messages(ast.NodeVisitor):
             self._flag = ""
             return
         first = node.args[0] if node.args else None
-        if isinstance(function, ast.Name) and function.id in ("Metric", "Workload", "Preset"):
+        if isinstance(function, ast.Name) and function.id == "Metric":
             before, self._key = self._key, first.value if _is_word(first) else self._key
             self.generic_visit(node)
             self._key = before
@@ -591,15 +644,23 @@ class _Messages(ast.NodeVisitor):
         self._inner -= 1
 
 
-def _kind_of(inside: str, raised: bool) -> str:
-    """Return what the texts of a module are, e.g. "progress line"; "" if unknown."""
+def _kind_of(place: str, raised: bool) -> str:
+    """Return what the texts at a place are, e.g. "progress of `lsmtune tune`"; "" if unknown.
+
+    A text that has no other kind and is not printed by a command is part of an error message.
+    """
+    inside = place.partition(":")[0]
     command = _COMMAND_OF.get(Path(inside).stem, Path(inside).stem)
     own = inside.startswith("cli/") and command not in _SHARED
-    kinds = _ERRORS if raised else _OUTPUT
     if own and inside != "cli/main.py":
         return f"{'error message' if raised else 'output'} of `lsmtune {command}`"
-    kind = next((kind for start, kind in kinds.items() if inside.startswith(start)), "")
-    return f"error message{kind}" if raised else kind
+    for kinds, start in (
+        ((_ERRORS, "error message"),) if raised else ((_OUTPUT, ""), (_ERRORS, "error message"))
+    ):
+        for prefix, kind in kinds.items():
+            if place.startswith(prefix):
+                return start + kind
+    return "error message" if raised else ""
 
 
 def _flag_of(call: ast.Call, name: str) -> str:
@@ -646,7 +707,7 @@ def _value_name(node: ast.expr) -> str:
             return _value_name(method.value)
         return _value_name(node.args[0] if node.args else node.func)
     if isinstance(node, ast.Subscript):
-        return _value_name(node.value)
+        return _value_name(node.value).removesuffix("s")
     name = node.id if isinstance(node, ast.Name) else ""
     name = node.attr if isinstance(node, ast.Attribute) else name
     return name.strip("_").replace("_", " ") if len(name) > 1 else ""
@@ -665,8 +726,14 @@ def _is_text(text: str) -> bool:
 
 _TOML_FIELDS = {
     "trade": "effect", "risk": "risk", "inert": "why it has no effect in trials",
-    "title": "content of the preset", "source": "source of the first configs",
+    "title": "content", "source": "source", "reason": "why the parameter is not a knob",
     "notes": "note on the knobs", "defaults_of": "source of the defaults",
+}  # fmt: skip
+
+
+_TOML_KINDS = {
+    "knob": "knob ", "preset": "preset of knobs ", "start": "first configs of a search: ",
+    "workload_parameter": "parameter of the workload ",
 }  # fmt: skip
 
 
@@ -675,7 +742,8 @@ def _toml_texts(source: str, path: str) -> Iterator[Text]:
 
     def walk(value: Any, name: str, field: str = "") -> Iterator[Text]:
         if isinstance(value, dict):
-            name = str(value.get("name", name))
+            kind = _TOML_KINDS.get(field, "")
+            name = f"{kind}{value['name']}" if "name" in value else name
             for key, inner in value.items():
                 meaning = f"meaning of the value {value.get('value')}"
                 yield from walk(inner, name, meaning if key == "meaning" else key)

@@ -177,7 +177,7 @@ def test_message_texts(tool: Any, tmp_path: Path) -> None:
         (10, "error message of `lsmtune tune`", "…: cannot read <path>; use …", True),
         (10, "error message of `lsmtune tune`", "one of these files", False),
         (1, "note in an exported file", "this writes a file", True),
-        (3, "x: effect", "more memory, fewer reads", True),
+        (3, "knob x: effect", "more memory, fewer reads", True),
     ]
 
 

@@ -150,7 +150,7 @@ def test_a_limit_that_cannot_be_checked_does_not_hold() -> None:
     found = judge(runs, asking("write_amp", limits=("get_p99_us <= 1.1 * base",)))
     assert found.claim == "no gain"
     assert found.limits[0].use is None
-    assert found.limits[0].why == "get_p99_us is missing in 1 of 6 pairs"
+    assert found.limits[0].why == "get_p99_us is missing in 1 of 6 pairs of runs"
     assert Verdict.model_validate_json(found.model_dump_json()) == found
 
 
@@ -159,7 +159,7 @@ def test_a_pair_without_a_metric_of_the_objective_does_not_count() -> None:
     del runs[2][1]["write_amp"]  # type: ignore[attr-defined]
     found = judge(runs, asking("write_amp"))
     assert found.claim == "gain"
-    assert found.notes == ("write_amp is missing in 1 of 6 pairs",)
+    assert found.notes == ("write_amp is missing in 1 of 6 pairs of runs",)
 
 
 def test_an_objective_that_was_not_measured_is_no_gain() -> None:

@@ -52,7 +52,7 @@ class Sweep(BaseModel):
     @model_validator(mode="after")
     def _is_a_design(self) -> Self:
         if not self.factors:
-            raise ValueError("no factor is given; name at least one")
+            raise ValueError("the experiment has no factor; name at least one factor")
         for name, knobs in self.factors.items():
             if len({len(values) for values in knobs.values()}) != 1:
                 raise ValueError(
@@ -64,12 +64,15 @@ class Sweep(BaseModel):
                 raise ValueError(f"labels: {unknown_word('factor', name, self.factors)}")
             count = len(next(iter(self.factors[name].values())))
             if not len(words) == len(set(words)) == count:
-                raise ValueError(f"labels: factor {name} needs {count} different labels")
+                raise ValueError(f"labels: use {count} different labels for factor {name}")
         names = self.knob_names
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"{twice[0]} is set twice; set each knob once")
+            raise ValueError(f"the knob {twice[0]} is set twice; set each knob once")
         if self.cell_count > _MOST_CELLS:
-            raise ValueError(f"{self.cell_count} cells are too many; use at most {_MOST_CELLS}")
+            raise ValueError(
+                f"the factors give {self.cell_count} combinations of levels; the maximum is "
+                f"{_MOST_CELLS}"
+            )
         return self
 
     @property

@@ -265,7 +265,8 @@ def _goal(name: str) -> Goal:
 def _check_goals(names: Sequence[str]) -> None:
     if not names:
         raise UserError(
-            f"objective: the list is empty; use metrics, or one of {', '.join(COMPOSITES)}"
+            "objective: the list is empty; name metrics, or one of these combinations: "
+            f"{', '.join(COMPOSITES)}"
         )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -275,7 +276,7 @@ def _check_goals(names: Sequence[str]) -> None:
         others = ", ".join(name for name in names if name != composite)
         raise UserError(
             f"objective: {composite!r} combines several metrics and must be the only objective; "
-            f"remove {others}, or list metrics only"
+            f"remove {others}, or remove {composite}"
         )
 
 
@@ -306,7 +307,9 @@ def parse_limit(text: str) -> Limit:
                         f"use {left} {_without_unit(float(number), unit, limited)}")  # fmt: skip
     bound = parse_size(number + unit, f"limit {text!r}") if unit else float(number)
     if times_base and bound == 0:
-        raise UserError(f"limit: {text!r}: 0 * base is not a bound; use {limited.name} <= NUMBER")
+        raise UserError(
+            f"limit: {text!r}: the factor 0 is not allowed; use {limited.name} <= NUMBER"
+        )
     relation: Literal["<=", ">="] = "<=" if match[2] == "<=" else ">="
     return Limit(limited.name, relation, float(bound), times_base)
 
@@ -330,8 +333,8 @@ def _malformed(text: str) -> str:
     """Return the message for a text that is not a constraint; it names a known metric's unit."""
     first = re.match(r"\s*(\w+)", text)
     limited = METRICS.get(canonical(first[1])) if first else None
-    unit = f" ({_unit_text(limited)})" if limited is not None else ""
+    unit = f"; {_unit_text(limited)}" if limited is not None else ""
     return (
-        f"limit: invalid constraint {text!r}; use METRIC <= NUMBER, METRIC <= NUMBER * base, "
-        f"the same with >=, or METRIC <= none for no constraint{unit}"
+        f"limit: invalid constraint {text!r}{unit}. Use METRIC <= NUMBER or METRIC <= NUMBER * "
+        "base, also with >= instead of <=. METRIC <= none removes a constraint"
     )

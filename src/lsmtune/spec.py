@@ -126,7 +126,10 @@ class StudySpec(BaseModel):
     @classmethod
     def _name_is_a_folder_name(cls, name: str | None) -> str | None:
         if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
-            raise ValueError("use 1 to 64 letters, digits, dots, dashes and underscores")
+            raise ValueError(
+                "use 1 to 64 letters, digits, dots, dashes and underscores; start with a "
+                "letter or digit"
+            )
         return name
 
     @field_validator("workload", mode="before")
@@ -145,7 +148,7 @@ class StudySpec(BaseModel):
         value = int(given) if isinstance(given, str) and given.isdecimal() else given
         if value in (None, "stable") or (type(value) is int and 0 < value <= MANY_TRIALS):
             return value
-        raise ValueError("use stable, or a number of trials >= 1")
+        raise ValueError("use the word stable, or a number of trials >= 1")
 
     @model_validator(mode="before")
     @classmethod
@@ -200,25 +203,29 @@ class StudySpec(BaseModel):
             raise UserError(reason)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
-            raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove it")
+            raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
         if len(tables) > 1:
-            raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one of them")
+            raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one table")
         if self.online is not None and self.engine != "myrocks":
             raise UserError(f"online: not supported by engine {self.engine}; supported: myrocks")
         if self.engine == "tikv":
             knobs = load_catalogue("tikv").select(self.knobs)
             (self.tikv or Cluster()).check(self.workload, knobs, self.scale, self.cache)
         elif self.tikv is not None:
-            raise UserError(f"[tikv]: not used by engine {self.engine}; remove it")
+            raise UserError(
+                f"[tikv]: the engine {self.engine} does not use this table; remove the table"
+            )
         if self.online is not None and not self.workload.preset.can_be_endless:
             raise UserError(
-                f"online: the workload {self.workload.name} cannot run without an end; "
-                f"available: {_endless()}"
+                f"online: the workload {self.workload.name} cannot run for an unlimited time; "
+                f"use one of these workloads: {_endless()}"
             )
         if self.online is not None and self.until is not None:
             raise UserError("until: not allowed with [online]; set trials instead")
         if 0 < self.pairs < MIN_PAIRS:
-            raise UserError(f"pairs: {self.pairs} is too few; use 0 (none) or at least {MIN_PAIRS}")
+            raise UserError(
+                f"pairs: {self.pairs} pairs of runs are too few; use 0 or at least {MIN_PAIRS}"
+            )
         return self
 
     @property

@@ -125,7 +125,7 @@ class Cluster(BaseModel):
     @model_validator(mode="after")
     def _restarts_under_a_file(self) -> Self:
         if bool(self.restart) != (self.config is not None):
-            raise ValueError("set both config and restart, or neither")
+            raise ValueError("set both keys config and restart, or neither key")
         return self
 
     @property
@@ -139,7 +139,8 @@ class Cluster(BaseModel):
             raise UserError(f"scale: {scale} is not possible with the engine tikv; use 1")
         if cache is not None:
             raise UserError(
-                "cache: not allowed with engine tikv; tune the knob storage.block-cache.capacity"
+                "cache: not allowed with engine tikv; tune the knob "
+                "storage.block-cache.capacity instead"
             )
         if self.api == "raw" and (load.scan_length or 0) > _MOST_SCANNED_RAW:
             raise UserError(
@@ -150,6 +151,5 @@ class Cluster(BaseModel):
         if started and not self.restart:
             raise UserError(
                 f"knobs: {started[0]} needs a restart of TiKV; set the keys config and "
-                "restart in the "
-                'table [tikv], or use knobs = "online"'
+                'restart in the table [tikv], or use knobs = "online"'
             )

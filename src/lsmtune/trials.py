@@ -35,14 +35,17 @@ class Status(StrEnum):
 
 _MEANINGS = {
     Status.COMPLETE: "measured",
-    Status.DISTURBED: "disturbed: other processes used the CPU, or the clock was set; repeated",
+    Status.DISTURBED: (
+        "disturbed: other processes used the CPU, or the clock was changed; lsmtune repeats the "
+        "trial"
+    ),
     Status.REFUSED: "the engine refused the options",
     Status.CRASHED: "the engine crashed",
-    Status.TIMED_OUT: "the engine was too slow or made no progress; lsmtune stopped it",
+    Status.TIMED_OUT: "the engine was too slow or made no progress, so lsmtune stopped the engine",
     Status.OUT_OF_SPACE: "the disk was full",
     Status.MISMATCH: "the engine ran with other options than requested",
     Status.UNREADABLE: "lsmtune could not parse the engine's output",
-    Status.CUT: "pruned: it could no longer win",
+    Status.CUT: "pruned: the trial could no longer win",
 }
 
 

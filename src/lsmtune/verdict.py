@@ -119,7 +119,7 @@ def _notes(objective: Objective, pairs: Sequence[Pair]) -> list[str]:
 
 
 def _missing_text(name: str, count: int, pairs: Sequence[Pair]) -> str:
-    return f"{name} is missing in {count} of {len(pairs)} pairs"
+    return f"{name} is missing in {count} of {len(pairs)} pairs of runs"
 
 
 def _has_ratio(name: str, pairs: Sequence[Pair]) -> bool:

@@ -263,7 +263,7 @@ def test_a_program_that_cannot_start_is_the_users_to_mend(tmp_path: Path) -> Non
     for path in (no_interpreter, runnable_text):
         path.chmod(0o755)
     cases = {
-        tmp_path / "missing": "not found",
+        tmp_path / "missing": "does not exist",
         text: "not executable",
         tmp_path: "not executable",
         runnable_text: "not a program",

@@ -100,7 +100,7 @@ def modelled(
     names = dict.fromkeys([*asked.metrics, *(limit.metric for limit in asked.limits)])
     if zero := [name for name in names if any(metrics[name] <= 0 for metrics in runs)]:
         raise UserError(
-            f"compare: {zero[0]}: it is 0 in some screened runs; a model needs positive values"
+            f"compare: {zero[0]} is 0 in some screened runs; a model needs positive values"
         )
     seen_space = _as_screened(space, list(groups))
     points = Points(seen_space.knobs)

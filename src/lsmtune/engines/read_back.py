@@ -49,5 +49,5 @@ def check_as_given(store: str, differing: Sequence[str]) -> None:
     """TrialFailedError where options run otherwise than they were given."""
     if differing:
         raise TrialFailedError(
-            Status.MISMATCH, f"{store} ran with other options than given: {', '.join(differing)}"
+            Status.MISMATCH, f"{store} changed options of the trial: {', '.join(differing)}"
         )

@@ -54,7 +54,7 @@ class Simulated:
             given=own.options,
             notes=version_notes(given, facts.version),
             left_out=tuple(
-                f"{name} = {value}: the simulator does not model it"
+                f"{name} = {value}: the simulator does not model this option"
                 for name, value in values.items()
                 if name not in (*known, *DERIVED) and value != every.get(name)
             ),

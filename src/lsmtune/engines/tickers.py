@@ -20,7 +20,8 @@ def ticker(statistics: Statistics, name: str) -> int:
     """The ticker's count; TrialFailedError where it was not printed."""
     value = statistics.tickers.get(name)
     if value is None:
-        raise TrialFailedError(Status.UNREADABLE, f"RocksDB printed no statistic {name}")
+        reason = f"the statistics of RocksDB do not contain the counter {name}"
+        raise TrialFailedError(Status.UNREADABLE, reason)
     return value
 
 
@@ -28,7 +29,7 @@ def write_metrics(statistics: Statistics) -> dict[str, float]:
     """What writing has cost; TrialFailedError where nothing was written."""
     user = ticker(statistics, "rocksdb.bytes.written")
     if not user:
-        raise TrialFailedError(Status.UNREADABLE, "the load wrote nothing")
+        raise TrialFailedError(Status.UNREADABLE, "the load wrote no data")
     flushed = ticker(statistics, "rocksdb.flush.write.bytes")
     compacted = ticker(statistics, "rocksdb.compact.write.bytes")
     logged = ticker(statistics, "rocksdb.wal.bytes")

@@ -172,19 +172,19 @@ def _columns(header: list[str]) -> list[str]:
 
 def _table(family: str, place: str, columns: list[str], rows: list[list[str]]) -> CompactionTable:
     if columns[:_CERTAIN] not in _CERTAIN_COLUMNS:
-        return CompactionTable(family, (), None, (f"{place}: the header cannot be parsed",))
+        return CompactionTable(family, (), None, (f"{place}: lsmtune cannot parse the header",))
     rows = [cells for cells in rows if cells[0] != "Int"]
     read = [_row(columns, cells) for cells in rows]
     levels = tuple(row for row in read if row.level != "Sum")
     sums = [row for row in read if row.level == "Sum"]
     faults = [f"{place}: {_fault(columns, cells)}" for cells in rows if _fault(columns, cells)]
     if not sums:
-        faults.append(f"{place}: the row Sum is missing")
+        faults.append(f"{place}: the table has no row Sum")
     return CompactionTable(family, levels, sums[-1] if sums else None, tuple(faults))
 
 
 def _fault(columns: list[str], cells: list[str]) -> str | None:
-    kept = "only its files and size are used"
+    kept = "lsmtune uses only the files and the size of this row"
     if len(cells) != len(columns):
         return f"row {cells[0]} has {len(cells)} cells for {len(columns)} columns; {kept}"
     for column, cell in zip(columns, cells, strict=True):

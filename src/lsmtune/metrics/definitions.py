@@ -26,7 +26,12 @@ def _latencies(prefix: str, what: str) -> list[Metric]:
     return [
         Metric(f"{prefix}_mean_us", "us", "lower", f"mean latency of {what}"),
         *(
-            Metric(f"{prefix}_{p}_us", "us", "lower", f"latency of {what}, {rank} % are no slower")
+            Metric(
+                f"{prefix}_{p}_us",
+                "us",
+                "lower",
+                f"latency that {rank} % of all {what} do not exceed",
+            )
             for p, rank in ranks.items()
         ),
     ]
@@ -36,36 +41,38 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in [
         Metric("write_amp", "ratio", "lower",
-               "exact write amplification: (flush + compaction bytes) / user bytes; for workloads "
-               "that only read, that of the build of the database"),
+               "write amplification: bytes written by flushes and compactions / bytes "
+               "written by the "
+               "clients; for workloads that only read, measured while the database is built"),
         Metric("wal_inclusive_write_amp", "ratio", "lower",
-               "exact write amplification, including the write-ahead log"),
+               "write amplification, including the bytes written to the write-ahead log"),
         Metric("w_amp_table", "ratio", "lower",
-               "W-Amp in RocksDB's compaction table, which divides by flushed, compressed bytes"),
+               "column W-Amp of RocksDB's compaction table: written bytes / flushed, "
+               "compressed bytes"),
         Metric("flush_write_bytes", "bytes", "lower", "bytes written by flushes"),
         Metric("compact_write_bytes", "bytes", "lower", "bytes written by compactions"),
         Metric("compact_read_bytes", "bytes", "lower", "bytes read by compactions"),
         Metric("background_jobs", "jobs", "lower", "number of flushes and compactions"),
         Metric("background_s", "s", "lower",
-               "total time of all flushes and compactions, also of parallel ones"),
+               "sum of the durations of all flushes and compactions, including parallel jobs"),
         Metric("live_sst_bytes", "bytes", "lower",
-               "size of live tables and blob files after settling"),
+               "size of live table files and blob files, after all compactions have finished"),
         Metric("peak_space_bytes", "bytes", "lower",
                "largest size of the database directory during the trial"),
         Metric("space_amp", "ratio", "lower",
-               "live_sst_bytes / logical size of the distinct records"),
+               "space amplification: live_sst_bytes / uncompressed size of the live records"),
         Metric("load_s", "s", "lower", "duration of the load"),
         Metric("settle_s", "s", "lower",
                "time from the end of the load to the last flush or compaction"),
         Metric("total_s", "s", "lower", "load_s + settle_s"),
         Metric("throughput_ops_s", "ops/s", "higher", "operations per second during the load"),
         Metric("sustained_ops_s", "ops/s", "higher",
-               "operations of the load / (load + settle time)"),
+               "operations of the load / (load_s + settle_s)"),
         Metric("rate_mb_s", "MB/s", "higher", "user data per second during the load"),
         Metric("stall_s", "s", "lower", "time during which writes were delayed or stopped"),
-        Metric("stall_percent", "%", "lower", "stall_s as a share of load_s"),
+        Metric("stall_percent", "%", "lower", "stall_s as a percentage of load_s"),
         *_latencies("write", "writes"),
-        *_latencies("get", "gets (in a probe: of existing keys)"),
+        *_latencies("get", "gets (in the read probe: gets of existing keys)"),
         *_latencies("get_missing", "gets of missing keys"),
         *_latencies("scan", "scans"),
         Metric("tpmc", "1/min", "higher",
@@ -73,39 +80,43 @@ METRICS: dict[str, Metric] = {
         *_latencies("new_order", "TPC-C New-Order transactions"),
         *_latencies("payment", "TPC-C Payment transactions"),
         *_latencies("order_status", "TPC-C Order-Status transactions"),
-        *_latencies("delivery", "TPC-C Delivery transactions (ten districts each)"),
+        *_latencies("delivery", "TPC-C Delivery transactions of ten districts each"),
         *_latencies("stock_level", "TPC-C Stock-Level transactions"),
         *_latencies("transaction", "sysbench transactions"),
         Metric("retries", "transactions", "lower",
-               "transactions repeated after a deadlock or conflict"),
+               "number of transactions that were repeated after a deadlock or conflict"),
         Metric("read_amp", "ratio", "lower",
                "block cache misses per get or scan, including reads by compactions"),
         Metric("block_reads", "ratio", "lower",
-               "blocks read into the block cache per get or scan; unlike read_amp, without reads "
-               "by compactions"),
+               "blocks read into the block cache per get or scan; reads by compactions are not "
+               "included"),
         Metric("cache_hit_data", "ratio", "higher",
-               "share of data block lookups that hit the block cache"),
+               "share of lookups of data blocks that found the block in the block cache"),
         Metric("cache_hit_index", "ratio", "higher",
-               "share of index block lookups that hit the block cache"),
+               "share of lookups of index blocks that found the block in the block cache"),
         Metric("cache_hit_filter", "ratio", "higher",
-               "share of filter block lookups that hit the block cache"),
+               "share of lookups of filter blocks that found the block in the block cache"),
         Metric("bloom_useful", "ratio", "higher",
-               "block reads avoided by filters, per get or scan"),
+               "number of block reads that filters avoided, per get or scan"),
         Metric("get_found", "ratio", None, "share of the gets during the load that found a record"),
         Metric("memtable_hit", "ratio", "higher",
                "share of the gets during the load that a memtable answered"),
         Metric("compaction_cpu_s", "s", "lower", "CPU time of compactions"),
-        Metric("cpu_s", "s", "lower", "CPU time of the engine during load and settle"),
+        Metric("cpu_s", "s", "lower",
+               "CPU time of the engine during the load and until all compactions have finished"),
         Metric("others_cpu_percent", "%", None,
                "share of the machine's CPU time that other processes used during the trial"),
         Metric("disk_write_bytes", "bytes", "lower",
-               "bytes that the process wrote to the disk during load and settle, including logs, "
-               "as counted by the kernel"),
+               "bytes that the engine wrote to the disk, including logs, from the start of "
+               "the load "
+               "until all compactions have finished (counted by the kernel)"),
         Metric("disk_write_amp", "ratio", "lower",
                "disk_write_bytes / user bytes"),
-        Metric("disk_bytes", "bytes", "lower", "size of all files of the store after settling"),
+        Metric("disk_bytes", "bytes", "lower",
+               "size of all files of the store, after all compactions have finished"),
         Metric("build_s", "s", "lower",
-               "time to build the database before the load and to settle it"),
+               "time to build the database before the load, including all compactions of "
+               "the build"),
         Metric("peak_rss_bytes", "bytes", "lower", "maximum resident memory of the engine"),
     ]
 }  # fmt: skip

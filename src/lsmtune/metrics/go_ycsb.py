@@ -83,7 +83,7 @@ def parse_go_ycsb(text: str) -> YcsbRun:
         raise ParseError("go-ycsb output: the line 'Run finished' is missing")
     rows = dict(_rows(text[finished.end() :]))
     if not rows:
-        raise ParseError("go-ycsb output: no row of results after 'Run finished'")
+        raise ParseError("go-ycsb output: no row of results follows the line 'Run finished'")
     return YcsbRun(_seconds(finished[1]), rows)
 
 
@@ -91,10 +91,12 @@ def _seconds(text: str) -> float:
     """The seconds of a duration as Go writes it, such as 1m5.27s."""
     parts = _DURATION.findall(text)
     if "".join(number + unit for number, unit in parts) != text:
-        raise ParseError(f"go-ycsb output: 'Run finished': invalid duration {text!r}")
+        raise ParseError(f"go-ycsb output: invalid duration {text!r} in the line 'Run finished'")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if seconds <= 0:
-        raise ParseError(f"go-ycsb output: 'Run finished': duration {text!r} is not above 0")
+        raise ParseError(
+            f"go-ycsb output: the duration {text!r} in the line 'Run finished' is not above 0"
+        )
     return seconds
 
 
@@ -116,7 +118,7 @@ def _array(line: str) -> list[Any]:
 
 def _json_row(line: str, told: Any) -> tuple[str, Row]:
     if not isinstance(told, dict) or not isinstance(told.get("Operation"), str):
-        raise ParseError(f"go-ycsb output: a row has no Operation: {line[:80]!r}")
+        raise ParseError(f"go-ycsb output: a row of results has no key Operation: {line[:80]!r}")
     values = {name: value for name, value in told.items() if name != "Operation"}
     return told["Operation"], _numbers(line, values)
 
@@ -125,9 +127,13 @@ def _numbers(line: str, told: Mapping[str, Any]) -> Row:
     try:
         numbers = {name: float(value) for name, value in told.items()}
     except (TypeError, ValueError) as error:
-        raise ParseError(f"go-ycsb output: a row has an invalid number: {line[:80]!r}") from error
+        raise ParseError(
+            f"go-ycsb output: a row of results has an invalid number: {line[:80]!r}"
+        ) from error
     if not all(map(isfinite, numbers.values())):
-        raise ParseError(f"go-ycsb output: a number is not finite: {line[:80]!r}")
+        raise ParseError(
+            f"go-ycsb output: a row of results has a number that is not finite: {line[:80]!r}"
+        )
     if "Count" not in numbers:
-        raise ParseError(f"go-ycsb output: a row has no Count: {line[:80]!r}")
+        raise ParseError(f"go-ycsb output: a row of results has no value Count: {line[:80]!r}")
     return numbers

@@ -30,7 +30,9 @@ def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
     if rest:
         yield rest.decode("utf-8", "replace").rstrip("\r")
     if overlong:
-        faults.append(f"{overlong:,} bytes without a line end are not text and were skipped")
+        faults.append(
+            f"lsmtune skipped {overlong:,} bytes without a line end, because they are not text"
+        )
 
 
 def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
@@ -54,4 +56,6 @@ def _unpacked(file: gzip.GzipFile, faults: list[str]) -> Iterator[bytes]:
         while chunk := file.read1(_CHUNK_BYTES):
             yield chunk
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        faults.append(f"the gzip file is damaged; only the part before the damage is used: {error}")
+        faults.append(
+            f"the gzip file is damaged; lsmtune used only the part before the damage: {error}"
+        )

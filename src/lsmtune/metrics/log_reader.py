@@ -162,13 +162,15 @@ class _Reader:
         content, lines = self._content, self._statistics
         if len(lines) < len(self._earlier_statistics):
             content.incomplete.append(
-                "the last dump of tickers is truncated; the dump before is used"
+                "the last dump of tickers (counters) is truncated; lsmtune uses the previous dump"
             )
             lines = self._earlier_statistics
         try:
             content.statistics = parse_statistics("\n".join([*lines, ""]))
         except ParseError as error:
-            content.incomplete.append(f"the last dump of tickers cannot be parsed: {error}")
+            content.incomplete.append(
+                f"lsmtune cannot parse the last dump of tickers (counters): {error}"
+            )
 
     def _event(self, line: str) -> None:
         content = self._content
@@ -263,13 +265,19 @@ class _Reader:
     def _faults(self) -> list[str]:
         content, faults = self._content, list[str]()
         if content.cut_events:
-            faults.append(f"{content.cut_events} event lines are truncated and not included")
+            faults.append(
+                f"{content.cut_events} event lines of the LOG are truncated; lsmtune "
+                "ignored these lines"
+            )
         if not content.begins_with_opening:
-            faults.append("the LOG starts after the database was opened; totals cover only a part")
+            faults.append(
+                "the LOG starts after the database was opened; totals do not include the "
+                "time before"
+            )
         if content.openings > 1:
             faults.append(
                 f"the database was opened {content.openings} times in this LOG; options and "
-                "statistics are those of the last time"
+                "statistics are from the time after the last opening"
             )
         return faults
 

@@ -47,7 +47,7 @@ def parse_options(text: str) -> OptionsFile:
         else:
             sections[line.section].setdefault(line.key, line.value)
     if not sections:
-        raise ParseError("OPTIONS file: no section such as [DBOptions] found")
+        raise ParseError("OPTIONS file: the file has no section such as [DBOptions]")
     return OptionsFile(sections.get("Version", {}).get("rocksdb_version"), sections)
 
 
@@ -61,7 +61,7 @@ def replace_options(text: str, changes: Mapping[tuple[str, str], str]) -> str:
     for section, key in changes:
         if section not in present:
             raise ParseError(
-                f"OPTIONS file: section [{section}] is missing; it is needed to set {key}"
+                f"OPTIONS file: the section [{section}] is missing; add this section to set {key}"
             )
     pieces = text.split("\n")
     replaced: set[tuple[str, str]] = set()
@@ -102,13 +102,17 @@ def _lines(text: str) -> Iterator[_Line]:
         if head := _SECTION.fullmatch(body):
             section = head["section"]
             if section in seen:
-                raise ParseError(f"OPTIONS file: line {at + 1}: section [{section}] is repeated")
+                raise ParseError(
+                    f"OPTIONS file: line {at + 1}: the section [{section}] appears a second time"
+                )
             seen.add(section)
             yield _Line(at, section, None, "", indent + body, rest)
         elif body:
             statement = _STATEMENT.fullmatch(body)
             if section is None or statement is None:
-                raise ParseError(f"OPTIONS file: line {at + 1}: use key=value, not {content!r}")
+                raise ParseError(
+                    f"OPTIONS file: line {at + 1}: write key=value instead of {content!r}"
+                )
             before = indent + statement["key"] + statement["equals"]
             yield _Line(at, section, statement["key"], statement["value"], before, rest)
 
@@ -136,5 +140,7 @@ def _checked(content: str, key: str, value: str) -> str:
     _, body, _ = _cut(content)
     statement = None if _SECTION.fullmatch(body) else _STATEMENT.fullmatch(body)
     if "\n" in content or not statement or (statement["key"], statement["value"]) != (key, value):
-        raise ParseError(f"OPTIONS file: {key}={value!r}: the value is not allowed in this format")
+        raise ParseError(
+            f"OPTIONS file: {key}={value!r}: an OPTIONS file cannot contain this value"
+        )
     return content

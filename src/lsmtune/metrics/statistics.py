@@ -64,7 +64,7 @@ def parse_statistics(text: str) -> Statistics:
     missing = len(dumps[-2][0] | dumps[-2][1]) - len(tickers | histograms) if dumps[1:] else 0
     incomplete = []
     if missing > 0:
-        incomplete.append(f"statistics: the last dump lacks {missing} entries of the dump before")
+        incomplete.append(f"statistics: the last dump lacks {missing} entries of the previous dump")
     if rest.strip().startswith(_ENTRY_PREFIX):
         incomplete.append("statistics: the last line is truncated")
     return Statistics(tickers, histograms, tuple(incomplete))
@@ -95,7 +95,9 @@ def _read_entry(dump: _Dump, line: str, number: int) -> None:
     elif histogram := _HISTOGRAM.fullmatch(entry) or _OLD_HISTOGRAM.fullmatch(entry):
         histograms[histogram["name"]] = _summary(histogram)
     else:
-        raise ParseError(f"statistics: line {number} is not a ticker or histogram: {entry!r}")
+        raise ParseError(
+            f"statistics: line {number} is neither a ticker (counter) nor a histogram: {entry!r}"
+        )
 
 
 def _summary(match: re.Match[str]) -> HistogramSummary:

@@ -33,7 +33,7 @@ class BestConfig:
     """
 
     name = "bestconfig"
-    summary = "BestConfig (Zhu et al. 2017): Latin hypercubes, bounded around the best config"
+    summary = "BestConfig (Zhu et al. 2017): Latin hypercubes, soon only near the best config"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next sample of the round that is under way."""

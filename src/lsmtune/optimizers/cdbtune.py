@@ -35,7 +35,9 @@ class CdbTune:
     """
 
     name = "cdbtune"
-    summary = "CDBTune (Zhang et al. 2019): reinforcement learning on the last trial's metrics"
+    summary = (
+        "CDBTune (Zhang et al. 2019): reinforcement learning from the metrics of the last trial"
+    )
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """What the actor does after the last trial, with noise that falls with the trials."""

@@ -43,7 +43,7 @@ class Forest:
     """
 
     name = "forest"
-    summary = "extremely randomised trees with expected improvement, similar to SMAC"
+    summary = "predicts configs with randomised trees and picks by expected improvement, like SMAC"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The candidate that promises most."""

@@ -40,7 +40,9 @@ class PublishedGpUcb:
     """
 
     name = "gp-ucb-autotikv"
-    summary = "AutoTiKV's Gaussian process as published: fixed kernel, only measured ranges"
+    summary = (
+        "AutoTiKV's Gaussian process as published: the kernel is fixed; stays in measured ranges"
+    )
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next round's config."""

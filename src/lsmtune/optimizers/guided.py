@@ -50,7 +50,9 @@ class Guided:
     """
 
     name = "guided"
-    summary = "searches a simulator and corrects it by real trials; default with a simulator"
+    summary = (
+        "corrects the simulator's predictions by trials; default if the simulator runs the workload"
+    )
 
     def __init__(self, foretell: Foretell | None = None, configs: int = _CONFIGS) -> None:
         self._foretell = foretell

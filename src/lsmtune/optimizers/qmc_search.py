@@ -21,7 +21,7 @@ class QmcSearch:
     """
 
     name = "qmc"
-    summary = "quasi-random search: scrambled Sobol sequence; does not learn from trials"
+    summary = "quasi-random search with a scrambled Sobol sequence; does not learn from trials"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The config of the next point."""

@@ -56,7 +56,9 @@ def published_name(name: str) -> str:
     """The optimizer as its paper has it; UserError where none has it."""
     if name not in _PUBLISHED:
         available = ", ".join(_PUBLISHED)
-        raise UserError(f"--as-published: not available for {name!r}; available: {available}")
+        raise UserError(
+            f"--as-published: the optimizer {name!r} has no published form; available: {available}"
+        )
     return _PUBLISHED[name]
 
 

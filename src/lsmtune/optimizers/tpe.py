@@ -25,7 +25,10 @@ def tpe() -> OptunaOptimizer:
     (Eriksson et al. 2019). They are proposed together with knobs that do not: in few dimensions
     TPE explores, in many it stays close to what was good.
     """
-    summary = "multivariate tree-structured Parzen estimator (Optuna); default without a simulator"
+    summary = (
+        "multivariate tree-structured Parzen estimator (Optuna); default for workloads "
+        "that the simulator cannot run"
+    )
     return OptunaOptimizer("tpe", summary, _sampler, choose)
 
 

@@ -153,7 +153,10 @@ def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
     """Run what is missing of the study's experiment and return its results."""
     table = study.spec.sweep
     if table is None:
-        raise LsmtuneError(f"study {study.spec.name}: it is not a controlled experiment")
+        raise LsmtuneError(
+            f"study {study.spec.name}: the study is not a controlled experiment, because it "
+            "has no table [sweep]"
+        )
     done = sweep(study, table)
     outcome = Outcome(
         study.spec.name,

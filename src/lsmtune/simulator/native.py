@@ -147,10 +147,12 @@ def _refusal(run: Run) -> str | None:
         return None
     if "simulated" not in run.workload.preset.engines:
         names = (name for name, preset in PRESETS.items() if "simulated" in preset.engines)
-        return f"workload: {run.workload.name} is not simulated; available: {', '.join(names)}"
+        return (
+            f"workload: the simulator cannot run {run.workload.name}; available: {', '.join(names)}"
+        )
     return (
-        f"workload: not simulated: {', '.join(sorted(others))}; "
-        f"available: {', '.join(sorted(_OF_LOAD))}"
+        f"workload: the simulator does not support these parameters: {', '.join(sorted(others))}; "
+        f"supported: {', '.join(sorted(_OF_LOAD))}"
     )
 
 

@@ -85,7 +85,8 @@ class Home:
         database = self.path / _DATABASE
         if not create and not is_home(self.path):
             raise UserError(
-                f"--home {self.path}: no study in this folder; `lsmtune tune` starts one"
+                f"--home {self.path}: this folder contains no study; run `lsmtune tune` to "
+                "start a study"
             )
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -127,7 +128,9 @@ class Home:
         found = self.find_study(name)
         if found is None:
             names = self.study_names()
-            wrong = unknown_word("study", name, names) if names else "it contains no study yet"
+            wrong = (
+                unknown_word("study", name, names) if names else "this folder contains no study yet"
+            )
             raise UserError(f"--home {self.path}: {wrong}")
         return found
 
@@ -230,7 +233,7 @@ class Home:
             if isinstance(error, OSError) and error.errno not in _DISK_ERRORS:
                 raise
             raise LsmtuneError(
-                f"--home {self.path}: cannot write there: {_reason(error)}"
+                f"--home {self.path}: cannot write to this folder: {_reason(error)}"
             ) from error
 
     def _next_number(self, study: StoredStudy) -> int:

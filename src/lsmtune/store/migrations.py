@@ -56,8 +56,9 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     while (version := _version(connection)) != len(MIGRATIONS):
         if version > len(MIGRATIONS):
             raise UserError(
-                f"{path}: written by a newer lsmtune (format {version}, this version reads up to "
-                f"{len(MIGRATIONS)}); upgrade lsmtune"
+                f"{path}: a newer lsmtune wrote this file in format {version}, and this "
+                "lsmtune reads "
+                f"only formats up to {len(MIGRATIONS)}; upgrade lsmtune"
             )
         _step(connection, version)
 

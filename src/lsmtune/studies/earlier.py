@@ -37,7 +37,10 @@ def earlier_studies(
             if len(runs) >= FEWEST and (spec.warm_start != _ALL or _shares_knobs(runs, space)):
                 found.append(_earlier(other, runs, spec, space))
         elif spec.warm_start != _ALL:
-            raise UserError(f"warm_start: study {name!r} is not older than study {study.name!r}")
+            raise UserError(
+                f"warm_start: study {name!r} is not older than study {study.name!r}; "
+                "name an older study"
+            )
     return tuple(found)
 
 
@@ -50,7 +53,8 @@ def check_earlier(home: Home, spec: StudySpec) -> None:
         if (count := len(_usable(other, spec, home.trials(other)))) < FEWEST:
             raise UserError(
                 f"warm_start: study {name!r} has {count} complete runs of {spec.engine} with the "
-                f"metrics of {spec.parsed_objective.name}; at least {FEWEST} are needed"
+                f"metrics of {spec.parsed_objective.name}; a warm start needs at least "
+                f"{FEWEST} runs"
             )
 
 

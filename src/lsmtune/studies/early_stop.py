@@ -31,7 +31,10 @@ def hopeless(
         for values in to_beat:
             if all(v * s < r for v, s, r in zip(values, slack, reach, strict=True)):
                 best, least = (" and ".join(map(_ratio, each)) for each in (values, reach))
-                return f"could still reach {least} baseline at best; another config has {best}"
+                return (
+                    f"at best, the trial could reach {least} the baseline; another config "
+                    f"reached {best} the baseline"
+                )
         return None
 
     return judge

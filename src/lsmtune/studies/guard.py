@@ -68,5 +68,6 @@ def shifted(after: Sequence[Window], before: Sequence[Window]) -> str | None:
             continue
         ratio = unpaired_ratio_interval(later, earlier)
         if ratio.low > _SHIFT or ratio.high < 1 / _SHIFT:
-            return f"the workload changed: {name} is {ratio.median:.2f} × of before"  # noqa: RUF001
+            times = f"{ratio.median:.2f} ×"  # noqa: RUF001 - the usual sign
+            return f"the load has changed: {name} is {times} the value before the change"
     return None

@@ -146,7 +146,7 @@ class OnlineTuner:
                 return Judgement.LOST, f"{metric} became worse by at least {100 * (LOSS - 1):.0f} %"
         self._set(self.current)
         if not gains(metric, under, before):
-            return Judgement.NOT_SHOWN, f"no gain is shown for {metric}"
+            return Judgement.NOT_SHOWN, f"no gain is proven for {metric}"
         self._live.window(self._plan.window_s)
         again = self._windows()
         if (trait := shifted(again, before)) is not None:
@@ -156,7 +156,8 @@ class OnlineTuner:
                 Judgement.NOT_SHOWN,
                 f"{metric} did not become worse again after the change was reverted",
             )
-        return Judgement.KEPT, f"{metric} was better than before the change and after it"
+        reason = f"{metric} was better with the change than before the change and after the revert"
+        return Judgement.KEPT, reason
 
 
 def _rebased(earlier: Observation, cost: float) -> Observation:

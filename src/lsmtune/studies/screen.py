@@ -97,7 +97,7 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
     every metric the interval of their ratio holds 1 and is narrow enough to tell.
     """
     if study.spec.workload.preset.prepared:
-        return "this workload needs a prepared database"
+        return "workloads with a prepared database always run one at a time"
     shared = {_point(t): t for t in study.trials() if t.role is Role.SHARED}
     missing = [(place, point) for place, point in enumerate(points) if point not in shared]
     for group in _groups(missing, jobs):
@@ -110,13 +110,16 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
     beside = {_point(t): t.result.metrics for t in complete_trials(study.trials(), Role.SHARED)}
     both = [point for point in points if point in alone and point in beside]
     if len(both) < _FEWEST_COMPARED:
-        return f"only {len(both)} configs ran both alone and in parallel"
+        return (
+            f"only {len(both)} configs ran both alone and in parallel, but the comparison needs "
+            f"{_FEWEST_COMPARED}"
+        )
     for name in _COMPARED_METRICS:
         if all(name in alone[point] for point in both):
             ratio = ratio_interval([beside[p][name] for p in both], [alone[p][name] for p in both])
             if not (ratio.low <= 1 <= ratio.high) or ratio.relative_half_width > _WIDEST:
                 measured = f"{ratio.median:.2f} × ({ratio.low:.2f}–{ratio.high:.2f})"  # noqa: RUF001
-                return f"{name} of parallel runs is {measured} that of single runs"
+                return f"{name} of parallel runs is {measured} the value of single runs"
     return None
 
 
@@ -139,7 +142,7 @@ def usable_lines(path: Path, lines: Sequence[BatchLine]) -> list[BatchLine]:
     usable = [line for line in lines if line.error is None or line.knobs]
     if not usable:
         first = f"; the first error: {lines[0].error}" if lines else ""
-        raise UserError(f"batch {path}: no line can be run{first}")
+        raise UserError(f"batch {path}: no line of the file describes a run{first}")
     return usable
 
 

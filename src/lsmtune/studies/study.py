@@ -58,7 +58,9 @@ class Study:
         self, home: Home, stored: StoredStudy, spec: StudySpec, engine: Engine, listener: Listener
     ) -> None:
         if stored.base is None:
-            raise LsmtuneError(f"study {stored.name!r}: its baseline is missing; start a new study")
+            raise LsmtuneError(
+                f"study {stored.name!r}: the study has no baseline; start a new study"
+            )
         self.home = home
         self.stored = stored
         self.spec = spec
@@ -308,7 +310,7 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
     make_optimizer(spec.optimizer)
     for path in spec.workload.file_paths:
         if not path.exists():
-            raise UserError(f"workload: no file {path}")
+            raise UserError(f"workload: the file {path} does not exist")
     with workdir(folder, f"{spec.name}-describe") as directory:
         facts = engine.describe(directory)
         base = engine.base(facts, _own_base(spec), directory)
@@ -324,7 +326,7 @@ def _own_base(spec: StudySpec) -> OwnBase | None:
     try:
         text = Path(spec.base).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not a text file"
+        why = error.strerror if isinstance(error, OSError) else "the file is not a text file"
         raise UserError(f"base: cannot read {spec.base}: {why}") from error
     return OwnBase(text, spec.family)
 
@@ -354,5 +356,5 @@ def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:
         if then.get(key) != now.get(key)
     )
     raise UserError(
-        f"study {spec.name!r} exists with other settings ({changes}); use another name: --study"
+        f"study {spec.name!r} exists with other settings ({changes}); choose another --study"
     )

@@ -124,7 +124,7 @@ def _cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Conf
         values = {**default, **experiment.values(cell, study.ground.catalogue)}
         if violations := study.space.violations(values):
             told = ", ".join(f"{name} = {values[name]}" for name in experiment.knob_names)
-            raise UserError(f"sweep: {told} is not allowed: {'. '.join(violations)}")
+            raise UserError(f"sweep: the config {told} is not allowed: {'. '.join(violations)}")
         found[cell] = study.space.canonical(values)
     return found
 

@@ -131,6 +131,6 @@ def _check_failures(runs: Sequence[StoredTrial]) -> None:
     failed = [trial.result for trial in runs if trial.result.status not in measured]
     if len(failed) > _MOST_FAILURES:
         raise LsmtuneError(
-            f"verification stopped: {len(failed)} of its runs failed; the last one: "
+            f"verification stopped: {len(failed)} runs failed; reason of the last failed run: "
             f"{failed[-1].status.meaning}: {failed[-1].reason}"
         )

@@ -5,17 +5,13 @@ from typing import Literal
 
 from lsmtune.errors import LsmtuneError
 
-_MESSAGES = {
-    "wall": "time limit of {:g} s exceeded",
-    "silence": "no activity for {:g} s",
-}
-
 
 class ProcessTimeout(LsmtuneError):  # noqa: N818 - a time-out is told apart from errors
     """A process broke its limit: `kind` tells which one, `seconds` how much it allowed."""
 
     def __init__(self, kind: Literal["wall", "silence"], seconds: float) -> None:
-        super().__init__(_MESSAGES[kind].format(seconds))
+        wall = f"time limit of {seconds:g} s exceeded"
+        super().__init__(wall if kind == "wall" else f"no activity for {seconds:g} s")
         self.kind = kind
         self.seconds = seconds
 

@@ -19,10 +19,10 @@ _PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 _libc = ctypes.CDLL(None)
 
 _WHY_NOT_STARTED = {
-    errno.ENOENT: "program not found, or its interpreter is missing",
-    errno.ENOTDIR: "program not found",
-    errno.EACCES: "not executable (no permission, or a directory)",
-    errno.ENOEXEC: "not a program for this machine",
+    errno.ENOENT: "the program or its interpreter does not exist",
+    errno.ENOTDIR: "the program does not exist",
+    errno.EACCES: "the file is not executable, or the path is a directory",
+    errno.ENOEXEC: "the file is not a program for this machine",
 }
 
 INSTALL_DB_BENCH = (

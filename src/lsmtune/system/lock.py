@@ -58,7 +58,7 @@ def study_lock(path: Path, what: str) -> Iterator[None]:
         lock.acquire(blocking=False)
     except Timeout as error:
         holder = f"another lsmtune process{_holder(path)}"
-        raise UserError(f"{what}: in use by {holder}; wait until it ends") from error
+        raise UserError(f"{what}: in use by {holder}; wait until that process ends") from error
     except OSError as error:
         raise _unusable(path, error) from error
     try:
@@ -107,4 +107,4 @@ def _holder(path: Path) -> str:
 
 
 def _unusable(path: Path, error: OSError) -> UserError:
-    return UserError(f"lock file {error.filename or path}: cannot use it: {error.strerror}")
+    return UserError(f"lock file {error.filename or path}: cannot use this file: {error.strerror}")

@@ -25,7 +25,7 @@ class Marker:
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "not a text file"
+            why = error.strerror if isinstance(error, OSError) else "the file is not a text file"
             raise UserError(f"cannot read {self.path}: {why}") from error
 
     def leave(self, text: str) -> None:

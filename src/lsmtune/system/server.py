@@ -22,7 +22,9 @@ def check_port(port: int) -> None:
         try:
             listener.bind((LOCALHOST, port))
         except OSError as error:
-            raise UserError(f"--port {port}: cannot use this port: {error.strerror}") from error
+            raise UserError(
+                f"--port {port}: cannot use this port ({error.strerror}); choose another port"
+            ) from error
 
 
 def serve(argv: Sequence[str], port: int, workdir: Path, on_ready: Callable[[], None]) -> None:
@@ -42,7 +44,8 @@ def serve(argv: Sequence[str], port: int, workdir: Path, on_ready: Callable[[], 
                 on_ready()
     lines = stderr.read_text(errors="replace").split("\n")
     last = next(
-        (line.strip() for line in reversed(lines) if line.strip()), "it printed no error message"
+        (line.strip() for line in reversed(lines) if line.strip()),
+        "the program printed no error message",
     )
     raise LsmtuneError(f"{Path(argv[0]).name} ended unexpectedly: {last}")
 

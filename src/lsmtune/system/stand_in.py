@@ -39,7 +39,7 @@ class StandIn:
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "not a text file"
+            why = error.strerror if isinstance(error, OSError) else "the file is not a text file"
             raise UserError(f"cannot read {path}: {why}") from error
 
     def write(self, text: str) -> None:

@@ -197,14 +197,18 @@ def _own_marker(path: Path) -> _Marker:
 def _read_marker(path: Path) -> _Marker:
     """Return the marker of a directory; raises UserError for all that may not be deleted."""
     if path.is_symlink() or not path.is_dir():
-        raise UserError(f"{path} was not removed: it is not a directory")
+        raise UserError(f"lsmtune did not remove {path}, because the path is not a directory")
     marker_path = path / MARKER_NAME
     try:
         marker = _Marker.model_validate_json(marker_path.read_text())
     except (OSError, ValueError) as error:
-        raise UserError(f"{path} was not removed: it contains no valid {MARKER_NAME}") from error
+        raise UserError(
+            f"lsmtune did not remove {path}, because the directory has no valid {MARKER_NAME}"
+        ) from error
     if marker.path != _place(path):
-        raise UserError(f"{path} was not removed: lsmtune created it as {marker.path}")
+        raise UserError(
+            f"lsmtune did not remove {path}, because lsmtune created the directory as {marker.path}"
+        )
     return marker
 
 

@@ -110,17 +110,20 @@ PRESETS: dict[str, Preset] = {
         also_on=("embedded", "simulated"),
     ),
     "overwrite": Preset(
-        "overwrites of random records of a settled store",
+        "overwrites of random records in a store that was filled before",
         "write",
         True,
         _OPERATIONS,
         also_on=("simulated",),
     ),
     "updaterandom": Preset(
-        "read-modify-write of random records of a settled store", "mixed", True, _STORED
+        "read-modify-writes of random records in a store that was filled before",
+        "mixed",
+        True,
+        _STORED,
     ),
     "deleterandom": Preset(
-        "deletes of random records of a settled store", "write", True, _OPERATIONS
+        "deletes of random records in a store that was filled before", "write", True, _OPERATIONS
     ),
     "rangedelete": Preset(
         "overwrites of random records; after every `tombstone_every` overwrites, a range deletion "
@@ -133,14 +136,14 @@ PRESETS: dict[str, Preset] = {
         "gets of random records that exist", "read", True, {**_GETS, **_TOMBSTONES}
     ),
     "readhalfmissing": Preset(
-        "gets, half of them for keys without a record inside the range of existing keys",
+        "gets of random keys in the range of existing keys; half of the keys have no record",
         "read",
         True,
         {**_GETS, "present": 0.5},
     ),
-    "scanshort": Preset("scans: seek, then read 10 records", "read", True, _SCANS),
+    "scanshort": Preset("scans of 10 records, each from a random key", "read", True, _SCANS),
     "scanlong": Preset(
-        "scans: seek, then read 1,000 records",
+        "scans of 1,000 records, each from a random key",
         "read",
         True,
         {**_SCANS, "scan_length": 1000},
@@ -172,14 +175,14 @@ PRESETS: dict[str, Preset] = {
     ),
     "trace": Preset(
         "replay of a trace recorded by RocksDB, at full speed, on a copy of your `database` or on "
-        "a generated one",
+        "a generated database",
         "mixed",
         True,
         {"direct_reads": True, "present": 1.0, "trace": None, "database": None},
     ),
     "tpcc": Preset(
-        "the five transactions of TPC-C on `warehouses`; with `families` every table and index "
-        "has its own column family",
+        "the five transactions of TPC-C on a number of `warehouses`; with `families`, every table "
+        "and index has its own column family",
         "mixed",
         True,
         {**_SQL, "warehouses": 2, "families": False},
@@ -187,7 +190,7 @@ PRESETS: dict[str, Preset] = {
         {"threads": 8},
     ),
     "oltp_read_write": Preset(
-        "sysbench transactions of 18 queries, 4 of them writes, on `tables` of `num` rows",
+        "sysbench transactions of 14 reads and 4 writes; each of the `tables` has `num` rows",
         "mixed",
         True,
         _TABLES,
@@ -195,7 +198,7 @@ PRESETS: dict[str, Preset] = {
         {"threads": 8, "num": 50_000},
     ),
     "oltp_write_only": Preset(
-        "sysbench transactions of 4 writes on `tables` of `num` rows",
+        "sysbench transactions of 4 writes; each of the `tables` has `num` rows",
         "mixed",
         True,
         _TABLES,
@@ -203,8 +206,8 @@ PRESETS: dict[str, Preset] = {
         {"threads": 8, "num": 50_000},
     ),
     "lookup": Preset(
-        "SQL gets in two column families, as in TiKV: writecf, then defaultcf if the key exists "
-        "(`present` is the share of existing keys)",
+        "SQL gets in two column families, as in TiKV: first writecf, then defaultcf if the key "
+        "exists; `present` is the share of existing keys",
         "read",
         True,
         {**_OPERATIONS, "present": 0.5, "direct_reads": True, "skew": None},
@@ -212,21 +215,21 @@ PRESETS: dict[str, Preset] = {
         {"num": 200_000, "key_size": 16, "value_size": 1024, "compression_ratio": 0.5,
          "threads": 1},
     ),
-    "writeheavy": _ycsb("AutoTiKV: updates of records, zipfian", "write"),
+    "writeheavy": _ycsb("AutoTiKV: updates of records (zipfian)", "write"),
     "pntlookup80": _ycsb(
-        "AutoTiKV: reads of keys of which half have a record, zipfian", "read"
+        "AutoTiKV: reads of keys; half of the keys have a record (zipfian)", "read"
     ),
-    "smallpntlookup": _ycsb("AutoTiKV: reads of few records, zipfian", "read"),
-    "shortscan": _ycsb("AutoTiKV: scans of 100 records, uniform", "read", 100),
-    "longscan": _ycsb("AutoTiKV: scans of 100,000 records, uniform", "read", 100_000),
-    "ycsb_a": _ycsb("YCSB A: half reads, half updates, zipfian", "mixed"),
-    "ycsb_b": _ycsb("YCSB B: 95 % reads, 5 % updates, zipfian", "mixed"),
-    "ycsb_c": _ycsb("YCSB C: reads, zipfian", "read"),
+    "smallpntlookup": _ycsb("AutoTiKV: reads of a small number of records (zipfian)", "read"),
+    "shortscan": _ycsb("AutoTiKV: scans of 100 records from random keys", "read", 100),
+    "longscan": _ycsb("AutoTiKV: scans of 100,000 records from random keys", "read", 100_000),
+    "ycsb_a": _ycsb("YCSB A: 50 % reads, 50 % updates (zipfian)", "mixed"),
+    "ycsb_b": _ycsb("YCSB B: 95 % reads, 5 % updates (zipfian)", "mixed"),
+    "ycsb_c": _ycsb("YCSB C: only reads (zipfian)", "read"),
     "ycsb_d": _ycsb("YCSB D: 95 % reads of the latest records, 5 % inserts", "mixed"),
     "ycsb_e": _ycsb(
-        "YCSB E: 95 % scans of up to `scan_length` records, zipfian, 5 % inserts", "mixed", 100
+        "YCSB E: 95 % scans of up to `scan_length` records (zipfian), 5 % inserts", "mixed", 100
     ),
-    "ycsb_f": _ycsb("YCSB F: half reads, half read-modify-writes, zipfian", "mixed"),
+    "ycsb_f": _ycsb("YCSB F: 50 % reads, 50 % read-modify-writes (zipfian)", "mixed"),
 }  # fmt: skip
 """The workloads by name."""
 

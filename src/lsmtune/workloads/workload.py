@@ -122,21 +122,25 @@ class Workload(BaseModel):
     @model_validator(mode="after")
     def _trace_is_given(self) -> Self:
         if self.name == "trace" and self.trace is None:
-            raise ValueError("the workload trace needs trace = 'FILE', a trace recorded by RocksDB")
+            raise ValueError(
+                "the workload trace needs a trace that RocksDB recorded; set trace = 'FILE'"
+            )
         return self
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:
         if self.operations is not None and self.duration_s is not None:
-            raise ValueError("operations and duration_s cannot be used together; remove one")
+            raise ValueError(
+                "operations and duration_s exclude each other; remove one of the two keys"
+            )
         return self
 
     @model_validator(mode="after")
     def _tombstones_are_told(self) -> Self:
         if (self.tombstone_every is None) != (self.tombstone_width is None):
-            raise ValueError("set both tombstone_every and tombstone_width, or neither")
+            raise ValueError("set both keys tombstone_every and tombstone_width, or neither key")
         if self.tombstones is not None and self.tombstone_every is None:
-            raise ValueError("tombstones: set tombstone_every and tombstone_width too")
+            raise ValueError("tombstones: also set the keys tombstone_every and tombstone_width")
         return self
 
     @model_validator(mode="after")
@@ -144,7 +148,7 @@ class Workload(BaseModel):
         if self.preset.engine == "tikv" and self.value_size % YCSB_FIELDS:
             raise ValueError(
                 f"value_size: {self.value_size} is not a multiple of {YCSB_FIELDS}, the number of "
-                "fields of a YCSB record"
+                f"fields of a YCSB record; use a multiple of {YCSB_FIELDS}"
             )
         return self
 
@@ -241,7 +245,7 @@ class Workload(BaseModel):
         if engine == self.preset.engine:
             return None
         if self.tombstone_every is not None:
-            return f"tombstone_every: not supported by engine {engine}; remove it"
+            return f"tombstone_every: not supported by engine {engine}; remove tombstone_every"
         if engine == "simulated":
             return None
         digits = len(str(self.num - 1))

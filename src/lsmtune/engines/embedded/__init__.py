@@ -54,7 +54,10 @@ class Embedded:
         try:
             versions = [f"{store} {self._version(str(store), workdir)}" for store in stores]
         except TrialFailedError as failure:
-            reason = f"program {self._program}: cannot be used as the benchmark driver: {failure}"
+            reason = (
+                f"program {self._program}: lsmtune cannot run this program as the driver of the "
+                f"embedded stores: {failure}"
+            )
             raise UserError(reason) from failure
         return EngineFacts(
             ", ".join(versions),
@@ -67,7 +70,9 @@ class Embedded:
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """The catalogue's defaults; UserError for a file of options, which no store here reads."""
         if own is not None:
-            raise UserError("base: not supported by engine embedded; leave it out")
+            raise UserError(
+                "base: the engine embedded does not read a file of options; remove the setting base"
+            )
         return Base(options=facts.options, settings=self.catalogue.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
@@ -98,5 +103,5 @@ def _found(program: str) -> str:
     if own.name == program and own.is_file():
         return str(own)
     if own.name == program and shutil.which(program) is None:
-        raise UserError(f"program {program}: not found; build it with `make stores`")
+        raise UserError(f"program {program}: not found; run `make stores` to build the driver")
     return from_here(program)

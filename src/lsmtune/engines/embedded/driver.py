@@ -52,7 +52,10 @@ class DriverRun:
         """A number of a part; TrialFailedError where it is missing."""
         told = self.parts[part].get(name)
         if not isinstance(told, int | float):
-            raise TrialFailedError(Status.UNREADABLE, f"the driver printed no {name} for {part}")
+            raise TrialFailedError(
+                Status.UNREADABLE,
+                f"the benchmark driver printed no value {name} for the step {part}",
+            )
         return float(told)
 
 
@@ -105,12 +108,14 @@ class Driver:
                 status = process.wait(_END_S)
             except ProcessTimeout as timeout:
                 raise TrialFailedError(
-                    Status.TIMED_OUT, f"the driver was stopped: {timeout}"
+                    Status.TIMED_OUT, f"lsmtune stopped the benchmark driver: {timeout}"
                 ) from timeout
         self._check_end(status, heard)
         if missing := _PARTS - heard.parts.keys():
             raise TrialFailedError(
-                Status.UNREADABLE, f"the driver printed no results for {', '.join(sorted(missing))}"
+                Status.UNREADABLE,
+                "the benchmark driver printed no results for these steps: "
+                f"{', '.join(sorted(missing))}",
             )
         version = str(heard.parts["open"].get("version")) or _logged_version(self._folder)
         words = {part: "\n".join(lines) + "\n" for part, lines in heard.words.items()}
@@ -128,12 +133,14 @@ class Driver:
         if status.returncode == 0:
             return
         said = self._stderr.read_text(errors="replace").strip()
-        words = (said.splitlines() or ["it printed no error message"])[-1][:_MOST_CHARACTERS]
+        words = (said.splitlines() or ["the driver printed no error message"])[-1][
+            :_MOST_CHARACTERS
+        ]
         if is_disk_full(said, self._folder):
             raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
         how = status.signal_name or f"exit code {status.returncode}"
         kind = Status.CRASHED if "open" in heard.parts else Status.REFUSED
-        raise TrialFailedError(kind, f"the driver ended with {how}: {words}")
+        raise TrialFailedError(kind, f"the benchmark driver ended with {how}: {words}")
 
 
 class _Heard:
@@ -153,7 +160,10 @@ class _Heard:
         try:
             part = dict(json.loads(line))
         except ValueError as error:
-            raise TrialFailedError(Status.UNREADABLE, f"the driver printed {line!r}") from error
+            raise TrialFailedError(
+                Status.UNREADABLE,
+                f"lsmtune cannot parse this line of the benchmark driver: {line!r}",
+            ) from error
         name = str(part["part"])
         self.parts[name] = part
         if name == "settle":

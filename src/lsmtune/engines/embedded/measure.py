@@ -80,7 +80,7 @@ def _as_run(settings: Settings, folder: Path) -> dict[str, str]:
     actual = read_settings(load_catalogue("rocksdb"), newest_options(folder).read_text())
     told = {name: actual[name] for name in settings if name in actual and name != "cache_size"}
     check_as_given("RocksDB", [
-        f"{name} is {value} instead of {settings[name]}"
+        f"option {name} is {value}, but the trial set {settings[name]}"
         for name, value in told.items()
         if not is_as_wanted(name, settings[name], value)
     ])  # fmt: skip

@@ -53,14 +53,19 @@ class MyRocks:
         """What a new server tells of itself; UserError when it cannot be used."""
         for program in _NEEDED:
             if shutil.which(program) is None:
-                raise UserError(f"program {program}: not found; install it with `make myrocks`")
+                raise UserError(
+                    f"program {program}: not found; run `make myrocks` to install MyRocks"
+                )
         files = _folder(workdir, "describe")
         try:
             install(files)
             with running(self._program, files, {}) as server:
                 [(version,)] = server.query("SELECT VERSION()")
         except TrialFailedError as failure:
-            reason = f"program {self._program}: cannot be used as a MyRocks server: {failure}"
+            reason = (
+                f"program {self._program}: lsmtune cannot run this program as a MyRocks server: "
+                f"{failure}"
+            )
             raise UserError(reason) from failure
         return EngineFacts(
             str(version),
@@ -81,8 +86,11 @@ class MyRocks:
                 told = server.variables()
                 options = own_options(newest_options(files.store).read_text())
         except TrialFailedError as failure:
-            whose = "its own defaults" if own is None else "the variables of this my.cnf"
-            raise UserError(f"base: the server does not run with {whose}: {failure}") from failure
+            if own is None:
+                reason = f"the MyRocks server does not run with its default options: {failure}"
+            else:
+                reason = f"the MyRocks server does not run with the options of this file: {failure}"
+            raise UserError(f"base: {reason}") from failure
         options = with_filter(options, given)
         return Base(
             options=options,

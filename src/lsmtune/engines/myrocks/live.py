@@ -49,7 +49,9 @@ class LiveServer:
         before, began, done = snapshot(self._server), time.monotonic(), self._transactions()
         while (left := began + seconds - time.monotonic()) > 0:
             if not self._load.running:
-                raise TrialFailedError(Status.CRASHED, "sysbench ended too early")
+                raise TrialFailedError(
+                    Status.CRASHED, "sysbench ended before the measuring window was over"
+                )
             self._load.read_line(min(_LOOK_S, left))
         after, took_s = snapshot(self._server), time.monotonic() - began
         return _window(after, before, self._transactions() - done, took_s)
@@ -62,7 +64,8 @@ class LiveServer:
 def _window(after: Snapshot, before: Snapshot, transactions: int, took_s: float) -> Window:
     counted = after.since(before)
     if not transactions:
-        raise TrialFailedError(Status.TIMED_OUT, f"no transaction was committed for {took_s:.0f} s")
+        reason = f"sysbench committed no transaction within {took_s:.0f} s"
+        raise TrialFailedError(Status.TIMED_OUT, reason)
     written = counted.tickers.get("rocksdb.bytes.written", 0)
     metrics = {
         "throughput_ops_s": transactions / took_s,

@@ -181,7 +181,9 @@ def _told(printed: str, script: str, threads: int) -> list[dict[str, Any]]:
     told = [json.loads(line)[script] for line in printed.splitlines() if line.startswith(begin)]
     if len(told) != threads:
         raise TrialFailedError(
-            Status.UNREADABLE, f"only {len(told)} of {threads} threads of {script} printed results"
+            Status.UNREADABLE,
+            f"only {len(told)} of {threads} threads of the sysbench script {script} printed "
+            "results",
         )
     return told
 

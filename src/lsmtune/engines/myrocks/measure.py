@@ -219,7 +219,9 @@ def read_back(catalogue: Catalogue, settings: Settings, server: Server) -> dict[
             # MyRocks' RocksDB writes down that there is a filter, not how many bits it has.
             ran = settings[knob.name] if _has_filter(settings, family) else -1
         if not _same(knob.name, settings[knob.name], ran):
-            differing.append(f"{knob.name} is {told} instead of {settings[knob.name]}")
+            differing.append(
+                f"option {knob.name} is {told}, but the trial set {settings[knob.name]}"
+            )
     check_as_given("MyRocks", differing)
     return as_run
 

@@ -133,7 +133,8 @@ def run_client(
             look()
         if process.running:
             raise TrialFailedError(
-                Status.TIMED_OUT, f"{argv[0]} was stopped: time limit of {wall_s:.0f} s exceeded"
+                Status.TIMED_OUT,
+                f"lsmtune stopped {argv[0]}: time limit of {wall_s:.0f} s exceeded",
             )
         while isinstance(process.read_line(0.0), str):
             pass
@@ -171,9 +172,14 @@ class Server:
                 return [tuple(row) for row in cursor.fetchall()]
         except pymysql.MySQLError as error:
             if self.process.running and error.args[:1] == (_LOST,):
-                reason = f"no answer within {self.answer_s:g} s to: {statement}"
+                reason = (
+                    f"the MyRocks server did not answer within {self.answer_s:g} s to the "
+                    "statement: "
+                    f"{statement}"
+                )
                 raise TrialFailedError(Status.TIMED_OUT, reason) from error
-            raise _failed(f"the server refused: {statement}: {error}", self.files) from error
+            reason = f"the MyRocks server refused the statement {statement}: {error}"
+            raise _failed(reason, self.files) from error
 
     def status(self) -> str:
         """RocksDB's statistics and tables since the server has started, as text."""
@@ -234,14 +240,15 @@ def _await_start(server: Server) -> None:
             reason = _last_words(_said(server.files), _ERRORS)
             raise TrialFailedError(
                 Status.REFUSED,
-                f"the server did not start (exit code {status.returncode}): {reason}",
+                f"the MyRocks server did not start (exit code {status.returncode}): {reason}",
             )
         if server.socket.exists():
             with suppress(TrialFailedError):
                 server.query("SELECT 1")
                 return
         time.sleep(_POLL_S)
-    raise TrialFailedError(Status.TIMED_OUT, f"the server did not start within {_START_S:.0f} s")
+    reason = f"the MyRocks server did not start within {_START_S:.0f} s"
+    raise TrialFailedError(Status.TIMED_OUT, reason)
 
 
 def _stop(server: Server) -> None:
@@ -251,12 +258,12 @@ def _stop(server: Server) -> None:
     try:
         status = server.process.wait(_STOP_S)
     except ProcessTimeout as timeout:
-        reason = f"the server did not stop: {timeout}"
+        reason = f"the MyRocks server did not stop: {timeout}"
         raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
     if status.returncode != 0:
         how = status.signal_name or f"code {status.returncode}"
         words = _last_words(_said(server.files), _ERRORS)
-        raise _failed(f"the server ended with {how}: {words}", server.files)
+        raise _failed(f"the MyRocks server ended with {how}: {words}", server.files)
 
 
 def _said(files: ServerFiles) -> str:
@@ -273,6 +280,6 @@ def _last_words(text: str, telling: Sequence[str]) -> str:
     told = [line for line in lines if any(word in line for word in telling)]
     # The server closes with lines of its own about plugins that it could not start.
     first = [line for line in told if "RocksDB:" in line or "unknown" in line]
-    return [*(lines[-1:] or ["it printed no error message"]), *told[-1:], *first[-1:]][-1][
+    return [*(lines[-1:] or ["the program printed no error message"]), *told[-1:], *first[-1:]][-1][
         :_MOST_CHARACTERS
     ]

@@ -51,5 +51,8 @@ def settle(server: Server, protocol: Protocol, meter: SpaceMeter) -> None:
             quiet_since = time.monotonic()
         pending = server.query(_PENDING) != [(0,)]
         if time.monotonic() - started > protocol.wall_limit_s:
-            reason = f"the tree did not settle within {protocol.wall_limit_s:g} s"
+            reason = (
+                "MyRocks did not finish its flushes and compactions within "
+                f"{protocol.wall_limit_s:g} s"
+            )
             raise TrialFailedError(Status.TIMED_OUT, reason)

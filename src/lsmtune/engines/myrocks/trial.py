@@ -262,11 +262,11 @@ def _check(server: Server, spec: TrialSpec) -> float:
     if broken:
         raise TrialFailedError(
             Status.UNREADABLE,
-            f"TPC-C's tables are inconsistent: {', '.join(map(_violation, broken.items()))}",
+            f"the tables of TPC-C are inconsistent: {', '.join(map(_violation, broken.items()))}",
         )
     return status.cpu_s
 
 
 def _violation(found: tuple[int, int]) -> str:
     condition, count = found
-    return f"condition {condition} violated {count} times"
+    return f"consistency condition {condition} of TPC-C is violated {count} times"

@@ -53,11 +53,13 @@ class RocksDB:
             Client(banner_argv(self._program, database, None), database, files).run_banner()
             banner = parse_banner(files.stdout_text(), files.stderr_text())
             if banner.rocksdb_version is None:
-                reason = "not db_bench; it prints no RocksDB version"
+                reason = "this program is not db_bench, because it prints no RocksDB version"
                 raise UserError(f"program {self._program}: {reason}")
             options = newest_options(database).read_text()
         except TrialFailedError as failure:
-            reason = f"program {self._program}: cannot be used as db_bench: {failure}"
+            reason = (
+                f"program {self._program}: lsmtune cannot run this program as db_bench: {failure}"
+            )
             raise UserError(reason) from failure
         return EngineFacts(
             banner.rocksdb_version,
@@ -103,6 +105,6 @@ class RocksDB:
             Client(banner_argv(self._program, database, file), database, files).run_banner()
         except TrialFailedError as failure:
             raise UserError(
-                f"base: RocksDB does not run with these options: {failure}"
+                f"base: RocksDB does not run with the options of this file: {failure}"
             ) from failure
         return own_options(newest_options(database).read_text())

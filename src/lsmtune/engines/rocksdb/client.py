@@ -29,7 +29,7 @@ _BANNER = re.compile(
     r"Write rate|Read rate|Compression|Compression sampling rate|Memtablerep|Perf Level|WARNING|"
     r"DB path|Set seed to .*|Initializing RocksDB Options .*|Integrated BlobDB|-+$):?"
 )
-_SILENCE = "it printed no error message"
+_SILENCE = "the program printed no error message"
 _MOST_CHARACTERS = 300
 
 
@@ -80,10 +80,10 @@ class Client:
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         with self._start() as process:
             look = _Look(process, self.database, deadline, _Hope(watch.hopeless, best))
-            with _timed("during the load"):
+            with _timed("lsmtune stopped db_bench during the load"):
                 loaded = _await_result(process, look, benchmark)
             load_end_s = time.time()
-            with _timed("after the load"):
+            with _timed("lsmtune stopped db_bench after the load"):
                 if loaded:
                     watch.phase("settle")
                     _await_quiet(process, look, limits.quiet_s)
@@ -91,14 +91,14 @@ class Client:
                 status = process.wait(_END_S)
         self._check_exit(status)
         if not loaded:
-            reason = f"db_bench ended without printing a result of {benchmark}"
+            reason = f"db_bench ended and printed no result of the benchmark {benchmark}"
             raise TrialFailedError(Status.UNREADABLE, reason)
         return HeldRun(load_end_s, status, look.peak_space_bytes)
 
-    def run_to_end(self, when: str, wall_s: float, silence_s: float) -> ExitStatus:
-        """Run it to its end; TrialFailedError as above, which says `when` it happened."""
+    def run_to_end(self, what: str, wall_s: float, silence_s: float) -> ExitStatus:
+        """Run it to its end; TrialFailedError as above; `what` begins the message of a time-out."""
         deadline = Deadline(wall_s=wall_s, silence_s=silence_s)
-        with _timed(when), self._start() as process:
+        with _timed(what), self._start() as process:
             look = _Look(process, self.database, deadline, None)
             while (line := process.read_line(_TICK_S)) is not NoLine.END:
                 if isinstance(line, str):
@@ -110,7 +110,7 @@ class Client:
 
     def run_banner(self) -> None:
         """Run a db_bench that has next to nothing to do."""
-        self.run_to_end("during its first write", _END_S, _END_S)
+        self.run_to_end("lsmtune stopped db_bench during its first write", _END_S, _END_S)
 
     def _start(self) -> ChildProcess:
         return ChildProcess(
@@ -135,11 +135,11 @@ class Client:
 
 
 @contextmanager
-def _timed(when: str) -> Iterator[None]:
+def _timed(what: str) -> Iterator[None]:
     try:
         yield
     except ProcessTimeout as timeout:
-        reason = f"db_bench was stopped {when}: {timeout}"
+        reason = f"{what}: {timeout}"
         raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
 
 

@@ -146,11 +146,13 @@ def _read(output: LoadOutput) -> _Run:
     result = parse_results(output.stdout).get(output.benchmark)
     if not tables or banner.rocksdb_version is None:
         raise TrialFailedError(
-            Status.UNREADABLE, "db_bench printed no compaction table or no version"
+            Status.UNREADABLE,
+            "the output of db_bench lacks the compaction table or the RocksDB version",
         )
     if result is None:
         raise TrialFailedError(
-            Status.UNREADABLE, f"db_bench printed no result of {output.benchmark}"
+            Status.UNREADABLE,
+            f"db_bench printed no result of the benchmark {output.benchmark}",
         )
     return _Run(
         output,
@@ -238,14 +240,15 @@ def _probe(stdout: str, load: Workload) -> dict[str, float]:
     results = parse_results(stdout)
     if missing := _PROBES.keys() - results.keys():
         raise TrialFailedError(
-            Status.UNREADABLE, f"db_bench printed no result of {', '.join(sorted(missing))}"
+            Status.UNREADABLE,
+            f"db_bench printed no result of these benchmarks: {', '.join(sorted(missing))}",
         )
     hits = results["readrandom"]
     keeps_all = load.name in _KEEPS_ALL and load.tombstone_every is None
     if keeps_all and hits.found != hits.looked_up:
         raise TrialFailedError(
             Status.UNREADABLE,
-            f"the read probe found only {hits.found} of {hits.looked_up} written keys",
+            f"the read probe found only {hits.found} of {hits.looked_up} keys that the load wrote",
         )
     metrics = {
         f"{prefix}_{what}_us": value
@@ -257,5 +260,6 @@ def _probe(stdout: str, load: Workload) -> dict[str, float]:
 
 def _latency(result: BenchmarkResult) -> LatencyHistogram:
     if result.latency is None:
-        raise TrialFailedError(Status.UNREADABLE, f"db_bench printed no latencies of {result.name}")
+        reason = f"db_bench printed no latencies of the benchmark {result.name}"
+        raise TrialFailedError(Status.UNREADABLE, reason)
     return result.latency

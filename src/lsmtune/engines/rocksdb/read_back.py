@@ -24,12 +24,15 @@ def read_back(
         actual = read_value(knob, sections)
         if not is_as_wanted(knob.name, settings[knob.name], actual):
             differing.append(
-                f"{knob.name} is {as_run[knob.name] or 'missing'} instead of {settings[knob.name]}"
+                f"option {knob.name} is {as_run[knob.name] or 'missing'}, "
+                f"but the trial set {settings[knob.name]}"
             )
     if _CACHE in settings:
         as_run[_CACHE] = str(options.block_cache_capacity_bytes)
         if options.block_cache_capacity_bytes != settings[_CACHE]:
-            differing.append(f"{_CACHE} is {as_run[_CACHE]} instead of {settings[_CACHE]}")
+            differing.append(
+                f"option {_CACHE} is {as_run[_CACHE]}, but the trial set {settings[_CACHE]}"
+            )
     check_as_given("RocksDB", differing)
     return as_run
 

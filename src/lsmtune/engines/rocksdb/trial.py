@@ -199,7 +199,9 @@ class Trial:
         argv = command.probe(spec.protocol, options, flags_of(self._catalogue, spec.settings))
         limits = spec.protocol
         status = Client(argv, self._database, files).run_to_end(
-            "during the read probe", limits.wall_limit_s, limits.silence_limit_s
+            "lsmtune stopped db_bench during the read probe",
+            limits.wall_limit_s,
+            limits.silence_limit_s,
         )
         return ProbeOutput(status, files.stdout_text())
 

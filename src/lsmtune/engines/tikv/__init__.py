@@ -43,7 +43,7 @@ class TiKV:
             ("tikv.prepare", next(iter(self._cluster.prepare), "")),
         ):
             if program and shutil.which(program) is None:
-                raise UserError(f"{key}: program {program} not found or not executable")
+                raise UserError(f"{key}: the program {program} does not exist or is not executable")
         self._node.hold()
         try:
             counted = self._node.status.metrics()
@@ -64,11 +64,12 @@ class TiKV:
             self._node.give_back()
         notes = [
             "lsmtune was tested with simulated TiKV and go-ycsb programs, not with a real cluster",
-            "only this TiKV node is tuned; lsmtune neither reads nor changes other nodes",
+            "lsmtune tunes only the TiKV node at [tikv] status; other nodes stay unchanged",
         ]
         if self._cluster.api == "raw":
             notes.append(
-                'with api = "raw" all records are in defaultcf, so knobs of writecf have no effect'
+                'with api = "raw", all records are in the column family defaultcf, so the knobs of '
+                "writecf have no effect"
             )
         if own is not None:
             given = of_store(own.options, "base")
@@ -95,8 +96,8 @@ class TiKV:
             return []
         told = read_settings(self.catalogue, parse_file(given, "base"))
         return [
-            f"{name}: TiKV runs with {running[name]}, the base file has {value}; the baseline has "
-            f"{running[name]}, because [tikv] restart is not set"
+            f"{name}: the base file has {value}, but TiKV runs with {running[name]}. The baseline "
+            "keeps the value of TiKV, because the table [tikv] does not contain the key restart"
             for name, value in told.items()
             if name in running and running[name] != value
         ]
@@ -111,8 +112,9 @@ class TiKV:
         result = attempted(lambda: trial.measure(watch))
         if result.status is not Status.COMPLETE and self._node.is_lost():
             raise LsmtuneError(
-                f"TiKV at {self._cluster.status} does not run any more, and [tikv] restart is not "
-                "set; start TiKV and run the same command again"
+                f"TiKV at {self._cluster.status} stopped, and lsmtune cannot start TiKV "
+                "without the "
+                "key restart in the table [tikv]. Start TiKV, then run the same command again"
             )
         return Outcome(result, trial.evidence())
 

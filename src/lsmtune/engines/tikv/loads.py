@@ -150,7 +150,7 @@ class GoYcsb:
                 status = process.wait(_END_S)
             except ProcessTimeout as timeout:
                 raise TrialFailedError(
-                    Status.TIMED_OUT, f"go-ycsb was stopped: {timeout}"
+                    Status.TIMED_OUT, f"lsmtune stopped go-ycsb: {timeout}"
                 ) from timeout
         printed = stdout.read_text(errors="replace")
         if status.returncode != 0:
@@ -168,10 +168,10 @@ class GoYcsb:
             if isinstance(line, str) and line.startswith(_FAILED):
                 words = line.removeprefix(_FAILED)[:_MOST_CHARACTERS]
                 self.look()  # where TiKV is gone, that is the reason
-                raise TrialFailedError(Status.CRASHED, f"go-ycsb: an operation failed: {words}")
+                raise TrialFailedError(Status.CRASHED, f"an operation of go-ycsb failed: {words}")
             now = time.monotonic()
             if now > limit:
-                reason = f"go-ycsb was stopped: time limit of {self.limit_s:g} s exceeded"
+                reason = f"lsmtune stopped go-ycsb: time limit of {self.limit_s:g} s exceeded"
                 raise TrialFailedError(Status.TIMED_OUT, reason)
             if now - looked >= _LOOK_S:
                 looked = now
@@ -181,13 +181,13 @@ class GoYcsb:
 def _check(run: YcsbRun, properties: Properties, command: str) -> None:
     if run.errors:
         counts = ", ".join(f"{count} {kind}" for kind, count in run.errors.items())
-        raise TrialFailedError(Status.CRASHED, f"go-ycsb: operations failed: {counts}")
+        raise TrialFailedError(Status.CRASHED, f"operations of go-ycsb failed: {counts}")
     asked = int(properties["insertcount" if command == "load" else "operationcount"])
     if run.operations != asked:
-        reason = f"go-ycsb ran {run.operations} of {asked} operations"
+        reason = f"go-ycsb ran {run.operations} operations instead of {asked}"
         raise TrialFailedError(Status.UNREADABLE, reason)
 
 
 def _last_words(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return (lines or ["it printed no error message"])[-1][:_MOST_CHARACTERS]
+    return (lines or ["the program printed no error message"])[-1][:_MOST_CHARACTERS]

@@ -95,8 +95,9 @@ class Node:
         except (TrialFailedError, ValidationError) as failure:
             reason = (
                 "tikv: an earlier run of lsmtune was killed and left changed options in TiKV. "
-                f"Restoring them failed: {failure}. To keep the options that TiKV runs with now, "
-                f"delete {self._marker.path}"
+                f"lsmtune could not restore the earlier options: {failure}. To keep the "
+                "options that "
+                f"TiKV runs with now, delete {self._marker.path}"
             )
             raise UserError(reason) from failure
         self._marker.clear()
@@ -148,7 +149,7 @@ class Node:
             except (TrialFailedError, UserError) as failure:
                 reason = f"TiKV: cannot restore the options from before the study: {failure}"
                 if self._marker.read() is not None:
-                    reason += "; the next run of lsmtune with this TiKV tries again"
+                    reason += "; the next lsmtune command with this TiKV tries the restore again"
                 raise LsmtuneError(reason) from failure
             self._marker.clear()
             self._tell_of_edit()
@@ -170,9 +171,10 @@ class Node:
         """UserError where somebody has edited the file while ours stood in its place."""
         if self._file is not None and (edits := self._file.take_edits()):
             raise UserError(
-                f"{self._file.path}: the file was edited during the study. The edited text is in "
-                f"{edits[-1]}. The file has its old text again, and TiKV runs with it. Copy the "
-                "edits that you want, restart TiKV, and run the same command again"
+                f"{self._file.path}: somebody edited this file during the study. lsmtune saved the "
+                f"edited text as {edits[-1]}. The file of TiKV has its old text again, and TiKV "
+                "runs with the old text. Copy the edits that you want to keep into the file of "
+                "TiKV, restart TiKV, and run the same command again"
             )
 
     # --- by its file
@@ -186,9 +188,8 @@ class Node:
     def _restart_under(self, base: Base, wanted: Settings) -> None:
         if self._file is None:
             raise UserError(
-                "tikv: these options need a restart of TiKV; set the keys config and "
-                "restart in the table "
-                "[tikv]"
+                "tikv: the options of this trial need a restart of TiKV; set the keys config and "
+                "restart in the table [tikv]"
             )
         self._remember()
         changes = {n: v for n, v in wanted.items() if base.settings.get(n) != v}
@@ -254,12 +255,13 @@ class Node:
         config = self.status.config()
         actual, told = read_settings(self._catalogue, config), as_run(self._catalogue, config)
         differing = [
-            f"{name} is {told.get(name, 'missing')} instead of {self._told({name: value})[name]}"
+            f"option {name} is {told.get(name, 'missing')}, "
+            f"but the trial set {self._told({name: value})[name]}"
             for name, value in wanted.items()
             if actual.get(name) != value
         ]
         if differing and refused is not None:
-            reason = f"TiKV refused the change ({refused}): {differing[0]}"
+            reason = f"TiKV refused to change an option ({refused}): {differing[0]}"
             raise TrialFailedError(Status.REFUSED, reason)
         check_as_given("TiKV", differing)
         return {name: told[name] for name in wanted}
@@ -286,12 +288,13 @@ def run_told(command: tuple[str, ...], output: Path, limit_s: float, failed: Sta
         code = run_command(command, output=output, limit_s=limit_s)
     except ProcessTimeout as timeout:
         raise TrialFailedError(
-            Status.TIMED_OUT, f"{command[0]} was stopped: {timeout}"
+            Status.TIMED_OUT, f"lsmtune stopped {command[0]}: {timeout}"
         ) from timeout
     if code != 0:
         lines = output.read_text(errors="replace").split("\n")
         last = next(
-            (line.strip() for line in reversed(lines) if line.strip()), "it printed nothing"
+            (line.strip() for line in reversed(lines) if line.strip()),
+            "the command printed nothing",
         )
         words = last[:_MOST_CHARACTERS]
         raise TrialFailedError(failed, f"{command[0]} ended with code {code}: {words}")

@@ -27,7 +27,8 @@ def settle(server: StatusServer, refresh_s: float, limit_s: float) -> tuple[Seri
         elif looked - worked > _QUIET * refresh_s:
             return counted, worked - began
         if looked - began > limit_s:
-            raise TrialFailedError(Status.TIMED_OUT, f"TiKV did not settle within {limit_s:g} s")
+            reason = f"TiKV did not finish its flushes and compactions within {limit_s:g} s"
+            raise TrialFailedError(Status.TIMED_OUT, reason)
 
 
 def _is_busy(counted: Series) -> bool:

@@ -56,7 +56,9 @@ class Trial:
         self._keep_metrics("before")
         if stored.are_lost(records(before)):
             # Gets of keys that are not there are no errors to go-ycsb.
-            raise TrialFailedError(Status.CRASHED, "the loaded records are missing")
+            raise TrialFailedError(
+                Status.CRASHED, "records that were loaded before the trial are missing in TiKV"
+            )
         watch.phase("load")
         run = self._go_ycsb().run("run", "load", running(load, self.cluster, stored.table))
         watch.phase("settle")
@@ -122,8 +124,8 @@ class Trial:
         """UserError where raw records would go among those of transactions, such as TiDB's."""
         if self.cluster.api == "raw" and not stored.are_remembered and transactional(counted) > 0:
             raise UserError(
-                'tikv.api: "raw" would mix its records with transactional ones in this TiKV '
-                '(of TiDB, or of a study with "txn"); use api = "txn"'
+                'tikv.api: "raw" is not allowed, because this TiKV contains transactional records '
+                'of TiDB or of a study with api = "txn"; use api = "txn"'
             )
 
     def _probe(self, table: str, before: Series) -> dict[str, float]:

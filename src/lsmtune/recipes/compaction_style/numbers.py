@@ -58,7 +58,7 @@ def _depth(part: Part) -> Claim:
         for style in (LEVEL, UNIVERSAL)
     )
     if not level or not universal:
-        return Claim(statement, "not decided", "no tree was measured")
+        return Claim(statement, "not decided", "no run measured the levels of the tree")
     depths = (
         f"{style} L{min(found)}" + (f" to L{max(found)}" if len(set(found)) > 1 else "")
         for found, style in zip((level, universal), STYLES, strict=True)
