@@ -38,7 +38,7 @@ ROOM_OF_MODULE = {
 FOUNDATION = {"units", "stats", "system"}
 """Rooms that may import the errors, which are on their own floor."""
 
-MOST_LINES = 400
+MOST_LINES = 430
 MOST_LINES_OF_A_FUNCTION = 60
 
 MACHINE = re.compile(

@@ -39,7 +39,7 @@ def test_a_study_tunes_verifies_and_writes_its_files(
     home = ["--home", str(tmp_path / "home")]
     space = ["--limit", "live_sst_bytes <= 1.2 * base"]
     assert run(["tune", *FLAGS, *space, "--trials", "12", "--study", "s", *home]) == 0
-    assert "UNVERIFIED" in capsys.readouterr().err
+    assert "UNVERIFIED" in capsys.readouterr().out
     results = tmp_path / "home" / "results" / "s"
     assert "UNVERIFIED" in (results / "flags").read_text()
     assert "not measured" in (results / "report.html").read_text()

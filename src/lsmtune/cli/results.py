@@ -10,6 +10,7 @@ from lsmtune.cli.exporting import deployment
 from lsmtune.cli.progress import working
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
+from lsmtune.system.remove import remove_file
 
 
 def write_results(home: Home, view: StudyView, tell: Callable[[str], None]) -> None:
@@ -32,4 +33,4 @@ def write_results(home: Home, view: StudyView, tell: Callable[[str], None]) -> N
         tell(f"file to deploy:  {folder / name}{proof}")
         tell(f"file to undo:    {folder / f'{name}.back'}")
     else:
-        (folder / name).unlink(missing_ok=True)
+        remove_file(folder / name)
