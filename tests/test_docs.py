@@ -144,7 +144,7 @@ def test_shown_commands_run(
         given = documented.arguments(command, NUM, TRIALS, PATHS)
         code = run(given)
         # The smaller tuning may have no gain; then `export` needs the number of a trial.
-        if given[0] == "export" and code == 2:  # noqa: PLR2004
+        if given[0] == "export" and code == 2:
             code = run(
                 [*given, "--trial", re.findall(r"--trial (\d+)", capfd.readouterr().err)[-1]]
             )
