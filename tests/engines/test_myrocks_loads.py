@@ -81,7 +81,7 @@ def test_lookups_are_counted_with_those_that_found_something() -> None:
     argv = sysbench_argv(load, Path("s"), "run", 1)
     for flag in ("--num=2000", "--present=0.5", "--skew=7.5", "--operations=100", "--threads=2"):
         assert flag in argv
-    with pytest.raises(TrialFailedError, match="1 of 2 threads of lookup"):
+    with pytest.raises(TrialFailedError, match="1 of 2 threads of the sysbench script lookup"):
         read_run(load, lines[0])
 
 

@@ -64,15 +64,15 @@ def test_what_goes_well_is_measured(tmp_path: Path, mode: Mode) -> None:
 
 
 FAULTS = [
-    (Mode.PRINTS_GARBAGE, Status.UNREADABLE, "result of fillrandom", LOAD_FILES),
+    (Mode.PRINTS_GARBAGE, Status.UNREADABLE, "result of the benchmark fillrandom", LOAD_FILES),
     (
-        Mode.PRINTS_BAD_RESULT, Status.UNREADABLE, "result of fillrandom",
+        Mode.PRINTS_BAD_RESULT, Status.UNREADABLE, "result of the benchmark fillrandom",
         LOAD_FILES | DATABASE_FILES,
     ),
-    (Mode.SAYS_NOTHING, Status.UNREADABLE, "result of fillrandom", LOAD_FILES),
+    (Mode.SAYS_NOTHING, Status.UNREADABLE, "result of the benchmark fillrandom", LOAD_FILES),
     (
         Mode.PRINTS_NO_STATISTICS, Status.UNREADABLE,
-        "statistic rocksdb.", ALL_FILES,
+        "counter rocksdb.", ALL_FILES,
     ),
     (Mode.LOSES_DATABASE, Status.UNREADABLE, "LOG", LOAD_FILES),
     (
@@ -189,14 +189,14 @@ def a_directory(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda path: path, "not found"),
+        (lambda path: path, "does not exist"),
         (a_file, "executable"),
         (an_executable_text, "not a program"),
         (a_directory, "executable"),
         (lambda path: Path("/bin/true"), "version"),
         (lambda path: Path("/bin/false"), "exit code 1"),
-        (lambda path: Path("no-db_bench-on-the-path"), "not found"),
-        (lambda path: install(path, Mode.WORKS) / "below-a-file", "not found"),
+        (lambda path: Path("no-db_bench-on-the-path"), "does not exist"),
+        (lambda path: install(path, Mode.WORKS) / "below-a-file", "does not exist"),
     ],
     ids=["missing", "text", "executable text", "directory", "true", "false", "name", "below"],
 )

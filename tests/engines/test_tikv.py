@@ -346,7 +346,7 @@ def test_a_tikv_that_is_gone_ends_the_study_not_the_trial(place: Site) -> None:
     found = rig(place, tikv={"config": None, "restart": [], "start_s": 0.2}, knobs="online")
     metrics(found.run(found.base | ONLINE))
     place.tikv.mode = Mode.DIES_LOADING
-    with pytest.raises(LsmtuneError, match=r"^TiKV at .*\[tikv\] restart"):
+    with pytest.raises(LsmtuneError, match=r"^TiKV at .*key restart in the table \[tikv\]"):
         found.run()
     place.tikv.mode = Mode.WORKS
     place.tikv.start()

@@ -175,7 +175,7 @@ def test_a_run_that_fails_costs_its_pair_only(home: Home) -> None:
 def test_repeated_failures_give_up_with_the_reason(home: Home) -> None:
     script = Scripts()
     script.accidents = dict.fromkeys(range(100), CRASH)
-    with pytest.raises(LsmtuneError, match=r"4 of its runs.*signal 6") as e:
+    with pytest.raises(LsmtuneError, match=r"4 runs failed.*signal 6") as e:
         verified(home, script)
     assert not isinstance(e.value, UserError)
     assert script.verifying == 4
