@@ -26,11 +26,11 @@ LOADS = {
     "mixed": "gets and overwrites, 50/50",
 }
 BUILDS = {
-    "7.8.3": "Debian's build with assertions. Assertions cost time, so compare ratios, not times"
+    "7.8.3": "in Debian's build with assertions. Assertions cost time, so compare ratios, not times"
 }
 """Build of a RocksDB version that figures come from."""
-ROCKSDB = f"Measured with RocksDB 7.8.3, {BUILDS['7.8.3']}"
-MYROCKS = "Measured with MariaDB 10.11.19, which contains RocksDB 6.29, in Debian's build"
+ROCKSDB = f"We measured with RocksDB 7.8.3 {BUILDS['7.8.3']}"
+MYROCKS = "For MyRocks, we used MariaDB 10.11.19 with RocksDB 6.29, in Debian's build"
 _DASH = "\N{EN DASH}"
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
@@ -44,7 +44,8 @@ _LAST = 200
 _MOST_SHOWN = 3
 _ARMS = {
     "cold": "cold start", "similar": "from a similar workload",
-    "misleading": "from a misleading one", "dull": "from one where few knobs matter",
+    "misleading": "from a misleading workload",
+    "dull": "from a workload where few knobs matter",
 }  # fmt: skip
 _MARKS = (8, 16, 24, 36, 50, 100)
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -146,8 +147,8 @@ def _false_gains(found: dict[str, Any]) -> str:
     low, high = min(found["pairs"]), max(found["pairs"])
     return (
         f"{ROCKSDB}. lsmtune wrongly claimed a gain in {found['claims_of_gain']} of "
-        f"{found['verifications']} verifications. Each verification had {low} to {high} pairs of "
-        "runs.\n"
+        f"{found['verifications']} verifications. Each of these verifications had {low} to {high} "
+        "pairs of runs.\n"
     )
 
 
@@ -164,8 +165,8 @@ def _optimizers(compared: dict[str, Any]) -> str:
     ]  # fmt: skip
     repeats = next(iter(rows.values()))["repeats"]
     return (
-        f"{ROCKSDB}. A cost is the median of {repeats} searches, with the 95 % interval in "
-        f"brackets. A cost below 1 is a gain.\n\n"
+        f"{ROCKSDB}. Each cost in the table is the median of {repeats} searches, with its 95 % "
+        f"interval in brackets. A cost below 1 is a gain.\n\n"
         f"{_table(heads, cells)}"
     )
 
@@ -181,8 +182,9 @@ def _warm_starts(found: dict[str, Any]) -> str:
     ]
     return (
         f"{ROCKSDB}. The table shows the median number of trials of {found['searches']} searches "
-        f"with `{found['optimizer']}`, with the 95 % interval in brackets. {found['trials'] + 1} "
-        f"means that a search never reached the target.\n\n{_table(heads, rows)}"
+        f"with `{found['optimizer']}`, with the 95 % interval in brackets. In the table, "
+        f"{found['trials'] + 1} trials mean that a search never reached the target.\n\n"
+        f"{_table(heads, rows)}"
     )
 
 
@@ -202,8 +204,8 @@ def _guided(rows: list[dict[str, Any]]) -> str:
             _spread(again), f"{sum(kept)} of {len(kept)}",
         ])  # fmt: skip
     return (
-        f"{ROCKSDB}. A cost is the median of three seeds, with the lowest and the highest cost in "
-        "brackets.\n\n"
+        f"{ROCKSDB}. Each cost in the table is the median of three seeds, with the lowest and the "
+        "highest cost in brackets.\n\n"
         f"{_table(heads, cells)}"
     )
 
@@ -240,7 +242,7 @@ def _errors(metrics: dict[str, Any]) -> str:
 
 def _simulator_summary(found: dict[str, Any]) -> str:
     shown = {name: found["metrics"][name] for name in _SUMMARY}
-    runs = f"The table compares predictions with {found['runs']} real runs."
+    runs = f"The table compares the simulator's predictions with {found['runs']} real runs."
     return f"{ROCKSDB}. {runs}\n\n{_errors(shown)}"
 
 
@@ -267,20 +269,22 @@ def _simulator(found: dict[str, Any]) -> str:
         for name, row in found.get("beside models", {}).items()
     ]  # fmt: skip
     return "\n".join([
-        f"{ROCKSDB}. The table compares predictions with {found['runs']} real runs.", "",
+        f"{ROCKSDB}. The first table compares the simulator's predictions with {found['runs']} "
+        "real runs of the first machine.", "",
         _errors(found["metrics"]),
-        "The next table shows the median errors per compaction style and codec:", "",
+        "The next table shows the median errors of predictions per compaction style and codec:", "",
         _table(heads, rows),
-        f"**Failed runs.** On the second machine, {failed['real']} more runs failed: writes waited "
-        "forever, or FIFO compaction dropped records that reads needed. The simulator predicted "
-        f"{failed['both']} of these {failed['real']} failures. The simulator also predicted "
-        f"{failed['foretold'] - failed['both']} failures that did not happen.", "",
+        f"**Failed runs.** On the second machine, {failed['real']} further runs failed: writes "
+        "waited forever, or FIFO compaction dropped records that reads needed. The simulator "
+        f"predicted {failed['both']} of the {failed['real']} failures on the second machine. The "
+        f"simulator predicted {failed['foretold'] - failed['both']} failures that did not happen.",
+        "",
         f"**Noise of real runs.** {repeated[0]['configs']} configs with universal compaction ran "
         "three times, and three times again at another hour. We compared the predicted live space "
-        "with the range of three runs, widened by 5 %. The prediction is inside this range for "
-        f"{inside} of the {repeated[0]['configs']} configs.", "",
-        "**Comparison with other models.** We also fitted models to 400 of the measured runs. The "
-        "table shows the median error of the simulator and of the best of these models:", "",
+        "with the range of three real runs, widened by 5 %. The predicted live space is inside the "
+        f"range of the real runs for {inside} of the {repeated[0]['configs']} configs.", "",
+        "**Comparison with other models.** We also fitted other models to 400 of the measured "
+        "runs. The table shows the median error of the simulator and of the best fitted model:", "",
         _table(["metric", "simulator", "best model of 400 runs"], models),
     ])  # fmt: skip
 
@@ -301,9 +305,9 @@ def _simulated_study(found: dict[str, Any]) -> str:
     return (
         f"{ROCKSDB}. The simulator ran {found['configs']:,} configs with {found['num']:,} records "
         f"in {found['seconds']:.0f} s. On the real RocksDB, {found['real_configs']} configs ran "
-        "with 200,000 records. The second column shows how much R² falls without a knob. The other "
-        "columns show, per method, the rank correlation between the real and the simulated ranking "
-        f"of all knobs.\n\n{_table(heads, rows)}"
+        "with 200,000 records. The second column of the table shows how much R² falls without a "
+        "knob. The last three columns show how similar the real and the simulated rankings of all "
+        f"knobs are, as rank correlations.\n\n{_table(heads, rows)}"
     )
 
 
@@ -336,8 +340,9 @@ def _repeats(styles: dict[str, list[dict[str, float]]]) -> str:
                      f"{100 * furthest:.2f} %", f"{added:.1f} s"])  # fmt: skip
     heads = ["compaction style", "runs", "write amplification", "largest difference from the mean",
              "overhead of a trial"]  # fmt: skip
-    return f"{MYROCKS}. The overhead of a trial excludes load, settling and building.\n\n" + (
-        _table(heads, rows)
+    return (
+        f"{MYROCKS}. The overhead of a trial does not include load, settling and building.\n\n"
+        f"{_table(heads, rows)}"
     )
 
 
@@ -350,7 +355,8 @@ def _claims(recipe: dict[str, Any]) -> str:
         for part, one in parts.items()
     )
     # A search recommends a value; an experiment only judges.
-    columns = {"statement": "published", "here": "recommended here", "finding": "here",
+    columns = {"statement": "published statement", "here": "recommended here",
+               "finding": "our result",
                "evidence": "evidence (95 %)"}  # fmt: skip
     if "here" in recipe["claims"][0]:
         columns["finding"] = "verdict"
@@ -378,7 +384,11 @@ def _case(case: dict[str, Any]) -> str:
         lines.append(_table(["metric", "winner / baseline", "95 % interval", "constraint"], rows))
     if case["best"]:
         config = ", ".join(f"`{name} = {_value(v)}`" for name, v in case["best"]["config"].items())
-        lines += [f"Changed options (sizes are those at scale {case['scale']}): {config}.", ""]
+        lines += [
+            f"The winner has the following changed options, with the sizes of a tree at scale "
+            f"{case['scale']}: {config}. `lsmtune export {case['study']}` writes the changed "
+            "options with full sizes.", "",
+        ]  # fmt: skip
     return "\n".join(lines)
 
 
@@ -403,8 +413,8 @@ def _claim(case: dict[str, Any]) -> list[str]:
     trials, found = case["trials"], _own(case)
     version = case["engine_version"]
     lines = [
-        f"Measured with RocksDB {version}, {BUILDS[version]}. The study ran {trials['total']} "
-        f"trials; {trials['failed']} failed and {trials['cut']} were pruned."
+        f"We measured with RocksDB {version} {BUILDS[version]}. The study ran {trials['total']} "
+        f"trials; {trials['failed']} trials failed and {trials['cut']} trials were pruned."
     ]
     if not found:
         return [*lines, "No config beats the baseline within the constraints."]
@@ -412,12 +422,16 @@ def _claim(case: dict[str, Any]) -> list[str]:
     why = f" The winner violated the constraint {', '.join(broken)}." if broken else ""
     cost = found["objective"]
     times = f"{cost['median']:.2f} ×"  # noqa: RUF001
-    inverse = " The cost is the inverse of throughput." if case["objective"] == _HIGHER else ""
+    inverse = (
+        " For throughput, a cost is the inverse of the value."
+        if case["objective"] == _HIGHER
+        else ""
+    )
     return [
         *lines,
         f"The claim is **{found['claim']}**, after {found['pairs']} pairs of runs. A pair is "
         f"one run of the winner and one of the baseline, with the same seed.{why}",
-        f"By the objective `{case['objective']}`, the winner's cost is {times} the "
+        f"Measured by the objective `{case['objective']}`, the winner's cost is {times} the "
         f"baseline's cost (95 % interval {_ratio(cost)[1]}).{inverse}",
     ]
 

@@ -96,16 +96,16 @@ def _searches(study: dict[str, Any]) -> str:
     lines.append("")
     if median := study["honest_fitness"]:
         lines.append(
-            f"With a fixed workload, the median fitness of the seeds is {median['median']:.0f} "
-            f"({median['low']:.0f} to {median['high']:.0f}). The paper's table 2 has a fitness of "
+            f"With a fixed workload, the median fitness of the searches is {median['median']:.0f} "
+            f"({median['low']:.0f} to {median['high']:.0f}). Table 2 of the paper has a fitness of "
             f"{study['paper']['fitness_of_table_2']:.0f}."
         )
     lines += [
         f"With a varied workload and {search['num']:,} records, the winner's fitness is "
-        f"{_fitness(search['verified']['exact'])} with the winner's own data. With the baseline's "
-        f"data, the winner's fitness is only {_fitness(search['on_base_data']['exact'])}. So "
-        f"{100 * search['data_share']:.0f} % of the winner's fitness comes from the winner's data, "
-        "not from better options."
+        f"{_fitness(search['verified']['exact'])} with the data of the winner's own workload. "
+        "With the data of the baseline's workload, the winner's fitness is "
+        f"{_fitness(search['on_base_data']['exact'])}. So {100 * search['data_share']:.0f} % of "
+        "the winner's fitness comes from the winner's other data, not from better options."
         for search in shares
     ]
     return "\n".join(lines) + "\n"

@@ -36,11 +36,11 @@ def table() -> str:
          f"{five['claims_of_gain']} of {five['studies']}", "five_studies.py"),
         ("verifications of the baseline against itself that claimed a gain",
          f"{false['claims_of_gain']} of {false['verifications']}", "false_gains.py"),
-        ("overhead of a trial in addition to load + settle time",
+        ("overhead of a trial, in addition to its load + settle time",
          f"{over['trial_beyond_load_and_settle_s']:.2f} s", "overhead.py"),
-        ("from the end of one db_bench to the start of the next",
+        ("time between the end of one db_bench and the start of the next db_bench",
          f"{1000 * over['between_db_benches_s']:.0f} ms", "overhead.py"),
-        ("a suggestion of `tpe`, 80 knobs after 200 trials (longest of ten)",
+        ("time of `tpe` to suggest a config for 80 knobs, after 200 trials (longest of ten)",
          _suggestion("tpe", 80, 200), "suggestion_cost.py"),
     ]  # fmt: skip
     lines = ["| figure | median (range) | made by |", "|---|---|---|"]

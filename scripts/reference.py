@@ -37,6 +37,8 @@ _TABLE_TITLES = {
 """Sections of the schema, and how a study file spells them."""
 _SCHEMA = re.compile(r"#:schema \S+")
 """The line of a study file by which editors find its schema."""
+_DEFAULT = re.compile(r"(?<!table)\s*\[([^\[\]]+)\]\.?$")
+"""The default at the end of the help of an option; `table [sweep]` is not a default."""
 _MANY = 12
 """A key with more allowed values than this gets a link or an ellipsis instead of a list."""
 
@@ -51,8 +53,9 @@ def commands() -> str:
     lines = [
         "# Commands",
         "",
-        "`lsmtune COMMAND -h` prints the same text. Square brackets in an option's text contain",
-        "its default. [Exit codes and JSON](exit-codes-and-json.md) are the same for all commands.",
+        "`lsmtune COMMAND -h` prints the help of a command, with the texts of this page. In the",
+        "output of `-h`, square brackets contain the default of an option. All commands have the",
+        "same [exit codes and kind of JSON](exit-codes-and-json.md).",
         "",
     ]
     for group, names in groups.items():
@@ -81,10 +84,25 @@ def _command(name: str, command: Any) -> Iterator[str]:
             rows.append(record)
     if rows:
         yield ""
-        yield "| argument or option | meaning |"
-        yield "|---|---|"
+        yield "| argument or option | meaning | default |"
+        yield "|---|---|---|"
         for flags, text in rows:
-            yield f"| `{flags}` | {_cell(text)} |"
+            meaning, default = _split_default(text)
+            yield f"| `{flags}` | {_cell(meaning)} | {_cell(default)} |"
+
+
+def _split_default(text: str) -> tuple[str, str]:
+    """Split the help of an option into its meaning and its default, e.g. `Trials [16].`."""
+    defaults = list[str]()
+    text = " ".join(text.split())
+    while found := _DEFAULT.search(text):
+        text = text[: found.start()].rstrip(".") + "."
+        defaults.insert(0, found[1])
+    names = {"env var": "$", "default": ""}
+    parts = [part.partition(": ") for default in defaults for part in default.split("; ")]
+    known = [f"`{names[key]}{value}`" for key, _, value in parts if key in names]
+    other = [key + colon + value for key, colon, value in parts if key not in names]
+    return text, " or ".join([*known, *(["; ".join(other)] if other else [])])
 
 
 def study_file() -> str:
@@ -93,11 +111,11 @@ def study_file() -> str:
     lines = [
         "# Study file",
         "",
-        "A study file is TOML. Each key can be left out. The same as a JSON schema is",
-        "[study.schema.json](study.schema.json). With it, editors complete and check study files",
-        "(see [`lsmtune schema`](commands.md#schema)).",
+        "A study file is a TOML file. No key of a study file is required. The JSON schema",
+        "[study.schema.json](study.schema.json) describes the same keys. With this schema, editors",
+        "complete and check study files (see [`lsmtune schema`](commands.md#schema)).",
         "",
-        "Relative paths are relative to the folder in which lsmtune runs.",
+        "Relative paths in a study file are relative to the folder in which lsmtune runs.",
         "",
         "## Top level",
         "",
@@ -166,11 +184,12 @@ def workloads() -> str:
     lines = [
         "# Workloads",
         "",
-        "A workload is the operations and data that a trial sends. `--workload NAME`, or a table",
-        "`[workload]` in a study file, selects it. `lsmtune workloads` prints the same list.",
+        "A workload is the operations and data that a trial sends to the engine. You select a",
+        "workload by `--workload NAME`, or by the table `[workload]` in a study file.",
+        "`lsmtune workloads` prints the workloads of this page.",
         "",
-        f"All workloads of RocksDB have these parameters: {_assignments(common)}.",
-        "The [study file](study-file.md#workload) page describes each parameter.",
+        f"All workloads of RocksDB have the following parameters: {_assignments(common)}.",
+        "[Study file](study-file.md#workload) describes each parameter of a workload.",
         "",
     ]
     engines = dict.fromkeys(preset.engine for preset in PRESETS.values())
@@ -197,8 +216,9 @@ def workloads() -> str:
         lines.append(f"| {kind}: {', '.join(names)} | {limits} |")
     lines += [
         "",
-        "A constraint of yours on the same metric replaces the default one. `METRIC <= none`",
-        "removes it. On TiKV, constraints on `get_missing_p99_us` and `write_amp` are left out.",
+        "Your own constraint on a metric replaces the default constraint on this metric. The",
+        "constraint `METRIC <= none` removes the default constraint on a metric. On TiKV, studies",
+        "have no default constraints on `get_missing_p99_us` and `write_amp`.",
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
@@ -221,12 +241,14 @@ def metrics() -> str:
     lines = [
         "# Metrics",
         "",
-        "Each metric can be an objective or have a constraint, except those without a better",
-        "direction. Which metrics a trial has depends on engine and workload.",
-        "`lsmtune trials STUDY --json` lists them.",
-        "[How a trial runs](../explanation/measuring.md#source-of-each-metric) names the sources.",
+        'A metric can be an objective or have a constraint if the column "better" names a better',
+        "direction. Engine and workload decide which metrics a trial has.",
+        "`lsmtune trials STUDY --json` prints the metrics of each trial.",
+        "[How a trial runs](../explanation/measuring.md#source-of-each-metric) names the source of",
+        "each metric.",
         "",
-        "Two objectives combine several metrics. Each is 1 for the baseline, and lower is better:",
+        "Two objectives combine several metrics. The baseline has the value 1 for these two",
+        "objectives, and a lower value is better:",
         "",
     ]
     lines += [
@@ -245,10 +267,11 @@ def optimizers() -> str:
     lines = [
         "# Optimizers",
         "",
-        '`--optimizer NAME`, or `optimizer = "NAME"` in a study file, selects one. Without it,',
-        "`tune` uses `guided` if the simulator knows engine and workload, and `tpe` otherwise.",
-        "[How lsmtune searches](../explanation/searching.md) describes them, and",
-        "[optimizers compared](../measurements/optimizers.md) shows what each found.",
+        "You select an optimizer by `--optimizer NAME`, or by the key `optimizer` of a study file.",
+        "By default, `tune` uses `guided` if the simulator supports engine and workload, and `tpe`",
+        "otherwise. [How lsmtune searches](../explanation/searching.md) describes the optimizers.",
+        "[Optimizers compared](../measurements/optimizers.md) shows how good the configs are that",
+        "each optimizer found.",
         "",
         "| optimizer | summary |",
         "|---|---|",

@@ -196,6 +196,10 @@ _TAG = re.compile(
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?")
 _BOX = re.compile(r"\s*(?:!!!|\?\?\?\+?|===)\s")
 _CODE_INDENT = 4
+_LABEL = re.compile(r"\*\*([^*]+?)(?:[.:]\*\*|\*\*[.:])")
+"""Bold words at the start of a paragraph, e.g. `**Time:** …`."""
+_FENCE = "\ue003"
+"""Mark of a block of code that was removed."""
 
 
 def docs_texts(root: Path) -> Iterator[Text]:
@@ -207,22 +211,36 @@ def docs_texts(root: Path) -> Iterator[Text]:
 
 
 def markdown_texts(source: str, path: str) -> Iterator[Text]:
-    """Yield paragraphs, items, headings and long cells of a Markdown page, without its code."""
-    source = _HIDDEN.sub(lambda found: "\n" * found[0].count("\n"), source)
+    """Yield paragraphs, items, headings and long cells of a Markdown page, without its code.
+
+    The heading of a cell ends with the first cell of the row, that of an item with the sentence
+    that introduces the list and the bold label: a reader sees them next to the text.
+    """
+    source = _HIDDEN.sub(_hidden_lines, source)
     source = _TAG.sub(lambda m: m["code"] or "\n" * m[0].count("\n"), source)
     title = heading = path
     block, first, nested = list[str](), 0, False
+    around, columns, intros = "", list[str](), _Introductions()
 
     def flush() -> Iterator[Text]:
         if block:
-            yield Text(path, first, heading, plain_markdown("\n".join(block)))
+            label = _LABEL.match(source_text := "\n".join(block))
+            own = f" / {plain_markdown(label[1])}" if label else ""
+            text = plain_markdown(source_text)
+            yield Text(path, first, heading + around + own, text)
+            intros.add(text)
         block.clear()
 
     for number, line in enumerate(source.split("\n"), 1):
         indent = len(line) - len(line.lstrip())
         content = re.sub(r"^\s*(?:>\s?)+", "", line)
+        in_table = content.lstrip().startswith("|")
+        columns = columns if in_table else []
         if not content.strip() or re.match(r"\[[^\]]+\]:\s", content):
             yield from flush()
+        elif content.strip() == _FENCE:
+            yield from flush()
+            intros.start_block(indent)
         elif found := re.match(r"(#+)\s+(.*?)\s*#*(?:\s*\{.*\})?$", content):
             yield from flush()
             text = plain_markdown(found[2])
@@ -230,30 +248,85 @@ def markdown_texts(source: str, path: str) -> Iterator[Text]:
             title = shown(text) if len(found[1]) == 1 else title
             heading = title if len(found[1]) == 1 else f"{title} / {shown(text)}"
             nested = False
+            intros.start_block(0)
         elif _BOX.match(content):
             yield from flush()
             nested = True
-        elif content.lstrip().startswith("|"):
+        elif in_table:
             yield from flush()
-            for cell in _cells(content):
-                yield Text(path, number, heading, plain_markdown(cell))
+            intros.start_block(indent)
+            for row, cell in _row(content, columns):
+                yield Text(path, number, heading + row, cell)
         elif not block and indent >= _CODE_INDENT and not nested:
             continue  # an indented block of code
         else:
             if item := _ITEM.match(content):
                 yield from flush()
+                around = intros.start_item(indent, item.end())
                 content, nested = content[item.end() :], True
-            elif not block and indent == 0:
-                nested = False
+            elif not block:
+                around, nested = intros.start_block(indent), nested and indent > 0
             first = first if block else number
             block.append(content.strip())
     yield from flush()
 
 
+class _Introductions:
+    """Sentences that end with a colon and introduce the list that follows."""
+
+    def __init__(self) -> None:
+        self._open, self._indent = list[tuple[int, str]](), 0
+
+    def add(self, text: str) -> None:
+        """Open the last sentence of a text if it introduces a list."""
+        if _ends(text, ":"):
+            self._open.append((self._indent, shown(split_sentences(text)[-1][1])))
+
+    def start_block(self, indent: int) -> str:
+        """Close the introductions that do not reach a paragraph; return the others."""
+        self._open = [opened for opened in self._open if opened[0] < indent]
+        self._indent = indent
+        return self._path()
+
+    def start_item(self, indent: int, inside: int) -> str:
+        """Close the introductions that do not reach an item; return the others.
+
+        `inside` is where the text of the item starts.
+        """
+        self._open = [opened for opened in self._open if opened[0] <= indent]
+        self._indent = inside
+        return self._path()
+
+    def _path(self) -> str:
+        return "".join(f" / {sentence}" for _, sentence in self._open)
+
+
+def _hidden_lines(found: re.Match[str]) -> str:
+    """Return empty lines, the first one marked in place of a block of code."""
+    fence = found["fence"]
+    mark = "" if fence is None else fence.rstrip("`~").replace(">", " ") + _FENCE
+    return mark + "\n" * found[0].count("\n")
+
+
+def _row(line: str, columns: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the heading and the text of each cell; keep the first row as heads of the columns."""
+    cells = [plain_markdown(cell) for cell in _cells(line)]
+    if not columns:
+        columns += [shown(cell) for cell in cells]
+        yield from (("", cell) for cell in cells if cell)
+        return
+    for place, cell in enumerate(cells):
+        head = columns[place] if place < len(columns) else ""
+        row = f"{shown(cells[0])}: {head}" if place else head
+        if cell:
+            yield f" / {row}".removesuffix(": "), cell
+
+
 def _cells(row: str) -> list[str]:
     if re.fullmatch(r"[\s|:-]+", row):
         return []
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row) if cell.strip()]
+    inner = re.sub(r"^\s*\||(?<!\\)\|\s*$", "", row)
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", inner)]
 
 
 def plain_markdown(text: str) -> str:
@@ -692,17 +765,27 @@ _INLINE = {"a", "abbr", "b", "bdi", "cite", "code", "em", "i", "kbd", "label", "
            "img"}  # fmt: skip
 _UNREAD = {"script", "style", "pre", "title", "template"}
 _HEADINGS = {"h1", "h2", "h3"}
+_CONTAINERS = {"article", "details"}
+"""A heading inside one of these ends with it."""
+_LONGEST_ROW_HEAD = 60
+"""A longer first cell of a row is a text of its own, not a name."""
 _INVISIBLE = {0x2060: None, 0xAD: None, 0x200B: None}
 """Characters that only control where a line breaks."""
 _AROUND = {"a": (_LINK, _END_LINK), "code": ("`", "`"), "kbd": ("`", "`"), "samp": ("`", "`")}
 
 
 class _Page(HTMLParser):
-    """Collects the visible text of an HTML page, one text per block element."""
+    """Collects the visible text of an HTML page, one text per block element.
+
+    The first cell of a table's row, and a term of a list of terms, is part of the heading of
+    what follows in the row.
+    """
 
     def __init__(self, path: str) -> None:
         super().__init__(convert_charrefs=True)
         self._path = self._heading = path
+        self._row, self._is_row_head = "", False
+        self._outer = list[str]()
         self._line, self._parts = 1, list[str]()
         self._unread, self.texts = 0, list[Text]()
 
@@ -711,6 +794,10 @@ class _Page(HTMLParser):
             self._unread += 1
         if tag not in _INLINE:
             self.flush()
+            self._is_row_head = tag == "dt" or (tag == "th" and ("scope", "row") in attrs)
+            self._row = "" if self._is_row_head else self._row
+            if tag in _CONTAINERS:
+                self._outer.append(self._heading)
         elif tag in _AROUND:
             self._parts.append(_AROUND[tag][0])
 
@@ -725,7 +812,13 @@ class _Page(HTMLParser):
             heading = self.flush()
             self._heading = heading or self._heading
         elif tag not in _INLINE:
-            self.flush()
+            text = self.flush()
+            if self._is_row_head and tag in ("th", "dt"):
+                self._row = text if len(text) <= _LONGEST_ROW_HEAD else ""
+            elif tag in ("tr", "dl"):
+                self._row = ""
+            elif tag in _CONTAINERS and self._outer:
+                self._heading = self._outer.pop()
         elif tag in _AROUND:
             self._parts.append(_AROUND[tag][1])
 
@@ -739,7 +832,8 @@ class _Page(HTMLParser):
         text = " ".join("".join(self._parts).translate(_INVISIBLE).split())
         self._parts.clear()
         if shown(text):
-            self.texts.append(Text(self._path, self._line, self._heading, text))
+            heading = f"{self._heading} / {self._row}" if self._row else self._heading
+            self.texts.append(Text(self._path, self._line, heading, text))
         return shown(text)
 
 

@@ -101,18 +101,43 @@ Plain.
 | head | meaning |
 |---|---|
 | a cell | This cell is a sentence. |
+
+Two things are needed:
+
+1. The first thing has parts. The parts are:
+   - One part is here.
+
+   A paragraph of the item.
+2. The second thing is here.
+
+Run this:
+```
+code
+```
+
+- **A label.** An item without an introduction.
 """
 
 
 def test_markdown_texts(tool: Any) -> None:
     found = tool.find_sentences(tool.markdown_texts(PAGE, "a.md"), "docs")
+    outer = "Two things are needed:"
     assert [(s.line, s.heading, s.shown) for s in found] == [
         (3, "Title", "Two lines that are one sentence."),
         (4, "Title", "A second one."),
         (13, "Title / Part", "An item ends here."),
         (14, "Title / Part", "It goes on."),
         (16, "Title / Part", "indented = continuation of the item."),
-        (24, "Title / Part", "This cell is a sentence."),
+        (24, "Title / Part / a cell: meaning", "This cell is a sentence."),
+        (26, "Title / Part", "Two things are needed:"),
+        (28, f"Title / Part / {outer}", "The first thing has parts."),
+        (28, f"Title / Part / {outer}", "The parts are:"),
+        (29, f"Title / Part / {outer} / The parts are:", "One part is here."),
+        (31, f"Title / Part / {outer}", "A paragraph of the item."),
+        (32, f"Title / Part / {outer}", "The second thing is here."),
+        (34, "Title / Part", "Run this:"),
+        (39, "Title / Part / A label", "A label."),
+        (39, "Title / Part / A label", "An item without an introduction."),
     ]
 
 
@@ -162,6 +187,7 @@ def test_html_texts(tool: Any) -> None:
         "<p>A <b>bold</b> one\nis <code>x; y</code>"
         ".</p>\n<h4>Not above</h4><div>Cells:<span> inline</span><p>Own text.</p></div>"
         '<script type="application/json">{"a": "b."}</script><h2>Next</h2><td>1.5\u2060 s</td>'
+        '<tr><th scope="row"><code>knob</code></th><td>Its effect.</td></tr><p>After.</p>'
     )
     assert [(t.line, t.heading, t.text) for t in tool.html_texts(page, "a.html")] == [
         (1, "a.html", "Top"),
@@ -171,6 +197,9 @@ def test_html_texts(tool: Any) -> None:
         (3, "Top", "Own text."),
         (3, "Top", "Next"),
         (3, "Next", "1.5 s"),
+        (3, "Next", "`knob`"),
+        (3, "Next / `knob`", "Its effect."),
+        (3, "Next", "After."),
     ]
 
 

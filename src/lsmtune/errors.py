@@ -5,7 +5,8 @@ A `UserError` is printed as one sentence and ends the program with exit code 2. 
 and keeps its traceback.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 _MAX_LISTED = 24
@@ -41,3 +42,26 @@ def unknown_word(kind: str, word: object, allowed: Iterable[str], see: str = "")
         others = get_close_matches(str(word), names, n=_SIMILAR, cutoff=0.5)[1:]
         return text + (f" Also similar: {', '.join(others)}" if others else "")
     return f"{text} {'Available' if near else 'available'}: {', '.join(names)}"
+
+
+def with_places(problems: Sequence[str], where: str, flags: Mapping[str, str]) -> str:
+    """Return the problems with settings as one message; each starts with its flag, or with `where`.
+
+    A problem starts with the key of a setting. `flags` has the flag of each key that the command
+    line gave.
+    """
+    named = [_with_flag(problem, flags) for problem in problems]
+    parts = [text for text, problem in zip(named, problems, strict=True) if text != problem]
+    if rest := [problem for text, problem in zip(named, problems, strict=True) if text == problem]:
+        parts.append(f"{where}: {'; '.join(rest)}")
+    return "; ".join(parts)
+
+
+def _with_flag(problem: str, flags: Mapping[str, str]) -> str:
+    """Return the problem with the flag instead of the key at its start, if a flag gave the key."""
+    for key, flag in flags.items():
+        for name in (key, flag.removeprefix("--").replace("-", "_")):
+            found = re.match(rf"{re.escape(name)}(?:\.\d+)?( = |(?=[: ]))", problem)
+            if found is not None:
+                return flag + (" " if found[1] else "") + problem[found.end() :]
+    return problem

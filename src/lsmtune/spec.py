@@ -7,19 +7,20 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isclose
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from lsmtune.errors import UserError
+from lsmtune.errors import UserError, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config, Knob, Settings
+from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.objective import Objective, limits_of, parse_objective
 from lsmtune.tables import Cluster, Online, Screen, problem_text, suited_knobs
 from lsmtune.trials import Base, Protocol
@@ -191,6 +192,8 @@ class StudySpec(BaseModel):
     def _texts_can_be_read(self) -> Self:
         for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
             getattr(self, text)  # raises UserError if it is wrong
+        if self.memory is not None:
+            parse_size(self.memory, "memory")
         if self.engine not in (runs_on := self.workload.preset.engines):
             raise UserError(
                 f"engine: {self.engine!r} cannot run the workload {self.workload.name}; "
@@ -329,10 +332,23 @@ class StudySpec(BaseModel):
         Values equal to the baseline stay equal to it, to the byte. The memory limit of that scale
         applies, by default the memory of the baseline.
         """
+        space = self.space(ground, scale)
+        return without_load(space.settings(space.legalise(self._grown(ground, config, scale))))
+
+    def fitted_at(self, ground: Ground, config: Config, scale: Fraction) -> tuple[str, ...]:
+        """Return the names of options whose values at another scale are not the scaled ones.
+
+        They change to keep the memory limit of that scale, or a rule between options.
+        """
+        space, grown = self.space(ground, scale), self._grown(ground, config, scale)
+        plain, legal = space.canonical(grown), space.legalise(grown)
+        return tuple(name for name in legal if not _nearly(legal[name], plain[name]))
+
+    def _grown(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
         space, here = self.space(ground, scale), self.space(ground).default()
         grown = self._catalogue(ground).scaled(config, float(scale / self.scale_value))
         kept = {name: space.base[name] for name in config if config[name] == here[name]}
-        return without_load(space.settings(space.legalise({**grown, **kept})))
+        return {**grown, **kept}
 
     def _catalogue(self, ground: Ground) -> Catalogue:
         """Return the knobs that the baseline has, adapted to this study."""
@@ -347,6 +363,13 @@ class StudySpec(BaseModel):
         return knob.around(base[knob.name]) if own else knob
 
 
+def _nearly(value: Value, other: Value) -> bool:
+    """Return True for equal values, and for numbers that differ by less than 1 %."""
+    if isinstance(value, str) or isinstance(other, str):
+        return value == other
+    return isclose(value, other, rel_tol=0.01)
+
+
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
     """Return the knobs of the engine, with all column families of the workload."""
     return load_catalogue(engine).with_families(load.column_families)
@@ -357,14 +380,20 @@ def without_load(settings: Settings) -> Settings:
     return {name: value for name, value in settings.items() if name not in _LOAD}
 
 
-def make_spec(given: Mapping[str, Any], where: str) -> StudySpec:
-    """Return the checked settings; UserError with place, key, value and what is allowed."""
+def make_spec(
+    given: Mapping[str, Any], where: str, flags: Mapping[str, str] | None = None
+) -> StudySpec:
+    """Return the checked settings; UserError with place, key, value and what is allowed.
+
+    `flags` has the flag of each key that the command line gave; a message about the key names it.
+    """
     try:
         return StudySpec.model_validate(given)
     except ValidationError as error:
-        raise UserError(f"{where}: {_in_words(error)}") from None
+        problems = _in_words(error)
     except UserError as error:
-        raise UserError(f"{where}: {error}") from None
+        problems = [str(error)]
+    raise UserError(with_places(problems, where, flags or {}))
 
 
 def read_study_file(path: Path) -> dict[str, Any]:
@@ -377,9 +406,9 @@ def read_study_file(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: not a TOML file: {error}") from error
 
 
-def _in_words(error: ValidationError) -> str:
+def _in_words(error: ValidationError) -> list[str]:
     problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
-    return "; ".join(problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems)
+    return [problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems]
 
 
 def _endless() -> str:

@@ -78,7 +78,7 @@ def test_a_dump_from_the_beginning_is_not_taken_for_the_whole() -> None:
     assert log.totals.stall_s is None
     assert log.totals.write_amp_from == "events"
     assert log.tickers == {}
-    assert any("not used" in fault for fault in log.incomplete)
+    assert any("does not use the dump" in fault for fault in log.incomplete)
     assert all(level.size_bytes is None for level in log.levels)
 
 

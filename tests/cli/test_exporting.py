@@ -78,7 +78,7 @@ def test_notes_of_a_file_name_the_trial_and_who_picked_it(home: Home) -> None:
             notes = comments(exported(home, view, form, None, back=False))
             assert f"trial {number}" in notes[0]
             assert ("picked" in notes[0]) is view.picked
-            assert any("Not verified" in note for note in notes)
+            assert any("not verified" in note for note in notes)
             assert any("UNVERIFIED" in note for note in notes)
             assert all(note.isascii() for note in notes)
 

@@ -117,8 +117,8 @@ def test_top_knobs_that_cannot_be_told_are_refused(
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
-        (["--design", "grid"], "screen.design"),
-        (["--runs", "1"], "screen.runs"),
+        (["--design", "grid"], "--design"),
+        (["--runs", "1"], "--runs 1"),
         (["--batch", "x.jsonl", "--num", "5000"], "workload: not allowed with --batch"),
         (["--batch", "x.jsonl"], "batch x.jsonl"),
     ],

@@ -37,7 +37,7 @@ def test_every_trial_has_its_place() -> None:
 def test_a_trial_far_off_is_left_out_and_said_so() -> None:
     record = front_of()
     assert 15 not in {point.number for point in record.points}
-    assert "1 much worse" in record.see
+    assert "leaves out 1 trial" in record.see
 
 
 def test_a_pick_tells_its_gains_its_options_and_how_to_get_them() -> None:

@@ -4,8 +4,8 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import isinf
+from dataclasses import dataclass, replace
+from math import ceil, floor, isinf, log10
 from statistics import median
 from typing import Literal
 
@@ -15,6 +15,7 @@ from lsmtune.analysis.study_view import Change, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Limit, Metrics, median_metrics, parse_limit
 from lsmtune.stats import Interval
+from lsmtune.units import GIB, KIB, MIB
 from lsmtune.verdict import UNKNOWN, LimitCheck, Side, Verdict, side_of
 
 Status = Literal[
@@ -44,6 +45,16 @@ class Constraint:
     state: State
     value: float | None
     why: str | None = None
+
+    def relaxed(self) -> str:
+        """Return a constraint, as text of --limit, that the measured value keeps."""
+        if self.value is None:
+            return f"{self.limit.metric} <= none"
+        is_size = METRICS[self.limit.metric].unit == "bytes" and not self.limit.times_base
+        value = self.value
+        factor = next((f for f in (GIB, MIB, KIB) if value >= f), 1) if is_size else 1
+        bound = _outward(value / factor, self.limit) * factor
+        return str(replace(self.limit, bound=float(round(bound) if is_size else bound)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,10 +314,23 @@ def _checked(check: LimitCheck) -> Constraint:
 
 def _constraint(limit: Limit, use: float) -> Constraint:
     if isinf(use):
-        return Constraint(limit, "unknown", None, f"{limit.metric} was not measured")
+        return Constraint(limit, "unknown", None, _missing(limit))
     bound = max(limit.bound, _TINY)
     value = bound * use if limit.relation == "<=" else bound / use
     return Constraint(limit, "kept" if use <= 1 else "broken", value)
+
+
+def _outward(value: float, limit: Limit) -> float:
+    """Return the value with two digits, rounded to the side that is allowed more."""
+    step = 10.0 ** (floor(log10(max(value, _TINY))) - 1)
+    digits = ceil(value / step) if limit.relation == "<=" else floor(value / step)
+    return float(f"{digits * step:.12g}")
+
+
+def _missing(limit: Limit) -> str:
+    """Return why a constraint cannot be checked: a run lacks its metric."""
+    runs = "the trial or of the baseline" if limit.times_base else "the trial"
+    return f"the runs of {runs} have no value of the metric {limit.metric}"
 
 
 def _failed(

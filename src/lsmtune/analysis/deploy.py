@@ -19,10 +19,19 @@ FILES = {
 
 
 def export_command(
-    study: str, engine: str, *, trial: int | None = None, back: bool = False, to_file: bool = True
+    study: str,
+    engine: str,
+    *,
+    form: str | None = None,
+    trial: int | None = None,
+    back: bool = False,
+    to_file: bool = True,
 ) -> str:
-    """Return the command that writes the file to deploy, or with `back` the one to undo it."""
-    form = FORMATS[engine][0]
+    """Return the command that writes the file to deploy, or with `back` the one to undo it.
+
+    `form` is another format than the one to deploy.
+    """
+    form = form or FORMATS[engine][0]
     picked = "" if trial is None else f" --trial {trial}"
     output = f" -o {FILES[form]}{'.back' if back else ''}" if to_file else ""
     way = " --back" if back else ""

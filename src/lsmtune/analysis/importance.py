@@ -157,8 +157,11 @@ class Runs:
     def outcome(self, metric: str) -> Floats:
         """Return the metric of each first run; UserError if a run lacks it."""
         if any(metric not in line.metrics for line in self.first):
-            known = ", ".join(sorted(self.first[0].metrics))
-            raise UserError(f"metric {metric!r}: missing in some runs; available: {known}")
+            shared = set.intersection(*(set(line.metrics) for line in self.first))
+            raise UserError(
+                f"metric {metric!r}: at least one run has no value of this metric; use a metric "
+                f"that every run has: {', '.join(sorted(shared)) or 'none'}"
+            )
         return np.array([line.metrics[metric] for line in self.first])
 
     def noise(self, metric: str) -> Noise | None:
@@ -182,13 +185,16 @@ def runs_of(
     first = tuple(group[0] for group in groups.values())
     if len(first) < fewest:
         raise UserError(
-            f"importance: {len(first)} measured configs are too few; at least {fewest} are needed. "
-            "`lsmtune screen` measures more"
+            f"importance: the ranking needs at least {fewest} measured configs, and the runs have "
+            f"{len(first)}; measure more configs with `lsmtune screen`"
         )
     load = [f for name in LOAD_FACTORS if (f := _load_factor(name, first)) is not None]
     knobs = [f for knob in catalogue.knobs if (f := _knob_factor(knob, first)) is not None]
     if not knobs:
-        raise UserError("importance: no knob differs between the runs; vary at least one")
+        raise UserError(
+            "importance: every knob has the same value in all runs; measure different values with "
+            "`lsmtune screen`"
+        )
     names = tuple(factor.name for factor in load)
     design = Design((*knobs, *load))
     runs = tuple(map(tuple, groups.values()))

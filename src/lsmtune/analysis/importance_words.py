@@ -37,12 +37,12 @@ def reason_text(importance: Importance) -> str:
     if not good:
         return (
             f"Held-out R², the accuracy of the predictions, is {_r2s(weak)}. If held-out R² is "
-            f"below {MIN_R2}, the order of the knobs is chance. Measure more configs with "
+            f"below {MIN_R2}, the order of the knobs is only chance. Measure more configs with "
             "`lsmtune screen`."
         )
     text = "Predictions of the metrics are worse without the most important knobs."
     if not importance.headline_knobs():
-        text = "The models predict the metrics without any of the knobs."
+        text = "The models need no single knob to predict the metrics."
     text += f" With all knobs, held-out R² (the accuracy of the predictions) is {_r2s(good)}."
     if weak:
         text += (
@@ -79,7 +79,7 @@ def metric_headline(metric: MetricImportance) -> str:
 def effect_text(metric: str, knob: KnobImportance) -> str:
     """Return where the metric is lowest and highest if only this knob changes."""
     if not knob.effect:
-        return "it did not vary"
+        return "every run has the same value of the knob"
     least = min(knob.effect, key=lambda group: group.modelled)
     most = max(knob.effect, key=lambda group: group.modelled)
     more = (most.modelled / least.modelled - 1) * 100 if least.modelled > 0 else 0.0
@@ -115,11 +115,14 @@ def verdict_text(knob: KnobImportance) -> str:
         return "matters"
     if knob.is_seen:
         return (
-            "matters together with others: the model needs it, the analysis of variance finds no "
-            f"effect of it alone (p = {knob.multi_p:.2g})"
+            "matters together with other knobs: the model needs this knob, but the analysis of "
+            "variance finds no "
+            f"effect of the knob alone (p = {knob.multi_p:.2g})"
         )
     if knob.is_significant:
-        return f"small: real (p = {knob.multi_p:.1g}), but below {100 * NOTABLE:.0f} % of R²"
+        return (
+            f"small effect: proven (p = {knob.multi_p:.1g}), but below {100 * NOTABLE:.0f} % of R²"
+        )
     if knob.anova_p < SIGNIFICANT:
         return (
             f"no effect shown: significant when tested alone (p = {knob.anova_p:.2g}), not among "
@@ -164,11 +167,12 @@ def accuracy_text(metric: MetricImportance) -> str:
         top = metric.noise.ceiling
         limit = (
             f"The noise between runs of the same config is {100 * metric.noise.relative:.1f} %. "
-            f"With this noise, held-out R² can be at most {_two(top.median)} (95 % interval "
-            f"{_two(top.low)} to {_two(top.high)})."
+            f"With a noise of {100 * metric.noise.relative:.1f} %, the held-out R² of any model "
+            f"can be at most {_two(top.median)} (95 % interval {_two(top.low)} to "
+            f"{_two(top.high)})."
         )
     return (
-        f"The model “{metric.model}” has a held-out R² of {_two(r2.median)}, from "
-        f"{_two(r2.low)} to {_two(r2.high)} in cross-validation. A random forest has a "
-        f"held-out R² of {_two(forest.median)}. {limit}"
+        f"The selected model “{metric.model}” has a held-out R² of {_two(r2.median)}, from "
+        f"{_two(r2.low)} to {_two(r2.high)} in cross-validation. For comparison, a random forest "
+        f"predicts the metric with a held-out R² of {_two(forest.median)}. {limit}"
     )

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import inf
 
+from lsmtune.analysis.continuing import continue_command
+from lsmtune.analysis.ground import ground_of
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.errors import UserError
 from lsmtune.knobs.constraints import memory_bytes
@@ -52,6 +55,14 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     elif trial is not None:
         best = _picked(candidates(stored, objective), trial, name)
     number = best.trial.number if best else None
+    best_trial = None if number is None else _with_deployed(spec, study.base, views[number])
+    is_interrupted = (
+        study.ended is None
+        and no_search is None
+        and spec.online is None
+        and not verifications
+        and sum(trial.role is Role.TRIAL for trial in stored) < spec.trials
+    )
     return StudyView(
         name=study.name,
         engine=spec.engine,
@@ -69,7 +80,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         base=_representative(base_runs, base_metrics(stored), objective),
         base_runs=tuple(run.result.metrics for run in base_runs),
         best=best.trial.result.measurement if best else None,
-        best_trial=None if number is None else views[number],
+        best_trial=best_trial,
         best_metrics=best.metrics if best else {},
         verifications=_verifications(
             stored, [v for v in verifications if v.best_trial == number], objective
@@ -81,6 +92,8 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         picked=trial is not None,
         no_search=no_search,
         ended=study.ended,
+        continuing=continue_command(spec) if is_interrupted else None,
+        is_interrupted=is_interrupted,
     )
 
 
@@ -145,6 +158,20 @@ def _changes(knobs: dict[str, Knob], base: Config, config: Config) -> tuple[Chan
     return tuple(Change(knobs[name], base[name], value) for name, value in differing.items())
 
 
+def _with_deployed(spec: StudySpec, base: Base | None, trial: TrialView) -> TrialView:
+    """Return the trial with the values that an exported file contains."""
+    if base is None:
+        return trial
+    ground, config, full_size = ground_of(spec, base), Config(trial.config), Fraction(1)
+    settings = spec.settings_at(ground, config, full_size)
+    fitted = spec.fitted_at(ground, config, full_size)
+    changes = (
+        replace(change, deployed=settings.get(change.knob.name), fitted=change.knob.name in fitted)
+        for change in trial.changes
+    )
+    return replace(trial, changes=tuple(changes))
+
+
 def _front(
     views: dict[int, TrialView], stored: Sequence[StoredTrial], objective: Objective
 ) -> tuple[TrialView, ...]:
@@ -198,9 +225,9 @@ def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     if base is None:
         return (own, *cache)
     count = len(base.left_out)
-    options = "option is" if count == 1 else "options are"
+    options = "1 option" if count == 1 else f"{count} options"
     left_out = (
-        (f"{count} {options} left out: `lsmtune tune --verbose --dry-run` lists them",)
+        (f"lsmtune leaves out {options} of the file; see `lsmtune tune --verbose --dry-run`",)
         if count
         else ()
     )

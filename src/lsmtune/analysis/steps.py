@@ -7,6 +7,7 @@ from typing import Literal
 
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.study_view import StudyView
+from lsmtune.units import parse_scale
 
 StepKind = Literal[
     "verify", "verify_full_size", "verify_other", "deploy", "run_for_real", "search_more",
@@ -29,7 +30,17 @@ def next_steps(
 
     `failed`: a constraint was not kept. `other`: another trial that is worth verifying.
     """
-    return tuple(_steps(view, status, failed=failed, other=other))
+    more = view.is_interrupted or status == "not measured"
+    start = (Step("start", view.continuing),) if more else ()
+    if status == "not measured":
+        return start
+    return (*start, *_steps(view, status, failed=failed, other=other))
+
+
+def _full_size(view: StudyView) -> str:
+    """Return the flags of a verification whose data is as large as the full-size tree needs."""
+    records = round(view.workload.num / parse_scale(view.scale, "scale"))
+    return f" --scale 1 --num {records}"
 
 
 def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> Iterator[Step]:
@@ -37,9 +48,7 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
     best = view.best_trial
     picked = best.number if view.picked and best else None
     flag = "" if picked is None else f" --trial {picked}"
-    if status == "not measured":
-        yield Step("start")
-    elif status == "no search":
+    if status == "no search":
         if view.no_search == "screening":
             yield Step("read_screening", f"lsmtune importance {study}")
         else:
@@ -50,7 +59,7 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
         if view.is_simulated:
             yield Step("run_for_real")
         elif view.unverified_at_full_scale:
-            yield Step("verify_full_size", f"lsmtune verify {study}{flag} --scale 1")
+            yield Step("verify_full_size", f"lsmtune verify {study}{flag}{_full_size(view)}")
         yield Step("deploy", export_command(view.name, view.engine, trial=picked))
     else:
         yield Step("keep_baseline")

@@ -14,11 +14,18 @@ from lsmtune.workloads import Workload
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A knob whose value differs between baseline and winner."""
+    """A knob whose value differs between baseline and winner.
+
+    `deployed` is the value in the exported file, for a full-size tree. It is None where it is not
+    known. `fitted`: it is not the scaled value, because the full-size tree must keep its memory
+    limit and the rules between options.
+    """
 
     knob: Knob
     base: Value
     best: Value
+    deployed: Value | None = None
+    fitted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,8 @@ class StudyView:
     `verifications` are those of `best`: the newest of each scale, newest first. `front` has the
     Pareto-optimal trials of several objectives, with medians. `trials` are in the order of their
     end and include baseline, repeat and verification runs. `ended` says why the search has ended;
-    it is None before.
+    it is None before. `continuing` is the command that continues the search; None if the search
+    has ended, or if the command needs the study file.
     """
 
     name: str
@@ -104,6 +112,8 @@ class StudyView:
     base_facts: tuple[str, ...] = ()
     no_search: str | None = None
     ended: str | None = None
+    continuing: str | None = None
+    is_interrupted: bool = False
 
     @property
     def verification(self) -> VerificationView | None:

@@ -119,7 +119,10 @@ def _metric(
     told = [run for run in runs if metric in run.metrics]
     base = [run for run in told if run.cell is None]
     if not base:
-        raise UserError(f"sweep: no run of the baseline has the metric {metric}")
+        raise UserError(
+            f"sweep: no run of the baseline has a value of the metric {metric}; set `metrics` in "
+            "the table [sweep] to other metrics"
+        )
     by_cell: dict[tuple[int, ...], list[SweptRun]] = {}
     for run in told:
         if run.cell is not None:
@@ -179,11 +182,13 @@ def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list
         asked = experiment.values(cell, catalogue)
         for name, value in asked.items():
             if config[name] != value:
-                warnings.append(f"the engine changes {name} = {value} to {config[name]}")
+                warnings.append(
+                    f"the engine changes the value of {name} from {value} to {config[name]}"
+                )
         if config in same:
             warnings.append(
-                f"the cells {_cell(experiment, catalogue, same[config])} and "
-                f"{_cell(experiment, catalogue, cell)} are the same config for the engine"
+                f"the engine runs the cells {_cell(experiment, catalogue, same[config])} and "
+                f"{_cell(experiment, catalogue, cell)} with the same config"
             )
         same.setdefault(config, cell)
     for failed, reason in dict(outcome.failures).items():

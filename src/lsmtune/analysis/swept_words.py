@@ -16,7 +16,7 @@ _SURE_TO = 0.001
 def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
     """Yield one sentence per factor, the strongest first; then the interactions."""
     if metric.fit is None:
-        yield f"too few runs have {metric.metric} to show the effect of a factor"
+        yield f"too few runs have a value of {metric.metric} to show the effect of a factor"
         return
     effects = zip(swept.factors.items(), metric.fit.factors, strict=True)
     relative = metric.fit.relative
@@ -26,8 +26,8 @@ def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
     for pair in metric.fit.pairs:
         if pair.p < SURE_P:
             yield (
-                f"{names[pair.first]} and {names[pair.second]} interact on {metric.metric}: the "
-                f"effect of one depends on the other, {_share(pair.eta_squared)}, "
+                f"the effect of {names[pair.first]} on {metric.metric} depends on the level of "
+                f"{names[pair.second]}, {_share(pair.eta_squared)}, "
                 f"{probability(pair.p)}"
             )
 

@@ -2,7 +2,7 @@
 
 from lsmtune.trials import Base
 
-_SEE = "`lsmtune tune --verbose` lists them"
+_SEE = "see `lsmtune tune --verbose`"
 
 
 def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
@@ -12,8 +12,7 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     """
     lines = list(base.notes)
     if count := len(base.left_out):
-        what = "1 option of the file is" if count == 1 else f"{count} options of the file are"
-        end = ":" if verbose else f"; {_SEE}" if count > 1 else f"; {_SEE.replace('them', 'it')}"
-        lines.append(f"{what} left out{end}")
+        what = "1 option" if count == 1 else f"{count} options"
+        lines.append(f"lsmtune leaves out {what} of the file{':' if verbose else f'; {_SEE}'}")
         lines += [f"  {option}" for option in base.left_out] if verbose else []
     return lines

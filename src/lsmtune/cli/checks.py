@@ -20,6 +20,7 @@ from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes
+from lsmtune.system.launch import INSTALL_DB_BENCH
 from lsmtune.system.workdir import workdir
 from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName
@@ -98,10 +99,11 @@ def _db_bench(program: str) -> Check:
         with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
             facts = RocksDB(program).describe(directory)
     except LsmtuneError as error:
-        fix = "install RocksDB's tools (Debian: apt-get install rocksdb-tools) or use --db-bench"
-        return Check("db_bench", False, str(error), fix)
+        detail = str(error).removesuffix(f"; {INSTALL_DB_BENCH}")
+        return Check("db_bench", False, detail, INSTALL_DB_BENCH)
     slow = (
-        "this build has assertions on and is slow: compare ratios, not times"
+        "this build of db_bench has assertions, which make db_bench slow: compare ratios, not "
+        "absolute times"
         if facts.assertions_enabled
         else None
     )
@@ -114,7 +116,10 @@ def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
         with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
             facts = make_engine(engine, PROGRAMS[engine]).describe(directory)
     except LsmtuneError as error:
-        fix = f"only needed to {use}; `make {target}` installs it"
+        fix = (
+            f"lsmtune needs {name} only to {use}: if you do not {use}, nothing is missing; "
+            f"`make {target}` installs {name}"
+        )
         return Check(name, True, f"{_ABSENT}: {error}", fix)
     return Check(name, True, facts.version)
 
@@ -123,7 +128,11 @@ def _go_ycsb() -> Check:
     """The program that runs workloads on TiKV; the server itself belongs to the user."""
     program = shutil.which(PROGRAMS["tikv"])
     if program is None:
-        return Check("go-ycsb", True, f"{_ABSENT}: not on PATH", "only needed to tune TiKV")
+        fix = (
+            "lsmtune needs go-ycsb only to tune TiKV: if you do not tune TiKV, nothing is missing; "
+            "to tune TiKV, put go-ycsb on the PATH"
+        )
+        return Check("go-ycsb", True, f"{_ABSENT}: not on PATH", fix)
     return Check("go-ycsb", True, program)
 
 
@@ -132,16 +141,30 @@ def _disk(home: Path) -> Check:
     while not place.exists():
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK):
-        return Check("home", False, f"{place} is not writable", "use another --home")
+        return Check(
+            "home", False, f"lsmtune cannot write to {place}", "name a writable folder with --home"
+        )
     free = free_bytes(place)
-    fix = None if free >= _LEAST_FREE_BYTES else "free some space or use another --home"
+    fix = (
+        None
+        if free >= _LEAST_FREE_BYTES
+        else (
+            f"lsmtune needs {format_bytes(_LEAST_FREE_BYTES)}: free some space, or name a "
+            "folder on "
+            "another disk with --home"
+        )
+    )
     return Check("home", fix is None, f"{format_bytes(free)} free in {place}", fix)
 
 
 def _open_files() -> Check:
     limit = describe_host().max_open_files
-    fix = None if limit >= _LEAST_OPEN_FILES else f"raise the limit: ulimit -n {_LEAST_OPEN_FILES}"
-    return Check("open files", fix is None, f"at most {limit} per process", fix)
+    fix = (
+        None
+        if limit >= _LEAST_OPEN_FILES
+        else f"raise the limit with `ulimit -n {_LEAST_OPEN_FILES}`"
+    )
+    return Check("open files", fix is None, f"a process may open at most {limit} files", fix)
 
 
 def _quiet() -> Check:
@@ -149,6 +172,8 @@ def _quiet() -> Check:
     time.sleep(_QUIET_S)
     others = meter.stop().others_cpu_percent(0.0)
     fix = (
-        "stop other programs; otherwise trials are repeated" if others > DISTURBED_PERCENT else None
+        "stop other programs: lsmtune repeats a trial that other programs disturb"
+        if others > DISTURBED_PERCENT
+        else None
     )
     return Check("quiet machine", True, f"other programs use {others:.0f} % of the CPU", fix)

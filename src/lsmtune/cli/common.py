@@ -5,6 +5,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ Home = Annotated[
     typer.Option(
         "--home",
         envvar="LSMTUNE_HOME",
-        help="Folder of the studies and their files.",
+        help="Folder that contains the studies and the files of the studies.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -23,11 +24,13 @@ StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the stu
 Program = Annotated[
     str | None,
     typer.Option(
-        "--db-bench", envvar="LSMTUNE_DB_BENCH", help="Path or name of db_bench [db_bench]."
+        "--db-bench",
+        envvar="LSMTUNE_DB_BENCH",
+        help="Path of the program db_bench, or its name on PATH [db_bench].",
     ),
 ]
 Workload = Annotated[str | None, typer.Option(help="Workload of the trials [fillrandom].")]
-Records = Annotated[int | None, typer.Option(help="Records of the workload [1000000].")]
+Records = Annotated[int | None, typer.Option(help="Number of records in the workload [1000000].")]
 Scale = Annotated[
     str | None,
     typer.Option(
@@ -39,7 +42,7 @@ EngineFlag = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="Engine: rocksdb, myrocks, embedded, tikv or simulated [that of the workload].",
+        help="Engine: rocksdb, myrocks, embedded, tikv or simulated [the engine of the workload].",
     ),
 ]
 Page = Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")]
@@ -77,6 +80,36 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
+def write_output(path: Path, text: str, what: str) -> None:
+    """Write a file that the user names, and say so; keep an older file of this name beside it."""
+    from lsmtune.errors import UserError
+
+    older = _other_text(path, text)
+    if older:
+        kept = _free_name(path)
+        try:
+            path.rename(kept)
+        except OSError as error:
+            raise UserError(f"{path}: the file cannot be renamed: {error.strerror}") from error
+        say(f"kept: {kept} (the older {path.name})")
+    write_file(path, text, what)
+    say(f"written: {path}")
+
+
+def _other_text(path: Path, text: str) -> bool:
+    """Return True if the file exists and does not already contain the text."""
+    try:
+        return path.is_file() and path.read_bytes() != text.encode()
+    except OSError:
+        return True  # it exists, and what it contains is unknown
+
+
+def _free_name(path: Path) -> Path:
+    """Return the first of FILE.old, FILE.old-2, FILE.old-3 … that does not exist."""
+    names = (f"{path.name}.old{'' if at == 1 else f'-{at}'}" for at in count(1))
+    return next(other for name in names if not (other := path.with_name(name)).exists())
+
+
 def write_file(path: Path, text: str, what: str) -> None:
     """Write a file whole or not at all; UserError names it when that fails."""
     from lsmtune.errors import UserError
@@ -87,4 +120,6 @@ def write_file(path: Path, text: str, what: str) -> None:
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
-        raise UserError(f"{path}: the {what} file cannot be written: {error.strerror}") from error
+        raise UserError(
+            f"{path}: lsmtune cannot write the {what} file: {error.strerror}"
+        ) from error

@@ -14,16 +14,23 @@ Optimizers = Annotated[
 ]
 Real = Annotated[
     bool,
-    typer.Option("--real", help="Run on the engine instead of a model of measured runs."),
+    typer.Option("--real", help="Run the searches on the engine, not on a model of measured runs."),
 ]
 
 Target = Annotated[
     float | None,
-    typer.Option(help="Objective to reach, as a ratio to the baseline [set by --reference]."),
+    typer.Option(
+        help="Objective to reach, as a ratio to the baseline [the median result of --reference]."
+    ),
 ]
 Reference = Annotated[
     str | None,
-    typer.Option(help="Optimizer whose median result is the target [the worst one]."),
+    typer.Option(
+        help="Optimizer whose median result is the target [the optimizer with the worst result]."
+    ),
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
 ]
 
 
@@ -32,36 +39,34 @@ def compare(
     real: Real = False,
     study_file: Annotated[
         Path | None,
-        typer.Option("--study-file", help="With --real: study file for all searches."),
+        typer.Option("--study-file", help="With --real: study file that all searches use."),
     ] = None,
     workload: Annotated[
         str | None, typer.Option(help="With --real: the workload [fillrandom].")
     ] = None,
     num: Annotated[
-        int | None, typer.Option(help="With --real: records of the workload [1000000].")
+        int | None, typer.Option(help="With --real: number of records in the workload [1000000].")
     ] = None,
     knobs: Knobs = None,
     objective: Objectives = None,
     limit: Limits = None,
     trials: Annotated[
-        int | None, typer.Option(help="Trials per search [100; with --real 24].")
+        int | None, typer.Option(help="Number of trials per search [100; with --real 24].")
     ] = None,
     repeats: Annotated[
-        int | None, typer.Option(help="Searches per optimizer [20; with --real 3].")
+        int | None, typer.Option(help="Number of searches per optimizer [20; with --real 3].")
     ] = None,
     target: Target = None,
     reference: Reference = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the first search, >= 1 [1].")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file to write [in --home].")
-    ] = None,
+    output: Output = None,
     program: Program = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
     """Compare optimizers by their results after equal numbers of trials.
 
-    After an interruption, the same command continues.
+    After an interruption, the same command continues the comparison.
     """
     from lsmtune.cli import comparing, tuning
     from lsmtune.spec import make_spec
@@ -78,7 +83,8 @@ def compare(
         real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
                      "db-bench": program}  # fmt: skip
         comparing.check_on_model([name for name, value in real_only.items() if value is not None])
-    spec = make_spec(given, str(study_file or "command line"))
+    place = str(study_file or "lsmtune compare")
+    spec = make_spec(given, place, tuning.flag_names(flags, workload, num))
     asked = comparing.Asked(
         tuple(optimizers), spec, repeats or (3 if real else 20), target, reference, real
     )

@@ -58,7 +58,7 @@ def run(
         if asked.real:
             finished = list(_shown(curves, asked, tell))
         else:
-            with working("searching on the model of measured runs", delay_s=0) as show:
+            with working("running the searches on the model of measured runs", delay_s=0) as show:
                 finished = list(_shown(curves, asked, show))
         found = outcome(finished, asked.spec.trials, asked.target, asked.reference)
         page = output or results / f"{name}.html"
@@ -69,7 +69,9 @@ def run(
 def check_on_model(flags: Sequence[str]) -> None:
     """Raise UserError for flags that the model of measured runs does not use."""
     if flags:
-        raise UserError(f"--{flags[0]}: allowed only with --real")
+        raise UserError(
+            f"--{flags[0]}: allowed only with --real; add --real, or leave out --{flags[0]}"
+        )
 
 
 def _check(asked: Asked) -> None:
@@ -96,7 +98,7 @@ def _shown(curves: Iterator[Curve], asked: Asked, tell: Callable[[str], None]) -
     for number, curve in enumerate(curves, start=1):
         tell(
             f"search {number} of {total}: {curve.optimizer}, seed {curve.seed}: "
-            f"{curve.costs[-1]:.3f} of the baseline"
+            f"best objective {curve.costs[-1]:.3f} of the baseline"
         )
         yield curve
 
@@ -106,9 +108,9 @@ def lines(found: Outcome, *, simulated: bool) -> list[str]:
     first = found.standings[0]
     marks = [*first.best_at]
     heading = (
-        f"Objective of the best config after N trials, as a ratio to the baseline: median of "
-        f"{first.repeats} searches (95 % interval). Below 1 is a gain. The target is "
-        f"{found.target:.3f}."
+        "Objective of the best config after N trials, as a ratio to the baseline. A ratio below 1 "
+        f"is a gain. Each ratio is the median of {first.repeats} searches with its 95 % interval. "
+        f"The target is a ratio of {found.target:.3f}."
     )
     if simulated:
         heading += " The searches ran on a model of measured runs, not on the engine."

@@ -23,20 +23,24 @@ def dashboard(
         typer.Option(help="SQLite file to write [HOME/results/STUDY/optuna.sqlite3]."),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=1, max=65535, help="Port of the page, on 127.0.0.1.")
+        int, typer.Option(min=1, max=65535, help="Port of the dashboard on 127.0.0.1.")
     ] = 8080,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open a browser.")
     ] = False,
     export_only: Annotated[
-        bool, typer.Option("--export-only", help="Write the file and start no server.")
+        bool,
+        typer.Option(
+            "--export-only", help="Write the SQLite file, but do not start the dashboard."
+        ),
     ] = False,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Write a study as an Optuna storage and open it in optuna-dashboard, until Ctrl-C.
+    """Write a study as an Optuna storage and open the storage in optuna-dashboard.
 
-    The new file replaces an earlier file. Notes that you made in the dashboard are lost.
+    The new storage file replaces an earlier storage file. Notes that you made in the dashboard
+    are lost. Ctrl-C ends the dashboard.
     """
     from lsmtune.report.optuna_storage import export_study, storage_url
     from lsmtune.store.home import Home
@@ -55,7 +59,7 @@ def dashboard(
         else:
             say(
                 f"{trials} trials in {file}"
-                + (f"; dashboard at {url}, Ctrl-C ends it" if url else "")
+                + (f"; the dashboard runs at {url}, and Ctrl-C ends the dashboard" if url else "")
             )
         sys.stdout.flush()  # the server runs on
 

@@ -14,14 +14,15 @@ def doctor(
     calibrate: Annotated[
         bool,
         typer.Option(
-            "--calibrate", help="Measure this machine for the simulator, with about six short runs."
+            "--calibrate", help="Fit the simulator to this machine with about six short runs."
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Check what tuning needs: db_bench, disk space, open files, a quiet machine.
 
-    MyRocks, the embedded stores and go-ycsb are optional. Exit code 1 if a check fails.
+    MyRocks, the embedded stores and go-ycsb are optional. The exit code is 1
+    if a check fails.
     """
     from lsmtune.cli.checks import calibration_check, check_lines, run_checks
 

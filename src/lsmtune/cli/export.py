@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, StudyName, say, write_file
+from lsmtune.cli.common import DEFAULT_HOME, StudyName, say, write_output
 from lsmtune.cli.common import Home as HomePath
 
 
@@ -48,4 +48,4 @@ def export(
     if output is None:
         say(text.removesuffix("\n"))
     else:
-        write_file(output, text, "options")
+        write_output(output, text, "options")

@@ -6,9 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from lsmtune.analysis.claim import claim_of
-from lsmtune.analysis.deploy import FILES, FORMATS
+from lsmtune.analysis.deploy import FILES, FORMATS, export_command
+from lsmtune.analysis.ground import ground_of as context_of
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.engines.myrocks.options import server_variables, variables_of
+from lsmtune.engines.myrocks.options import server_variables, variables_of, with_file
 from lsmtune.engines.tikv.options import with_store
 from lsmtune.errors import LsmtuneError, ParseError, UserError
 from lsmtune.knobs.families import with_families
@@ -16,6 +17,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.report import tikv_toml
 from lsmtune.report.claim_text import export_notes
 from lsmtune.report.export import (
+    Differences,
     OptionsBase,
     ascii_text,
     deployment_lines,
@@ -23,11 +25,12 @@ from lsmtune.report.export import (
     export_options,
     export_toml,
 )
+from lsmtune.report.export import differences as options_differences
+from lsmtune.report.my_cnf import differences as my_cnf_differences
 from lsmtune.report.my_cnf import export_my_cnf
-from lsmtune.spec import Ground, StudySpec, catalogue_of, without_load
+from lsmtune.spec import Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
-from lsmtune.system.host import describe_host
 from lsmtune.system.stand_in import StandIn
 from lsmtune.tables import Cluster
 from lsmtune.trials import Role
@@ -47,7 +50,7 @@ class Deployment:
 def deployment(home: Home, view: StudyView) -> Deployment:
     """Return the files to deploy and to undo, made from the baseline file that the study keeps."""
     form = FORMATS[view.engine][0]
-    _check_winner(view)
+    _check_trial(view)
     exporter = _Exporter(home, view)
     texts = (exporter.text(form, None, back=back, to_keep=True) for back in (False, True))
     return Deployment(FILES[form], *texts)
@@ -56,9 +59,12 @@ def deployment(home: Home, view: StudyView) -> Deployment:
 def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
     """Return the text of the exported file, with values for a full-size tree.
 
-    Raises UserError if the study has no winner or the engine does not have this format.
+    Raises UserError if there is nothing to export, if the engine does not have this format, or
+    if `back` cannot restore the user's own file.
     """
-    _check_winner(view)
+    _check_trial(view)
+    if not back:
+        _check_claim(view)
     if form not in (forms := FORMATS[view.engine]):
         raise UserError(
             f"--format {form}: not available for engine {view.engine}; "
@@ -71,7 +77,7 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
     return _Exporter(home, view).text(form, base, back=back)
 
 
-def _check_winner(view: StudyView) -> None:
+def _check_trial(view: StudyView) -> None:
     if view.best_trial is None:
         raise UserError(
             f"study {view.name!r}: nothing to export; no trial beat the baseline within the "
@@ -79,8 +85,19 @@ def _check_winner(view: StudyView) -> None:
         )
 
 
+def _check_claim(view: StudyView) -> None:
+    """Raise UserError if pairs of runs did not prove a gain, unless the user picked the trial."""
+    claim = claim_of(view)
+    if claim.status in ("no gain", "loss") and not claim.picked:
+        raise UserError(
+            f"study {view.name!r}: nothing to export; {claim.pairs} pairs of runs did not prove a "
+            f"gain of trial {claim.trial}. Keep the baseline. To export the trial all the same, "
+            f"add --trial {claim.trial}"
+        )
+
+
 class _Exporter:
-    """Exports the winner of a study."""
+    """Exports a trial of a study, or its baseline."""
 
     def __init__(self, home: Home, view: StudyView) -> None:
         self._view = view
@@ -96,17 +113,21 @@ class _Exporter:
         tuned = (*of_store, *(name for name in self._begun if name not in of_store))
         old = {**self._full_size(config), **self._own_of_begun()}
         new = self._full_size(self._best_run().config)
-        settings, other = (old, new) if back else (new, old)
+        change = _Change(form, base, tuned, *((new, old) if back else (old, new)), back=back)
         if form == "db_bench":
-            flags = {name: settings[name] for name in tuned}
-            return export_db_bench(self._ground.catalogue, flags, self._heading(back=back))
+            return export_db_bench(
+                self._ground.catalogue, change.tuned_settings, self._heading(back=back)
+            )
         if form == "toml":
-            return export_toml({name: settings[name] for name in tuned}, self._heading(back=back))
+            return export_toml(change.tuned_settings, self._heading(back=back))
         if form == "tikv-toml":
-            text, whole = self._tikv_file(base, to_keep=to_keep)
-            return self._tikv_toml(tuned, settings, other, text, whole=whole, back=back)
+            return self._tikv_toml(change, to_keep=to_keep)
         if form == "my.cnf":
-            return self._my_cnf({name: settings[name] for name in tuned}, base, back=back)
+            return self._my_cnf(change)
+        return self._options(change)
+
+    def _options(self, change: "_Change") -> str:
+        base = change.base
         text = (self._base.given or self._base.options) if base is None else _read(base)
         if not text:
             raise UserError(
@@ -114,20 +135,33 @@ class _Exporter:
                 "--format db_bench"
             )
         file = OptionsBase(text, self._spec.family)
-        knobs = [self._ground.catalogue.knob(name) for name in tuned]
+        knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
         try:
-            deployed = OptionsBase(export_options(knobs, other, file, ""), file.family)
-            changed = [knob for knob in knobs if settings[knob.name] != other[knob.name]]
-            how = deployment_lines(changed, settings, deployed)
-            note = "\n".join([self._heading(back=back), *how])
-            return export_options(knobs, settings, file, note)
+            to_old, to_new = (options_differences(knobs, s, file) for s in change.both)
+            own = self._own_file(change, to_old, to_new)
+            if base is None:
+                deployed = OptionsBase(export_options(knobs, change.old, file, ""), file.family)
+                changed = [k for k in knobs if change.new[k.name] != change.old[k.name]]
+            else:
+                deployed = file
+                changed = [k for k in knobs if options_differences([k], change.new, file)]
+            how = deployment_lines(changed, change.new, deployed)
+            note = "\n".join([self._heading(back=change.back), *own, *how])
+            return export_options(knobs, change.new, file, note)
         except ParseError as error:
             raise UserError(f"--base {base}: {error}") from error
 
-    def _my_cnf(self, tuned: Settings, base: Path | None, *, back: bool) -> str:
+    def _my_cnf(self, change: "_Change") -> str:
+        base = change.base
         text = (self._base.given or "") if base is None else _read(base)
-        note = f"{self._heading(back=back)}\n{_RESTART}"
-        return _my_cnf(self._spec, self._ground, tuned, text, note)
+        variables = [
+            _variables(self._spec, self._ground, {name: of[name] for name in change.tuned}, text)
+            for of in change.both
+        ]
+        to_old, to_new = (my_cnf_differences(text, of) for of in variables)
+        own = self._own_file(change, to_old, to_new)
+        note = "\n".join([self._heading(back=change.back), *own, _RESTART])
+        return export_my_cnf(text, variables[1], note)
 
     def _tikv_file(self, base: Path | None, *, to_keep: bool) -> tuple[str, bool]:
         """Return the tikv.toml to edit, and whether it is complete.
@@ -145,21 +179,56 @@ class _Exporter:
             return kept, False
         return (text if self._spec.base is None else with_store(text, kept)), True
 
-    def _tikv_toml(
-        self, tuned: Sequence[str], settings: Settings, other: Settings, text: str, *, whole: bool,
-        back: bool,
-    ) -> str:  # fmt: skip
-        knobs = [self._ground.catalogue.knob(name) for name in tuned]
-        changed = [knob for knob in knobs if settings[knob.name] != other[knob.name]]
+    def _tikv_toml(self, change: "_Change", *, to_keep: bool) -> str:
+        text, whole = self._tikv_file(change.base, to_keep=to_keep)
+        knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
+        own_settings = self._base.settings
+        to_old, to_new = (
+            tikv_toml.differences(knobs, of, own_settings, text) for of in change.both
+        )
+        own = self._own_file(change, to_old, to_new)
+        if change.base is None:
+            changed = [k for k in knobs if change.new[k.name] != change.old[k.name]]
+        else:
+            changed = [k for k in knobs if k.name in to_new]
         status = (self._spec.tikv or Cluster()).status
         note = [
-            self._heading(back=back),
-            *tikv_toml.scope_lines(self._view.name, whole=whole, back=back),
-            *tikv_toml.deployment_lines(changed, settings, status),
+            self._heading(back=change.back),
+            *own,
+            *tikv_toml.scope_lines(self._view.name, whole=whole, back=change.back),
+            *tikv_toml.deployment_lines(changed, change.new, status),
         ]
-        return tikv_toml.export_tikv_toml(
-            knobs, settings, self._base.settings, text, "\n".join(note)
-        )
+        return tikv_toml.export_tikv_toml(knobs, change.new, own_settings, text, "\n".join(note))
+
+    def _own_file(self, change: "_Change", to_old: Differences, to_new: Differences) -> list[str]:
+        """Return notes about a file of `--base`: what changes in it, and how to undo that.
+
+        `to_old` and `to_new` are its differences from the settings before and after. Raises
+        UserError if `--back` would not restore the file.
+        """
+        if change.base is None:
+            return [] if change.back else [self._undo_line(change.form)]
+        other = [key for key in to_old if to_old[key][0] is not None]
+        if change.back:
+            unknown = [key for key in other if key in to_new]
+            if unknown:
+                raise UserError(_not_restorable(change.base, unknown, to_old, to_new))
+            return []
+        lines = [f"Changed: {key} = {told} (before: {before or 'not in your file'})."
+                 for key, (before, told) in to_new.items()]  # fmt: skip
+        if other:
+            lines += [
+                "This file is not the baseline of the study, which has:",
+                *(f"  {key} = {to_old[key][1]} (your file: {to_old[key][0]})" for key in other),
+                "The result above compares with the baseline, not with your file.",
+            ]
+        return [*lines, "To undo: deploy a copy of your own file. Keep one."]
+
+    def _undo_line(self, form: str) -> str:
+        view = self._view
+        picked = view.best_trial.number if view.picked and view.best_trial else None
+        command = export_command(view.name, view.engine, form=form, trial=picked, back=True)
+        return f"To undo: {command}"
 
     def _full_size(self, config: Config) -> Settings:
         return self._spec.settings_at(self._ground, config, Fraction(1))
@@ -193,6 +262,41 @@ class _Exporter:
         return ascii_text("\n".join(lines))
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What an export changes: the tuned options, their settings before and after it."""
+
+    form: str
+    base: Path | None
+    tuned: tuple[str, ...]
+    old: Settings
+    new: Settings
+    back: bool
+
+    @property
+    def both(self) -> tuple[Settings, Settings]:
+        """The settings before and after."""
+        return self.old, self.new
+
+    @property
+    def tuned_settings(self) -> Settings:
+        """The tuned options with their new values."""
+        return {name: self.new[name] for name in self.tuned}
+
+
+def _not_restorable(
+    base: Path, unknown: Sequence[str], to_old: Differences, to_new: Differences
+) -> str:
+    """Return why `--back` cannot restore a file: its values are of neither side."""
+    key = unknown[0]
+    more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+    return (
+        f"--base {base}: {key} = {to_old[key][0]}{more}, but the study has {to_old[key][1]} for "
+        f"the winner and {to_new[key][1]} for the baseline; --back cannot restore your file. "
+        "Deploy the copy of your own file"
+    )
+
+
 def ground_of(home: Home, name: str) -> tuple[StudySpec, Ground]:
     """Return the settings and the context of a stored study."""
     stored = home.study(name)
@@ -202,8 +306,7 @@ def ground_of(home: Home, name: str) -> tuple[StudySpec, Ground]:
             "`lsmtune tune` again"
         )
     spec = StudySpec.model_validate(stored.spec)
-    catalogue = catalogue_of(spec.engine, spec.workload)
-    return spec, Ground(catalogue, stored.base, describe_host().max_open_files)
+    return spec, context_of(spec, stored.base)
 
 
 def online_file(home: Home, name: str, kept: Config) -> str:
@@ -214,16 +317,18 @@ def online_file(home: Home, name: str, kept: Config) -> str:
     note = f"lsmtune, study {name}: the changes that online tuning kept\n{_RESTART}"
     if spec.scale != "1":
         note += f"\nUNVERIFIED at scale 1: found at scale {spec.scale}."
-    return _my_cnf(spec, ground, tuned, ground.base.given or "", note)
+    text = ground.base.given or ""
+    return export_my_cnf(text, _variables(spec, ground, tuned, text), note)
 
 
-def _my_cnf(spec: StudySpec, ground: Ground, tuned: Settings, text: str, note: str) -> str:
-    """Return a my.cnf with the tuned settings."""
-    given = {name: value for _, name, value in server_variables(text)}
+def _variables(spec: StudySpec, ground: Ground, tuned: Settings, text: str) -> dict[str, str]:
+    """Return the variables that a my.cnf with the tuned settings has."""
     base = ground.base
-    want = with_families(base.settings, spec.workload.column_families) | tuned
-    variables = variables_of(ground.catalogue, base.options, base.settings, given, want)
-    return export_my_cnf(text, variables, note)
+    given = {name: value for _, name, value in server_variables(text)}
+    before = {name: value for _, name, value in server_variables(base.given or "")}
+    own = with_families(base.settings, spec.workload.column_families)
+    options, settings = with_file(ground.catalogue, base.options, own, before, given)
+    return variables_of(ground.catalogue, options, settings, given, {**settings, **tuned})
 
 
 def _read(path: Path) -> str:

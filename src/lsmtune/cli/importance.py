@@ -12,7 +12,8 @@ def importance(
     study: Annotated[
         str | None,
         typer.Argument(
-            metavar="STUDY", help="Name of a study, best of a screening (`lsmtune screen`)."
+            metavar="STUDY",
+            help="Name of a study; a screening (`lsmtune screen`) gives the best ranking.",
         ),
     ] = None,
     batch: Annotated[
@@ -20,10 +21,14 @@ def importance(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC", help="Metric to explain; repeatable [suits the workload]."),
+        typer.Option(
+            metavar="METRIC",
+            help="Metric to explain; repeat the flag for several metrics [metrics that suit the "
+            "workload].",
+        ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, max=100, help="Repeats of the cross-validation.")
+        int, typer.Option(min=1, max=100, help="Number of repeats of the cross-validation.")
     ] = 3,
     page: Page = None,
     home: Home = DEFAULT_HOME,
@@ -31,7 +36,7 @@ def importance(
 ) -> None:
     """Rank the knobs by their effect on each metric, with several methods.
 
-    Needs a study whose configs cover the range of each knob, such as a screening.
+    The command needs a study whose configs cover the range of each knob, such as a screening.
     """
     from lsmtune.analysis.importance import importance_document
     from lsmtune.cli import importances

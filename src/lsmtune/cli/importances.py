@@ -29,8 +29,9 @@ from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 
 _LEGEND = (
-    "R² lost: drop of the held-out R² when the knob's values are shuffled. MDI: importance in a "
-    "random forest. eta²: share of the variance. PED: PED-ANOVA. Lasso: rank in a Lasso model."
+    "R² lost: drop of the held-out R² when the values of the knob are shuffled. MDI: importance of "
+    "the knob in a random forest. eta²: share of the variance that the knob explains. PED: "
+    "importance of the knob by PED-ANOVA. Lasso: rank of the knob in a Lasso model."
 )
 
 
@@ -39,7 +40,7 @@ def compute(
 ) -> tuple[str, Importance]:
     """Return a title and the importance; UserError for runs that cannot be used."""
     if (study is None) == (batch is None):
-        raise UserError("importance: give either a study or --batch FILE")
+        raise UserError("importance: name either a STUDY or --batch FILE, but not both")
     lines = _lines(study, batch, home)
     # That all runs have the same engine and workload is checked later.
     first = lines[0] if lines else BatchLine("none")
@@ -75,8 +76,9 @@ def lines(importance: Importance) -> Iterator[str]:
     yield f"{importance.configs} configs in {importance.runs} runs{failed}"
     if importance.load_factors:
         yield from paragraph(
-            f"note: {', '.join(importance.load_factors)} varied too. These are parameters of the "
-            "workload, not options of the store."
+            "note: the workload also varied between the runs: "
+            f"{', '.join(importance.load_factors)}. "
+            "Parameters of the workload are not options of the store."
         )
     for metric in importance.metrics:
         yield ""
@@ -98,12 +100,14 @@ def _metric_lines(metric: MetricImportance) -> Iterator[str]:
     yield from table_lines(columns, rows, indent=2)
     for pair in metric.interactions[:1]:
         yield from paragraph(
-            f"strongest interaction: {pair.first} with {pair.second}; {pair.strength:.0%} of their "
-            "joint effect is not the sum of their single effects",
+            f"strongest interaction: {pair.first} with {pair.second}; {pair.strength:.0%} of the "
+            "joint effect of the two knobs is not the sum of their single effects",
             indent=2, hanging=2,
         )  # fmt: skip
     for sentence in disagreements(metric):
-        yield from paragraph(f"methods disagree on {sentence}", indent=2, hanging=2)
+        yield from paragraph(
+            f"the methods rank this knob differently: {sentence}", indent=2, hanging=2
+        )
 
 
 def _row(metric: str, knob: KnobImportance) -> list[str]:

@@ -20,7 +20,8 @@ def inspect(
     to_study: Annotated[
         Path | None,
         typer.Option(
-            help="Write a study with a similar workload, and the LOG's options next to it."
+            help="Write a study file with a similar workload, and the LOG's options into a file "
+            "next to the study file."
         ),
     ] = None,
     as_json: Json = False,

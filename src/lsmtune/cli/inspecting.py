@@ -6,7 +6,7 @@ from pathlib import Path
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files
-from lsmtune.cli.common import write_file
+from lsmtune.cli.common import write_file, write_output
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
@@ -48,11 +48,11 @@ def write_page(path: Path, logs: Sequence[Inspection]) -> None:
 def write_study(path: Path, logs: Sequence[Inspection]) -> None:
     """Write a study file with a workload similar to the LOG's, and its options next to it."""
     if len(logs) != 1:
-        raise UserError("--to-study: needs one LOG, not several")
+        raise UserError("--to-study: allowed for one LOG only; name a single LOG")
     options = path.with_suffix(".OPTIONS")
     study, base = study_files(logs[0], str(options.resolve()))
-    write_file(options, base, "options")
-    write_file(path, study, "study")
+    write_output(options, base, "options")
+    write_output(path, study, "study")
 
 
 def lines(logs: Sequence[Inspection]) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield from table_lines(heads, rows, indent=2)
     if stalled := stall_rows(log):
         yield ""
-        yield "writes were stalled (upper bounds):"
+        yield "time during which writes were stalled (upper bounds):"
         columns = [
             Column("cause", at_least=24), Column("time", right=True), Column("share", right=True),
         ]  # fmt: skip

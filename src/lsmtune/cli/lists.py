@@ -67,7 +67,7 @@ def _knob_lines(catalogue: "Catalogue") -> Iterator[str]:
     yield from table_lines(heads, presets, indent=2)
     if catalogue.workload_parameters:
         yield ""
-        yield "not knobs but parameters of the workload:"
+        yield "parameters of the workload, which are not knobs:"
         pairs = [(p.name, p.reason) for p in catalogue.workload_parameters]
         yield from facts_lines(pairs, indent=2)
     for note in catalogue.notes:
@@ -109,8 +109,8 @@ def workloads(as_json: Json = False) -> None:
     heading = "Parameters of all workloads of rocksdb, with their defaults (in a study file):"
     say_all(paragraph(heading))
     say_all(paragraph(_assignments(common), indent=2))
-    say_all(paragraph("Without `operations`, each client runs one operation per record; fewer if "
-                      "the workload scans."))  # fmt: skip
+    say_all(paragraph("Without `operations`, each client runs one operation per record. A workload "
+                      "with scans runs fewer operations."))  # fmt: skip
 
 
 def _of_all(preset: "Preset", common: dict[str, Any]) -> dict[str, Any]:

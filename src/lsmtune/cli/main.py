@@ -42,9 +42,9 @@ _COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
         (tune.tune, "Find better options, verify the gain, write the file to deploy."),
         (show.show, "Show the result of a study."),
         (trials.trials, "List the trials of a study."),
-        (verify.verify, "Measure the winner against the baseline again."),
-        (report.report, "Write a study, or several, as an HTML page."),
-        (export.export, "Write the file to deploy, or the file to undo."),
+        (verify.verify, "Measure the winner against the baseline in new runs."),
+        (report.report, "Write an HTML page about one or several studies."),
+        (export.export, "Write the file to deploy, or the file that undoes the change."),
         (dashboard.dashboard, "Open a study in Optuna's dashboard."),
     ),
     "Understand a LOG": (

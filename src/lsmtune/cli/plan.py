@@ -73,7 +73,7 @@ def _search_text(spec: StudySpec, knobs: int) -> str:
         ends.append(f"after {spec.until} trials in a row without a gain")
     elif spec.until is not None:
         fewest = fewest_trials(knobs)
-        ends.append(f"when it is stable (no further gain expected, at least {fewest} trials)")
+        ends.append(f"when lsmtune expects no further gain, but not before {fewest} trials")
     return "ends " + (", or ".join(ends) or f"after {spec.trials} trials")
 
 
@@ -151,11 +151,11 @@ def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
     if spec.pairs:
         most_pairs = max(spec.pairs, spec.max_pairs)
         facts.append(("verification", f"{spec.pairs} to {most_pairs} pairs of runs, winner against "
-                      "baseline; if it fails, the same for the second best config"))  # fmt: skip
+                      "baseline; if no gain is proven, also the second best config"))  # fmt: skip
     else:
         facts.append(("verification", "none (--pairs 0)"))
     return [
         *facts,
         ("time", f"{format_duration(shortest)} to {most} (estimate)"),
-        ("disk", f"up to {format_bytes(disk_bytes(spec))} at a time"),
+        ("disk", f"at most {format_bytes(disk_bytes(spec))} at the same time"),
     ]

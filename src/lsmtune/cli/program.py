@@ -9,6 +9,7 @@ from lsmtune.errors import UserError, unknown_word
 
 _COMMAND_WIDTH = 12
 _WRONG_VALUE = re.compile(r"Invalid value for '?(.+?)'?(?: / .+)?: (.*)")
+_MISSING = re.compile(r"Missing (argument|option) '([^' ]+).*?'\.?(?: (.*))?")
 _NO_CHOICE = re.compile(r"'(.*)' is not one of .*")
 _ONE_LINE = 200
 """More characters than any short help has, so that none is cut."""
@@ -47,6 +48,12 @@ def usage_message(error: Any) -> str:
         return unknown_word("option", error.option_name, known, f"{error.ctx.command_path} --help")
     text = error.format_message() if hasattr(error, "format_message") else str(error)
     text = " ".join(text.replace("Value error, ", "").split())
+    if (missing := _MISSING.fullmatch(text)) is not None:
+        kind, name, rest = missing.groups()
+        path = error.ctx.command_path
+        allowed = f"{rest[:1].lower()}{rest[1:].rstrip('.')}; " if rest else ""
+        example = f"write `{path} {name}`, " if kind == "argument" else ""
+        return f"{path}: the {kind} {name} is missing; {allowed}{example}see `{path} --help`"
     if (found := _WRONG_VALUE.fullmatch(text)) is None:
         return text[:1].lower() + text[1:].rstrip(".")
     place, problem = found[1], found[2]

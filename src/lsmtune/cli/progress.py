@@ -136,9 +136,9 @@ def _line(event: Event, spec: StudySpec) -> str:
         return f"{title}: {result.status.meaning}: {result.reason} ({took})"
     remark = ""
     if result.status is Status.DISTURBED:
-        remark = f"; {result.reason}, so it runs again"
+        remark = f"; {result.reason}, so lsmtune runs the trial again"
     elif (others := result.metrics.get("others_cpu_percent", 0)) > DISTURBED_PERCENT:
-        remark = f"; kept, although other programs used {others:.0f} % of the CPU"
+        remark = f"; the result is kept, although other programs used {others:.0f} % of the CPU"
     return f"{title}: {_figures(result.metrics, spec)} ({took}{remark})"
 
 

@@ -40,7 +40,7 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
             f"knobs: invalid ranking {wanted!r}; use {ranking}:N with N >= 1, e.g. {ranking}:6"
         )
     rest = {key: value for key, value in given.items() if key != "knobs"}
-    spec = make_spec(rest, "command line")
+    spec = make_spec(rest, f"knobs {wanted}")
     runs, source = _measured(spec, home, ranking)
     asked = spec.parsed_objective.metrics
     measured = set.intersection(*(set(line.metrics) for line in runs.first))
@@ -48,7 +48,9 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
     names = _RANKINGS[ranking](runs, metrics)[: int(count)]
     columns = runs.design.matrix.shape[1]
     if len(runs.first) < _RUNS_A_COLUMN * columns:
-        source += f" (only {len(runs.first)} configs for {columns} columns: not reliable)"
+        source += (
+            f" (not reliable: only {len(runs.first)} configs for {columns} columns of knob values)"
+        )
     return ",".join(names), source
 
 

@@ -13,14 +13,14 @@ def report(
     studies: Annotated[
         list[str],
         typer.Argument(
-            metavar="STUDY...", help="Name of a study, or several names for an overview."
+            metavar="STUDY...", help="Name of a study, or several names for an overview page."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
     trial: OtherTrial = None,
     home: HomePath = DEFAULT_HOME,
 ) -> None:
-    """Write an HTML page about a study, or an overview of several.
+    """Write an HTML page about a study, or an overview of several studies.
 
     The page is one file and needs no network.
     """
@@ -34,7 +34,7 @@ def report(
     if len(set(studies)) < len(studies):
         raise UserError("report: a study is named twice; name each study once")
     if trial is not None and len(studies) > 1:
-        raise UserError("--trial: not allowed with several studies")
+        raise UserError("--trial: not allowed with several studies; name one study")
     with Home(home, create=False) as opened, working("writing the page"):
         views = [read_study(opened, study, trial) for study in studies]
         write_file(

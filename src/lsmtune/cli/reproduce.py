@@ -18,39 +18,45 @@ def reproduce(
         ),
     ],
     num: Annotated[
-        int | None, typer.Option(min=1000, help="Records of the workload [set by the recipe].")
+        int | None,
+        typer.Option(min=1000, help="Number of records in the workload [set by the recipe]."),
     ] = None,
     configs: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="jin2022: configs to measure for each variant of the study; 0 uses "
-            "measurements shipped with lsmtune [150].",
+            help="Only for jin2022: number of configs to measure for each variant of the study; "
+            "0 uses the measurements shipped with lsmtune [150].",
         ),
     ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=1, max=100, help="jin2022: number of genetic searches, one seed each [1]."
+            min=1, max=100, help="Only for jin2022: number of genetic searches, one seed each [1]."
         ),
     ] = None,
     repeats: Annotated[
         int | None,
-        typer.Option(min=2, max=100, help="Experiments: runs of each cell [3 to 5, by recipe]."),
+        typer.Option(
+            min=2, max=100, help="Number of runs of each cell; not for jin2022 [3 to 5, by recipe]."
+        ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="sst-size: run as long as published, an hour per run.")
+        bool,
+        typer.Option(
+            "--full", help="Only for sst-size: run as long as published, an hour per run."
+        ),
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file to write [in --home].")
+        Path | None, typer.Option("--output", "-o", help="HTML file to write [a file in --home].")
     ] = None,
     program: Program = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Run a published study again and compare its numbers with the published ones.
+    """Run a published study again and compare the new with the published numbers.
 
-    After an interruption, the same command continues.
+    After an interruption, the same command continues the work.
     """
     from lsmtune.cli import reproducing
     from lsmtune.recipes.base import Asked

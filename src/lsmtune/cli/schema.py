@@ -4,9 +4,9 @@ from lsmtune.cli.common import print_json
 
 
 def schema() -> None:
-    """Print the JSON schema of study files; editors use it to complete and check them.
+    """Print the JSON schema of study files; editors use the schema to check the files.
 
-    Save it as study.schema.json. Then write this as the first line of a study file:
+    Save the schema as study.schema.json. Then write this first line into a study file:
     #:schema ./study.schema.json (for editors with taplo, e.g. VS Code's "Even Better TOML").
     """
     from lsmtune.cli.study_schema import study_schema

@@ -22,12 +22,17 @@ from lsmtune.cli.tune import Base, Cache, Knobs, Memory, NewStudy, Seed, StudyFi
 Jobs = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Runs at the same time, if that does not change the results [CPUs / 2]."
+        min=1,
+        help="Number of runs at the same time; lsmtune uses 1 if more runs would change the "
+        "results "
+        "[CPUs / 2].",
     ),
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Write the runs to this file as JSON lines [in --home]."),
+    typer.Option(
+        "--output", "-o", help="Write the runs to this file as JSON lines [a file in --home]."
+    ),
 ]
 
 
@@ -42,14 +47,19 @@ def screen(
     knobs: Knobs = None,
     memory: Memory = None,
     design: Annotated[
-        str | None, typer.Option(help="How the configs are spread: random, latin or sobol [sobol].")
+        str | None,
+        typer.Option(
+            help="Design that spreads the configs over the knob values: random, latin or sobol "
+            "[sobol]."
+        ),
     ] = None,
     trials: Annotated[int | None, typer.Option(help="Number of configs [200].")] = None,
     replicated: Annotated[
-        int | None, typer.Option(help="Configs that run several times, to measure the noise [20].")
+        int | None,
+        typer.Option(help="Number of configs that run several times, to measure the noise [20]."),
     ] = None,
     runs: Annotated[
-        int | None, typer.Option(help="Runs of each config that runs several times [3].")
+        int | None, typer.Option(help="Number of runs of each config that runs several times [3].")
     ] = None,
     batch: Annotated[
         str | None, typer.Option(help="File of JSON lines with the configs, instead of a design.")
@@ -64,8 +74,8 @@ def screen(
 ) -> None:
     """Measure many configs, spread over all values of the knobs, without a search.
 
-    `lsmtune importance STUDY` then ranks the knobs. After an interruption, the same command
-    continues.
+    After the screening, `lsmtune importance STUDY` ranks the knobs. After an interruption, the
+    same command continues the screening.
     """
     from lsmtune.cli import screening, tuning
     from lsmtune.spec import make_spec
@@ -78,7 +88,9 @@ def screen(
     given = tuning.given_settings(study_file, flags, workload, num)
     settings = screening.with_screen(given, {k: v for k, v in table.items() if v is not None})
     tuning.name_program(settings, program)
-    spec = make_spec(settings, str(study_file or "command line"))
+    names = tuning.flag_names(flags, workload, num)
+    names |= {f"screen.{k}": f"--{k}" for k, value in table.items() if value is not None}
+    spec = make_spec(settings, str(study_file or "lsmtune screen"), names)
     document = screening.run_screening(spec, home, output, jobs, note)
     if as_json:
         print_json(document)

@@ -42,7 +42,7 @@ def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The settings that the lines contain; UserError if they are given again."""
     for key in ("knobs", "scale", "workload", "base", "cache", "trials"):
         if key in given:
-            raise UserError(f"{key}: not allowed with --batch; the file contains it")
+            raise UserError(f"{key}: not allowed with --batch, because the batch file sets {key}")
     usable = usable_lines(path, read_batch(path))
     load, engine = usable[0].workload, usable[0].engine
     catalogue = catalogue_of(engine, load)
@@ -66,7 +66,7 @@ def run_screening(
 ) -> dict[str, Any]:
     """Measure the configs, write the runs as JSON lines, print where they are."""
     if spec.screen is None:
-        raise LsmtuneError("not a screening: the study has no table [screen]")
+        raise LsmtuneError("screen: the study is not a screening, because it has no table [screen]")
     if spec.engine == "tikv" and jobs not in (None, 1):
         raise UserError(
             f"--jobs: invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed"
@@ -80,7 +80,7 @@ def run_screening(
             side_by_side = jobs or max(1, most)
             remark = screen(study, spec.screen, side_by_side)
         if remark is not None:
-            tell(f"runs did not run at the same time: {remark}")
+            tell(f"lsmtune ran one config at a time: {remark}")
         lines = screened_lines(home, spec.name)
         path = output or home.path / "results" / spec.name / "runs.jsonl"
         write_file(path, "".join(f"{line.to_json()}\n" for line in lines), "runs")

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from lsmtune.analysis.claim import Claim, Constraint, MetricRow, claim_of
-from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
+from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.cli.common import DEFAULT_HOME
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.objective import median_metrics
@@ -157,32 +157,47 @@ def _metric_cells(row: MetricRow) -> list[str]:
 
 
 def _changed_title(claim: Claim) -> str:
-    scale = "" if claim.search_scale == "1" else f", values at scale {claim.search_scale}"
-    return f"Changed options of trial {claim.trial}{scale}:"
+    if claim.search_scale == "1":
+        return f"Changed options of trial {claim.trial}:"
+    return (
+        f"Changed options of trial {claim.trial}. Baseline and {_best(claim)} ran at scale "
+        f"{claim.search_scale}; the file to deploy is for a full-size tree:"
+    )
 
 
 def _changed_lines(claim: Claim) -> list[str]:
     if not claim.changes:
         return []
+    with_file = any(change.deployed not in (None, change.best) for change in claim.changes)
     columns = [
         Column("option"),
         Column("baseline", at_least=8),
         Column(_best(claim), at_least=8),
+        *([Column("in the file", at_least=8)] if with_file else []),
         Column("can change", at_least=8, drop=1),
     ]
-    rows = (
-        (c.knob.name, option_value(c.base), option_value(c.best),
-         "at run time" if c.knob.apply == "online" else "at restart")
-        for c in claim.changes
-    )  # fmt: skip
+    rows = [_changed_cells(change, with_file=with_file) for change in claim.changes]
     return table_lines(columns, rows, indent=2)
+
+
+def _changed_cells(change: Change, *, with_file: bool) -> list[str]:
+    deployed = "" if change.deployed is None else option_value(change.deployed)
+    return [
+        change.knob.name,
+        option_value(change.base),
+        option_value(change.best),
+        *([deployed] if with_file else []),
+        "at run time" if change.knob.apply == "online" else "at restart",
+    ]
 
 
 def _front_title(view: StudyView) -> str:
     names = " and ".join(goal.name for goal in view.objective.goals)
     if not view.front:
-        return f"The front of {names} has no trial that beats the baseline within the constraints."
-    return f"The front of {names}: each value / baseline, below 1 is better"
+        return (
+            f"The front of {names} is empty: no trial beats the baseline and keeps all constraints."
+        )
+    return f"The front of {names}. Each number is a ratio to the baseline; below 1 is better:"
 
 
 def _front_lines(view: StudyView) -> list[str]:
@@ -226,6 +241,8 @@ def _step_lines(step: StepText, home: str) -> Iterator[str]:
     yield from paragraph(step.text, 2, 2)
     if step.command is not None:
         yield f"    {step.command}{home}"
+    if step.flags is not None:
+        yield f"    {step.flags}"
 
 
 def claim_document(claim: Claim) -> dict[str, Any]:

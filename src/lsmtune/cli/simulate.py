@@ -7,6 +7,13 @@ import typer
 
 from lsmtune.cli.common import DEFAULT_HOME, Home, note, say, say_all
 
+Records = Annotated[
+    int, typer.Option(help="Number of records in the workload; not used with STUDY or --batch.")
+]
+Scale = Annotated[
+    str, typer.Option(help="Size of the tree, e.g. 1/64 or 1; not used with STUDY or --batch.")
+]
+
 
 def simulate(
     study: Annotated[
@@ -15,7 +22,7 @@ def simulate(
     ] = None,
     batch: Annotated[
         Path | None,
-        typer.Option(help="File of JSON lines with the runs, as `lsmtune screen` writes it."),
+        typer.Option(help="File of JSON lines with the runs to predict, as from `lsmtune screen`."),
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -23,25 +30,25 @@ def simulate(
             "--set",
             metavar="KNOB=VALUE",
             help="Compare the defaults with this change, e.g. write_buffer_size=64MiB or "
-            "compaction_style=universal; repeatable. The value is used as given at every --scale.",
+            "compaction_style=universal; repeatable. --scale does not divide the value.",
         ),
     ] = None,
-    num: Annotated[int, typer.Option(help="Records, without STUDY and --batch.")] = 1_000_000,
-    scale: Annotated[
-        str, typer.Option(help="Size of the tree, without STUDY and --batch, e.g. 1/64 or 1.")
-    ] = "1/64",
+    num: Records = 1_000_000,
+    scale: Scale = "1/64",
     page: Annotated[
         Path | None,
-        typer.Option(help="Write an HTML page to this file that plays the first two runs."),
+        typer.Option(help="HTML file to write; the page plays the first two runs."),
     ] = None,
     home: Home = DEFAULT_HOME,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON line per run; always with --batch.")
+        bool,
+        typer.Option("--json", help="Print one JSON line per run; --batch always prints JSON."),
     ] = False,
 ) -> None:
     """Predict the metrics of RocksDB runs with the simulator, without running RocksDB.
 
-    Without STUDY and --batch: the defaults under the workload fillrandom, and the values of --set.
+    Without STUDY and --batch, the command predicts the workload fillrandom with the defaults, and
+    with the changes of --set.
     """
     import json
 

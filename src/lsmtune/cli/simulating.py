@@ -41,7 +41,7 @@ _PROBE = Probe(_PROTOCOL.probe_reads, _PROTOCOL.scan_length)
 _AT_ONCE = 64
 """Runs that are predicted between two lines of progress."""
 _LONG_LABEL = 12
-_IGNORED = "not simulated, assumed to have no effect"
+_IGNORED = "the simulator ignores these knobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def asked_lines(batch: Path) -> list[BatchLine]:
     lines = read_batch(batch)
     if others := sorted({line.engine for line in lines} - _ENGINES):
         raise UserError(
-            f"batch {batch}: runs of engine {others[0]} cannot be simulated; supported: rocksdb"
+            f"batch {batch}: lsmtune cannot simulate the engine {others[0]}; supported: rocksdb"
         )
     return lines
 
@@ -94,7 +94,7 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
         spec, ground = ground_of(home, name)
     if spec.engine not in _ENGINES:
         raise UserError(
-            f"study {name!r}: engine {spec.engine} cannot be simulated; supported: rocksdb"
+            f"study {name!r}: lsmtune cannot simulate the engine {spec.engine}; supported: rocksdb"
         )
     space = spec.space(ground)
     configs = {"base": space.default()}
@@ -114,7 +114,8 @@ def _defaults(
     constants: Constants | None,
 ) -> AskedRuns:
     """RocksDB's defaults at that scale, and the same with the changes."""
-    spec = make_spec({"workload": {"name": "fillrandom", "num": num}, "scale": scale}, "simulate")
+    given = {"workload": {"name": "fillrandom", "num": num}, "scale": scale}
+    spec = make_spec(given, "lsmtune simulate", {"workload.num": "--num", "scale": "--scale"})
     catalogue = load(spec.engine)
     base = Base(options="", settings=catalogue.defaults(1))
     space = spec.space(Ground(catalogue, base, describe_host().max_open_files))
@@ -129,7 +130,7 @@ def _defaults(
     words = {knob.name: readable_value(knob, changed[knob.name]) for knob in knobs}
     notes = [
         f"{knob.name}: the default at scale {spec.scale} is "
-        f"{readable_value(knob, settings[knob.name])}; --set uses {words[knob.name]} as given"
+        f"{readable_value(knob, settings[knob.name])}; --scale does not divide {words[knob.name]}"
         for knob in knobs
         if knob.scales and spec.scale_value != 1
     ]
@@ -146,7 +147,9 @@ def _line(name: str, workload: Any, settings: Settings, seed: int) -> BatchLine:
 def _change(text: str) -> tuple[str, Value]:
     name, separator, value = text.partition("=")
     if not separator:
-        raise UserError(f"--set: invalid change {text!r}; use KNOB=VALUE")
+        raise UserError(
+            f"--set: invalid change {text!r}; use KNOB=VALUE, e.g. write_buffer_size=64MiB"
+        )
     catalogue = load("rocksdb")
     knob = find_knob(catalogue, name.strip(), "--set")
     return knob.name, knob_value(catalogue, knob.name, parse_value(knob, value.strip(), "--set"))
@@ -222,7 +225,7 @@ def write_page(path: Path, lines: Sequence[BatchLine], constants: Constants | No
     if wrong := next((line for line in lines[:_SHOWN] if line.error is not None), None):
         raise UserError(f"--page: line {wrong.id}: {wrong.error}")
     if not lines:
-        raise UserError("--page: the file has no runs")
+        raise UserError("--page: the batch file has no runs to show")
     runs = [(line.id, run_of(line)) for line in lines[:_SHOWN]]
     films = [Film(name, run, recorded(run, constants)) for name, run in runs]
     write_file(path, render_films(films, is_calibrated=constants is not None), "page")

@@ -25,7 +25,8 @@ _STUDY_WORDS = {
     "base": "Your OPTIONS file (MyRocks: my.cnf, TiKV: tikv.toml), the baseline of the study. "
     "By default the baseline has the engine's defaults, or the running settings of TiKV.",
     "family": "Column family of the baseline that is tuned.",
-    "cache": "Size of the baseline's block cache, e.g. 64MiB. An OPTIONS file does not contain it.",
+    "cache": "Size of the baseline's block cache, e.g. 64MiB. An OPTIONS file does not contain "
+    "the size.",
     "workload": "Workload: a name, or a table with its parameters.",
     "scale": "Size of the tree: 1 is full size; 1/64 divides every size by 64.",
     "knobs": "Knobs to tune: a preset, names separated by commas, or top:N or lasso:N for the N "
@@ -39,8 +40,9 @@ _STUDY_WORDS = {
     "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
     "trials": "Maximum number of configs that the search tries.",
     "budget": "Time limit of the search, e.g. 20m.",
-    "until": 'End of the search. "stable": when no gain above the noise of repeated runs is '
-    "expected. A number: after this number of trials in a row without a gain.",
+    "until": 'Early end of the search. "stable" ends the search when lsmtune expects no gain above '
+    "the noise of repeated runs. A number N ends the search after N trials in a row without a "
+    "gain.",
     "seed": "Seed of the search and of the workload.",
     "early_stop": "Whether to prune a trial that can no longer win.",
     "base_runs": "Number of runs of the baseline before the search.",
@@ -49,11 +51,14 @@ _STUDY_WORDS = {
     "pairs": "Minimum number of pairs of runs that verify the winner: 0 for none, or at least 6.",
     "max_pairs": "Maximum number of pairs of runs that verify the winner.",
     "protocol": "Settings of the steps of a trial.",
-    "screen": "Makes the study a screening for `lsmtune screen`. A screening has no search.",
-    "sweep": "Makes the study a controlled experiment for `lsmtune sweep`. There is no search.",
+    "screen": "Table that makes the study a screening for `lsmtune screen`. A screening has no "
+    "search.",
+    "sweep": "Table that makes the study a controlled experiment for `lsmtune sweep`. An "
+    "experiment "
+    "has no search.",
     "online": "`lsmtune tune` changes the options of a running engine. Only the engine "
     "myrocks supports the table [online].",
-    "tikv": "Addresses of your TiKV, and the command that restarts it with other options.",
+    "tikv": "Addresses of your TiKV, and the command that restarts TiKV with other options.",
 }
 _WORKLOAD_WORDS = {
     "name": "Name of the workload.",
@@ -62,7 +67,7 @@ _WORKLOAD_WORDS = {
     "key_size": "Size of a key in bytes.",
     "value_size": "Size of a value in bytes.",
     "threads": "Number of clients.",
-    "compression_ratio": "Compressed size of the values / their size.",
+    "compression_ratio": "Compressed size of the values divided by their uncompressed size.",
     "operations": "Measured operations per client.",
     "duration_s": "Duration of the load in seconds, instead of a number of operations.",
     "present": "Share of the keys that have a record before the load.",
@@ -72,12 +77,12 @@ _WORKLOAD_WORDS = {
     "write_rate_bytes_s": "Bytes per second that the writing thread overwrites.",
     "tombstone_every": "Number of writes between two range deletions.",
     "tombstone_width": "Number of keys that a range deletion covers.",
-    "tombstones": "Maximum number of range deletions. By default, no maximum.",
+    "tombstones": "Maximum number of range deletions. By default, the number has no maximum.",
     "mix": "Shares of gets, puts and scans. The shares add up to 1.",
     "skew": "Skew of the reads. With a larger skew, more reads go to few records. By default, "
-    "all records are equally likely.",
+    "the workload reads all records equally often.",
     "trace": "File of a trace recorded by RocksDB.",
-    "database": "Your database. The workload runs on a copy of it.",
+    "database": "Folder of your database. The workload runs on a copy of the database.",
     "warehouses": "Number of TPC-C warehouses, about 66 MB each.",
     "families": "Whether every table and index has its own column family.",
     "tables": "Number of tables of the sysbench workload.",
@@ -85,24 +90,24 @@ _WORKLOAD_WORDS = {
 _PROTOCOL_WORDS = {
     "probe_reads": "Number of gets that hit, of gets that miss, and of scans on the settled tree.",
     "scan_length": "Records per scan of the read probe after the load.",
-    "quiet_s": "Idle seconds after which the tree has settled.",
+    "quiet_s": "Number of idle seconds after which lsmtune treats the tree as settled.",
     "wall_limit_s": "Maximum duration of a trial in seconds.",
     "silence_limit_s": "Number of seconds without activity of the engine after which lsmtune "
     "stops the trial.",
 }
 _SCREEN_WORDS = {
-    "design": "Design by which the configs are spread over the knob space.",
+    "design": "Design that spreads the configs over the values of the knobs.",
     "batch": "File of JSON lines with the configs to run, instead of a design.",
     "replicated": "Number of configs that run more than once, to measure the noise.",
     "runs": "Total number of runs of each config that runs more than once.",
 }
 _SWEEP_WORDS = {
-    "factors": "Factors: for each, the values of one knob, or of several knobs with the same "
-    "number of values.",
-    "labels": "Names of the levels of a factor. By default, a level has its value as name.",
-    "fixed": "Settings of every cell and of the baseline.",
-    "repeats": "Number of blocks. One block runs every cell once.",
-    "metrics": "Metrics in the tables.",
+    "factors": "Factors of the experiment. Each factor lists the values of one knob, or of several "
+    "knobs with the same number of values.",
+    "labels": "Names of the levels of a factor. By default, the name of a level is its value.",
+    "fixed": "Knob values that every cell and the baseline have.",
+    "repeats": "Number of blocks. A block runs every cell once.",
+    "metrics": "Metrics in the tables of the result.",
 }
 _ONLINE_WORDS = {
     "window_s": "Length of a measuring window in seconds.",

@@ -21,9 +21,7 @@ from lsmtune.cli.common import (
 def sweep(
     experiment: Annotated[
         Path,
-        typer.Argument(
-            metavar="EXPERIMENT.toml", help="Experiment file: a study with a table [sweep]."
-        ),
+        typer.Argument(metavar="EXPERIMENT.toml", help="Study file with a table [sweep]."),
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and run nothing.")
@@ -37,9 +35,9 @@ def sweep(
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Run every combination of factors in blocks; report the effect of each with its p-value.
+    """Run every combination of factors in blocks; report the effects with p-values.
 
-    After an interruption, the same command continues.
+    After an interruption, the same command continues the experiment.
     """
     from lsmtune.analysis.swept_words import swept_document
     from lsmtune.cli import sweeping

@@ -33,11 +33,12 @@ def read_experiment(path: Path, program: str | None) -> StudySpec:
     """Return the settings of an experiment file; UserError for its mistakes."""
     given = read_study_file(path)
     if not isinstance(given.get("sweep"), dict):
-        raise UserError(f"{path}: the table [sweep] with factors is missing")
+        raise UserError(f"{path}: the table [sweep] is missing; add [sweep] with factors")
     for key in _OF_SEARCHES:
         if key in given:
             raise UserError(
-                f"{path}: {key}: not allowed with [sweep], which runs all cells without a search"
+                f"{path}: {key}: not allowed with [sweep], because an experiment has no search; "
+                f"remove {key}"
             )
     table = given["sweep"]
     settings = {
@@ -59,7 +60,7 @@ def _names(table: dict[str, object]) -> list[str]:
 
 def _experiment(spec: StudySpec) -> Sweep:
     if spec.sweep is None:
-        raise LsmtuneError("not an experiment: the study has no table [sweep]")
+        raise LsmtuneError("sweep: the study is not an experiment, because it has no table [sweep]")
     return spec.sweep
 
 

@@ -31,7 +31,7 @@ def trials(
 ) -> None:
     """List the trials of a study, including the runs of the baseline and the verification.
 
-    The objective is the ratio to the baseline; below 1 is a gain.
+    The objective is a ratio to the baseline; a ratio below 1 is a gain.
     """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.errors import UserError

@@ -29,7 +29,9 @@ Base = Annotated[
 ]
 Cache = Annotated[
     str | None,
-    typer.Option(help="Size of your block cache, e.g. 4GiB; OPTIONS files do not contain it."),
+    typer.Option(
+        help="Size of your block cache, e.g. 4GiB; OPTIONS files do not contain the size."
+    ),
 ]
 Knobs = Annotated[
     str | None,
@@ -43,7 +45,7 @@ Objectives = Annotated[
     typer.Option(
         metavar="METRIC",
         help="What to improve: balanced, jin2022 or a metric; repeat the flag for several metrics "
-        "[suits the workload].",
+        "[the objective that suits the workload].",
     ),
 ]
 Limits = Annotated[
@@ -51,12 +53,14 @@ Limits = Annotated[
     typer.Option(
         metavar="CONSTRAINT",
         help='Constraint that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base"; '
-        "repeatable.",
+        "repeat the flag for several constraints.",
     ),
 ]
 Memory = Annotated[
     str | None,
-    typer.Option(help="Maximum size of memtables and caches, e.g. 64MiB [as the baseline]."),
+    typer.Option(
+        help="Maximum size of memtables and caches, e.g. 64MiB [what the baseline needs]."
+    ),
 ]
 Trials = Annotated[
     int | None, typer.Option(help="Maximum number of trials [16; no maximum with --budget].")
@@ -64,17 +68,21 @@ Trials = Annotated[
 Budget = Annotated[
     str | None, typer.Option(help="Maximum search time, e.g. 90s, 20m or 1.5h [none].")
 ]
-NewStudy = Annotated[str | None, typer.Option(help="Name of the study [made from the settings].")]
+NewStudy = Annotated[str | None, typer.Option(help="Name of the study [a name from the settings].")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the search and of the workload, >= 1 [1].")]
 Until = Annotated[
     str | None,
     typer.Option(
-        help="End the search early: `stable`, or N for N trials in a row without a gain [off]."
+        help="End the search early: `stable` when lsmtune expects no further gain, or N after N "
+        "trials in a row without a gain [off]."
     ),
 ]
 Pairs = Annotated[
     int | None,
-    typer.Option(help="Minimum pairs of runs to verify the winner: 0 for none, else >= 6 [6]."),
+    typer.Option(
+        help="Minimum number of pairs of runs that verify the winner: 0 for no verification, else "
+        "at least 6 [6]."
+    ),
 ]
 
 Optimizer = Annotated[
@@ -94,17 +102,23 @@ AsPublished = Annotated[
 WarmStart = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="STUDY", help="Start from an earlier study of this home, or from `all`; repeatable."
+        metavar="STUDY",
+        help="Earlier study in --home that the search starts from, or `all`; repeat the flag for "
+        "several studies.",
     ),
 ]
 Online = Annotated[
     bool,
-    typer.Option("--online", help="Change the options of a running engine; myrocks only."),
+    typer.Option(
+        "--online", help="Change the options of a running engine; only for the engine myrocks."
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and run nothing.")]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", help="List the options of the baseline file that are left out."),
+    typer.Option(
+        "--verbose", help="List the options of the baseline file that lsmtune leaves out."
+    ),
 ]
 
 
@@ -138,7 +152,7 @@ def tune(
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
-    Runs RocksDB's db_bench unless --engine or --workload name another engine. After an
+    The command runs RocksDB's db_bench unless --engine or --workload name another engine. After an
     interruption, the same command continues the study.
     """
     from lsmtune.cli import tuning
@@ -161,9 +175,10 @@ def tune(
     tuning.name_ranked_knobs(given, home, note)
     if budget is not None and trials is None:
         given["trials"] = MANY_TRIALS
-    spec = make_spec(given, str(study_file or "command line"))
+    names = tuning.flag_names(flags, workload, num)
+    spec = make_spec(given, str(study_file or "lsmtune tune"), names)
     spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
-    tuning.run(spec, home, note, verbose=verbose, as_json=as_json)
+    tuning.run(spec, home, verbose=verbose, as_json=as_json)

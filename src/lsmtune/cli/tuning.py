@@ -8,16 +8,16 @@ from typing import Any
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.baseline import baseline_lines
-from lsmtune.cli.common import print_json, say_all, write_file
-from lsmtune.cli.exporting import deployment, online_file
+from lsmtune.cli.common import note, print_json, say, say_all, write_file
+from lsmtune.cli.exporting import online_file
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
+from lsmtune.cli.results import write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
-from lsmtune.report.page import render_page
 from lsmtune.report.words import Ratio
 from lsmtune.spec import Ground, StudySpec, read_study_file
 from lsmtune.store.home import Home
@@ -39,6 +39,20 @@ def given_settings(
     if workload is not None or num is not None:
         given["workload"] = merged_workload(given.get("workload"), workload, num)
     return given
+
+
+def flag_names(
+    flags: Mapping[str, Any], workload: str | None = None, num: int | None = None
+) -> dict[str, str]:
+    """Return the flag of each setting that the command line gave, for messages."""
+    renamed = {"limits": "--limit"}
+    names = {
+        key: renamed.get(key, f"--{key.replace('_', '-')}")
+        for key, value in flags.items()
+        if value is not None
+    }
+    names |= {} if workload is None else {"workload.name": "--workload"}
+    return names | ({} if num is None else {"workload.num": "--num"})
 
 
 def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
@@ -78,25 +92,38 @@ def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], N
     given["knobs"] = knobs
 
 
-def run(
-    spec: StudySpec, home: Path, tell: Callable[[str], None], *, verbose: bool, as_json: bool
-) -> None:
-    """Tune, between runs or online; print the JSON document if requested."""
+def run(spec: StudySpec, home: Path, *, verbose: bool, as_json: bool) -> None:
+    """Tune, between runs or online; print the JSON document if requested.
+
+    The result is on standard output, remarks are on standard error.
+    """
+    tell_result = note if as_json else say
     if spec.online is not None:
-        document = run_online(spec, home, tell)
+        document = run_online(spec, home, tell_result)
     else:
-        document = run_study(spec, home, tell, verbose=verbose)
+        document = run_study(spec, home, note, tell_result, verbose=verbose)
     if as_json:
         print_json(document)
 
 
 def run_study(
-    spec: StudySpec, home_path: Path, tell: Callable[[str], None], *, verbose: bool = False
+    spec: StudySpec,
+    home_path: Path,
+    tell: Callable[[str], None],
+    tell_result: Callable[[str], None],
+    *,
+    verbose: bool = False,
 ) -> dict[str, Any]:
-    """Tune, verify, write page and files, print where they are; return the JSON of `show`."""
+    """Tune, verify, write page and files, print where they are; return the JSON of `show`.
+
+    `tell` prints remarks, `tell_result` the result.
+    """
     for table, given in (("screen", spec.screen), ("sweep", spec.sweep)):
         if given is not None:
-            raise UserError(f"[{table}]: `tune` cannot run it; use `lsmtune {table}`")
+            raise UserError(
+                f"[{table}]: `lsmtune tune` cannot run a study with this table; use "
+                f"`lsmtune {table}`"
+            )
     engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)  # before a folder is made: it finds mistakes
     for remark in baseline_lines(found[1].base, verbose=verbose):
@@ -110,23 +137,16 @@ def run_study(
             study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.pairs:
                 verify_contenders(study)
-        with working("writing the page"):
-            view = read_study(home, spec.name)
-            results = home.path / "results" / spec.name
-            write_file(results / "report.html", render_page(view), "page")
+        view = read_study(home, spec.name)
         for line in summary_lines(view):
-            tell(line)
-        tell(f"page:            {results / 'report.html'}")
-        if view.best_trial is not None:
-            files = deployment(home, view)
-            write_file(results / files.name, files.options, "options")
-            write_file(results / f"{files.name}.back", files.back, "options")
-            tell(f"file to deploy:  {results / files.name}")
-            tell(f"file to undo:    {results / files.name}.back")
+            tell_result(line)
+        write_results(home, view, tell_result)
         return show_document(view)
 
 
-def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+def run_online(
+    spec: StudySpec, home_path: Path, tell_result: Callable[[str], None]
+) -> dict[str, Any]:
     """Tune a running engine, print each step, write the result; return the steps as JSON."""
     table = spec.online or Online()
     engine = make_engine(spec.engine, spec.program, spec.tikv)
@@ -137,7 +157,7 @@ def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) ->
 
     def on_step(step: Step) -> None:
         steps.append(step)
-        tell(_step_line(step, spec.trials))
+        note(_step_line(step, spec.trials))
 
     with Home(home_path, create=True) as home:
         check_space(spec, home)
@@ -146,7 +166,7 @@ def run_online(spec: StudySpec, home_path: Path, tell: Callable[[str], None]) ->
             base = study.space.default()
         path = home.path / "results" / spec.name / "my.cnf"
         write_file(path, online_file(home, spec.name, kept), "options")
-    tell(f"file to deploy:  {path}")
+    tell_result(f"file to deploy:  {path}")
     return {
         "study": spec.name,
         "kept": kept.differing(base),
@@ -169,7 +189,7 @@ def _step_line(step: Step, trials: int) -> str:
     line = f"change {step.number} of {trials}: {step.judgement}: {step.reason}"
     if step.cost is None:
         return line
-    return f"{line}; objective {Ratio.of(step.cost)} of before"
+    return f"{line}; objective {Ratio.of(step.cost)} of the value before"
 
 
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
@@ -184,8 +204,8 @@ def check_space(spec: StudySpec, home: Home) -> None:
     needed, free = disk_bytes(spec), free_bytes(home.path)
     if free < needed:
         raise UserError(
-            f"--home {home.path}: {format_bytes(free)} free, the trials may need "
-            f"{format_bytes(needed)}; use another --home or a smaller --num"
+            f"--home {home.path}: the disk has {format_bytes(free)} free, but the trials may need "
+            f"{format_bytes(needed)}; name a folder on another disk, or use a smaller --num"
         )
 
 

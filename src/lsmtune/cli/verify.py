@@ -4,17 +4,26 @@ from typing import Annotated
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Json, OtherTrial, StudyName, print_json, say_all
+from lsmtune.cli.common import (
+    DEFAULT_HOME,
+    Json,
+    OtherTrial,
+    StudyName,
+    note,
+    print_json,
+    say,
+    say_all,
+)
 from lsmtune.cli.common import Home as HomePath
 
 
 def verify(
     study: StudyName,
     scale: Annotated[
-        str | None, typer.Option(help="Size of the tree, e.g. 1/64 or 1 [that of the study].")
+        str | None, typer.Option(help="Size of the tree, e.g. 1/64 or 1 [the scale of the study].")
     ] = None,
     num: Annotated[
-        int | None, typer.Option(help="Records of the workload [those of the study].")
+        int | None, typer.Option(help="Number of records in the workload [as in the study].")
     ] = None,
     trial: OtherTrial = None,
     home: HomePath = DEFAULT_HOME,
@@ -22,11 +31,12 @@ def verify(
 ) -> None:
     """Measure a study's winner against its baseline in new pairs of runs.
 
-    A pair of runs is one run of the winner and one of the baseline with the same seed. lsmtune
+    A pair of runs is one run of the winner and one run of the baseline with the same seed. lsmtune
     claims a gain only if the 95 % interval of the ratio is below 1.
     """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.cli.progress import progress
+    from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
     from lsmtune.engines.registry import make_engine
     from lsmtune.spec import make_spec
@@ -40,12 +50,13 @@ def verify(
         wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))
         load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
         asked = {**opened.study(study).spec, "workload": load, "scale": wanted_scale}
-        workload = make_spec(asked, "verify").workload
+        workload = make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
         engine = make_engine(spec.engine, spec.program, spec.tikv)
         with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
             run_verification(work, wanted_scale, workload, trial)
         view = read_study(opened, study, trial)
-    if as_json:
-        print_json(show_document(view))
-        return
-    say_all(summary_lines(view))
+        if as_json:
+            print_json(show_document(view))
+        else:
+            say_all(summary_lines(view))
+        write_results(opened, read_study(opened, study), note if as_json else say)

@@ -64,10 +64,12 @@ def headline_text(found: Outcome, compared: Sequence[AgainstRandom]) -> str:
 
 
 def _topic(found: Outcome, spec: StudySpec, *, real: bool) -> str:
+    repeats = found.standings[0].repeats
     where = f"on {spec.engine}" if real else "on a model of measured runs"
     return (
-        f"Optimizers compared {where}. Searches per optimizer: {found.standings[0].repeats}. "
-        f"Trials per search: {found.trials}. Objective: {spec.parsed_objective.name}."
+        f"Each optimizer ran {repeats} search{'' if repeats == 1 else 'es'} of "
+        f"{counted(found.trials, 'trial')} {where}, with the objective "
+        f"“{spec.parsed_objective.name}”."
     )
 
 
@@ -75,8 +77,8 @@ def _against_random(found: Outcome, compared: Sequence[AgainstRandom]) -> Html:
     if not compared:
         return section(
             "Random search", "Random search was not compared",
-            element("p", "Add `random` to the optimizers to see whether the others beat random "
-                         "search."),
+            element("p", "Add `random` to the compared optimizers to see which optimizers beat "
+                         "random search."),
         )  # fmt: skip
     ends = {standing.optimizer: standing.best_at[found.trials] for standing in found.standings}
     rows = [
@@ -178,18 +180,18 @@ def _method(found: Outcome, spec: StudySpec, *, real: bool) -> Html:
 def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[str]:
     yield (
         "An optimizer beats random search if the whole interval of its cost, divided by the cost "
-        "of random search, is below 1. The intervals are wider than usual, so that all of them are "
-        "correct with 95 % probability (Bonferroni)."
+        "of random search, is below 1. The intervals of the optimizers are widened (Bonferroni): "
+        "with 95 % probability, all intervals are correct at the same time."
     )
     if found.reference is not None:
         yield (
-            f"The target {found.target:.3f} is the median cost of the optimizer {found.reference} "
-            f"after {counted(found.trials, 'trial')}."
+            f"The column “trials to reach {found.target:.3f}” uses the median cost of the "
+            f"optimizer {found.reference} after {counted(found.trials, 'trial')} as its target."
         )
     if found.standings[0].repeats <= _FEW_SEARCHES:
         yield (
-            "With 5 searches or fewer, the interval of a median extends from the lowest to the "
-            "highest value."
+            "With 5 searches or fewer per optimizer, the interval of a median extends from the "
+            "lowest to the highest value."
         )
     if real:
         yield from workload_text(spec.workload)
@@ -199,15 +201,16 @@ def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[st
         )
     else:
         yield (
-            "The optimizers search on a model instead of an engine. The model is gradient "
-            "boosting, trained on the measured runs that ship with lsmtune. Each value that the "
-            "model predicts gets random noise as large as that of repeated real runs."
+            "In this comparison, the optimizers search on a model instead of a real engine. The "
+            "model of the engine is gradient boosting, trained on the measured runs that ship "
+            "with lsmtune. Each value that the model predicts gets random noise that is as large "
+            "as the noise between repeated real runs."
         )
         yield (
-            "The cost in the chart is the cost, without noise, of the config that looks best to "
-            "the optimizer."
+            "For each search, the chart shows the cost, without noise, of the config that looks "
+            "best to the optimizer."
         )
         yield (
-            "The model cannot predict that a config fails. Predictions of the model are weak where "
-            "few runs were measured."
+            "The model cannot predict that the engine fails with a config. The model is less "
+            "accurate for configs that are far from all measured configs."
         )

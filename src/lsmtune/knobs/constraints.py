@@ -112,5 +112,5 @@ class MemoryLimit:
             return None
         return (
             f"memtables (write_buffer_size x max_write_buffer_number) and caches need "
-            f"{format_bytes(used)}, the memory limit is {format_bytes(self.limit_bytes)}"
+            f"{format_bytes(used)}, but the memory limit is {format_bytes(self.limit_bytes)}"
         )

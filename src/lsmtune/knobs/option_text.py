@@ -111,7 +111,7 @@ def option_place(knob: Knob, family: str = "default") -> Place:
 
 def _option(knob: Knob) -> OptionKey:
     if knob.option is None:
-        raise ValueError(f"{knob.name} is only a flag of db_bench, not in an OPTIONS file")
+        raise ValueError(f"{knob.name} is a flag of db_bench and has no entry in OPTIONS files")
     return knob.option
 
 
@@ -186,7 +186,7 @@ def with_field(text: str, field: str, value: str) -> str:
     """The struct text with one field set, all others as they were; ParseError for another text."""
     fields = struct_fields(text)
     if fields is None:
-        raise ParseError(f"{field} cannot be set in {text!r}; write it as {{name=value}}")
+        raise ParseError(f"cannot set {field} in {text!r}; write the option as {{name=value}}")
     return "{" + "".join(f"{name}={told};" for name, told in {**fields, field: value}.items()) + "}"
 
 

@@ -52,7 +52,10 @@ class KnobSpace:
         context = Context(self.base, self.open_files, self.codecs, self.knobs)
         object.__setattr__(self, "_context", context)
         if (violation := self.memory.violation(self.base)) is not None:
-            raise UserError(f"memory: the baseline is over the limit: {violation}")
+            raise UserError(
+                f"memory: the baseline exceeds the memory limit: {violation}; "
+                "raise the limit or change the baseline"
+            )
 
     def fitted(self) -> "KnobSpace":
         """The space without the values that a search does not draw or the host does not run.
@@ -170,7 +173,10 @@ class KnobSpace:
         for last in (self._config(self._mended({**settings, **tuned})), self.default()):
             if not (violations := self.violations(last)):
                 return last
-        raise UserError(f"knobs: no config is allowed: {'; '.join(violations)}")
+        raise UserError(
+            f"knobs: the tuned knobs and the baseline allow no config: {', '.join(violations)}"
+            "; change the baseline or tune the knobs in this message"
+        )
 
     def _of(self, names: tuple[str, ...]) -> list[Knob]:
         """The tuned ones among the knobs of these options, in their order."""

@@ -116,12 +116,12 @@ class Knob(BaseModel):
         if self.is_range and (self.low is None or self.high is None or self.low >= self.high):
             raise ValueError(f"{self.name}: a range needs low < high")
         if self.kind == "categorical" and not self.choices:
-            raise ValueError(f"{self.name}: a categorical knob needs choices")
+            raise ValueError(f"{self.name}: a categorical knob needs a list of choices")
         if self.labels and len(self.labels) != len(self.values):
-            raise ValueError(f"{self.name}: there are not as many labels as values")
+            raise ValueError(f"{self.name}: the numbers of labels and values differ")
         for value in (self.default, *self.named_only):
             if not self.allows(value):
-                raise ValueError(f"{self.name}: {value} is not allowed")
+                raise ValueError(f"{self.name}: the default or named value {value} is not allowed")
         return self
 
     @property
@@ -155,7 +155,7 @@ class Knob(BaseModel):
     @property
     def _bounds(self) -> tuple[float, float]:
         if self.low is None or self.high is None:
-            raise ValueError(f"{self.name} has no range")
+            raise ValueError(f"knob {self.name} has a list of values, not a range")
         return self.low, self.high
 
     def bounds(self) -> tuple[float, float]:

@@ -121,7 +121,7 @@ def metric(name: str) -> Value:
 def method_lines(title: str, experiment: Experiment) -> Iterator[str]:
     """Yield how the experiment was run, line by line."""
     swept = experiment.swept
-    yield f"{title}: {experiment.version}, {experiment.machine}"
+    yield f"{title}: engine version {experiment.version}, machine {experiment.machine}"
     yield from (f"{title}: {text}" for text in workload_text(experiment.load))
     for name, value in swept.fixed.items():
         yield f"{title}: in all cells: {name} = {value}"

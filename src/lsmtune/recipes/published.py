@@ -15,17 +15,21 @@ from lsmtune.stats import Interval
 Finding = Literal["confirmed", "contradicted", "not decided", "not judged"]
 
 _LARGE_FACTOR = 2
+_COUNTED = ("number of ", "bytes ", "gets ")
+"""Beginnings of nouns that are counted: fewer bytes, but less space."""
 _MEANINGS: dict[Finding, str] = {
-    "confirmed": "Confirmed: the whole 95 % interval of the measured ratio agrees with the claim.",
+    "confirmed": "The result “confirmed” means that the whole 95 % interval of the measured ratio "
+    "agrees with the claim.",
     "contradicted": (
-        "Contradicted: the whole 95 % interval of the measured ratio shows the opposite of the "
-        "claim."
+        "The result “contradicted” means that the whole 95 % interval of the measured ratio shows "
+        "the opposite of the claim."
     ),
     "not decided": (
-        "Not decided: the interval includes a ratio of 1 (no difference), or there are too few "
-        "runs."
+        "The result “not decided” means that the interval of the ratio includes 1 (no "
+        "difference), or that there are too few runs."
     ),
-    "not judged": "Not judged: the runs write too little data.",
+    "not judged": "The result “not judged” means that the runs write too little data to judge the "
+    "claim.",
 }
 
 
@@ -64,8 +68,11 @@ def change_text(ratio: Interval | None, noun: str) -> str:
         return f"no clear change in {noun}"
     if ratio.median >= _LARGE_FACTOR:
         return f"{ratio.median:.2g} {TIMES} the {noun}"
+    fewer = "fewer" if noun.startswith(_COUNTED) else "less"
     percent = 100 * abs(ratio.median - 1)
-    return f"{percent:.2g} % {'less' if ratio.median < 1 else 'more'} {noun}"
+    return (
+        f"{percent:.2g} % {fewer if ratio.median < 1 else 'more'} {noun.removeprefix('number of ')}"
+    )
 
 
 def judged(statement: str, ratio: Interval | None, *, falls: bool, of: str) -> Claim:

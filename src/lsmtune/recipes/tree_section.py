@@ -14,8 +14,11 @@ from lsmtune.units import MIB
 Tree = Sequence[Level]
 _COLUMNS = ("files", "size", "read", "written", "W-Amp")
 _CHARTS = {
-    "size": ("Size", "the size of the level after all compactions are done"),
-    "written": ("Written", "the bytes that flushes and compactions wrote into the level"),
+    "size": ("Size of each level", "the size of the level after all compactions are done"),
+    "written": (
+        "Bytes written into each level",
+        "the bytes that flushes and compactions wrote into the level",
+    ),
 }
 
 
@@ -53,7 +56,7 @@ def _chart(
     levels: Sequence[str],
 ) -> Html:
     title, meaning = _CHARTS[what]
-    see = f"Each level has two bars, “{names[0]}” and “{names[1]}”: {meaning}."
+    see = f"The two bars of each level, “{names[0]}” and “{names[1]}”, show {meaning}."
     bars = tuple(LevelBar(n, *(_bytes(tree.get(n), what) for tree in trees)) for n in levels)
     keys = (Key(BASE_BAR, names[0]), Key(BEST_BAR, names[1]))
     return element(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim, Constraint, MetricRow
-from lsmtune.analysis.steps import StepKind
+from lsmtune.analysis.steps import Step, StepKind
 from lsmtune.objective import Limit
 from lsmtune.report.headline_text import headline_of, percent
 from lsmtune.report.words import (
@@ -18,30 +18,38 @@ from lsmtune.report.words import (
 )
 from lsmtune.stats import Interval
 
-_SIMULATED = "UNVERIFIED on RocksDB: simulated, not measured."
+_SIMULATED = "UNVERIFIED on RocksDB: the numbers are simulated, not measured."
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
-    "verify": "Verify this trial in pairs of runs with the baseline:",
+    "verify": "Verify trial {trial} in pairs of runs with the baseline:",
     "verify_full_size": "Verify the gain with a full-size tree:",
     "verify_other": "Verify the best trial that keeps all constraints:",
     "deploy": "Write the file to deploy:",
     "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
-    "search_more": "Or run the same `lsmtune tune` command with more trials.",
-    "relax_constraint": "Or start a new study in which --limit sets a weaker constraint.",
+    "search_more": "Or run the same `lsmtune tune` command with a larger --trials.",
+    "relax_constraint": "Or start a new study with a constraint that trial {trial} keeps. Use "
+    "this part of a `lsmtune tune` command:",
     "keep_baseline": "Keep the baseline.",
-    "pick": "Or pick another trial of the front:",
-    "start": "Run `lsmtune tune` again to continue the study.",
+    "pick": "Or pick another trial N on the front of the objectives:",
+    "start": "The search has not ended. Run this command to continue the search:",
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
 }
 
 
+_START_FILE = (
+    "The search has not ended. To continue the search, run the same `lsmtune tune` command again, "
+    "with the same study file."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class StepText:
-    """A sentence about what to do, and its command, if there is one."""
+    """A sentence about what to do, and its command or the flags of a command, if there are any."""
 
     text: str
     command: str | None
+    flags: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +76,20 @@ def claim_text(claim: Claim) -> ClaimText:
         reasons=() if claim.gain else tuple(_reasons(claim)),
         warnings=tuple(_warnings(claim)),
         details=tuple(_details(claim)),
-        steps=tuple(StepText(_STEPS[step.kind], step.command) for step in claim.steps),
+        steps=tuple(_step_text(claim, step) for step in claim.steps),
         undo=None
         if claim.undo is None
-        else StepText("Write the baseline's file and deploy it:", claim.undo),
+        else StepText("Write the file with the baseline's values and deploy the file:", claim.undo),
     )
+
+
+def _step_text(claim: Claim, step: Step) -> StepText:
+    if step.kind == "start" and step.command is None:
+        return StepText(_START_FILE, None)
+    if step.kind == "relax_constraint":
+        flags = " ".join(f'--limit "{check.relaxed()}"' for check in claim.failed)
+        return StepText(_STEPS[step.kind].format(trial=claim.failed_trial), None, flags)
+    return StepText(_STEPS[step.kind].format(trial=claim.trial), step.command)
 
 
 def _summary(claim: Claim) -> str:
@@ -107,6 +124,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
             "UNVERIFIED at scale 1, the full size of the tree. The search ran at scale "
             f"{claim.search_scale}."
         )
+    if fitted := fitted_text(claim):
+        yield fitted
     for other in claim.others:
         if other.status != "gain":
             yield f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}."
@@ -120,12 +139,26 @@ def _warnings(claim: Claim) -> Iterator[str]:
             "This build of the engine has assertions, which make it slow. Compare ratios, not "
             "absolute times."
         )
-    yield from (f"Not judged: {note}." for note in claim.notes)
+    yield from (
+        f"The objective is computed without incomplete pairs of runs: {note}."
+        for note in claim.notes
+    )
     if claim.wide is not None:
         yield (
             f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. More "
             "pairs of runs make the interval of the objective narrower."
         )
+
+
+def fitted_text(claim: Claim) -> str:
+    """Return which options of the file are not the scaled values of the trial; empty if none."""
+    fitted = [change.knob.name for change in claim.changes if change.fitted]
+    if not fitted:
+        return ""
+    return (
+        f"The file does not have the scaled values of trial {claim.trial} for {listed(fitted)}: a "
+        "full-size tree must keep the memory limit and the rules between options."
+    )
 
 
 def _ratio_text(interval: Interval | None) -> str:
@@ -168,14 +201,22 @@ def objective_sentence(claim: Claim) -> str:
     ratio = Ratio(claim.value) if claim.objective is None else Ratio.of(claim.objective)
     several = claim.objectives > 1
     name = "mean of the objectives" if several else f"objective “{claim.objective_name}”"
-    fitness = "" if claim.fitness is None else f" The fitness is {claim.fitness:,.0f}."
-    return f"The {name} is {ratio.sentence()}. A ratio below 1 is a gain.{fitness}"
+    fitness = "" if claim.fitness is None else f" The fitness of jin2022 is {claim.fitness:,.0f}."
+    inverted = [
+        label(row.metric.name)
+        for row in claim.rows
+        if row.role == "objective" and row.metric.better == "higher"
+    ]
+    note = "A ratio of the objective below 1 is a gain."
+    if inverted:
+        note = f"The ratio inverts {listed(inverted)}, so a ratio below 1 is a gain."
+    return f"The {name} is {ratio.sentence()}. {note}{fitness}"
 
 
 def failure_text(claim: Claim, check: Constraint) -> str:
     """Return which constraint a trial did not keep, and by which value."""
     if check.state == "unknown" or check.value is None:
-        return f"The constraint {limit_text(check.limit)} is not checked: {check.why}."
+        return f"lsmtune cannot check the constraint {limit_text(check.limit)}: {check.why}."
     return (
         f"Trial {claim.failed_trial} breaks the constraint {limit_text(check.limit)}: measured "
         f"{value_text(check.limit, check.value)}."
@@ -192,7 +233,7 @@ def alternative_text(claim: Claim) -> str:
     if found.ratio >= 1:
         return (
             "The baseline is the best config that keeps all constraints. Trial "
-            f"{found.trial} is next, {percent(found.ratio)} worse than the baseline."
+            f"{found.trial} is second, {percent(found.ratio)} worse than the baseline."
         )
     changed = counted(len(found.changes), "changed option")
     proof = (
@@ -271,17 +312,18 @@ def export_notes(claim: Claim) -> list[str]:
         *_result_notes(claim),
         *([_SIMULATED] if claim.simulated else []),
         *([] if claim.search_scale == "1" else [_scale_note(claim)]),
+        *([fitted] if (fitted := fitted_text(claim)) else []),
     ]
 
 
 def _result_notes(claim: Claim) -> list[str]:
     if claim.status == "not verified":
-        return ["Not verified in pairs of runs."]
+        return ["This config is not verified in pairs of runs."]
     result = {"gain": "Verified gain", "loss": "Verified loss"}.get(claim.status, "No gain")
     rows = [ratio_words(row) for row in claim.rows if row.role == "objective"]
     return [
         f"{result}: {counted(claim.pairs, 'pair')} of runs at scale {claim.scale}.",
-        f"This config / baseline: {', '.join(rows)}.",
+        f"Ratio of this config to the baseline: {', '.join(rows)}.",
         *(failure_text(claim, check) for check in claim.failed),
     ]
 
@@ -289,6 +331,7 @@ def _result_notes(claim: Claim) -> list[str]:
 def _scale_note(claim: Claim) -> str:
     proof = "UNVERIFIED" if claim.unverified_at_full_scale else "Verified"
     return (
-        f"{proof} at scale 1: found at scale {claim.search_scale}. The sizes in this file are for "
+        f"{proof} at scale 1: the search ran at scale {claim.search_scale}. The sizes in this "
+        "file are for "
         "a full-size tree."
     )

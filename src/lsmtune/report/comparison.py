@@ -207,16 +207,17 @@ def _see(verified: bool) -> str:
         else "The chart has no intervals, because the winner is not verified."
     )
     return (
-        "Left of 1, the winner is better than the baseline in a metric; right of 1, the winner is "
-        f"worse. {whiskers} For a metric of which more is better, the chart shows 1 / metric."
+        "A mark left of 1 means that the winner is better than the baseline; a mark right of 1 "
+        f"means that the winner is worse. {whiskers} If more of a metric is better, as with "
+        "throughput, the chart shows 1 / metric."
     )
 
 
 def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
     if not verified:
         return (
-            "The changes are not verified. The best result of many trials is partly luck. Expect "
-            "smaller changes in a verification."
+            "The changes of the metrics are not verified. The best result of many trials is "
+            "partly luck. Expect smaller changes in a verification."
         )
     count = sum(row.ratio is not None for row in rows)
     return (

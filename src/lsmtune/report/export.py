@@ -14,6 +14,10 @@ _CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}
 """Calls that set options of the database (True) or of a column family (False) at run time."""
 
 
+Differences = dict[str, tuple[str | None, str]]
+"""For each key: its text in a file (None: the file lacks it), and the text of some settings."""
+
+
 @dataclass(frozen=True, slots=True)
 class OptionsBase:
     """An OPTIONS file to change, and the tuned column family in it."""
@@ -31,6 +35,14 @@ def export_options(knobs: Sequence[Knob], settings: Settings, base: OptionsBase,
     return _comment(note) + replace_options(base.text, wanted)
 
 
+def differences(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) -> Differences:
+    """Return the keys of an OPTIONS file that do not have the value of the settings."""
+    sections = parse_options(base.text).sections
+    changes = statements(knobs, settings, sections, base.family)
+    return {key: (sections.get(section, {}).get(key), text)
+            for (section, key), text in changes.items()}  # fmt: skip
+
+
 def export_db_bench(catalogue: Catalogue, tuned: Mapping[str, Value], note: str) -> str:
     """Return the tuned knobs as db_bench flags, one per line, for `--flagfile`."""
     lines = []
@@ -38,7 +50,10 @@ def export_db_bench(catalogue: Catalogue, tuned: Mapping[str, Value], note: str)
         if catalogue.knob(name).flag:
             lines.append(f"--{name}={int(value) if isinstance(value, bool) else value}")
         else:
-            lines.append(f"# db_bench has no flag for {name} = {value}; use --options_file")
+            lines.append(
+                f"# db_bench has no flag for {name} = {value}; set {name} in a file for "
+                "--options_file"
+            )
     return _comment(note) + "\n".join(lines) + "\n"
 
 
@@ -54,7 +69,7 @@ def deployment_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBas
     single values, but does not correct combinations. lsmtune has run this combination.
     """
     if not knobs:
-        return ["No option changes."]
+        return ["This file changes no option."]
     online = [knob for knob in knobs if knob.option and knob.apply == "online"]
     restart = [knob for knob in knobs if knob.option and knob.apply == "restart"]
     outside = [knob for knob in knobs if knob.option is None]
@@ -64,8 +79,8 @@ def deployment_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBas
         lines += [f"These options take effect only after a restart with this file: {names}."]
     lines += _online_lines(online, settings, base)
     for knob in outside:
-        lines += [f"An OPTIONS file cannot contain {knob.name}. Set it where your program opens "
-                  f"the store: {knob.name} = {settings[knob.name]}"]  # fmt: skip
+        lines += [f"An OPTIONS file cannot contain {knob.name}. Set {knob.name} where your "
+                  f"program opens the store: {knob.name} = {settings[knob.name]}"]  # fmt: skip
     return lines
 
 

@@ -25,13 +25,18 @@ from lsmtune.trials import Role, Status
 
 @dataclass(frozen=True, slots=True)
 class OptionRow:
-    """A changed option: values in words, the engine's own values, and its trade-off."""
+    """A changed option: values in words, the engine's own values, and its trade-off.
+
+    `deployed` is the value in the exported file; it is empty where it is not known.
+    """
 
     name: str
     base: str
     best: str
     raw_base: str
     raw_best: str
+    deployed: str
+    raw_deployed: str
     apply: Literal["online", "restart"]
     trade: str
 
@@ -50,7 +55,7 @@ MARK_WORDS: dict[Mark, str] = {
     "within limits": "keeps all constraints",
     "breaks a limit": "breaks a constraint",
     "base again": "baseline run",
-    "cut": "pruned; the best value that it could still have reached",
+    "cut": "pruned; the best value that the trial could still have reached",
 }
 
 
@@ -138,8 +143,8 @@ def options(view: StudyView) -> Options:
 
 def _scale_note(view: StudyView) -> str:
     return (
-        f"The table contains the values that ran in a smaller tree, at scale {view.scale}. The "
-        "exported file contains the values for a full-size tree."
+        f"The options of baseline and winner have the values of a smaller tree, at scale "
+        f"{view.scale}. The file that lsmtune exports has the values for a full-size tree."
     )
 
 
@@ -152,6 +157,8 @@ def option_row(change: Change) -> OptionRow:
         best=knob_value(knob, change.best),
         raw_base=option_value(change.base),
         raw_best=option_value(change.best),
+        deployed="" if change.deployed is None else knob_value(knob, change.deployed),
+        raw_deployed="" if change.deployed is None else option_value(change.deployed),
         apply=knob.apply,
         trade=knob.trade,
     )
@@ -271,11 +278,7 @@ def _failures_title(view: StudyView) -> str:
     if not view.trials:
         return "No run yet"
     total, pruned = counted(len(view.trials), "run"), len(view.cut)
-    cut = (
-        f"; {pruned} pruned, because {'it' if pruned == 1 else 'they'} could no longer win"
-        if pruned
-        else ""
-    )
+    cut = f"; lsmtune pruned {counted(pruned, 'run')} that could no longer win" if pruned else ""
     if not view.failed:
         return f"None of {total} failed{cut}"
     kinds = Counter(status_text(trial.status) for trial in view.failed)

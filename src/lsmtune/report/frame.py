@@ -50,6 +50,7 @@ def picture(
         element("script", data, type="application/json"),
         element(
             "noscript",
-            "This chart needs JavaScript. Without JavaScript, read the text and the tables.",
+            "This chart needs JavaScript. Without JavaScript, read the text and the tables of "
+            "this page instead.",
         ),
     )

@@ -117,8 +117,8 @@ def _see(view: StudyView, left_out: int) -> str:
         "Each line is a trial; trials that are not on the front have thin lines. Lower values are "
         "better, and the baseline is at 1."
         if several
-        else "Each mark is a trial. Marks further left and further down are better. The baseline "
-        "is at 1."
+        else "Each mark is a trial. Trials further left and further down are better. The baseline "
+        "is at 1 on both axes."
     ]
     if view.front:
         sentences.append(
@@ -127,7 +127,10 @@ def _see(view: StudyView, left_out: int) -> str:
         )
         sentences.append("Click a mark or use the list to see a trial's options.")
     if left_out:
-        sentences.append(f"The chart does not show {counted(left_out, 'much worse trial')}.")
+        sentences.append(
+            f"The chart leaves out {counted(left_out, 'trial')} with much worse values than the "
+            "other trials."
+        )
     return " ".join(sentences)
 
 

@@ -20,7 +20,7 @@ _MEANINGS: dict[Place, str] = {
     "front": "on the front",
     "beaten": "another trial or the baseline is at least as good in every objective",
     "breaks a limit": "breaks a constraint",
-    "cut": "pruned; the best value that it could still have reached",
+    "cut": "pruned; the best value that the trial could still have reached",
 }
 BASE = Shape("square", "■", "ink")
 PICKED = Shape("circle-open", "◯", "ink")

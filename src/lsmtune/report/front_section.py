@@ -52,7 +52,9 @@ def _panel(pick: Pick) -> Html:
     return element(
         "article",
         element("h3", pick.summary),
-        element("p", "To export the options of this trial:", class_="note"),
+        element(
+            "p", f"Export the options of trial {pick.number} with this command:", class_="note"
+        ),
         command(pick.command),
         changed or element("p", f"Trial {pick.number} has the same options as the baseline."),
         table("Medians of trial and baseline in the search, not verified", heads, rows),

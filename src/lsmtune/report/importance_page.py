@@ -64,17 +64,17 @@ def _overview(importance: Importance) -> Iterator[Html]:
     drawn = [metric for metric in importance.metrics if metric.is_predictable]
     if not drawn:
         see = (
-            "lsmtune shows important knobs only for metrics right of the dashed line. The models "
-            "predict other metrics too badly. Lines through the marks cover 90 % of the results of "
-            "cross-validation."
+            "lsmtune names important knobs only for metrics right of the dashed line. The models "
+            "do not predict the metrics left of the dashed line accurately enough. Lines through "
+            "the marks cover 90 % of the results of cross-validation."
         )
         yield picture("accuracy", accuracy_plot(importance.metrics), (), see, "held-out R²")
         yield element("p", see, class_="note")
     else:
-        see = "The further right a mark is, the more the prediction of that metric needs the knob"
+        see = "The further right a mark is, the more the prediction of the metric needs the knob"
         yield picture(
             "importance", overview_plot(drawn), overview_keys(drawn), see,
-            f"{see}: held-out R² lost without it",
+            f"{see}: held-out R² lost without the knob",
         )  # fmt: skip
 
 
@@ -82,9 +82,9 @@ def _load_note(importance: Importance) -> Html:
     if not importance.load_factors:
         return Html()
     parts = [
-        "The workload varied "
-        "too: ", *codes(importance.load_factors), ". Parameters of the workload "
-        "are not knobs of the store, so tuning cannot achieve the changes that they cause.",
+        "The runs also varied parameters of the "
+        "workload: ", *codes(importance.load_factors), ". Tuning cannot change parameters of the "
+        "workload, because they are not knobs of the store.",
     ]  # fmt: skip
     return element("p", join(parts), class_="note")
 
@@ -149,8 +149,9 @@ def _effects(metric: MetricImportance) -> Iterator[Html]:
 def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
     title = f"{pair.first} and {pair.second} interact most"
     see = (
-        "Lines that are not parallel show an interaction. The interaction is "
-        f"{100 * pair.strength:.0f} % of the joint effect of {pair.first} and {pair.second}."
+        f"Lines that are not parallel show that the effect of {pair.first} depends on "
+        f"{pair.second}. The interaction makes up {100 * pair.strength:.0f} % of the joint effect "
+        f"of {pair.first} and {pair.second}."
     )
     return element(
         "div",
@@ -194,14 +195,16 @@ def _method(importance: Importance) -> Html:
         "Held-out R² is the share of a metric's variation that a model predicts. Held-out R² is "
         f"computed on {source} runs that were not used to fit the model. An R² of 1 is a perfect "
         "prediction; an R² of 0 is no better than always predicting the mean.",
-        "For the R² lost without a knob, lsmtune shuffles the values of the knob and predicts "
-        "again. The lost R² is the decrease of held-out R².",
-        "MDI (mean decrease in impurity) shows how much the tree models use a knob. MDI favours "
+        "For the R² lost without a knob, lsmtune shuffles the values of the knob in the runs and "
+        "predicts the metric again. The lost R² is the decrease of held-out R² that the shuffling "
+        "causes.",
+        "MDI (mean decrease in impurity) shows how much the tree models use a knob. MDI overrates "
         "knobs with many values.",
         "eta² is the share of a metric's variance that a knob explains in an analysis of variance "
         "over all knobs.",
         "PED-ANOVA shows how much the values of a knob in the best runs differ from the values in "
         "all runs.",
-        "The column “p among all” tests a knob together with all other knobs and is corrected for "
-        "the number of knobs. The column “p alone” tests the knob without the other knobs.",
+        "The p-value in the column “p among all” tests a knob together with all other knobs, and "
+        "is corrected for the number of knobs. The p-value in the column “p alone” tests a knob "
+        "without the other knobs.",
     ]))  # fmt: skip

@@ -235,9 +235,9 @@ def _stall_table(log: Inspection) -> Html:
 
 def _stalls(log: Inspection) -> Html:
     note = (
-        "The times in the table are upper bounds. lsmtune counts a stall from its warning in the "
-        "LOG until RocksDB checks the causes of stalls again. During a counted stall, the clients "
-        "may have had nothing to write."
+        "The stall times in the table are upper bounds. lsmtune counts a stall from its warning "
+        "in the LOG until RocksDB checks the causes of stalls again. A real stall may be shorter, "
+        "for example if the clients had nothing to write."
     )
     rows = stall_rows(log)
     heads = ("cause", "time, at most", "share of the LOG")
@@ -344,8 +344,8 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
 
 def _rate_section(log: Inspection, prefix: str) -> Html:
     see = (
-        "The line shows the mean write rate between two statistics dumps. RocksDB rounds the "
-        "numbers in its statistics dumps."
+        "The line shows the mean write rate between two statistics dumps in the LOG. RocksDB "
+        "rounds the numbers in its statistics dumps."
     )
     title = "Write rate over time"
     return _chart_section(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from lsmtune.engines.myrocks.options import is_of_server, server_variables
+from lsmtune.report.export import Differences
 
 _SERVER = "[mysqld]"
 
@@ -29,6 +30,13 @@ def export_my_cnf(base: str, variables: Mapping[str, str], note: str) -> str:
             lines, end = [*lines, _SERVER], len(lines) + 1
         lines[end:end] = added
     return "".join(f"{line}\n" for line in [*(f"# {n}" for n in note.splitlines()), *lines])
+
+
+def differences(base: str, variables: Mapping[str, str]) -> Differences:
+    """Return the variables that the file does not have with these values."""
+    there = {f"rocksdb_{name}": value for _, name, value in server_variables(base)}
+    return {name: (there.get(name), value) for name, value in variables.items()
+            if there.get(name) != value}  # fmt: skip
 
 
 def _end_of_server(lines: list[str]) -> int | None:

@@ -29,7 +29,7 @@ def comparison_keys(rows: Sequence[MetricRow]) -> list[Key]:
     meanings: dict[Side, str] = {
         "better": "better",
         "worse": "worse",
-        "undecided": "unproven: the interval includes 1, or there is none",
+        "undecided": "unproven: the interval includes 1, or there is no interval",
     }
     sides = {row.side for row in rows}
     keys = [Key(SIDES[side], meaning) for side, meaning in meanings.items() if side in sides]

@@ -87,7 +87,8 @@ def next_section(head: Headline) -> Html:
 def _step(step: StepText) -> Html:
     parts = step.text.split("`")
     text = element("p", *(code(part) if n % 2 else part for n, part in enumerate(parts)))
-    return text if step.command is None else join([text, command(step.command)])
+    shown = step.command or step.flags
+    return text if shown is None else join([text, command(shown)])
 
 
 def command(text: str) -> Html:
@@ -129,16 +130,20 @@ def options_section(record: Options) -> Html:
 
 def options_table(rows: Iterable[OptionRow], best: str) -> Html:
     """Return a table of options; `best` is the head of the tuned values."""
-    heads = ("option", "baseline", best, "can change", "trade-off")
-    caption = f"Values of baseline and {best}; the engine's own spelling is below"
-    return table(caption, heads, map(_option_cells, rows))
+    shown = list(rows)
+    with_file = any(row.raw_deployed not in ("", row.raw_best) for row in shown)
+    file = ("in the file",) if with_file else ()
+    heads = ("option", "baseline", best, *file, "can change", "trade-off")
+    caption = f"Values of baseline and {best}, with the engine's own spelling in small print"
+    return table(caption, heads, (_option_cells(row, with_file=with_file) for row in shown))
 
 
-def _option_cells(row: OptionRow) -> list[str]:
+def _option_cells(row: OptionRow, *, with_file: bool) -> list[str]:
     return [
         code(row.name),
         _value(row.base, row.raw_base),
         _value(row.best, row.raw_best, "strong"),
+        *([_value(row.deployed, row.raw_deployed)] if with_file else []),
         "at run time" if row.apply == "online" else "at restart",
         row.trade,
     ]
@@ -289,43 +294,47 @@ def _failed_cells(row: FailedTrial) -> list[str]:
 
 
 _LOADED = (
-    "Each trial starts with an empty store. The trial runs the load, flushes, and waits until all "
-    "flushes and compactions are done. After the compactions, the trial runs a short test of "
-    "reads. A config cannot win by postponing work or by slowing down reads."
+    "Each trial starts with an empty store. Each trial runs the load, flushes the memtables, and "
+    "waits until all flushes and compactions are done. After the compactions, each trial runs a "
+    "short test of reads. Therefore a config cannot win by postponing compactions or by slowing "
+    "down reads."
 )
 _PREPARED = (
     "Each trial runs its load on a database that was built before the load and has no pending "
     "compactions."
 )
 _PROBED = (
-    "After the load, the trial flushes, waits until all flushes and compactions are done, and runs "
-    "a short test of reads."
+    "After the load, each trial flushes the memtables, waits until all flushes and compactions "
+    "are done, and runs a short test of reads."
 )
 _BUILT = (
-    "The load of this study only reads, so the metrics of written bytes describe the building of "
-    "the database."
+    "The load of this study only reads, so metrics of written bytes, such as write_amp, describe "
+    "the building of the database."
 )
 _DIRECT = (
     "Reads bypass the page cache of the operating system, so only the store's own caches make "
     "reads faster."
 )
 _WRITE_AMP = (
-    "Write amplification is exact: bytes of flushes and compactions divided by bytes of user "
-    "writes. The metric w_amp_table is RocksDB's own W-Amp, which divides by compressed bytes."
+    "The metric write_amp is exact: the bytes that flushes and compactions write, divided by the "
+    "bytes of user writes. The metric w_amp_table is RocksDB's own W-Amp, which divides written "
+    "bytes by compressed bytes."
 )
 _MEMORY = (
-    "lsmtune reads the options of each run back from the engine. Memtables and block cache "
-    "together stay within the memory limit, so a config cannot win by using more memory."
+    "For each run, lsmtune asks the engine which options the engine really used. Memtables and "
+    "block cache together stay within the memory limit, so a config cannot win by using more "
+    "memory."
 )
 _CUT = (
-    "A trial that could no longer win was stopped early (pruned). For a pruned trial, the chart "
+    "lsmtune stopped (pruned) each trial that could no longer win. For a pruned trial, the chart "
     "shows the best value that was still possible, not a measured value."
 )
 _PAIRS = (
     "Verification measures pairs of runs: one run of the winner and one of the baseline with the "
     "same workload seed. The order of the runs in a pair is random, and each pair has a new seed. "
-    "Intervals are 95 % t-intervals of the logarithms of the ratios. lsmtune claims a gain only if "
-    "the whole interval of the objective is below 1 and no constraint is broken."
+    "The intervals are 95 % t-intervals, computed from the logarithms of the ratios. lsmtune "
+    "claims a gain only if the whole interval of the objective is below 1 and no constraint is "
+    "broken."
 )
 _GOALS = (
     "With several objectives, lsmtune claims a gain only if the interval of their mean is below 1 "
@@ -348,4 +357,4 @@ def method_section(view: StudyView) -> Html:
         _GOALS if view.objective.pareto and view.verification else "",
     )
     paragraphs = (element("p", text) for text in sentences if text)
-    return section("Method", "How it was measured", *paragraphs)
+    return section("Method", "How the trials were measured", *paragraphs)

@@ -37,9 +37,9 @@ _TERMS = (
     ),
     (
         "Write amplification (WA)",
-        "Write amplification is the number of bytes that flushes and compactions write, divided by "
-        "the bytes of the user. A write amplification of 5 means that each byte is written 5 "
-        "times. A lower write amplification means less work for the disk.",
+        "Write amplification is the number of bytes that flushes and compactions write, divided "
+        "by the bytes of the user. A write amplification of 5 means that each byte of the user is "
+        "written 5 times. A lower write amplification means less work for the disk.",
     ),
     (
         "Stall",
@@ -78,13 +78,13 @@ def render_films(films: Sequence[Film], *, is_calibrated: bool) -> str:
             "header",
             element("p", "Simulated runs" if len(films) > 1 else "Simulated run", class_="topic"),
             element("h1", unbroken(title)),
-            element("p", "Press Play: new files arrive in level 0 (L0), and compactions merge "
-                         "the files into the levels below."),
+            element("p", "Press Play to see how new files arrive in level 0 (L0) and how "
+                         "compactions merge the files into the levels below."),
             _controls(),
             element("div", *(_film(film, films) for film in films), class_="pair"),
             _key(),
-            element("noscript", "The animation needs JavaScript. The table below contains the "
-                                "results."),
+            element("noscript", "The animation needs JavaScript. Without JavaScript, read the "
+                                "results in the table below."),
         ),
         _explained(),
         _numbers(films),
@@ -122,7 +122,8 @@ def _key() -> Html:
         (
             join([element("span", glyph, class_=colour, aria_hidden="true"), meaning])
             for glyph, colour, meaning in (
-                ("\N{BLACK SQUARE}", "best", "table file; its width is its range of keys"),
+                ("\N{BLACK SQUARE}", "best", "table file; the width is the range of keys in the "
+                                             "file"),
                 ("\N{SQUARE WITH UPPER RIGHT TO LOWER LEFT FILL}", "base",
                  "file that is being merged"),
                 ("\N{WHITE SQUARE}", "best", "memtable in RAM; filled: full"),
@@ -228,9 +229,12 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
             [
                 times,
                 f"The simulator follows at most {_FOLLOWED_KEYS:,} keys. In a workload with more "
-                "keys, each simulated key represents several keys of the workload.",
-                "The pictures show only the writes. The simulator runs the reads after the writes.",
-                "The file docs/explanation/simulator.md compares predictions with real runs.",
+                f"than {_FOLLOWED_KEYS:,} keys, each simulated key represents several keys of the "
+                "workload.",
+                "The animation shows only the writes, because the simulator runs the reads after "
+                "the writes.",
+                "The file docs/explanation/simulator.md compares predictions of the simulator "
+                "with real runs.",
                 *(f"Workload: {text}" for text in workload_text(run.workload)),
             ]
         ),

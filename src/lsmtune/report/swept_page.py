@@ -23,8 +23,8 @@ from lsmtune.report.words import (
 
 _HEIGHT_PX = 260
 _SEE = (
-    "Two means differ clearly if their 95 % intervals do not overlap. The dashed line is the mean "
-    "of the baseline."
+    "Two means in the chart differ clearly if their 95 % intervals do not overlap. The dashed "
+    "line is the mean of the baseline."
 )
 
 
@@ -87,9 +87,9 @@ def _design(swept: Swept) -> Html:
     failed = f", {counted(swept.failed, 'run')} failed" if swept.failed else ""
     return section(
         "Design", f"{sentence_start(runs)}{failed}",
-        element("p", "A cell is one combination of levels of the factors. Each block runs the "
-                     "baseline and all cells once, in random order and with the same workload "
-                     "seed."),
+        element("p", "A cell is one combination of levels, with one level per factor. Each block "
+                     "runs the baseline and all cells once, in random order and with the same "
+                     "workload seed."),
         items(_factors(swept)),
     )  # fmt: skip
 

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from lsmtune.engines.tikv.options import as_told, edited, parse_file, spelled, value_of
-from lsmtune.knobs.types import Knob, Settings
+from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.report.export import Differences
 
 
 def export_tikv_toml(
@@ -15,15 +16,35 @@ def export_tikv_toml(
     `note` becomes a comment at the top. A missing key is added only if its value is not the
     baseline's.
     """
-    given = parse_file(text, "base")
-    changes = {
-        knob.name: as_told(knob, settings[knob.name])
-        for knob in knobs
-        if (
-            value_of(knob, given[knob.name]) if knob.name in given else base.get(knob.name)
-        ) != settings[knob.name]
-    }  # fmt: skip
+    changed = differing(knobs, settings, base, text)
+    changes = {knob.name: as_told(knob, settings[knob.name]) for knob in changed}
     return "".join(f"# {line}\n" for line in note.splitlines()) + edited(text, changes)
+
+
+def differing(
+    knobs: Sequence[Knob], settings: Settings, base: Settings, text: str
+) -> tuple[Knob, ...]:
+    """Return the knobs that the file has with another value; a missing key is as in the base."""
+    given = parse_file(text, "base")
+
+    def value(knob: Knob) -> Value | None:
+        return value_of(knob, given[knob.name]) if knob.name in given else base.get(knob.name)
+
+    return tuple(knob for knob in knobs if value(knob) != settings[knob.name])
+
+
+def differences(
+    knobs: Sequence[Knob], settings: Settings, base: Settings, text: str
+) -> Differences:
+    """Return the keys of a tikv.toml that do not have the value of the settings."""
+    given = parse_file(text, "base")
+    return {
+        knob.name: (
+            spelled(given[knob.name]) if knob.name in given else None,
+            spelled(as_told(knob, settings[knob.name])),
+        )
+        for knob in differing(knobs, settings, base, text)
+    }
 
 
 def scope_lines(study: str, *, whole: bool, back: bool) -> list[str]:
@@ -32,8 +53,8 @@ def scope_lines(study: str, *, whole: bool, back: bool) -> list[str]:
         return []
     way = " --back" if back else ""
     return [
-        "Do not start TiKV with this file: it has only [rocksdb] and [storage].",
-        "To change your file:",
+        "Do not start TiKV with this file: the file has only [rocksdb] and [storage].",
+        "To write the changes into your own tikv.toml, run:",
         f"  lsmtune export {study} --format tikv-toml --base tikv.toml{way}",
     ]
 
@@ -44,7 +65,7 @@ def deployment_lines(knobs: Sequence[Knob], settings: Settings, status: str) -> 
     `status` is the address of its status server.
     """
     if not knobs:
-        return ["No option changes."]
+        return ["This file changes no option."]
     online = {k.name: as_told(k, settings[k.name]) for k in knobs if k.apply == "online"}
     restart = [knob.name for knob in knobs if knob.apply == "restart"]
     lines = _online_lines(online, status) if online else []
@@ -59,8 +80,9 @@ def _online_lines(online: Mapping[str, object], status: str) -> list[str]:
     calls = [f"  tikv-ctl --host HOST:20160 modify-tikv-config -n {name} -v {spelled(value)}"
              for name, value in online.items()]  # fmt: skip
     return [
-        "These keys can change while TiKV runs. TiKV then writes them into its own file. Per node:",
+        "TiKV can change these keys while it runs, and writes the new values into its own file. "
+        "Send the keys to each node:",
         f"  curl -X POST http://{status}/config -d '{body}'",
-        "Or one by one:",
+        "Or change one key at a time:",
         *calls,
     ]

@@ -64,12 +64,12 @@ def trees(view: StudyView) -> Trees | None:
     return Trees(
         title=_largest_change(written),
         size=Levels(
-            f"Size: {_totals(size)}",
+            f"Size of the tree: {_totals(size)}",
             see.format("the size of each level after all compactions are done"),
             size,
         ),
         written=Levels(
-            f"Written: {_totals(written)}",
+            f"Bytes written: {_totals(written)}",
             see.format("the bytes that flushes and compactions wrote into each level"),
             written,
         ),

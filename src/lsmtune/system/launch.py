@@ -25,6 +25,12 @@ _WHY_NOT_STARTED = {
     errno.ENOEXEC: "the file is not a program for this machine",
 }
 
+INSTALL_DB_BENCH = (
+    "install db_bench (Debian: apt-get install rocksdb-tools), or name your db_bench with "
+    "--db-bench"
+)
+"""What to do if db_bench cannot be started."""
+
 
 def from_here(program: str) -> str:
     """The program wherever it is started: a path is one from here, a plain name is on PATH."""
@@ -66,7 +72,9 @@ def start(
     except OSError as error:
         # A failing chdir names `cwd` instead: that is no fault of the program.
         if error.errno in _WHY_NOT_STARTED and error.filename == argv[0]:
-            raise UserError(f"cannot start {argv[0]}: {_WHY_NOT_STARTED[error.errno]}") from error
+            why = f"cannot start {argv[0]}: {_WHY_NOT_STARTED[error.errno]}"
+            step = f"; {INSTALL_DB_BENCH}" if Path(argv[0]).name == "db_bench" else ""
+            raise UserError(why + step) from error
         raise
 
 

@@ -88,7 +88,8 @@ def _note_unknown_version(version: str, incomplete: list[str]) -> None:
     ):  # fmt: skip
         if unknown:
             incomplete.append(
-                f"the defaults of RocksDB {version} are unknown; those of {nearest} are used"
+                f"lsmtune does not know the defaults of RocksDB {version} and uses the defaults of "
+                f"RocksDB {nearest}"
             )
 
 
@@ -96,7 +97,7 @@ def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionT
     """The last table of each column family, if the last dump says enough of the LOG."""
     if not content.dump_text:
         incomplete.append(
-            "no usable statistics dump, so level tables, stall time and tickers are missing"
+            "no statistics dump can be used, so level tables, stall time and tickers are missing"
         )
     tables = {table.column_family: table for table in parse_compaction_tables(content.dump_text)}
     incomplete += [fault for table in tables.values() for fault in table.incomplete]
@@ -110,7 +111,8 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
     span = content.last_micros - content.first_micros
     if content.dumps[-1].micros - content.first_micros < _STALE * span:
         incomplete.append(
-            "the last statistics dump is from the first half of the LOG; this dump is not used"
+            "the last statistics dump is from the first half of the LOG, so lsmtune does not use "
+            "the dump"
         )
         content.dumps, content.dump_text, content.statistics = [], "", Statistics({}, {}, ())
 
@@ -141,7 +143,8 @@ def _totals(
         flushed, compacted = (tickers[f"rocksdb.{kind}.write.bytes"] for kind in _WRITERS)
     if amplification is None:
         incomplete.append(
-            "the bytes that clients wrote are missing: write amplification is unknown"
+            "the number of bytes that clients wrote is missing, so the write amplification is "
+            "unknown"
         )
     return Totals(
         flush_write_bytes=flushed,

@@ -38,8 +38,9 @@ def find(inspection: Inspection) -> tuple[Finding, ...]:
 def _errors(log: Inspection) -> Iterator[Finding]:
     if log.troubles:
         yield Finding(
-            "errors", "The LOG contains errors: check these before any option",
-            f"Number of error lines: {log.trouble_lines}. The first one: {log.troubles[0]}",
+            "errors", "The LOG contains errors: check the errors before any option",
+            f"Number of error lines in the LOG: {log.trouble_lines}. The first error line is: "
+            f"{log.troubles[0]}",
             (), 1.0,
         )  # fmt: skip
 
@@ -65,12 +66,14 @@ def _no_filter(log: Inspection) -> Iterator[Finding]:
     if blocks > _BLOCKS_A_GET or _found_share(log) < 1 / _BLOCKS_A_GET:
         share = (log.load.read_percent or 0) / 100
         found_none = (
-            f", and {_percent(1 - _found_share(log))} found no key" if _counts_hits(log) else ""
+            f", and {_percent(1 - _found_share(log))} of the gets found no key"
+            if _counts_hits(log)
+            else ""
         )
         yield Finding(
-            "no-filter", "Gets read files that do not contain their key",
-            f"There is no filter: filter_policy is nullptr. {gets:,} gets read {blocks:.2g} "
-            f"data blocks each{found_none}.",
+            "no-filter", "Gets read files that do not contain the requested key",
+            f"The files have no filter, because filter_policy is nullptr. Each of {gets:,} gets "
+            f"read {blocks:.2g} data blocks on average{found_none}.",
             ("filter_policy", "memtable_prefix_bloom_size_ratio", "optimize_filters_for_hits"),
             (0.5 + share / 2) * min(1.0, blocks * (1.5 - _found_share(log))),
         )  # fmt: skip
@@ -89,8 +92,10 @@ def _small_cache(log: Inspection) -> Iterator[Finding]:
         share = (log.load.read_percent or 0) / 100
         yield Finding(
             "small-cache", "The block cache is too small for the data that is read",
-            f"{_percent(rate)} of the {'data ' if data else ''}blocks were in the cache of "
-            f"{format_bytes(capacity)}. {format_bytes(inserted)} were inserted into it.",
+            f"{_percent(rate)} of the {'data ' if data else ''}blocks that RocksDB read were in "
+            "the block "
+            f"cache of {format_bytes(capacity)}. RocksDB inserted {format_bytes(inserted)} into "
+            "the block cache.",
             ("block_cache", "cache_index_and_filter_blocks", "block_size"),
             (0.5 + share / 2) * (1 - rate) * 0.9,
         )  # fmt: skip
@@ -104,16 +109,17 @@ def _tombstones(log: Inspection) -> Iterator[Finding]:
     many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
     if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
         return
-    evidence = f"Of the flushed entries {deletes:.0f} % are deletions"
+    evidence = f"{deletes:.0f} % of the flushed entries are deletions"
     if ranges:
-        evidence += f", with {ranges:,} range deletions"
+        evidence += f", and RocksDB flushed {ranges:,} range deletions"
     evidence += "."
     if seeks:
-        each = f"{skipped / seeks:.3g} deleted or overwritten entries each"
-        evidence += f" {seeks:,} seeks skipped {each}."
+        each = f"{skipped / seeks:.3g} deleted or overwritten entries on average"
+        evidence += f" Each of {seeks:,} seeks skipped {each}."
     yield Finding(
         "tombstones", "Scans skip many deleted or overwritten entries" if many_skips
-        else "Many deletions: deleted keys stay in the tree until compaction drops them", evidence,
+        else "Many deletions: a deleted key stays in the tree until compaction drops the "
+        "key", evidence,
         ("periodic_compaction_seconds", "ttl", "compaction_pri",
          "max_sequential_skip_in_iterations"),
         min(1.0, 0.3 + deletes / 100 + (0.3 if many_skips else 0)),
@@ -125,7 +131,8 @@ def _write_amp(log: Inspection) -> Iterator[Finding]:
     if amplification >= _MUCH_WRITE_AMP:
         yield Finding(
             "write-amp", "RocksDB writes every byte many times",
-            f"Write amplification is {amplification:.3g}, from {log.totals.write_amp_from}.",
+            f"The write amplification is {amplification:.3g}, computed from "
+            f"{log.totals.write_amp_from}.",
             ("compaction_style", "max_bytes_for_level_multiplier", "max_bytes_for_level_base",
              "write_buffer_size"),
             min(0.5, amplification / 100),
@@ -139,8 +146,8 @@ def _forced_flushes(log: Inspection) -> Iterator[Finding]:
         share = reasons.count(reason) / len(reasons)
         if share >= _FORCED_SHARE:
             yield Finding(
-                code, f"Memtables are flushed before they are full ({reason})",
-                f"{_percent(share)} of {len(reasons)} flushes have this reason.",
+                code, f"RocksDB flushes memtables that are not full (reason: {reason})",
+                f"{_percent(share)} of {len(reasons)} flushes have the reason “{reason}”.",
                 (option,), share / 2,
             )  # fmt: skip
 

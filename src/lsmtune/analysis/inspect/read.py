@@ -45,7 +45,9 @@ def _parts(path: Path) -> list[Path]:
         return [path]
     parts = [part for name in _LOG_NAMES for part in sorted(path.glob(name))]
     if not parts:
-        raise UserError(f"{path}: no LOG file in this folder")
+        raise UserError(
+            f"{path}: the folder contains no LOG file; name a LOG, or the folder of a database"
+        )
     return parts
 
 
@@ -61,7 +63,9 @@ def _db_bench(path: Path, text: str) -> LogContent:
     content.version = parse_banner(text, "").rocksdb_version
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
-    content.incomplete.append("db_bench output contains no options and no single compactions")
+    content.incomplete.append(
+        "the output of db_bench contains neither options nor details of single compactions"
+    )
     return content
 
 

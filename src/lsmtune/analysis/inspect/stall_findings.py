@@ -63,7 +63,7 @@ def _stalls(log: Inspection) -> _Stalls | None:
     total = sum(weights.values())
     by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
     parts = (
-        "cause not recorded"
+        "the LOG does not record the causes"
         if not by_cause
         else ", ".join(
             f"{cause} {100 * share:.0f} %"
@@ -79,7 +79,7 @@ def _stalls(log: Inspection) -> _Stalls | None:
     if log.span_s and seconds:
         spans = [(stall.begin_micros, stall.end_micros) for stall in log.stalls]
         share = covered_s(spans) / log.span_s
-        evidence = f"Writes were slowed down or stopped for at most {100 * share:.0f} % of the time"
+        evidence = f"RocksDB slowed down or stopped writes at most {100 * share:.0f} % of the time"
         return _Stalls(share, by_cause, f"{evidence} ({parts}).")
     return None
 
@@ -98,7 +98,7 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     )
     if not suspicion:
         return
-    often = f", and RocksDB flushed one every {pause_s:.2g} s" if pause_s else ""
+    often = f", and RocksDB flushed a memtable every {pause_s:.2g} s" if pause_s else ""
     yield Finding(
         "small-memtable", "Memtables are too small: flushes and level 0 cannot keep up",
         f"{stalls.evidence} The size of a memtable is {format_bytes(size)}{often}.",
@@ -124,8 +124,9 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     suspicion = {1: 1.0 if jobs == 1 else 0.7, 2: 0.4}.get(slots, 0.2)
     yield Finding(
         "few-jobs", "Too few compactions may run at the same time",
-        f"{stalls.evidence} At most {slots} may run at a time. Between the first and the "
-        f"last stall {busy:.2g} ran on average.",
+        f"{stalls.evidence} The options allow at most {slots} running "
+        f"compaction{'' if slots == 1 else 's'}. Between the first and the last stall, "
+        f"{busy:.2g} compactions ran on average.",
         (_slots_option(log), "max_subcompactions", "compression"),
         stalls.share * suspicion,
     )  # fmt: skip
@@ -173,8 +174,9 @@ def _l0_triggers(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     if stalls.of(_L0):
         yield Finding(
             "low-l0-trigger", "Writes are slowed down although level 0 has few files",
-            f"{stalls.evidence} Writes slow down at {slow:.0f} files in level 0 and stop at "
-            f"{stop:.0f}. Compaction starts at {compact:.0f}.",
+            f"{stalls.evidence} RocksDB slows down writes at {slow:.0f} files in level 0 and "
+            f"stops writes at {stop:.0f} files. Compaction of level 0 starts at {compact:.0f} "
+            "files.",
             ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
              "level0_file_num_compaction_trigger"),
             stalls.of(_L0) * suspicion,
@@ -190,8 +192,10 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     low = soft < 10 * base
     yield Finding(
         "pending-bytes", "Writes are slowed down because too many bytes wait for compaction",
-        f"{stalls.evidence} Writes slow down at {format_bytes(soft)} of pending bytes and stop at "
-        f"{format_bytes(hard)}. The target size of level 1 is {format_bytes(base)}.",
+        f"{stalls.evidence} RocksDB slows down writes at {format_bytes(soft)} of pending "
+        "compaction "
+        f"bytes and stops writes at {format_bytes(hard)}. The target size of level 1 is "
+        f"{format_bytes(base)}.",
         ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit",
          "max_background_jobs"),
         share * (1.0 if low else 0.5),
@@ -200,7 +204,11 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     busy = _busy_compactions(log)
-    often = f" On average {busy:.2g} compactions ran meanwhile." if busy is not None else ""
+    often = (
+        f" Between the first and the last stall, {busy:.2g} compactions ran on average."
+        if busy is not None
+        else ""
+    )
     return Finding(
         "compaction-behind", "Writes arrive faster than flushes and compactions can process",
         f"{stalls.evidence}{often}",

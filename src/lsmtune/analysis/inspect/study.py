@@ -41,7 +41,10 @@ def study_files(log: Inspection, options_path: str) -> tuple[str, str]:
     UserError where the LOG tells nothing of options or of the load.
     """
     if not log.option("write_buffer_size"):
-        raise UserError(f"{log.name}: contains no options, so no study can be made from it")
+        raise UserError(
+            f"{log.name}: the file contains no options of RocksDB, and a study needs the "
+            "options; use a LOG"
+        )
     return "\n".join([*_study(log, options_path), ""]), options_text(log)
 
 
@@ -104,7 +107,8 @@ def _filter(text: str, load: Load) -> str:
 
 def _study(log: Inspection, options_path: str) -> Iterator[str]:
     yield f"# Created from {log.name}."
-    yield "# The workload is similar to that of the LOG. The baseline has the options of the LOG."
+    yield "# The workload below is similar to the workload of the LOG."
+    yield "# The baseline of the study has the options of the LOG."
     yield "# A LOG does not record the distribution of keys or the content of values."
     yield "# The workload uses db_bench's defaults for keys and values."
     yield f'base = "{options_path}"'

@@ -4,8 +4,21 @@ from collections.abc import Iterator, Mapping
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
-from lsmtune.knobs.families import DEFAULT_FAMILY, families, family_of, option_name, view
-from lsmtune.knobs.option_text import read_value, statements, struct_fields, with_field
+from lsmtune.knobs.families import (
+    DEFAULT_FAMILY,
+    FAMILY_SECTIONS,
+    families,
+    family_of,
+    option_name,
+    view,
+)
+from lsmtune.knobs.option_text import (
+    Sections,
+    read_value,
+    statements,
+    struct_fields,
+    with_field,
+)
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.options_file import parse_options, replace_options
 
@@ -98,17 +111,88 @@ def variables_of(
     if changes:
         told[_DEFAULT_TEXT] = _with_changes(given.get(_DEFAULT_TEXT, ""), changes)
     as_default = parse_options(replace_options(base_options, changes)).sections
-    overrides = struct_fields(f"{{{given.get(_OVERRIDE_TEXT, '')}}}") or {}
+    overrides = _fields(given.get(_OVERRIDE_TEXT, ""))
     for family in families(want):
         if family in (None, DEFAULT_FAMILY):
             continue
-        own = statements(knobs, _of_family(view(want, family)), as_default)
-        if own:
-            theirs = overrides.get(family, "{}").strip()[1:-1]
-            overrides[family] = f"{{{_with_changes(theirs, own)}}}"
+        theirs = overrides.get(family, "{}").strip()[1:-1]
+        as_theirs = _with_texts(as_default, DEFAULT_FAMILY, theirs)
+        own = view(want, family)
+        was = view(base, DEFAULT_FAMILY) | view(base, family)
+        changed = {name: value for name, value in own.items() if value != was.get(name)}
+        texts = {
+            **statements(knobs, _of_family(own), as_default),
+            **statements(knobs, _of_family(changed), as_theirs),
+        }
+        if texts:
+            overrides[family] = f"{{{_with_changes(theirs, texts)}}}"
     if overrides:
         told[_OVERRIDE_TEXT] = ";".join(f"{name}={text}" for name, text in overrides.items())
     return {f"rocksdb_{name}": text for name, text in told.items()}
+
+
+def with_file(
+    catalogue: Catalogue,
+    options: str,
+    settings: Settings,
+    before: Mapping[str, str],
+    given: Mapping[str, str],
+) -> tuple[str, Settings]:
+    """Return the server's options and settings as they are with the variables of another file.
+
+    `options` and `settings` were read with the variables `before`. What only `before` sets has
+    the catalogue's default in the result.
+    """
+    found = dict(settings)
+    for knob in catalogue.knobs:
+        variable = variable_of(knob)
+        if family_of(knob.name) is None and before.get(variable) != given.get(variable):
+            value = _variable_value(knob, given)
+            found[knob.name] = knob.default if value is None else value
+    plain = {knob.name: knob for knob in plain_knobs()}
+    sections = parse_options(options).sections
+    changes: dict[tuple[str, str], str] = {}
+    for family in (family for family in families(settings) if family is not None):
+        earlier, theirs = _family_texts(before, family), _family_texts(given, family)
+        defaults = {knob.name: knob.default for knob in plain.values() if knob.option}
+        written = statements(plain.values(), _of_family(defaults), {}, family)
+        gone = {place: text for place, text in written.items() if place in earlier}
+        changes |= {**gone, **theirs}
+    known = {place: text for place, text in changes.items() if place[0] in sections}
+    text = replace_options(options, known)
+    told = parse_options(text).sections
+    for name in settings:
+        of_family, own = family_of(name), plain.get(option_name(name))
+        if of_family is not None and own is not None:
+            was, now = (read_value(own, of, of_family) for of in (sections, told))
+            if now is not None and now != was:
+                found[name] = now
+    return text, found
+
+
+def _family_texts(variables: Mapping[str, str], family: str) -> dict[tuple[str, str], str]:
+    """Return the texts that the variables set for a family, by section and key."""
+    overrides = _fields(variables.get(_OVERRIDE_TEXT, ""))
+    own = {} if family == DEFAULT_FAMILY else _fields(overrides.get(family, "{}").strip()[1:-1])
+    fields = {**_fields(variables.get(_DEFAULT_TEXT, "")), **own}
+    tables = _fields(fields.pop(_TABLE, "{}").strip()[1:-1])
+    cf, table = (f'{section} "{family}"' for section in FAMILY_SECTIONS)
+    return {
+        **{(cf, key): text for key, text in fields.items()},
+        **{(table, key): text for key, text in tables.items()},
+    }
+
+
+def _fields(text: str) -> dict[str, str]:
+    return struct_fields(f"{{{text}}}") or {}
+
+
+def _with_texts(sections: Sections, family: str, text: str) -> Sections:
+    """Return the sections with a family's text of options in them."""
+    changed = {name: dict(section) for name, section in sections.items()}
+    for (section, key), value in _family_texts({_DEFAULT_TEXT: text}, family).items():
+        changed.setdefault(section, {})[key] = value
+    return changed
 
 
 def live_statements(
@@ -166,7 +250,7 @@ def read_base(text: str) -> dict[str, str]:
     found = {name: value for _, name, value in server_variables(text) if name not in _NOT_TAKEN}
     if not found:
         including = any(line.strip().startswith("!include") for line in text.splitlines())
-        hint = "; it includes other files, name the one that does" if including else ""
+        hint = "; name the included file that sets rocksdb_ variables" if including else ""
         raise UserError(f"base: this my.cnf sets no rocksdb_ variable{hint}")
     return found
 
@@ -218,12 +302,12 @@ def as_my_cnf(variables: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in ["[mysqld]", *lines])
 
 
-_OWN_FOLDER = "a trial keeps all its files in its own folder"
+_OWN_FOLDER = "a trial keeps all files in the folder of the trial"
 _NOT_TAKEN = {
     "datadir": _OWN_FOLDER,
     "wal_dir": _OWN_FOLDER,
     "persistent_cache_path": _OWN_FOLDER,
     "tmpdir": _OWN_FOLDER,
-    "read_free_rpl_tables": "the option belongs to the application",
+    "read_free_rpl_tables": "trials do not contain the tables of your application",
 }
 """Variables of a production server that trials do not run with, and why."""

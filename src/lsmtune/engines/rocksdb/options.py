@@ -19,11 +19,11 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, parse_options, replace_options
 
 _DATABASE = "DBOptions"
-_APPLICATION = "the option belongs to the application"
-_OWN_FOLDER = "a trial keeps all its files in its own folder"
-_STORE_ONLY = "a trial runs the store only"
+_APPLICATION = "trials run without the classes of your application"
+_OWN_FOLDER = "a trial keeps all files in the folder of the trial"
+_STORE_ONLY = "trials run RocksDB without additional classes and caches"
 _UNDERSTOOD = {
-    "table_factory": (re.compile("BlockBasedTable"), "db_bench runs with block-based tables"),
+    "table_factory": (re.compile("BlockBasedTable"), "db_bench uses only block-based tables"),
     "prefix_extractor": (
         re.compile(r"nullptr|(rocksdb\.)?(FixedPrefix|CappedPrefix|fixed|capped)[.:]\d+"),
         _APPLICATION,
@@ -43,7 +43,7 @@ _NOT_TAKEN = {
     "env": _STORE_ONLY,
     "listeners": _STORE_ONLY,
     "wal_filter": _STORE_ONLY,
-    "comparator": "db_bench orders keys by their bytes",
+    "comparator": "db_bench always orders keys by their bytes",
     "merge_operator": "db_bench writes no merge records",
     "compaction_filter": _APPLICATION,
     "compaction_filter_factory": _APPLICATION,
@@ -52,7 +52,7 @@ _NOT_TAKEN = {
     "file_checksum_gen_factory": _APPLICATION,
     "memtable_insert_with_hint_prefix_extractor": _APPLICATION,
     "flush_block_policy_factory": _APPLICATION,
-    "block_cache": "--cache sets the size of the block cache",
+    "block_cache": "the flag --cache sets the size of the block cache in trials",
     "block_cache_compressed": _STORE_ONLY,
     "persistent_cache": _STORE_ONLY,
     "row_cache": "the knob row_cache_size sets the size of the row cache",
@@ -61,7 +61,7 @@ _NOT_TAKEN = {
     "create_missing_column_families": "",
     "error_if_exists": "",
     "fail_if_options_file_error": "",
-    "disable_auto_compactions": "a trial runs compactions, unless a knob turns them off",
+    "disable_auto_compactions": "only the knob disable_auto_compactions turns compactions off",
 }
 """Options of a user's file that a trial does not run with, and why; "" is not reported."""
 
@@ -110,7 +110,7 @@ def version_notes(given: OptionsFile, version: str) -> tuple[str, ...]:
     """Return a note when the user's file was written by another version than the engine's."""
     if given.rocksdb_version in (None, version):
         return ()
-    return (f"the file is from RocksDB {given.rocksdb_version}; trials run RocksDB {version}",)
+    return (f"RocksDB {given.rocksdb_version} wrote your file, but trials run RocksDB {version}",)
 
 
 def family_names(sections: Sections) -> list[str]:
@@ -138,10 +138,11 @@ def _refusal(key: str, text: str, present: Mapping[str, str], version: str | Non
     """Return why an option is left out, "" when that is not reported; None when it is taken."""
     if key in _NOT_TAKEN:
         return "" if text in ("", "nullptr", "{}") else _NOT_TAKEN[key]
+    engine = f"RocksDB {version}" if version else "the RocksDB of this engine"
     if key not in present:
-        return f"RocksDB {version or 'of this engine'} has no such option"
+        return f"{engine} does not have this option"
     if key == "format_version" and _int(text) > _int(present[key]):
-        return f"RocksDB {version or 'of this engine'} cannot write this format"
+        return f"{engine} cannot write this format_version"
     pattern, reason = _UNDERSTOOD.get(key, (re.compile(".*"), ""))
     return None if pattern.fullmatch(text) else reason
 

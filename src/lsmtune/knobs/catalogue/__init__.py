@@ -110,11 +110,13 @@ class Catalogue:
             if parameter.name == name:
                 raise UserError(
                     f"knobs: {name} is a parameter of the workload, not a knob: "
-                    f"{parameter.reason}; set it with the workload"
+                    f"{parameter.reason}; set {name} in [workload] of the study file"
                 )
         if name in self.absent:
             store = "TiKV" if self.engine == "tikv" else "RocksDB"
-            raise UserError(f"knobs: {name} is not available in this version of {store}")
+            raise UserError(
+                f"knobs: {name} is not available in this version of {store}; remove {name}"
+            )
         found = next((knob for knob in self.knobs if knob.name == name), None)
         if found is None:
             names = [knob.name for knob in self.knobs]
@@ -205,12 +207,14 @@ class Catalogue:
     def _listed(self, names: list[str]) -> tuple[Knob, ...]:
         presets = ", ".join(preset.name for preset in self.presets)
         if not names:
-            raise UserError(f"knobs: the list is empty; use names of knobs, or a preset: {presets}")
+            raise UserError(
+                f"knobs: the list is empty; name knobs or one of the presets: {presets}"
+            )
         for name in names:
             if names.count(name) > 1:
                 raise UserError(f"knobs: {name} is listed twice; list each knob once")
             if (reason := self.knob(name).inert) is not None:
-                raise UserError(f"knobs: {name} has no effect in trials: {reason}; remove it")
+                raise UserError(f"knobs: {name} has no effect in trials: {reason}; remove {name}")
         return tuple(self.knob(name) for name in names)
 
 

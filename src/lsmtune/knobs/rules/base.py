@@ -98,7 +98,7 @@ def number(settings: Mapping[str, Value], name: str) -> int | float:
     """The value of a knob that is a number."""
     value = settings[name]
     if isinstance(value, str):
-        raise TypeError(f"{name} is {value!r}, not a number")
+        raise TypeError(f"{name} is {value!r}; {name} must be a number")
     return value
 
 

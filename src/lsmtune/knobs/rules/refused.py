@@ -42,7 +42,7 @@ def has_codec(value: Value, context: Context) -> bool:
 def _unlinked(name: str) -> Refusal:
     return Refusal(
         (name,),
-        "this build of RocksDB does not contain the codec",
+        "this build of RocksDB does not contain the codec; use another codec",
         _CODECS,
         lambda settings, context: not has_codec(settings[name], context),
         (_to(**{name: "none"}),),
@@ -97,7 +97,7 @@ def _rest_for_low(settings: Settings) -> Settings:
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         ("allow_concurrent_memtable_write", "inplace_update_support"),
-        "in-place updates do not allow concurrent writes to a memtable",
+        "in-place updates do not work with concurrent memtable writes",
         "db/column_family.cc, CheckConcurrentWritesSupported",
         lambda settings, _: bool(
             settings["allow_concurrent_memtable_write"] and settings["inplace_update_support"]
@@ -106,7 +106,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("allow_concurrent_memtable_write", "memtablerep"),
-        "only the skip list allows concurrent writes",
+        "concurrent memtable writes need memtablerep = skip_list",
         "db/column_family.cc, CheckConcurrentWritesSupported",
         lambda settings, _: bool(
             settings["allow_concurrent_memtable_write"] and settings["memtablerep"] != "skip_list"
@@ -115,7 +115,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("experimental_mempurge_threshold", "memtablerep"),
-        "mempurge needs a sample of the memtable, which only the skip list supports",
+        "experimental_mempurge_threshold above 0 needs memtablerep = skip_list",
         "include/rocksdb/memtablerep.h, MemTableRep::UniqueRandomSample",
         lambda settings, _: (
             number(settings, "experimental_mempurge_threshold") > 0
@@ -126,21 +126,21 @@ REFUSALS: tuple[Refusal, ...] = (
     *(_unlinked(name) for name in CODEC_KNOBS),
     Refusal(
         ("compression_zstd_max_train_bytes", "compression_max_dict_bytes"),
-        "training needs a dictionary and a build of RocksDB with zstd",
+        "dictionary training needs compression_max_dict_bytes above 0 and a build with zstd",
         _CODECS,
         _untrainable,
         (_to(compression_zstd_max_train_bytes=0),),
     ),
     Refusal(
         ("compaction_style", "ttl_seconds", "open_files"),
-        "FIFO compaction by age needs open_files = -1",
+        "FIFO compaction with ttl_seconds above 0 needs open_files = -1",
         _CF,
         _ageing_fifo,
         (_to(open_files=-1), _to(ttl_seconds=0), _to(compaction_style=0)),
     ),
     Refusal(
         ("compaction_style", "universal_max_read_amp", "level0_file_num_compaction_trigger"),
-        "universal_max_read_amp must not be below level0_file_num_compaction_trigger",
+        "universal_max_read_amp must be at least level0_file_num_compaction_trigger",
         _CF,
         _too_few_runs,
         (_runs_as_the_trigger, _to(universal_max_read_amp=-1), _to(compaction_style=0)),
@@ -148,19 +148,19 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "use_direct_reads",
         "mmap_read",
-        "direct reads and memory-mapped reads exclude each other",
+        "use_direct_reads and mmap_read cannot both be true",
         _DO,
     ),
     _both(
         "use_direct_io_for_compaction_reads",
         "mmap_read",
-        "direct reads and memory-mapped reads exclude each other",
+        "use_direct_reads and mmap_read cannot both be true",
         _DO,
     ),
     _both(
         "use_direct_io_for_flush_and_compaction",
         "mmap_write",
-        "direct writes and memory-mapped writes exclude each other",
+        "use_direct_io_for_flush_and_compaction and mmap_write cannot both be true",
         _DO,
     ),
     _both(
@@ -172,7 +172,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("unordered_write", "allow_concurrent_memtable_write"),
-        "unordered writes need concurrent memtable writes",
+        "unordered_write needs allow_concurrent_memtable_write = true",
         _DO,
         lambda settings, _: bool(
             settings["unordered_write"] and not settings["allow_concurrent_memtable_write"]
@@ -181,7 +181,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("mmap_write", "allow_fallocate"),
-        "memory-mapped writes need fallocate; without fallocate, the first flush ends with SIGBUS",
+        "mmap_write needs allow_fallocate = true; otherwise the first flush crashes with SIGBUS",
         "env/io_posix.cc, PosixMmapFile::MapNewRegion",
         lambda settings, _: bool(settings["mmap_write"] and not settings["allow_fallocate"]),
         (_to(mmap_write=False), _to(allow_fallocate=True)),
@@ -189,12 +189,12 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "unordered_write",
         "enable_pipelined_write",
-        "unordered writes and pipelined writes exclude each other",
+        "unordered_write and enable_pipelined_write cannot both be true",
         _DO,
     ),
     Refusal(
         ("unordered_write", "max_successive_merges"),
-        "unordered writes do not support max_successive_merges",
+        "unordered_write needs max_successive_merges = 0",
         _CF,
         lambda settings, _: bool(settings["unordered_write"] and settings["max_successive_merges"]),
         (_to(max_successive_merges=0), _to(unordered_write=False)),
@@ -202,12 +202,12 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "enable_pipelined_write",
         "atomic_flush",
-        "atomic flush and pipelined writes exclude each other",
+        "atomic_flush and enable_pipelined_write cannot both be true",
         _DO,
     ),
     Refusal(
         ("use_direct_io_for_flush_and_compaction", "writable_file_max_buffer_size"),
-        "direct writes need a buffer above 0",
+        "direct writes need writable_file_max_buffer_size above 0",
         _DO,
         lambda settings, _: bool(
             settings["use_direct_io_for_flush_and_compaction"]
@@ -217,7 +217,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("cache_index_and_filter_blocks", "cache_size"),
-        "indexes and filters need a block cache",
+        "cached indexes and filters need a block cache",
         _BT,
         lambda settings, _: bool(
             settings["cache_index_and_filter_blocks"] and number(settings, "cache_size") <= 0
@@ -227,46 +227,46 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "cache_index_and_filter_blocks",
         "no_block_cache",
-        "indexes and filters need a block cache",
+        "cached indexes and filters need a block cache",
         _BT,
     ),
     _both(
         "pin_l0_filter_and_index_blocks_in_cache",
         "no_block_cache",
-        "pinned indexes and filters need a block cache",
+        "RocksDB can pin indexes and filters only in a block cache",
         _BT,
     ),
     Refusal(
         ("block_align", "compression_type"),
-        "blocks can be aligned only without compression on all levels",
+        "block_align needs uncompressed data on all levels",
         _BT,
         _compressed_and_aligned,
         (_to(block_align=False),),
     ),
     Refusal(
         ("block_align", "block_size"),
-        "aligned blocks need a block_size that is a power of 2",
+        "block_align needs a block_size that is a power of 2",
         _BT,
         _uneven_and_aligned,
         (_block_of_a_power_of_two, _to(block_align=False)),
     ),
     Refusal(
         ("index_type", "prefix_size"),
-        "a hash index needs a prefix extractor",
+        "index_type = hash needs a prefix extractor (prefix_size above 0)",
         _BT,
         lambda settings, _: settings["index_type"] == "hash" and not settings["prefix_size"],
         (_to(index_type="binary_search"),),
     ),
     Refusal(
         ("cache_high_pri_pool_ratio", "cache_low_pri_pool_ratio"),
-        "the sum of the pool ratios must not be above 1",
+        "the sum of the two pool ratios must be at most 1",
         "cache/lru_cache.cc, NewLRUCache",
         _shared_out,
         (_rest_for_low, _to(cache_low_pri_pool_ratio=0.0), _to(cache_high_pri_pool_ratio=0.0)),
     ),
     Refusal(
         ("min_level_to_compress", "num_levels"),
-        "min_level_to_compress is above num_levels, and db_bench aborts",
+        "min_level_to_compress must be at most num_levels; otherwise db_bench aborts",
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         lambda settings, _: (
             number(settings, "min_level_to_compress") > number(settings, "num_levels")

@@ -165,7 +165,10 @@ def _partitioned_filters(settings: Settings, _: Context) -> Settings:
 
 SANITISED: tuple[Normalisation, ...] = (
     Normalisation(
-        "write_buffer_size within 64 KiB and 64 GiB", _CF, ("write_buffer_size",), _memtable_size
+        "RocksDB keeps write_buffer_size between 64 KiB and 64 GiB",
+        _CF,
+        ("write_buffer_size",),
+        _memtable_size,
     ),
     Normalisation(
         "max_write_buffer_number >= 2", _CF, ("max_write_buffer_number",), _two_memtables
@@ -183,7 +186,7 @@ SANITISED: tuple[Normalisation, ...] = (
         _atomic_flush_merges_nothing,
     ),
     Normalisation(
-        "at least 2 levels for leveled compaction",
+        "with leveled compaction, RocksDB sets num_levels to at least 2",
         _CF,
         ("num_levels", "compaction_style"),
         _enough_levels,
@@ -192,7 +195,7 @@ SANITISED: tuple[Normalisation, ...] = (
         "memtable_bloom_size_ratio <= 0.25", _CF, ("memtable_bloom_size_ratio",), _memtable_bloom
     ),
     Normalisation(
-        "a hash memtable without a prefix becomes a skip list",
+        "without a prefix extractor, RocksDB replaces a hash memtable with a skip list",
         _CF,
         ("memtablerep", "prefix_size"),
         _hash_memtable_needs_prefix,
@@ -204,7 +207,7 @@ SANITISED: tuple[Normalisation, ...] = (
         _fifo_never_slows_writers,
     ),
     Normalisation(
-        "L0: compaction trigger <= slowdown trigger <= stop trigger",
+        "RocksDB raises the L0 triggers until compaction <= slowdown <= stop",
         _CF,
         (
             "level0_file_num_compaction_trigger",
@@ -227,13 +230,13 @@ SANITISED: tuple[Normalisation, ...] = (
         _pending_limits,
     ),
     Normalisation(
-        "level_compaction_dynamic_level_bytes is for leveled compaction",
+        "without leveled compaction, RocksDB turns level_compaction_dynamic_level_bytes off",
         _CF,
         ("level_compaction_dynamic_level_bytes", "compaction_style"),
         _dynamic_levels_are_leveled,
     ),
     Normalisation(
-        "max_compaction_bytes = 0 means 25 files",
+        "max_compaction_bytes = 0 means 25 times target_file_size_base",
         _CF,
         ("max_compaction_bytes", "target_file_size_base"),
         _max_compaction_bytes,
@@ -245,20 +248,26 @@ SANITISED: tuple[Normalisation, ...] = (
         _arena_block_size,
     ),
     Normalisation(
-        "max_write_buffer_size_to_maintain < 0 means all memtables",
+        "max_write_buffer_size_to_maintain < 0 means the maximum size of all memtables together",
         _CF,
         ("max_write_buffer_size_to_maintain", "max_write_buffer_number", "write_buffer_size"),
         _memtables_to_maintain,
     ),
     Normalisation(
-        "universal compaction uses the smaller of ttl and periodic compaction",
+        "with universal compaction, RocksDB uses the smaller of ttl_seconds and "
+        "periodic_compaction_seconds",
         _CF,
         ("ttl_seconds", "periodic_compaction_seconds", "compaction_style"),
         _ages,
     ),
-    Normalisation("open_files within 20 and the ulimit", _DO, ("open_files",), _open_files),
     Normalisation(
-        "with a rate limiter, RocksDB sets a bytes_per_sync of 0 to 1 MiB",
+        "RocksDB keeps open_files between 20 and the ulimit of the process",
+        _DO,
+        ("open_files",),
+        _open_files,
+    ),
+    Normalisation(
+        "with a rate limiter, RocksDB replaces bytes_per_sync = 0 with 1 MiB",
         _DO,
         ("rate_limiter_bytes_per_sec", "bytes_per_sync"),
         _limited_rate_syncs,
@@ -270,13 +279,16 @@ SANITISED: tuple[Normalisation, ...] = (
         _delayed_write_rate,
     ),
     Normalisation(
-        "direct reads need compaction read-ahead (up to RocksDB 8.5)",
+        "up to version 8.5, RocksDB turns on compaction read-ahead for direct reads",
         _DO,
         ("use_direct_reads", "compaction_readahead_size"),
         _direct_compactions_read_ahead,
     ),
     Normalisation(
-        "only zstd compresses the WAL", _DO, ("wal_compression",), _only_zstd_compresses_the_log
+        "RocksDB turns wal_compression off if the build has no zstd",
+        _DO,
+        ("wal_compression",),
+        _only_zstd_compresses_the_log,
     ),
     Normalisation(
         "block_size_deviation is a percentage",
@@ -286,13 +298,13 @@ SANITISED: tuple[Normalisation, ...] = (
     ),
     Normalisation("block_restart_interval >= 1", _BT, ("block_restart_interval",), _block_restarts),
     Normalisation(
-        "index_block_restart_interval >= 1, and 1 for a hash index",
+        "RocksDB sets index_block_restart_interval to 1 for a hash index, otherwise to at least 1",
         _BT,
         ("index_block_restart_interval", "index_type"),
         _index_restarts,
     ),
     Normalisation(
-        "partitioned filters need a two-level index",
+        "RocksDB turns partition_filters off without index_type = two_level",
         _BT,
         ("partition_filters", "index_type"),
         _partitioned_filters,

@@ -122,32 +122,32 @@ SILENT: tuple[Normalisation, ...] = (
         _plain_above_the_last_level,
     ),
     Normalisation(
-        "min_level_to_compress has no effect without a codec, or at 0",
+        "min_level_to_compress has no effect at 0 or without a codec",
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         ("min_level_to_compress", "compression_type"),
         _first_compressed_level,
     ),
     Normalisation(
-        "options of an unused codec have no effect",
+        "compression options have no effect if no level uses a codec with these options",
         _CODECS,
         ("compression_type",),
         _codec_options,
     ),
     Normalisation(
-        "without a compression dictionary, the limits of its buffer and its training have "
-        "no effect",
+        "without a compression dictionary, the limits of the dictionary's buffer and training "
+        "have no effect",
         "db/column_family.cc, CheckCompressionSupported",
         ("compression_max_dict_bytes", "compression_zstd_max_train_bytes"),
         _dictionary_options,
     ),
     Normalisation(
-        "compression_use_zstd_dict_trainer has no effect without training of a dictionary",
+        "compression_use_zstd_dict_trainer has no effect without compression_zstd_max_train_bytes",
         _CODECS,
         ("compression_zstd_max_train_bytes", "compression_use_zstd_dict_trainer"),
         _dictionary_trainer,
     ),
     _silent(
-        "only leveled compaction has level targets and compaction_pri",
+        "compaction_pri and the sizes of levels have no effect without leveled compaction",
         "db/compaction/compaction_picker_universal.cc",
         ("compaction_style",),
         lambda settings: settings["compaction_style"] != 0,
@@ -160,21 +160,21 @@ SILENT: tuple[Normalisation, ...] = (
         _background_threads,
     ),
     _silent(
-        "auto-tuning needs a rate limit",
+        "rate_limiter_auto_tuned has no effect without rate_limiter_bytes_per_sec",
         "tools/db_bench_tool.cc, InitializeOptionsGeneral",
         ("rate_limiter_bytes_per_sec", "rate_limiter_auto_tuned"),
         lambda settings: not settings["rate_limiter_bytes_per_sec"],
         ("rate_limiter_auto_tuned",),
     ),
     _silent(
-        "strict_bytes_per_sync needs bytes_per_sync or wal_bytes_per_sync",
+        "strict_bytes_per_sync has no effect without bytes_per_sync and wal_bytes_per_sync",
         "file/writable_file_writer.cc",
         ("bytes_per_sync", "wal_bytes_per_sync", "strict_bytes_per_sync"),
         lambda settings: not settings["bytes_per_sync"] and not settings["wal_bytes_per_sync"],
         ("strict_bytes_per_sync",),
     ),
     _silent(
-        "the memtable's filter needs whole keys or prefixes",
+        "memtable_bloom_size_ratio has no effect without whole keys or prefixes in the filter",
         "db/memtable.cc",
         ("memtable_bloom_size_ratio", "memtable_whole_key_filtering"),
         lambda settings: (
@@ -183,20 +183,21 @@ SILENT: tuple[Normalisation, ...] = (
         ("memtable_bloom_size_ratio",),
     ),
     _silent(
-        "memtable_whole_key_filtering needs a memtable filter",
+        "memtable_whole_key_filtering has no effect without memtable_bloom_size_ratio",
         "db/memtable.cc",
         ("memtable_bloom_size_ratio", "memtable_whole_key_filtering"),
         lambda settings: not settings["memtable_bloom_size_ratio"],
         ("memtable_whole_key_filtering",),
     ),
     Normalisation(
-        "without a filter, the other options of filters have no effect",
+        "options of filters have no effect without bloom_bits",
         _CODECS,
         ("bloom_bits",),
         _no_filter,
     ),
     _silent(
-        "direct reads ignore hints to the operating system and include compaction reads",
+        "with use_direct_reads, advise_random_on_open, compaction_fadvice and "
+        "use_direct_io_for_compaction_reads have no effect",
         "include/rocksdb/options.h, use_direct_reads",
         ("use_direct_reads",),
         lambda settings: bool(settings["use_direct_reads"]),

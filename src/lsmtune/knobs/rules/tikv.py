@@ -21,7 +21,7 @@ def _no_later_than_flow_control(option: str, threshold: str) -> Normalisation:
         return {option: min(number(settings, option), number(settings, _FLOW + threshold))}
 
     return Normalisation(
-        f"{option} is at most flow control's {threshold}",
+        f"with flow control, TiKV lowers {option} to at most {_FLOW}{threshold}",
         _SOURCE,
         (option, f"{_FLOW}enable", _FLOW + threshold),
         apply,

@@ -59,10 +59,11 @@ _OFF_AND_ON = {
     "sustained_ops_s": "writes per second, pending compactions included",
 }
 _VERBS = {
-    "agrees": "agrees with the runs here",
-    "disagrees": "disagrees with the runs here",
-    "not decided": "is not decided here",
-    "not judged": "is not judged here",
+    "agrees": "agrees with the runs of lsmtune",
+    "disagrees": "disagrees with the runs of lsmtune",
+    "makes no difference here": "makes no difference in the runs of lsmtune",
+    "not decided": "is not decided by the runs of lsmtune",
+    "not judged": "is not judged by the runs of lsmtune",
 }
 """Findings as the verb of a sentence."""
 _RANDOM = Shape("circle-open", "○", "soft")
@@ -111,17 +112,19 @@ def _opening(results: Results, found: list[Claim]) -> Html:
                 row = f"{paper()[name]['title']}: {knob.name}"
                 rows[row] = max(ratios, key=lambda ratio: abs(log(ratio.median)))
     sentence = (
-        "Each row shows the largest effect of one knob: the cost with another value, divided by "
-        "the cost with the recommended value. A ratio of 1 means that the knob has no effect."
+        "Each row shows the largest effect of one knob: the cost with another value of the knob, "
+        "divided by the cost with the recommended value. A ratio of 1 means that the knob has no "
+        "effect."
     )
     return opening(
         _TOPIC, answer(found), sentence,
         picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
                 "cost with 95 % interval: mean latency; for point lookup B, 1 / throughput"),
         element("p", "AutoTiKV is a tuner for TiKV. The authors of AutoTiKV published an article "
-                     "about four searches with different workloads. lsmtune runs the same four "
-                     "searches on RocksDB and MyRocks, with a thousandth of the data. The block "
-                     "cache can hold the same share of the data as in the article."),
+                     "about four searches with different workloads. lsmtune repeats the four "
+                     "searches of the article on RocksDB and MyRocks, with a thousandth of the "
+                     "data. The block cache can hold the same share of the data as in the "
+                     "AutoTiKV article."),
         element("p", "After each search, lsmtune measures every value of each knob again, while "
                      "the other knobs keep their recommended values. Compare directions and ratios "
                      "with the AutoTiKV article, not absolute times."),
@@ -145,21 +148,22 @@ def _claims(found: list[Claim]) -> Html:
         table("Each recommended value of the AutoTiKV article",
               ("published", "recommended here", "result", "measured ratio (95 % interval)"), rows),
         items([
-            "A recommendation agrees if no other value is clearly better than the published value, "
-            "and at least one other value is clearly worse.",
-            "A recommendation disagrees if another value is clearly better than every published "
-            "value.",
-            "A recommendation makes no difference here if the intervals of all values are within "
-            f"{little} of the recommended value.",
-            "A statement that a knob has little effect agrees if all measured intervals are within "
-            f"{little} of the recommended value. A statement that a knob has little effect "
-            f"disagrees if one whole interval is more than {little} away from the recommended "
-            "value.",
-            "A recommendation is not decided if the intervals are too wide. More runs make the "
-            "intervals narrower.",
-            "“Clearly” means that the interval of the ratio excludes 1. The intervals are widened "
-            "(Bonferroni): all intervals of a recommendation are correct at the same time with 95 "
-            "% probability.",
+            "The result “agrees” means that no other value is clearly better than the published "
+            "value, and that at least one other value is clearly worse.",
+            "The result “disagrees” means that another value is clearly better than every "
+            "published value.",
+            "The result “makes no difference here” means that every value certainly changes the "
+            f"cost by less than {little}, compared with the recommended value.",
+            "If the article states that a knob has little effect, “agrees” means that every value "
+            f"of the knob certainly changes the cost by less than {little}. If the article states "
+            "that a knob has little effect, “disagrees” means that one value of the knob "
+            f"certainly changes the cost by more than {little}.",
+            "The result “not decided” means that the intervals of the measured ratios are too "
+            "wide to decide. More runs make the intervals of the ratios narrower.",
+            "A value is clearly better or worse if the interval of its measured ratio excludes 1. "
+            "A change of the cost is certain if the whole interval of the measured ratio shows "
+            "the change. The intervals are widened (Bonferroni): with 95 % probability, all "
+            "intervals of a recommendation are correct at the same time.",
         ]),
     )  # fmt: skip
 
@@ -170,11 +174,12 @@ def _search(part: Part) -> Html:
                      for knob in part.knobs])  # fmt: skip
     axis = f"{label(part.metric)} per round"
     return section(
-        f"{theirs['title']}: the search", f"Recommended: {config}",
-        element("p", f"Workload of the AutoTiKV article: {theirs['load']}. The objective is "
-                     f"{theirs['metric']}. The search here has "
+        f"{theirs['title']}: the search", f"lsmtune recommends {config}",
+        element("p", f"The workload of the AutoTiKV article: {theirs['load']}. The objective of "
+                     f"the search is {theirs['metric']}. The search by lsmtune has "
                      f"{counted(len(part.rounds), 'round')}. The first {paper()['random_rounds']} "
-                     "configs are random; the optimizer recommends all later configs."),
+                     "configs of the search are random; the optimizer recommends all later "
+                     "configs."),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 
@@ -238,8 +243,8 @@ def _around(part: Part, found: list[Claim]) -> Html:
         table("Other metrics that clearly change with the compared values",
               ("knob", "metric", "with", "value", "instead of", "value"), _changes(found)),
         element("p", f"The table below contains the results of {counted(swept.runs, 'run')} in "
-                     f"{counted(swept.blocks, 'block')}. Each row of the table changes one knob of "
-                     "the recommended config."),
+                     f"{counted(swept.blocks, 'block')}; a block runs every config once. Each row "
+                     "of the table changes one knob of the recommended config."),
         table(f"{title}: {label(first.metric)} of each config, mean", heads, _rows(part)),
         numbers_table(swept),
     )  # fmt: skip
@@ -319,8 +324,8 @@ def _compaction(results: Results) -> Html:
     return section(
         "write-heavy: cost of compaction", _without_compactions(results),
         element("p", "A write of a TiKV transaction first reads to find conflicts. A blind write "
-                     "does not read. Rows with pending compactions also count the time until all "
-                     "compactions are done."),
+                     "does not read. Rows with “pending compactions included” also count the time "
+                     "until all compactions are done."),
         table("Compactions off / on (95 % interval)", ("writes", "off / on"), rows),
     )  # fmt: skip
 
@@ -340,28 +345,31 @@ def _method(results: Results) -> Html:
         part, title = results.parts[name], paper()[name]["title"]
         ran = part.experiment
         texts.append(
-            f"{title}: {ran.version}, {ran.machine}; block cache {format_bytes(part.cache_bytes)}"
+            f"{title}: engine version {ran.version}, machine {ran.machine}; block cache "
+            f"{format_bytes(part.cache_bytes)}"
         )
         texts += [f"{title}: {text}" for text in workload_text(ran.load)]
         texts += [f"{title}: a run failed: {reason}" for _, reason in ran.outcome.failures]
     texts += [
-        f"The optimizer is {OPTIMIZER}. Every round builds a new store. The best rounds run again "
-        "with other keys before lsmtune recommends a config.",
-        "The baseline has the engine's defaults and three settings of TiKV. Indexes and filters "
-        "are in the block cache, those of level 0 are pinned, and filters have 10 bits per key. "
-        "The sizes of the LSM tree are 1/64 of the full size.",
-        "Reads use the files as the build of the store left them. If a config disables "
-        "compactions, all files are in level 0. After the load, all pending compactions run. "
-        "The pending compactions count in the write amplification, and for writes also in the "
-        "sustained rate.",
-        "db_bench has only one column family. In the three searches with db_bench, the column "
+        f"The optimizer is {OPTIMIZER}. Every round of a search builds a new store. Before "
+        "lsmtune recommends a config, lsmtune runs the configs of the best rounds again with "
+        "other keys.",
+        "The baseline has the engine's defaults and three settings of TiKV. The settings of TiKV "
+        "put indexes and filters into the block cache, pin the indexes and filters of level 0, "
+        "and give filters 10 bits per key. The sizes of the LSM tree, such as the memtable size, "
+        "are 1/64 of the full size.",
+        "The read workloads find the files of the store as the build left them. If a config "
+        "disables compactions, the reads find all files in level 0. After the load, lsmtune runs "
+        "all pending compactions. The write amplification includes the pending compactions; the "
+        "sustained write rate includes the time of the pending compactions.",
+        "db_bench uses only one column family. In the three searches with db_bench, the column "
         "family represents defaultcf of TiKV. The keys of writes are uniformly distributed, "
         "because db_bench cannot skew the keys of writes.",
-        "In MyRocks, two tables represent two column families of TiKV. One client first reads the "
+        "In MyRocks, two tables represent two column families of TiKV. The client first reads the "
         "table of keys, which represents writecf. If the key has a value, the client then reads "
         "the table of values, which represents defaultcf.",
         "The reads do not use the page cache of the operating system.",
-        "Debian 12 builds RocksDB with assertions, which make it slower. RocksDB in MariaDB is "
-        "built without assertions.",
+        "Debian 12 builds RocksDB with assertions, which make RocksDB slower. The RocksDB inside "
+        "MariaDB (MyRocks) is built without assertions.",
     ]
-    return section("Method", "How this was run", items(texts))
+    return section("Method", "How lsmtune ran the AutoTiKV searches", items(texts))

@@ -17,11 +17,12 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import numbers_table
-from lsmtune.report.words import counted, label, quantity, sentence_start
+from lsmtune.report.words import counted, label, listed, quantity, sentence_start, unbroken
 
 _TOPIC = "Level and universal compaction (2021), run again"
 _DRAWN = ("write_amp", "live_sst_bytes", "background_s", "throughput_ops_s", "read_amp")
 """Metrics of the first chart."""
+_NAMES = ("level compaction", "universal compaction")
 
 
 def render_compaction_style(results: Results) -> str:
@@ -40,14 +41,29 @@ def render_compaction_style(results: Results) -> str:
 
 def answer(part: Part) -> str:
     """Return what universal compaction changes on one engine, in a few words."""
-    changes = [
+    changes = _changes(part)
+    if not changes:
+        return f"too few runs to compare the styles: {part.title}"
+    return f"universal compaction, {part.title}: {', '.join(changes)}"
+
+
+def _changes(part: Part) -> list[str]:
+    return [
         change_text(ratio, noun)
         for name, noun in (("write_amp", "write amplification"), ("live_sst_bytes", "space"))
         if (ratio := universal_of_level(part, name)) is not None
     ]
+
+
+def _sentence(part: Part) -> str:
+    """Return what universal compaction changes on another engine."""
+    changes = _changes(part)
     if not changes:
-        return f"too few runs to compare the styles: {part.title}"
-    return f"universal compaction, {part.title}: {', '.join(changes)}"
+        return f"{part.title} has too few runs to compare the compaction styles."
+    return (
+        f"Compared with level compaction, {part.title} with universal compaction has "
+        f"{listed(changes)}."
+    )
 
 
 def _opening(results: Results) -> Html:
@@ -60,13 +76,13 @@ def _opening(results: Results) -> Html:
     }
     sentence = (
         "Each row shows a metric under universal compaction, divided by the metric under level "
-        "compaction. Left of 1, universal compaction has the lower value."
+        "compaction. A mark left of 1 means that universal compaction has the lower value."
     )
     return opening(
         _TOPIC, answer(first), sentence,
         picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
                 "universal / level, with 95 % interval"),
-        *(element("p", f"{sentence_start(answer(part))}.") for part in others),
+        *(element("p", unbroken(_sentence(part))) for part in others),
         element("p", "Each block runs both compaction styles with the same workload seed. Compare "
                      "directions and ratios with the published report, not absolute times."),
     )  # fmt: skip
@@ -88,7 +104,7 @@ def _published() -> Html:
             ["all", style, size, f"{total['w_amp_table']:g}", str(total["background_jobs"])]
         )
     return section(
-        "As published", "The two tables of the report",
+        "As published", "Levels of the tree in the published report",
         table("Levels at the end of the published runs",
               ("level", "style", "size", "W-Amp", "jobs"), rows),
     )  # fmt: skip
@@ -98,7 +114,7 @@ def _levels_section(part: Part) -> Html:
     trees = (tree(part, LEVEL), tree(part, UNIVERSAL))
     depths = [depth_text(found) for found in trees]
     title = f"Level compaction has {depths[0]}, universal compaction has {depths[1]}"
-    return trees_section(f"{part.title}: levels", title, part.engine, STYLES, trees)
+    return trees_section(f"{part.title}: levels", title, part.engine, _NAMES, trees)
 
 
 def _answers(part: Part, *, judged: bool) -> Html:
@@ -119,8 +135,9 @@ def _method(results: Results) -> Html:
     for part in results.parts:
         texts += method_lines(part.title, part.experiment)
     texts.append(
-        "The workload of the published report is not certain: its setup names TPC-C, its text "
-        "names db_bench. TPC-C and db_bench run here with less data. Before each run, the store is "
-        "built with the same compaction style, and all compactions are done."
+        "The workload of the published report is not certain: the setup in the report names "
+        "TPC-C, the text of the report names db_bench. lsmtune runs TPC-C and db_bench with less "
+        "data than the report. Before each run, lsmtune builds the store with the compaction "
+        "style of the run and waits for all compactions."
     )
-    return section("Method", "How this was run", items(texts))
+    return section("Method", "How lsmtune compared the compaction styles", items(texts))

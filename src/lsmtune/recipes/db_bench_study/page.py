@@ -85,8 +85,8 @@ def _opening(results: Results) -> Html:
         if (ratio := of_rocksdb(results, store, name)) is not None
     }
     sentence = (
-        "Each row shows a metric of another store, divided by the metric of RocksDB. A ratio of 1 "
-        "means that the other store and RocksDB are equal."
+        "Each row shows a metric of one other store, divided by the metric of RocksDB. A ratio of "
+        "1 means that the other store and RocksDB are equal."
     )
     return opening(
         _TOPIC, answer(results), sentence,
@@ -95,27 +95,30 @@ def _opening(results: Results) -> Html:
         element("p", "The published slides show three db_bench commands on RocksDB and measure no "
                      "other store. The slides expect RocksDB to be better than various databases, "
                      "and name MyRocks, MongoDB and LedisDB for a comparison. lsmtune compares "
-                     "RocksDB with MyRocks, LevelDB and LMDB; the metrics are chosen by lsmtune."),
-        element("p", "The three commands run here with less data. The sizes of the LSM tree and of "
-                     "the range tombstones are reduced with the data. Compare directions and "
-                     "ratios with the slides, not absolute times. The published runs used a build "
-                     "with assertions in a virtual machine with one core."),
+                     "RocksDB with MyRocks, LevelDB and LMDB; the metrics of this comparison are "
+                     "not from the slides."),
+        element("p", "lsmtune runs the three published commands with less data. lsmtune also "
+                     "reduces the sizes of the LSM tree and of the range tombstones. Compare "
+                     "directions and ratios with the published slides, not absolute times. The "
+                     "published runs used a RocksDB build with assertions in a virtual machine "
+                     "with one core."),
     )  # fmt: skip
 
 
 def _commands(results: Results) -> Html:
     rows = [row for name in COMMANDS for row in _command_rows(results, name)]
     return section(
-        "The three commands", "Published output and output here",
+        "The three commands", "Output of the three commands, published and measured by lsmtune",
         table(
             "Operations per second, time per operation, gets that found a record",
             ("command", "run", "records", "ops/s", "µs", "found"),
             rows,
         ),
-        element("p", "The time per operation is the time that one thread needs. fillseq ran with "
-                     "the defaults, the other commands with the published options. Reads here "
-                     "bypass the page cache and use the options that built the database. The "
-                     "published reads use the page cache, and other options than the build."),
+        element("p", "The time per operation is the time that one thread needs for one operation. "
+                     "The command fillseq ran with the defaults, the other commands with the "
+                     "published options. The reads of lsmtune bypass the page cache and use the "
+                     "options with which the database was built. The published reads use the page "
+                     "cache, and other options than the build of the database."),
         items(_flags()),
     )  # fmt: skip
 
@@ -173,8 +176,8 @@ def _inside(part: Experiment) -> Iterator[Html]:
     first, second = (next(iter(part.trees.get(cell, ())), ()) for cell in cells)
     if first or second:
         title = (
-            f"With {OPTION_NAMES[0]}: {depth_text(first)}. With {OPTION_NAMES[1]}: "
-            f"{depth_text(second)}"
+            f"The tree has {depth_text(first)} with {OPTION_NAMES[0]}, and {depth_text(second)} "
+            f"with {OPTION_NAMES[1]}"
         )
         names = OPTION_NAMES
         yield trees_section("fillrandom: levels", title, "fillrandom", names, (first, second))
@@ -201,13 +204,14 @@ def _stores(results: Results) -> Html:
         "One workload, four stores", "All metrics of the stores",
         element("p", f"One client writes {load.num:,} random records of {load.record_bytes} bytes "
                      "into an empty store, without waiting for a sync. After the writes, the "
-                     "client reads."),
+                     "client reads records with gets and scans."),
         element("p", "One program runs RocksDB, LevelDB and LMDB with the same keys and the same "
-                     "clock. RocksDB has the settings that are fixed in LevelDB. RocksDB and "
-                     "LevelDB compress with snappy. LMDB has no such settings and no compression. "
-                     "MyRocks gets the same records as SQL through a socket. The LSM tree of "
-                     "MyRocks has similar settings. The MyRocks server syncs the log every second "
-                     "and does not restart before the reads."),
+                     "clock. RocksDB uses the settings that LevelDB has built in. RocksDB and "
+                     "LevelDB compress with snappy. LMDB has no settings of an LSM tree and no "
+                     "compression. MyRocks gets the same records as SQL statements through a "
+                     "socket. The LSM tree of MyRocks has similar settings to the LSM tree of "
+                     "RocksDB. The MyRocks server syncs the log every second and does not restart "
+                     "before the reads."),
         table("RocksDB's value, and other store / RocksDB with 95 % interval",
               ("metric", "RocksDB", *OTHERS), rows),
     )  # fmt: skip
@@ -217,22 +221,25 @@ def _store_section(results: Results, name: str) -> Html:
     swept = results.parts["stores"].swept
     drawn = next(found for found in swept.metrics if found.metric == name)
     changes = [
-        f"{store} {change_text(ratio, label(name))}"
+        f"{store} has {change_text(ratio, label(name))}"
         for store in OTHERS[:2]
         if (ratio := of_rocksdb(results, store, name)) is not None
     ]
-    title = "; ".join(changes) or "Too few runs to compare the stores"
+    title = "Too few runs to compare the stores"
+    if changes:
+        title = f"Compared with RocksDB: {'; '.join(changes)}"
     plot = cell_plot(swept, drawn).update_traces(mode="markers")  # stores have no order
     mysql = results.parts["myrocks"].mean(ALIKE, metric(name))
     last = (
         ""
         if mysql is None
-        else f" MyRocks is not in this chart; its value is {metric_value(name, mysql)}."
+        else " The chart leaves out MyRocks, because MyRocks ran in a separate experiment. For "
+        f"MyRocks, the {label(name)} is {metric_value(name, mysql)}."
     )
     return section(
         label(name), title,
-        element("p", "The dashed line is the baseline: RocksDB, run once more in each "
-                     f"block.{last}"),
+        element("p", "Each block runs RocksDB two times: as a store in the chart, and as the "
+                     f"baseline (dashed line).{last}"),
         picture(f"stores-{name}", plot, cell_keys(swept, drawn), title,
                 f"{label(name)}, mean and 95 % interval"),
     )  # fmt: skip
@@ -253,19 +260,20 @@ def _method(results: Results) -> Html:
     for name, part in results.parts.items():
         texts += method_lines(name, part)
     texts += [
-        "In the slides, only 43 % of the gets find a record; lsmtune cannot explain this share. "
-        "With as many random writes as keys, 63 % of the keys have a record. The range tombstones "
-        "delete few records.",
-        "In the slides, the reads use the database that the previous command wrote. Here each "
-        "config builds its own database with the same range tombstones, and all compactions are "
-        "done before the reads.",
-        "The kernel counts the bytes that the process writes to the disk. A page of LMDB's memory "
-        "map counts once if it changes several times before it is written.",
-        "All data fits into the page cache, so the reads measure the code and the caches of the "
-        "stores, not the disk.",
-        "Debian 12 builds RocksDB and LevelDB with assertions, LMDB without. The assertions make "
-        "RocksDB and LevelDB slower.",
-        "Without fsync, a crash of the machine can destroy the database of LMDB. In a crash "
-        "without fsync, the other stores lose only their newest writes.",
+        "In the published run of readrandom, only 43 % of the gets find a record; the reason is "
+        "unknown. After as many random writes as there are keys, 63 % of the keys have a record. "
+        "The range tombstones of the published options delete only few records.",
+        "In the published slides, readrandom reads the database that the previous command wrote. "
+        "In the runs of lsmtune, each config builds its own database with the same range "
+        "tombstones, and all compactions are done before the reads.",
+        "For the disk write amplification, the kernel counts the bytes that the process writes to "
+        "the disk. If a page of LMDB's memory map changes several times before the kernel writes "
+        "the page, the kernel counts the page once.",
+        "All data of the compared stores fits into the page cache, so the reads measure code and "
+        "caches, not the disk.",
+        "Debian 12 builds RocksDB and LevelDB with assertions, but builds LMDB without "
+        "assertions. The assertions make RocksDB and LevelDB slower.",
+        "Without fsync, a crash of the machine can destroy the database of LMDB. If the machine "
+        "crashes without fsync, RocksDB, LevelDB and MyRocks lose only their newest writes.",
     ]
-    return section("Method", "How this was run", items(texts))
+    return section("Method", "How lsmtune ran the stores and the commands", items(texts))

@@ -79,16 +79,16 @@ def _opening(results: Results) -> Html:
     fitness = honest_fitness(results)
     shares = [s for search in results.searches if (s := data_share(search)) is not None]
     sentence = (
-        "Fitness is the sum of the improvements of four metrics; 1000 means 100 %. The chart shows "
-        "the best fitness of each search so far."
+        "Fitness is the sum of the improvements of four metrics; a fitness of 1000 means a sum of "
+        "100 %. For each search, the chart shows the best fitness so far after each evaluation."
     )
     seeds = "" if fitness is None else (
-        f" With a fixed workload, the verified fitness is {fitness.median:.0f}, from "
-        f"{fitness.low:.0f} to {fitness.high:.0f} over the seeds."
+        f" With a fixed workload, the median of the verified fitness is {fitness.median:.0f}; the "
+        f"searches with different seeds reach {fitness.low:.0f} to {fitness.high:.0f}."
     )  # fmt: skip
     data = "" if not shares else (
         f" With a varied workload, {_percent(shares[0])} of the verified fitness comes from "
-        "changing the data."
+        "changing the data instead of tuning the store."
     )  # fmt: skip
     heads = ("search", "after 8", "after 20", "after 36", "verified (95 %)",
              "verified, paper's formula", "pairs")  # fmt: skip
@@ -96,18 +96,17 @@ def _opening(results: Results) -> Html:
         _TOPIC, answer(results), sentence,
         picture("figure8", convergence_plot(results.searches), CONVERGENCE_KEYS, sentence,
                 "Figure 8: fitness over evaluations"),
-        element("p", "With a fixed workload, only options of the store vary. With a varied "
-                     "workload, "
-                     "threads and compression_ratio vary like options too, as in the paper. "
-                     "threads and compression_ratio change the workload and its data." + data),
-        element("p", "The chart shows single runs. The best of many single runs is partly luck. "
-                     "Verification measures each winner again in pairs of runs: one run of the "
-                     "winner and one of the baseline with the same seed." + seeds),
+        element("p", "In a search with a fixed workload, only options of the store vary. In a "
+                     "search with a varied workload, the parameters threads and compression_ratio "
+                     "vary too, as in the paper. The parameters threads and compression_ratio "
+                     "change the workload and the data." + data),
+        element("p", "The chart shows the fitness of single runs. The best of many single runs is "
+                     "partly luck. Verification measures each winner again in pairs of runs: one "
+                     "run of the winner and one of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
-        element("p", f"The runs here used RocksDB {results.engine} on {results.host}. The paper "
-                     "used "
-                     "RocksDB 6.13 on another machine. Compare directions and ratios with the "
-                     "paper, not absolute times."),
+        element("p", f"The runs of lsmtune used RocksDB {results.engine} on {results.host}. The "
+                     "paper used RocksDB 6.13 on another machine. Compare directions and ratios "
+                     "with the paper, not absolute times."),
     )  # fmt: skip
 
 
@@ -127,11 +126,11 @@ def _figure_5(results: Results) -> Html:
     axis = "held-out R² of a random forest"
     return section(
         "Figure 5: prediction accuracy",
-        "How well a model predicts new configs",
+        "How well a model predicts the metrics of new configs",
         element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a "
-                     "model on configs that were not used to fit the model. Compare the values of "
-                     "the paper with those of the varied workload. With a fixed workload, the data "
-                     "does not change, so there is less variation to predict."),
+                     "model on configs that were not used to fit the model. Compare the paper's "
+                     "values with lsmtune's values for the varied workload. With a fixed "
+                     "workload, the data does not change, so the metrics vary less."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -174,15 +173,15 @@ def _figure_6(results: Results) -> Html:
     axis = "mean decrease in impurity (MDI)"
     return section(
         "Figure 6: importance of the parameters",
-        f"{agreeing} of the paper's first {len(named)} parameters are among the first {len(named)} "
-        "here",
-        element("p", "MDI (mean decrease in impurity) is averaged over the paper's metrics WAF, "
-                     "SA, RATE and TIME. MDI favours parameters with many values; lost R² does "
-                     "not. Lost R² is the accuracy that the selected model loses without a "
-                     "parameter."),
+        f"{agreeing} of the paper's {len(named)} most important parameters are among lsmtune's "
+        f"{len(named)} most important",
+        element("p", "The chart shows MDI (mean decrease in impurity), averaged over the paper's "
+                     "metrics WAF, SA, RATE and TIME. MDI overrates parameters with many values; "
+                     "lost R² does not. Lost R² is the accuracy that the selected model loses if "
+                     "the values of a parameter are shuffled."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
         element("p", "In the paper, each thread writes all records, so more threads write more "
-                     "data. Here, all threads together write each record once."),
+                     "data. In the runs of lsmtune, all threads together write each record once."),
         table("All parameters, in the order of the varied workload", heads, rows),
     )  # fmt: skip
 
@@ -202,9 +201,8 @@ def _figure_7(results: Results) -> Html:
     return section(
         "Figure 7: one-way analysis of variance",
         "Effect of the parameters that the paper selects",
-        element("p", "Each parameter is tested alone, as in the paper. Each mean in the table is "
-                     "the "
-                     "mean over all configs with one value of the parameter."),
+        element("p", "As in the paper, the analysis tests each parameter alone. Each mean in the "
+                     "table is the mean over all configs with one value of the parameter."),
         table("Group means of the paper and of both modes", heads, rows),
     )  # fmt: skip
 
@@ -254,13 +252,14 @@ def _table_2(results: Results) -> Html:
             rows.append([f"{name}: winner", *_cells(found.found), f"{found.exact.median:.0f}"])
     return section(
         "Table 2 and figure 9: the winners",
-        "Improvement of each indicator over the default",
-        element("p", "Right of 0 the winner is better than the default. Left of 0 the winner is "
-                     "worse."),
+        "Improvement of each metric over the default",
+        element("p", "A mark right of 0 means that the winner is better than the default. A mark "
+                     "left of 0 means that the winner is worse than the default."),
         picture("figure9", improvement_plot(results.searches), ACCURACY_KEYS, _FIGURE_9, _FIGURE_9),
-        element("p", "The values of the searches are medians of the verification runs. The paper's "
-                     "fitness is computed from the paper's table 2. The fitness here is computed "
-                     "with the exact write amplification."),
+        element("p", "For the searches of lsmtune, the table contains medians of the verification "
+                     "runs. The fitness of the paper is computed from the paper's table 2. The "
+                     "fitness of lsmtune's searches is computed with exact write amplification "
+                     "instead of the paper's WAF."),
         table("Indicators of the default and of the winner", heads, rows),
         *_changes(results),
     )  # fmt: skip
@@ -312,10 +311,9 @@ def _data_section(results: Results) -> Html:
         element("p", "The parameter compression_ratio of db_bench sets how well the values "
                      "compress. "
                      "The paper's algorithm tunes compression_ratio like an option of the store."),
-        element("p", "Here the winner's options are verified twice: with the winner's data and "
-                     "with "
-                     "the baseline's data. The difference between the two results comes from the "
-                     "data, not from the store."),
+        element("p", "lsmtune verifies the winner's options twice: with the winner's data and "
+                     "with the baseline's data. The difference between the two verified results "
+                     "comes from the data, not from the store."),
         table("Winner of the search with a varied workload, with both kinds of data", heads, rows),
     )  # fmt: skip
 
@@ -338,15 +336,17 @@ def _method(results: Results) -> Html:
     if not plan.configs:
         texts.append("The screenings are recorded data that ships with lsmtune, not new runs.")
     texts += [
-        f"The genetic searches use {plan.num:,} records and one run per config, then verification.",
-        "The paper ends each run with a forced compaction. Here TIME ends when all compactions are "
-        "done, and RATE is the data rate of the load.",
-        "WAF is the W-Amp of RocksDB's table. W-Amp divides by compressed bytes, therefore W-Amp "
-        "changes with the compression. Exact write amplification divides the written bytes by the "
-        "bytes of the clients.",
+        f"The genetic searches use {plan.num:,} records and one run per config; verification "
+        "measures the winners again.",
+        "The paper ends each run with a forced compaction. In the runs of lsmtune, TIME ends when "
+        "all compactions are done, and RATE is the data rate of the load.",
+        "WAF in the paper is the value W-Amp of RocksDB's compaction table. W-Amp divides the "
+        "written bytes by compressed bytes, therefore W-Amp changes with the compression. Exact "
+        "write amplification divides the written bytes by the bytes that the clients write.",
         "As in the paper, memory is not limited, so a winner may use more memory for "
         "memtables than the baseline.",
         "The ranges of the parameters are from a later data set of the paper's authors. For a "
-        "parameter without such a range, `lsmtune knobs` shows the range that lsmtune uses.",
+        "parameter that is not in the data set, `lsmtune knobs` shows the range that lsmtune "
+        "uses.",
     ]
-    return section("Method", "How this was run", items(texts))
+    return section("Method", "How lsmtune ran the paper's searches again", items(texts))

@@ -72,18 +72,18 @@ def _sizes() -> list[str]:
 def _opening(results: Results) -> Html:
     swept, found = results.experiment.swept, swept_metric(results, "write_amp")
     sentence = (
-        f"The headline compares {_sizes()[-1]} with {_sizes()[0]}. Each line is a memtable size; "
-        "file sizes grow from left to right. The published report changed memtable size and file "
-        "size together."
+        f"The headline compares memtables or files of {_sizes()[-1]} with memtables or files of "
+        f"{_sizes()[0]}. Each line in the chart is a memtable size; file sizes grow from left to "
+        "right. The published report changed memtable size and file size together; lsmtune also "
+        "changes each size alone."
     )
     return opening(
         _TOPIC, answer(results), sentence,
         picture("which", cell_plot(swept, found), cell_keys(swept, found), answer(results),
                 "write amplification, mean and 95 % interval"),
-        element("p", f"The runs used RocksDB {results.experiment.version} on "
-                     f"{results.experiment.machine}. "
-                     "Compare directions and ratios with the published report, not absolute sizes "
-                     "or times."),
+        element("p", f"The runs of lsmtune used RocksDB {results.experiment.version} on "
+                     f"{results.experiment.machine}. Compare directions and ratios with the "
+                     "published report, not absolute sizes or times."),
     )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def _figure(results: Results, metric: str, topic: str, what: str) -> Html:
     theirs = paper()["metrics"].get(metric)
     ratio = against_least(results, metric, len(ours) - 1)
     change = change_text(ratio, topic.partition(": ")[2])
-    title = f"{_sizes()[-1]} instead of {_sizes()[0]}: {change}"
+    title = f"Sizes of {_sizes()[-1]} instead of {_sizes()[0]}: {change}"
     return section(
         topic,
         title,
@@ -154,10 +154,10 @@ def _hits(results: Results) -> Html:
     change = largest(results, "memtable_hit", MEMTABLES)
     title = f"Larger memtables: {change_text(change, 'gets answered by a memtable')}"
     note = (
-        "The report assumes that larger memtables answer more gets, and takes fewer reads as a "
-        "sign of such gets. Here RocksDB counts the gets that a memtable answers. A larger "
-        "memtable also contains more overwritten values. RocksDB drops overwritten values when it "
-        "flushes the memtable."
+        "The published report assumes that larger memtables answer more gets, because the report "
+        "measured fewer reads with larger memtables. In the runs of lsmtune, RocksDB counts the "
+        "gets that a memtable answers. A larger memtable also collects more overwritten values, "
+        "which RocksDB drops when it flushes the memtable."
     )
     return section(
         "The explanation: hits in the memtable", title,
@@ -174,19 +174,21 @@ def _method(results: Results) -> Html:
         *(f"In all cells: {name} = {value}" for name, value in FIXED.items()),
         f"The experiment has {number(swept.runs)} runs in {swept.blocks} blocks; {swept.failed} "
         "runs failed.",
-        "Each block runs all cells and the baseline in random order with the same workload seed. "
-        "The baseline has RocksDB's defaults and the settings that are the same in all cells.",
-        "Before each run here, the store is built and all compactions are done. The published run "
-        "began with an empty store.",
-        "The metric w_amp_table is RocksDB's own W-Amp, which divides by compressed bytes. Exact "
-        "write amplification divides the written bytes by the bytes of the clients.",
+        "A cell is one combination of memtable size and file size. Each block runs all cells and "
+        "the baseline in random order with the same workload seed. The baseline has RocksDB's "
+        "defaults and the settings that are the same in all cells.",
+        "Before each run, lsmtune builds the store and waits for all compactions. The published "
+        "run began with an empty store.",
+        "The metric w_amp_table is RocksDB's own W-Amp, which divides written bytes by compressed "
+        "bytes. Exact write amplification divides the written bytes by the bytes that the clients "
+        "write.",
         *swept.warnings,
     ]
     if not results.full:
         texts.append(
-            "The workload here is a fixed number of gets and overwrites in turn, with records of "
-            "1 kB. The published workload has 10 % writes, with records of 100 bytes. In a minute, "
-            "the published workload cannot fill a memtable of 16 MiB twice. The flag `--full` runs "
-            "the published workload, one hour per run."
+            "The workload of lsmtune is a fixed number of gets and overwrites in turn, with "
+            "records of 1 kB. The published workload has 10 % writes, with records of 100 bytes. "
+            "In one minute, the published workload cannot fill a memtable of 16 MiB twice. With "
+            "the flag `--full`, lsmtune runs the published workload for one hour per run."
         )
-    return section("Method", "How this was run", items(texts))
+    return section("Method", "How lsmtune compared memtable and file sizes", items(texts))

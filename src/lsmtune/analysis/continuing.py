@@ -1,0 +1,56 @@
+"""The command that continues an interrupted study."""
+
+from shlex import quote
+from typing import Any
+
+from lsmtune.errors import UserError
+from lsmtune.spec import MANY_TRIALS, StudySpec, make_spec
+
+_FLAGS = {
+    "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
+    "base": "--base", "cache": "--cache", "scale": "--scale", "knobs": "--knobs",
+    "objective": "--objective", "limits": "--limit", "memory": "--memory",
+    "optimizer": "--optimizer", "warm_start": "--warm-start", "trials": "--trials",
+    "budget": "--budget", "until": "--until", "pairs": "--pairs", "study": "--study",
+    "seed": "--seed",
+}  # fmt: skip
+"""The flag of `lsmtune tune` for each setting that has one."""
+
+
+def continue_command(spec: StudySpec) -> str | None:
+    """Return the shortest command that continues the study.
+
+    None if a setting has no flag, so that the user needs the study file.
+    """
+    settings = spec.model_dump(mode="json")
+    given = {key: settings[key] for key in _FLAGS if settings.get(key) is not None}
+    given |= {"workload": spec.workload.name, "num": spec.workload.num}
+    if spec.engine != "rocksdb":
+        del given["program"]
+    if not _gives(given, spec):
+        return None
+    for key in _FLAGS:  # the optimizer stays: without it, `tune` chooses one
+        shorter = {name: value for name, value in given.items() if name != key}
+        if key != "optimizer" and _gives(shorter, spec):
+            given = shorter
+    words = ["lsmtune tune"]
+    for key in (name for name in _FLAGS if name in given):
+        value = given[key]
+        values = value if isinstance(value, list) else [value]
+        words += [f"{_FLAGS[key]} {quote(str(item))}" for item in values]
+    return " ".join(words)
+
+
+def _gives(given: dict[str, Any], spec: StudySpec) -> bool:
+    """Return whether `lsmtune tune` makes the same study of these flags."""
+    settings = {key: value for key, value in given.items() if key not in ("workload", "num")}
+    settings["workload"] = {
+        setting: given[key] for key, setting in (("workload", "name"), ("num", "num"))
+        if key in given
+    }  # fmt: skip
+    if "budget" in given:
+        settings.setdefault("trials", MANY_TRIALS)
+    try:
+        return make_spec(settings, "").model_dump() == spec.model_dump()
+    except UserError:
+        return False

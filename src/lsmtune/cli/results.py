@@ -1,0 +1,35 @@
+"""The files of a study's result: its page, the file to deploy and the file to undo."""
+
+from collections.abc import Callable
+
+from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.deploy import FILES, FORMATS
+from lsmtune.analysis.study_view import StudyView
+from lsmtune.cli.common import write_file
+from lsmtune.cli.exporting import deployment
+from lsmtune.cli.progress import working
+from lsmtune.report.page import render_page
+from lsmtune.store.home import Home
+
+
+def write_results(home: Home, view: StudyView, tell: Callable[[str], None]) -> None:
+    """Write the page and the files of a study again, and print where they are.
+
+    A study that did not prove a gain has no file to deploy; an older file of this study is
+    removed, because it would not fit the claim any more.
+    """
+    folder = home.path / "results" / view.name
+    with working("writing the page"):
+        write_file(folder / "report.html", render_page(view), "page")
+    tell(f"page:            {folder / 'report.html'}")
+    name = FILES[FORMATS[view.engine][0]]
+    claim = claim_of(view)
+    if view.best_trial is not None and claim.status in ("gain", "not verified"):
+        files = deployment(home, view)
+        write_file(folder / name, files.options, "options")
+        write_file(folder / f"{name}.back", files.back, "options")
+        proof = "" if claim.gain else " (not verified)"
+        tell(f"file to deploy:  {folder / name}{proof}")
+        tell(f"file to undo:    {folder / f'{name}.back'}")
+    else:
+        (folder / name).unlink(missing_ok=True)

@@ -1,0 +1,54 @@
+"""The command that continues an interrupted study."""
+
+import shlex
+from typing import Any
+
+import pytest
+
+from lsmtune.analysis.claim import Constraint
+from lsmtune.analysis.continuing import continue_command
+from lsmtune.objective import parse_limit
+from lsmtune.spec import MANY_TRIALS, make_spec
+
+
+@pytest.mark.parametrize(
+    ("given", "command"),
+    [
+        ({}, "lsmtune tune --optimizer tpe"),
+        ({"study": "a", "trials": 9}, "lsmtune tune --optimizer tpe --trials 9 --study a"),
+        ({"budget": "20m", "trials": MANY_TRIALS}, "lsmtune tune --optimizer tpe --budget 20m"),
+        (
+            {"limits": ["write_amp <= 1.2 * base"], "workload": {"name": "overwrite", "num": 5000}},
+            "lsmtune tune --workload overwrite --num 5000 --limit 'write_amp <= 1.2 * base' "
+            "--optimizer tpe",
+        ),
+        ({"early_stop": False}, None),
+        ({"workload": {"name": "fillrandom", "value_size": 100}}, None),
+    ],
+)
+def test_continue_command_has_the_flags_that_differ(
+    given: dict[str, Any], command: str | None
+) -> None:
+    found = continue_command(make_spec(given, "test"))
+    assert (found and shlex.split(found)) == (command and shlex.split(command))
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "relaxed"),
+    [
+        ("scan_p99_us <= 1.1 * base", 1.23, "scan_p99_us <= 1.3 * base"),
+        ("scan_p99_us <= 1.1 * base", 1.1003, "scan_p99_us <= 1.2 * base"),
+        ("get_p99_us <= 50", 123.4, "get_p99_us <= 130"),
+        ("throughput_ops_s >= 0.95 * base", 0.8765, "throughput_ops_s >= 0.87 * base"),
+        ("live_sst_bytes <= 300MiB", 314.7 * 2**20, "live_sst_bytes <= 320 MiB"),
+        ("scan_p99_us <= 1.1 * base", None, "scan_p99_us <= none"),
+    ],
+)
+def test_relaxed_constraint_is_rounded_to_what_the_value_keeps(
+    limit: str, value: float | None, relaxed: str
+) -> None:
+    state = "unknown" if value is None else "broken"
+    assert Constraint(parse_limit(limit), state, value).relaxed() == relaxed
+    again = parse_limit(relaxed)
+    if value is not None:
+        assert again.bound >= value if again.relation == "<=" else again.bound <= value
