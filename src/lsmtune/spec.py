@@ -224,7 +224,7 @@ class StudySpec(BaseModel):
             raise UserError("until: not allowed with [online]; set trials instead")
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
-                f"pairs: {self.pairs} pairs of runs are too few; use 0 or at least {MIN_PAIRS}"
+                f"pairs: {self.pairs} pairs of runs are too few; use 0 (none) or >= {MIN_PAIRS}"
             )
         return self
 

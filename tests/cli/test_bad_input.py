@@ -194,7 +194,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["tune", "--workload", "nosuch"], ["workload", "'nosuch'", "fillrandom"]),
     (["tune", "--num", str(HUGE)], ["home", "--num", "free"]),
     # the program
-    (["tune", "--db-bench", "/no/such/db_bench"], ["/no/such/db_bench", "db_bench"]),
+    (["tune", "--db-bench", "/no/such/db_bench"], ["/no/such/db_bench", "does not exist"]),
     (["tune", "--db-bench", "./text"], ["text", "executable"]),
     (["tune", "--db-bench", "./foreign"], ["foreign", "executable"]),
     (["tune", "--db-bench", "/bin/true"], ["/bin/true", "no RocksDB version"]),

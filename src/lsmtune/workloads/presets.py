@@ -207,7 +207,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "lookup": Preset(
         "SQL gets in two column families, as in TiKV: first writecf, then defaultcf if the key "
-        "exists; `present` is the share of existing keys",
+        "exists. `present` is the share of existing keys",
         "read",
         True,
         {**_OPERATIONS, "present": 0.5, "direct_reads": True, "skew": None},
