@@ -205,4 +205,4 @@ def test_only_skip_lists_can_be_purged_in_memory(bench: Bench) -> None:
     assert bench.open(raw, *load).code == -signal.SIGABRT
     assert bench.open({**raw, "memtablerep": "skip_list"}, *load).code == 0
     (told,) = refusals(FLAG_ONLY | read_all(bench.base) | raw)
-    assert "skip_list" in told
+    assert "needs memtablerep = skip_list" in told

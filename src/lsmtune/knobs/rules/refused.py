@@ -166,8 +166,8 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "use_direct_io_for_flush_and_compaction",
         "mmap_read",
-        "RocksDB tries direct reads on a memory-mapped file when it opens a database; a build with "
-        "assertions aborts",
+        "use_direct_io_for_flush_and_compaction and mmap_read cannot both be true; a build of "
+        "RocksDB with assertions aborts",
         "db/db_impl/db_impl_open.cc, Recover",
     ),
     Refusal(

@@ -223,8 +223,8 @@ SANITISED: tuple[Normalisation, ...] = (
         _level_multiplier,
     ),
     Normalisation(
-        "soft_pending_compaction_bytes_limit <= hard_pending_compaction_bytes_limit; a "
-        "soft limit of 0 means the hard limit",
+        "RocksDB sets soft_pending_compaction_bytes_limit to "
+        "hard_pending_compaction_bytes_limit if the soft limit is 0 or higher than the hard limit",
         _CF,
         ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit"),
         _pending_limits,
@@ -273,7 +273,7 @@ SANITISED: tuple[Normalisation, ...] = (
         _limited_rate_syncs,
     ),
     Normalisation(
-        "delayed_write_rate = 0 means the rate of the rate limiter, or 16 MiB/s",
+        "delayed_write_rate = 0 means the rate of the rate limiter, or 16 MiB/s without a limiter",
         _DO,
         ("delayed_write_rate",),
         _delayed_write_rate,

@@ -190,7 +190,7 @@ SILENT: tuple[Normalisation, ...] = (
         ("memtable_whole_key_filtering",),
     ),
     Normalisation(
-        "options of filters have no effect without bloom_bits",
+        "options of filters have no effect without bloom_bits above 0",
         _CODECS,
         ("bloom_bits",),
         _no_filter,
