@@ -274,10 +274,10 @@ def _simulator(found: dict[str, Any]) -> str:
         _errors(found["metrics"]),
         "The next table shows the median errors of predictions per compaction style and codec:", "",
         _table(heads, rows),
-        f"**Failed runs.** On the second machine, {failed['real']} further runs failed: writes "
-        "waited forever, or FIFO compaction dropped records that reads needed. The simulator "
-        f"predicted {failed['both']} of the {failed['real']} failures on the second machine. The "
-        f"simulator predicted {failed['foretold'] - failed['both']} failures that did not happen.",
+        f"**Failed runs.** On the second and third machine, {failed['real']} further runs failed: "
+        "writes waited forever, or FIFO compaction dropped records that reads needed. The "
+        f"simulator predicted {failed['both']} of the {failed['real']} failed runs. The simulator "
+        f"predicted {failed['foretold'] - failed['both']} failures that did not happen.",
         "",
         f"**Noise of real runs.** {repeated[0]['configs']} configs with universal compaction ran "
         "three times, and three times again at another hour. We compared the predicted live space "

@@ -37,8 +37,11 @@ _TABLE_TITLES = {
 """Sections of the schema, and how a study file spells them."""
 _SCHEMA = re.compile(r"#:schema \S+")
 """The line of a study file by which editors find its schema."""
-_DEFAULT = re.compile(r"(?<!table)\s*\[([^\[\]]+)\]\.?$")
+_DEFAULT = re.compile(r"(?<!\btable )\[([^\[\]]+)\]\.?$")
 """The default at the end of the help of an option; `table [sweep]` is not a default."""
+_RANGE = re.compile(r"(?:(\d+)<=)?x(?:>=(\d+)|<=(\d+))")
+"""The range of an option, as typer writes it: `1<=x<=100` or `x>=1`."""
+_VARIABLE = "env var: "
 _MANY = 12
 """A key with more allowed values than this gets a link or an ellipsis instead of a list."""
 
@@ -93,16 +96,23 @@ def _command(name: str, command: Any) -> Iterator[str]:
 
 def _split_default(text: str) -> tuple[str, str]:
     """Split the help of an option into its meaning and its default, e.g. `Trials [16].`."""
-    defaults = list[str]()
+    parts = list[str]()
     text = " ".join(text.split())
     while found := _DEFAULT.search(text):
-        text = text[: found.start()].rstrip(".") + "."
-        defaults.insert(0, found[1])
-    names = {"env var": "$", "default": ""}
-    parts = [part.partition(": ") for default in defaults for part in default.split("; ")]
-    known = [f"`{names[key]}{value}`" for key, _, value in parts if key in names]
-    other = [key + colon + value for key, colon, value in parts if key not in names]
-    return text, " or ".join([*known, *(["; ".join(other)] if other else [])])
+        text = text[: found.start()].rstrip(" .") + "."
+        parts = [*found[1].split("; "), *parts]
+    ranges = [found for part in parts if (found := _RANGE.fullmatch(part))]
+    for low, least, high in (found.groups() for found in ranges):
+        text += f" Allowed: {low} to {high}." if high else f" Allowed: at least {least}."
+    variables = [
+        f"`${part.removeprefix(_VARIABLE)}`" for part in parts if part.startswith(_VARIABLE)
+    ]
+    values = [
+        part.removeprefix("default: ")
+        for part in parts
+        if not part.startswith(_VARIABLE) and not _RANGE.fullmatch(part)
+    ]
+    return text, " or ".join([*variables, *(["; ".join(values)] if values else [])])
 
 
 def study_file() -> str:

@@ -57,6 +57,21 @@ def test_reference_pages_are_current(page: str) -> None:
     assert (reference.FOLDER / page).read_text(encoding="utf-8") == reference.generated(page)
 
 
+@pytest.mark.parametrize(
+    ("text", "meaning", "default"),
+    [
+        ("Number of configs [16].", "Number of configs.", "16"),
+        ("Study with a table [sweep]. [required]", "Study with a table [sweep].", "required"),
+        ("Metric; repeatable [that of the study].", "Metric; repeatable.", "that of the study"),
+        ("Port. [default: 8080; 1<=x<=65535]", "Port. Allowed: 1 to 65535.", "8080"),
+        ("Runs [CPUs / 2]. [x>=1]", "Runs. Allowed: at least 1.", "CPUs / 2"),
+        ("Folder. [env var: HERE; default: data]", "Folder.", "`$HERE` or data"),
+    ],
+)
+def test_reference_shows_default_of_option(text: str, meaning: str, default: str) -> None:
+    assert reference._split_default(text) == (meaning, default)
+
+
 @pytest.mark.parametrize("page", QUOTING, ids=name)
 def test_quoted_outputs_are_current(page: Path) -> None:
     """To write them again: python scripts/outputs.py."""
