@@ -31,6 +31,8 @@ _BLOCK = re.compile(
 )
 _FILE = re.compile(r"# ([\w-]+\.toml)$", re.MULTILINE)
 """The first line of a study file that is shown: its name."""
+_GROWTH = 8
+"""How much larger the tree of the tutorial's `lsmtune verify` is: 1/8 instead of 1/64."""
 _LINES = re.compile(r"(.*?)(?: \| lines (\d+)-(\d+))?(, by hand)?")
 
 
@@ -100,7 +102,9 @@ def with_outputs(text: str, run: Callable[[str], str]) -> str:
 def arguments(command: str, num: int, trials: int, paths: Mapping[str, str]) -> list[str]:
     """Return a command's arguments, --num and --trials at most that large, with paths replaced."""
     given = shlex.split(command)[1:]
-    for flag, most in (("--num", num), ("--trials", trials)):
+    # A verification with a larger tree needs as many more records.
+    records = num * _GROWTH if given[0] == "verify" else num
+    for flag, most in (("--num", records), ("--trials", trials)):
         if flag in given:
             at = given.index(flag) + 1
             # `--trial` is a number of a trial and stays.

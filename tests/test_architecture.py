@@ -31,6 +31,7 @@ FLOORS: dict[str, int] = {
 ROOM_OF_MODULE = {
     "__init__": "lsmtune", "errors": "errors", "units": "units", "stats": "stats",
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
+    "rescale": "records",
     "batch": "records", "experiment": "records", "tables": "records",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
@@ -38,7 +39,7 @@ ROOM_OF_MODULE = {
 FOUNDATION = {"units", "stats", "system"}
 """Rooms that may import the errors, which are on their own floor."""
 
-MOST_LINES = 430
+MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
 
 MACHINE = re.compile(
@@ -313,7 +314,7 @@ def cases(checker: Checker, planted: Iterable[tuple[str, str, str]]) -> list[obj
         *cases(
             too_long,
             [
-                ("cli/main.py", "x = 1\n" * (MOST_LINES + 1), f"{MOST_LINES + 1} lines"),
+                ("cli/main.py", "x = 1\n" * 401, "401 lines"),
                 ("cli/main.py", LONG_FUNCTION, "f has 61 lines"),
                 ("cli/main.py", "async " + LONG_FUNCTION, "f has 61 lines"),
             ],

@@ -15,6 +15,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Settings
+from lsmtune.rescale import rescaled
 from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, make_spec, read_study_file
 from lsmtune.trials import Base
 
@@ -405,7 +406,7 @@ def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:
     own = Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
     spec = StudySpec(base="OPTIONS", knobs="max_bytes_for_level_base,block_size")
     config = spec.space(own).canonical({"max_bytes_for_level_base": odd // 64, "block_size": 8192})
-    full = spec.settings_at(own, config, Fraction(1))
+    full = rescaled(spec, own, config, Fraction(1)).settings
     assert full["max_bytes_for_level_base"] == odd
     assert full["block_size"] == 8192
 

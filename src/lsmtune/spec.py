@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isclose
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -20,7 +19,7 @@ from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config, Knob, Settings, Value
+from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.objective import Objective, limits_of, parse_objective
 from lsmtune.tables import Cluster, Online, Screen, problem_text, suited_knobs
 from lsmtune.trials import Base, Protocol
@@ -294,7 +293,7 @@ class StudySpec(BaseModel):
         Raises UserError if the knobs or the memory limit do not fit.
         """
         factor = float(scale or self.scale_value)
-        catalogue = self._catalogue(ground)
+        catalogue = self.catalogue(ground)
         cache: Settings = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
         settings = with_families(ground.base.settings, self.workload.column_families)
         selected = catalogue.select(self.knobs)
@@ -312,7 +311,7 @@ class StudySpec(BaseModel):
 
     def begun(self, ground: Ground) -> Settings:
         """Return the preset's changes to the baseline; none if the user gave a baseline."""
-        return self._catalogue(ground).begun(self.knobs) if self.base is None else {}
+        return self.catalogue(ground).begun(self.knobs) if self.base is None else {}
 
     def load_at(self, config: Config, load: Workload | None = None) -> Workload:
         """Return the workload of a config; knobs of published studies may vary it.
@@ -326,31 +325,7 @@ class StudySpec(BaseModel):
             varied["operations"] = round(operations * load.threads / varied["threads"])
         return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
 
-    def settings_at(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
-        """Return the settings of a config for another scale: sizes grow, the rest stays.
-
-        Values equal to the baseline stay equal to it, to the byte. The memory limit of that scale
-        applies, by default the memory of the baseline.
-        """
-        space = self.space(ground, scale)
-        return without_load(space.settings(space.legalise(self._grown(ground, config, scale))))
-
-    def fitted_at(self, ground: Ground, config: Config, scale: Fraction) -> tuple[str, ...]:
-        """Return the names of options whose values at another scale are not the scaled ones.
-
-        They change to keep the memory limit of that scale, or a rule between options.
-        """
-        space, grown = self.space(ground, scale), self._grown(ground, config, scale)
-        plain, legal = space.canonical(grown), space.legalise(grown)
-        return tuple(name for name in legal if not _nearly(legal[name], plain[name]))
-
-    def _grown(self, ground: Ground, config: Config, scale: Fraction) -> Settings:
-        space, here = self.space(ground, scale), self.space(ground).default()
-        grown = self._catalogue(ground).scaled(config, float(scale / self.scale_value))
-        kept = {name: space.base[name] for name in config if config[name] == here[name]}
-        return {**grown, **kept}
-
-    def _catalogue(self, ground: Ground) -> Catalogue:
+    def catalogue(self, ground: Ground) -> Catalogue:
         """Return the knobs that the baseline has, adapted to this study."""
         known = ground.catalogue.restricted(
             with_families(ground.base.settings, self.workload.column_families)
@@ -361,13 +336,6 @@ class StudySpec(BaseModel):
         """Return the knob, its range widened around the value of a user's baseline."""
         own = self.base is not None or self.engine == "tikv"
         return knob.around(base[knob.name]) if own else knob
-
-
-def _nearly(value: Value, other: Value) -> bool:
-    """Return True for equal values, and for numbers that differ by less than 1 %."""
-    if isinstance(value, str) or isinstance(other, str):
-        return value == other
-    return isclose(value, other, rel_tol=0.01)
 
 
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:

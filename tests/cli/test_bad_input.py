@@ -177,7 +177,7 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["tune", "--budget", "0s"], ["budget", "'0s'", "20m"]),
     (["tune", "--budget", "x"], ["budget", "'x'", "20m"]),
     (["tune", "--budget", "-5m"], ["budget", "'-5m'", "20m"]),
-    (["tune", "--pairs", "3"], ["pairs", "3", "6"]),
+    (["tune", "--pairs", "3"], ["pairs", "3", "use 0", "6"]),
     (["tune", "--pairs", "-1"], ["pairs", "-1"]),
     (["tune", "--pairs", "x"], ["--pairs", "integer"]),
     (["tune", "--seed", "0"], ["seed", "0", "1"]),

@@ -1,5 +1,7 @@
 """What is exported is what was measured: the values that a preset begins with are part of it."""
 
+import itertools
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,11 +10,15 @@ import pytest
 
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.exporting import deployment, exported
+from lsmtune.cli.main import run
+from lsmtune.cli.results import write_results
 from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.errors import UserError
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
+from lsmtune.studies.verify import verify_contenders
 from lsmtune.trials import TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
@@ -100,3 +106,92 @@ def test_what_is_the_loads_is_not_deployed(home: Home) -> None:
     assert "--threads" not in flags
     assert "--compression_ratio" not in flags
     assert "write_buffer_size=" in deployment(home, view).options
+
+
+def own_file(folder: Path, **values: str) -> Path:
+    """Return a user's OPTIONS file with these values."""
+    text = OPTIONS
+    for key, value in values.items():
+        text = re.sub(rf"^(\s*{key}=).*$", rf"\g<1>{value}", text, flags=re.MULTILINE)
+        assert f"{key}={value}\n" in text
+    path = folder / "OPTIONS-000007"
+    path.write_text(text)
+    return path
+
+
+def test_back_restores_a_deployed_file(home: Home, tmp_path: Path) -> None:
+    view = read_study(home, "s")
+    own = own_file(tmp_path)
+    deployed = tmp_path / "deployed"
+    deployed.write_text(exported(home, view, "options", own, back=False))
+    restored = exported(home, view, "options", deployed, back=True)
+    assert parse_options(restored).sections == parse_options(own.read_text()).sections
+
+
+def test_back_refuses_a_file_of_other_values(home: Home, tmp_path: Path) -> None:
+    own = own_file(tmp_path, block_size="12345")
+    with pytest.raises(UserError, match=r"block_size = 12345.*cannot restore"):
+        exported(home, read_study(home, "s"), "options", own, back=True)
+
+
+def test_notes_list_what_changes_in_the_users_file(home: Home, tmp_path: Path) -> None:
+    view = read_study(home, "s")
+    own = own_file(tmp_path, block_size="12345")
+    notes = comments(exported(home, view, "options", own, back=False))
+    changed = [note for note in notes if note.startswith("# Changed: ")]
+    given, now = (parse_options(text).sections for text in (own.read_text(), "\n".join(
+        exported(home, view, "options", own, back=False).splitlines())))  # fmt: skip
+    differing = [
+        key for section, keys in now.items() for key in keys
+        if keys[key] != given.get(section, {}).get(key)
+    ]  # fmt: skip
+    assert len(changed) == len(differing) > 0
+    assert all(any(f" {key} = " in note for note in changed) for key in differing)
+    assert any("block_size" in note and "12345)" in note for note in notes)
+    assert any("not the baseline of the study" in note for note in notes)
+    same = comments(exported(home, view, "options", own_file(tmp_path), back=False))
+    assert not any("not the baseline of the study" in note for note in same)
+
+
+def test_an_older_file_is_kept(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["export", "s", "--format", "options", "--home", str(home.path), "-o", "OPTIONS"]
+    Path("OPTIONS").write_text("mine")
+    for _ in range(2):  # the second call finds the text that it would write
+        assert run(command) == 0
+        assert "written: OPTIONS\n" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["OPTIONS", "OPTIONS.old"]
+    assert Path("OPTIONS.old").read_text() == "mine"
+
+
+def test_without_a_proven_gain_nothing_is_exported_unasked(tmp_path: Path) -> None:
+    spec = make_spec(
+        {"study": "n", "objective": "write_amp", "optimizer": "random", "knobs": "block_size",
+         "base_runs": 1, "trials": 2, "repeats": 0, "pairs": 6, "max_pairs": 6}, "here",
+    )  # fmt: skip
+    seen = itertools.count()
+
+    def lucky(trial: TrialSpec) -> TrialResult:
+        """The search finds a gain; the pairs of runs do not."""
+        gain = trial.settings != trial.base_settings and next(seen) < 2
+        return measured(write_amp=2.0 if gain else 4.0)
+
+    with Home(tmp_path / "home", create=True) as opened:
+        engine = ScriptedEngine(lucky, options=OPTIONS)
+        with open_study(opened, spec, engine, lambda _: None) as study:
+            study.tune()
+            results = opened.path / "results" / "n"
+            write_results(opened, read_study(opened, "n"), lambda _: None)
+            assert (results / "OPTIONS").exists()
+            verify_contenders(study)
+        view = read_study(opened, "n")
+        assert view.best_trial
+        with pytest.raises(UserError, match=f"--trial {view.best_trial.number}"):
+            exported(opened, view, "options", None, back=False)
+        picked = read_study(opened, "n", view.best_trial.number)
+        assert exported(opened, picked, "options", None, back=False)
+        write_results(opened, view, lambda _: None)
+        assert not (results / "OPTIONS").exists()
+        assert (results / "OPTIONS.back").exists()

@@ -37,7 +37,7 @@ def test_a_study_tunes_verifies_and_writes_its_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = ["--home", str(tmp_path / "home")]
-    space = ["--limit", "live_sst_bytes <= 1.2 * base"]
+    space = ["--limit", "live_sst_bytes <= 9 * base", "--limit", "scan_p99_us <= 9 * base"]
     assert run(["tune", *FLAGS, *space, "--trials", "12", "--study", "s", *home]) == 0
     assert "UNVERIFIED" in capsys.readouterr().out
     results = tmp_path / "home" / "results" / "s"

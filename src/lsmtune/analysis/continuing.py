@@ -6,7 +6,7 @@ from typing import Any
 from lsmtune.errors import UserError
 from lsmtune.spec import MANY_TRIALS, StudySpec, make_spec
 
-_FLAGS = {
+FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
     "base": "--base", "cache": "--cache", "scale": "--scale", "knobs": "--knobs",
     "objective": "--objective", "limits": "--limit", "memory": "--memory",
@@ -23,21 +23,21 @@ def continue_command(spec: StudySpec) -> str | None:
     None if a setting has no flag, so that the user needs the study file.
     """
     settings = spec.model_dump(mode="json")
-    given = {key: settings[key] for key in _FLAGS if settings.get(key) is not None}
+    given = {key: settings[key] for key in FLAGS if settings.get(key) is not None}
     given |= {"workload": spec.workload.name, "num": spec.workload.num}
     if spec.engine != "rocksdb":
         del given["program"]
     if not _gives(given, spec):
         return None
-    for key in _FLAGS:  # the optimizer stays: without it, `tune` chooses one
+    for key in FLAGS:  # the optimizer stays: without it, `tune` chooses one
         shorter = {name: value for name, value in given.items() if name != key}
         if key != "optimizer" and _gives(shorter, spec):
             given = shorter
     words = ["lsmtune tune"]
-    for key in (name for name in _FLAGS if name in given):
+    for key in (name for name in FLAGS if name in given):
         value = given[key]
         values = value if isinstance(value, list) else [value]
-        words += [f"{_FLAGS[key]} {quote(str(item))}" for item in values]
+        words += [f"{FLAGS[key]} {quote(str(item))}" for item in values]
     return " ".join(words)
 
 

@@ -1,10 +1,24 @@
 """The context of a stored study's knobs: its catalogue, its baseline and this host."""
 
+from lsmtune.errors import LsmtuneError
 from lsmtune.spec import Ground, StudySpec, catalogue_of
+from lsmtune.store.home import Home
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Base
 
 
 def ground_of(spec: StudySpec, base: Base) -> Ground:
-    """Return the context of the study's knobs on this host."""
+    """Return the context of a study's knobs on this host."""
     return Ground(catalogue_of(spec.engine, spec.workload), base, describe_host().max_open_files)
+
+
+def stored_ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
+    """Return the settings and the context of a stored study."""
+    stored = home.study(name)
+    if stored.base is None:
+        raise LsmtuneError(
+            f"study {name!r}: an older lsmtune made it and did not store its baseline. Run its "
+            "`lsmtune tune` again"
+        )
+    spec = StudySpec.model_validate(stored.spec)
+    return spec, ground_of(spec, stored.base)

@@ -13,6 +13,7 @@ from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective, run_noise
+from lsmtune.rescale import rescaled
 from lsmtune.spec import MIN_PAIRS, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
@@ -162,11 +163,13 @@ def _with_deployed(spec: StudySpec, base: Base | None, trial: TrialView) -> Tria
     """Return the trial with the values that an exported file contains."""
     if base is None:
         return trial
-    ground, config, full_size = ground_of(spec, base), Config(trial.config), Fraction(1)
-    settings = spec.settings_at(ground, config, full_size)
-    fitted = spec.fitted_at(ground, config, full_size)
+    at_full = rescaled(spec, ground_of(spec, base), Config(trial.config), Fraction(1))
     changes = (
-        replace(change, deployed=settings.get(change.knob.name), fitted=change.knob.name in fitted)
+        replace(
+            change,
+            deployed=at_full.settings.get(change.knob.name),
+            fitted=change.knob.name in at_full.fitted,
+        )
         for change in trial.changes
     )
     return replace(trial, changes=tuple(changes))

@@ -13,14 +13,13 @@ from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, table_lines
 from lsmtune.engines.registry import make_engine
-from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb import INSTALL_DB_BENCH, RocksDB
 from lsmtune.errors import LsmtuneError
 from lsmtune.spec import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes
-from lsmtune.system.launch import INSTALL_DB_BENCH
 from lsmtune.system.workdir import workdir
 from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName

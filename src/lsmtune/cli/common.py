@@ -81,27 +81,26 @@ def note(text: str) -> None:
 
 
 def write_output(path: Path, text: str, what: str) -> None:
-    """Write a file that the user names, and say so; keep an older file of this name beside it."""
+    """Write a file that the user names and print its name; an older file of this name is kept."""
     from lsmtune.errors import UserError
 
-    older = _other_text(path, text)
-    if older:
+    if _is_other(path, text):
         kept = _free_name(path)
         try:
             path.rename(kept)
         except OSError as error:
-            raise UserError(f"{path}: the file cannot be renamed: {error.strerror}") from error
+            raise UserError(f"{path}: lsmtune cannot rename the file: {error.strerror}") from error
         say(f"kept: {kept} (the older {path.name})")
     write_file(path, text, what)
     say(f"written: {path}")
 
 
-def _other_text(path: Path, text: str) -> bool:
+def _is_other(path: Path, text: str) -> bool:
     """Return True if the file exists and does not already contain the text."""
     try:
         return path.is_file() and path.read_bytes() != text.encode()
     except OSError:
-        return True  # it exists, and what it contains is unknown
+        return True  # the file exists, but cannot be read
 
 
 def _free_name(path: Path) -> Path:

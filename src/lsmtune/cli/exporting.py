@@ -7,13 +7,13 @@ from pathlib import Path
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.deploy import FILES, FORMATS, export_command
-from lsmtune.analysis.ground import ground_of as context_of
+from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.engines.myrocks.options import server_variables, variables_of, with_file
 from lsmtune.engines.tikv.options import with_store
-from lsmtune.errors import LsmtuneError, ParseError, UserError
+from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.families import with_families
-from lsmtune.knobs.types import Config, Settings
+from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.report import tikv_toml
 from lsmtune.report.claim_text import export_notes
 from lsmtune.report.export import (
@@ -26,8 +26,10 @@ from lsmtune.report.export import (
     export_toml,
 )
 from lsmtune.report.export import differences as options_differences
+from lsmtune.report.export import differing as options_differing
 from lsmtune.report.my_cnf import differences as my_cnf_differences
 from lsmtune.report.my_cnf import export_my_cnf
+from lsmtune.rescale import rescaled
 from lsmtune.spec import Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
@@ -102,7 +104,7 @@ class _Exporter:
     def __init__(self, home: Home, view: StudyView) -> None:
         self._view = view
         self._trials = home.trials(home.study(view.name))
-        self._spec, self._ground = ground_of(home, view.name)
+        self._spec, self._ground = stored_ground(home, view.name)
         self._base = self._ground.base
         self._begun = self._spec.begun(self._ground)
 
@@ -139,12 +141,12 @@ class _Exporter:
         try:
             to_old, to_new = (options_differences(knobs, s, file) for s in change.both)
             own = self._own_file(change, to_old, to_new)
+            changed, deployed = change.knobs_between(knobs), file
             if base is None:
                 deployed = OptionsBase(export_options(knobs, change.old, file, ""), file.family)
-                changed = [k for k in knobs if change.new[k.name] != change.old[k.name]]
             else:
-                deployed = file
-                changed = [k for k in knobs if options_differences([k], change.new, file)]
+                of_file = options_differing(knobs, change.new, file)
+                changed = [k for k in knobs if k in (of_file if k.option else changed)]
             how = deployment_lines(changed, change.new, deployed)
             note = "\n".join([self._heading(back=change.back), *own, *how])
             return export_options(knobs, change.new, file, note)
@@ -188,7 +190,7 @@ class _Exporter:
         )
         own = self._own_file(change, to_old, to_new)
         if change.base is None:
-            changed = [k for k in knobs if change.new[k.name] != change.old[k.name]]
+            changed = change.knobs_between(knobs)
         else:
             changed = [k for k in knobs if k.name in to_new]
         status = (self._spec.tikv or Cluster()).status
@@ -231,7 +233,7 @@ class _Exporter:
         return f"To undo: {command}"
 
     def _full_size(self, config: Config) -> Settings:
-        return self._spec.settings_at(self._ground, config, Fraction(1))
+        return rescaled(self._spec, self._ground, config, Fraction(1)).settings
 
     def _own_of_begun(self) -> Settings:
         """Return the user's values of options that the study's preset sets."""
@@ -278,6 +280,10 @@ class _Change:
         """The settings before and after."""
         return self.old, self.new
 
+    def knobs_between(self, knobs: Sequence[Knob]) -> list[Knob]:
+        """Return the knobs whose settings change."""
+        return [knob for knob in knobs if self.new[knob.name] != self.old[knob.name]]
+
     @property
     def tuned_settings(self) -> Settings:
         """The tuned options with their new values."""
@@ -297,22 +303,10 @@ def _not_restorable(
     )
 
 
-def ground_of(home: Home, name: str) -> tuple[StudySpec, Ground]:
-    """Return the settings and the context of a stored study."""
-    stored = home.study(name)
-    if stored.base is None:
-        raise LsmtuneError(
-            f"study {name!r}: an older lsmtune made it and did not store its baseline. Run its "
-            "`lsmtune tune` again"
-        )
-    spec = StudySpec.model_validate(stored.spec)
-    return spec, context_of(spec, stored.base)
-
-
 def online_file(home: Home, name: str, kept: Config) -> str:
     """Return the my.cnf with the changes that online tuning kept, for a full-size tree."""
-    spec, ground = ground_of(home, name)
-    full_size = spec.settings_at(ground, kept, Fraction(1))
+    spec, ground = stored_ground(home, name)
+    full_size = rescaled(spec, ground, kept, Fraction(1)).settings
     tuned = {knob: full_size[knob] for knob in kept}
     note = f"lsmtune, study {name}: the changes that online tuning kept\n{_RESTART}"
     if spec.scale != "1":

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.read_study import read_study
 from lsmtune.batch import BatchLine, as_flags, knob_value, read_batch
 from lsmtune.cli.common import write_file
-from lsmtune.cli.exporting import ground_of
 from lsmtune.cli.knob_values import find_knob, parse_value, readable_value
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, paragraph, table_lines
@@ -91,7 +91,7 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
     """Return the baseline of a study, and its winner if it has one."""
     with Home(home_path, create=False) as home:
         view = read_study(home, name)
-        spec, ground = ground_of(home, name)
+        spec, ground = stored_ground(home, name)
     if spec.engine not in _ENGINES:
         raise UserError(
             f"study {name!r}: lsmtune cannot simulate the engine {spec.engine}; supported: rocksdb"

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.common import note, print_json, say, say_all, write_file
@@ -45,9 +46,8 @@ def flag_names(
     flags: Mapping[str, Any], workload: str | None = None, num: int | None = None
 ) -> dict[str, str]:
     """Return the flag of each setting that the command line gave, for messages."""
-    renamed = {"limits": "--limit"}
     names = {
-        key: renamed.get(key, f"--{key.replace('_', '-')}")
+        key: FLAGS.get(key, f"--{key.replace('_', '-')}")
         for key, value in flags.items()
         if value is not None
     }

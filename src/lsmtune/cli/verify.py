@@ -59,4 +59,5 @@ def verify(
             print_json(show_document(view))
         else:
             say_all(summary_lines(view))
-        write_results(opened, read_study(opened, study), note if as_json else say)
+        winner = view if trial is None else read_study(opened, study)
+        write_results(opened, winner, note if as_json else say)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.option_text import option_place, statements
+from lsmtune.knobs.option_text import option_place, read_value, statements
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.options_file import parse_options, replace_options
 
@@ -41,6 +41,12 @@ def differences(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) ->
     changes = statements(knobs, settings, sections, base.family)
     return {key: (sections.get(section, {}).get(key), text)
             for (section, key), text in changes.items()}  # fmt: skip
+
+
+def differing(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) -> tuple[Knob, ...]:
+    """Return the knobs that an OPTIONS file has with another value, or not at all."""
+    sections = parse_options(base.text).sections
+    return tuple(k for k in knobs if read_value(k, sections, base.family) != settings[k.name])
 
 
 def export_db_bench(catalogue: Catalogue, tuned: Mapping[str, Value], note: str) -> str:

@@ -19,6 +19,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.rescale import rescaled
 from lsmtune.simulator import load_machine
 from lsmtune.spec import MANY_TRIALS, Ground, StudySpec, without_load
 from lsmtune.store.home import Home
@@ -205,7 +206,7 @@ class Study:
 
     def settings_at(self, config: Config, scale: Fraction) -> Settings:
         """The settings of a config for a tree at another scale."""
-        return self.spec.settings_at(self.ground, config, scale)
+        return rescaled(self.spec, self.ground, config, scale).settings
 
     def _complete_base(self) -> list[StoredTrial]:
         return complete_trials(self.trials(), Role.BASE)

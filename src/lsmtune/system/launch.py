@@ -25,11 +25,9 @@ _WHY_NOT_STARTED = {
     errno.ENOEXEC: "the file is not a program for this machine",
 }
 
-INSTALL_DB_BENCH = (
-    "install db_bench (Debian: apt-get install rocksdb-tools), or name your db_bench with "
-    "--db-bench"
-)
-"""What to do if db_bench cannot be started."""
+
+class NotStartedError(UserError):
+    """A program cannot be started: it does not exist, or it is not a program."""
 
 
 def from_here(program: str) -> str:
@@ -73,8 +71,7 @@ def start(
         # A failing chdir names `cwd` instead: that is no fault of the program.
         if error.errno in _WHY_NOT_STARTED and error.filename == argv[0]:
             why = f"cannot start {argv[0]}: {_WHY_NOT_STARTED[error.errno]}"
-            step = f"; {INSTALL_DB_BENCH}" if Path(argv[0]).name == "db_bench" else ""
-            raise UserError(why + step) from error
+            raise NotStartedError(why) from error
         raise
 
 

@@ -290,9 +290,8 @@ def is_of_server(head: str) -> bool:
 
 def with_filter(options: str, given: Mapping[str, str]) -> str:
     """The OPTIONS text with the filter that the user has told: RocksDB 6.29 writes no bits down."""
-    fields = struct_fields(f"{{{given.get(_DEFAULT_TEXT, '')}}}") or {}
-    told = (struct_fields(fields.get(_TABLE, "{}").strip()) or {}).get(_FILTER)
     section = f'TableOptions/BlockBasedTable "{DEFAULT_FAMILY}"'
+    told = _family_texts(given, DEFAULT_FAMILY).get((section, _FILTER))
     return options if told is None else replace_options(options, {(section, _FILTER): told})
 
 

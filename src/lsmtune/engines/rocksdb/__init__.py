@@ -26,10 +26,16 @@ from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.metrics.db_bench import parse_banner
 from lsmtune.metrics.options_file import parse_options
-from lsmtune.system.launch import from_here
+from lsmtune.system.launch import NotStartedError, from_here
 from lsmtune.trials import Base, TrialSpec
 
-__all__ = ["RocksDB"]
+__all__ = ["INSTALL_DB_BENCH", "RocksDB"]
+
+INSTALL_DB_BENCH = (
+    "install db_bench (Debian: apt-get install rocksdb-tools), or name your db_bench with "
+    "--db-bench"
+)
+"""What to do if db_bench cannot be started."""
 
 
 class RocksDB:
@@ -61,6 +67,8 @@ class RocksDB:
                 f"program {self._program}: lsmtune cannot run this program as db_bench: {failure}"
             )
             raise UserError(reason) from failure
+        except NotStartedError as error:
+            raise UserError(f"{error}; {INSTALL_DB_BENCH}") from error
         return EngineFacts(
             banner.rocksdb_version,
             self._program,

@@ -1,0 +1,42 @@
+"""A config at another scale: sizes grow with the tree, within the limits of that scale."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isclose
+
+from lsmtune.knobs.types import Config, Settings, Value
+from lsmtune.spec import Ground, StudySpec, without_load
+
+
+@dataclass(frozen=True, slots=True)
+class Rescaled:
+    """The settings of a config at another scale.
+
+    `fitted` names the options whose values are not the scaled ones. They keep the memory limit of
+    that scale, or a rule between options.
+    """
+
+    settings: Settings
+    fitted: tuple[str, ...]
+
+
+def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -> Rescaled:
+    """Return a config at another scale: sizes grow, the rest stays.
+
+    Values equal to the baseline stay equal to it, to the byte. The memory limit of that scale
+    applies, by default the memory of the baseline.
+    """
+    space, here = spec.space(ground, scale), spec.space(ground).default()
+    grown = spec.catalogue(ground).scaled(config, float(scale / spec.scale_value))
+    kept = {name: space.base[name] for name in config if config[name] == here[name]}
+    wanted = {**grown, **kept}
+    plain, legal = space.canonical(wanted), space.legalise(wanted)
+    fitted = tuple(name for name in legal if not _nearly(legal[name], plain[name]))
+    return Rescaled(without_load(space.settings(legal)), fitted)
+
+
+def _nearly(value: Value, other: Value) -> bool:
+    """Return True for equal values, and for numbers that differ by less than 1 %."""
+    if isinstance(value, str) or isinstance(other, str):
+        return value == other
+    return isclose(value, other, rel_tol=0.01)
