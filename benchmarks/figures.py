@@ -26,7 +26,7 @@ LOADS = {
     "mixed": "gets and overwrites, 50/50",
 }
 BUILDS = {
-    "7.8.3": "in Debian's build with assertions. Assertions cost time, so compare ratios, not times"
+    "7.8.3": "in Debian's build. Assertions make this build slower. Compare ratios, not times"
 }
 """Build of a RocksDB version that figures come from."""
 ROCKSDB = f"We measured with RocksDB 7.8.3 {BUILDS['7.8.3']}"
@@ -40,6 +40,7 @@ COMPARED = (
 )  # fmt: skip
 _HIGHER = "throughput_ops_s"
 """The objective of the cases for which higher is better."""
+_CLAIMED = {"gain": "a **gain**", "no gain": "**no gain**"}
 _LAST = 200
 _MOST_SHOWN = 3
 _ARMS = {
@@ -132,7 +133,8 @@ def _sweep(swept: dict[str, Any]) -> str:
                 "yes" if proven else "no",
             ])  # fmt: skip
     runs = (
-        f"The experiment has {swept['runs']} runs in {swept['blocks']} blocks; "
+        f"The experiment has {swept['runs']} runs in {swept['blocks']} groups. In "
+        "each group, every combination ran once, in random order. "
         f"{swept['failed']} runs failed."
     )
     heads = ["metric", "factor", "sizes", "ratio (95 %)", "share of variance", "p", "proven change"]
@@ -147,7 +149,7 @@ def _false_gains(found: dict[str, Any]) -> str:
     low, high = min(found["pairs"]), max(found["pairs"])
     return (
         f"{ROCKSDB}. lsmtune wrongly claimed a gain in {found['claims_of_gain']} of "
-        f"{found['verifications']} verifications. Each of these verifications had {low} to {high} "
+        f"{found['verifications']} verifications. Each verification had {low} to {high} "
         "pairs of runs.\n"
     )
 
@@ -181,9 +183,10 @@ def _warm_starts(found: dict[str, Any]) -> str:
         for name, row in marks.items()
     ]
     return (
-        f"{ROCKSDB}. The table shows the median number of trials of {found['searches']} searches "
-        f"with `{found['optimizer']}`, with the 95 % interval in brackets. In the table, "
-        f"{found['trials'] + 1} trials mean that a search never reached the target.\n\n"
+        f"{ROCKSDB}. Each start ran {found['searches']} searches with "
+        f"`{found['optimizer']}`. The table shows the median number of trials that a search "
+        "needed to reach the target, with the 95 % interval in brackets. A search that never "
+        f"reached the target counts as {found['trials'] + 1} trials.\n\n"
         f"{_table(heads, rows)}"
     )
 
@@ -305,9 +308,10 @@ def _simulated_study(found: dict[str, Any]) -> str:
     return (
         f"{ROCKSDB}. The simulator ran {found['configs']:,} configs with {found['num']:,} records "
         f"in {found['seconds']:.0f} s. On the real RocksDB, {found['real_configs']} configs ran "
-        "with 200,000 records. The second column of the table shows how much R² falls without a "
-        "knob. The last three columns show how similar the real and the simulated rankings of all "
-        f"knobs are, as rank correlations.\n\n{_table(heads, rows)}"
+        "with 200,000 records. The second column of the table shows how much the R² of a model "
+        "falls if the model gets shuffled values of one knob. The last three columns compare the "
+        "real and the simulated ranking of the knobs that the simulator supports, by their rank "
+        f"correlation.\n\n{_table(heads, rows)}"
     )
 
 
@@ -350,7 +354,7 @@ def _claims(recipe: dict[str, Any]) -> str:
     """Return the published statements with what was found here."""
     parts = recipe.get("parts", {"rocksdb": recipe})
     ran = (
-        f"- {part}: {one['experiment']['runs']} runs in {one['experiment']['blocks']} blocks, "
+        f"- {part}: {one['experiment']['runs']} runs in {one['experiment']['blocks']} groups, "
         f"{one['experiment']['failed']} failed\n"
         for part, one in parts.items()
     )
@@ -420,20 +424,23 @@ def _claim(case: dict[str, Any]) -> list[str]:
         return [*lines, "No config beats the baseline within the constraints."]
     broken = [f"`{limit['limit']}`" for limit in found["limits"] if not limit["holds"]]
     why = f" The winner violated the constraint {', '.join(broken)}." if broken else ""
-    cost = found["objective"]
-    times = f"{cost['median']:.2f} ×"  # noqa: RUF001
-    inverse = (
-        " For throughput, a cost is the inverse of the value."
-        if case["objective"] == _HIGHER
-        else ""
-    )
+    times, low, high = _objective_ratio(case, found["objective"])
     return [
         *lines,
-        f"The claim is **{found['claim']}**, after {found['pairs']} pairs of runs. A pair is "
-        f"one run of the winner and one of the baseline, with the same seed.{why}",
-        f"Measured by the objective `{case['objective']}`, the winner's cost is {times} the "
-        f"baseline's cost (95 % interval {_ratio(cost)[1]}).{inverse}",
+        f"lsmtune claims {_CLAIMED[found['claim']]} after {found['pairs']} pairs of runs. A pair "
+        f"is one run of the winner and one of the baseline, with the same seed.{why}",
+        f"The winner's objective `{case['objective']}` is {times} the value of the baseline "
+        f"(95 % interval {low} to {high}).",
     ]
+
+
+def _objective_ratio(case: dict[str, Any], cost: dict[str, float]) -> tuple[str, str, str]:
+    """Return the objective, winner / baseline: for throughput, the inverse of the stored cost."""
+    values = [cost["median"], cost["low"], cost["high"]]
+    if case["objective"] == _HIGHER:
+        values = [1 / cost["median"], 1 / cost["high"], 1 / cost["low"]]
+    median, low, high = (f"{value:.2f}" for value in values)
+    return f"{median} ×", low, high  # noqa: RUF001
 
 
 def _four_loads(results: dict[str, Any]) -> str:

@@ -43,9 +43,10 @@ def _accuracy(study: dict[str, Any]) -> str:
     """Return how well each metric can be predicted, with the paper's value."""
     honest, published = (study["screenings"][mode] for mode in ("honest", "published"))
     lines = [
-        f"With a fixed workload, {honest['configs']} configs ran in {honest['runs']} runs; "
-        f"{honest['failed']} runs failed. With a varied workload, {published['configs']} configs "
-        f"ran in {published['runs']} runs; {published['failed']} runs failed.",
+        f"With a fixed workload, we measured {honest['configs']} configs in {honest['runs']} runs; "
+        f"{honest['failed']} runs failed. With a varied workload, we measured "
+        f"{published['configs']} configs in {published['runs']} runs; {published['failed']} runs "
+        "failed. Some configs ran more than once.",
         "",
         "| metric | paper | forest, varied workload | forest, fixed workload | best model, fixed "
         "workload | limit by noise |",
@@ -96,16 +97,18 @@ def _searches(study: dict[str, Any]) -> str:
     lines.append("")
     if median := study["honest_fitness"]:
         lines.append(
-            f"With a fixed workload, the median fitness of the searches is {median['median']:.0f} "
-            f"({median['low']:.0f} to {median['high']:.0f}). Table 2 of the paper has a fitness of "
+            f"With a fixed workload, the winners of the searches have a median fitness of "
+            f"{median['median']:.0f} ({median['low']:.0f} to {median['high']:.0f}). The best "
+            "config of the paper, in its Table 2, has a fitness of "
             f"{study['paper']['fitness_of_table_2']:.0f}."
         )
     lines += [
         f"With a varied workload and {search['num']:,} records, the winner's fitness is "
-        f"{_fitness(search['verified']['exact'])} with the data of the winner's own workload. "
-        "With the data of the baseline's workload, the winner's fitness is "
+        f"{_fitness(search['verified']['exact'])} with the winner's `compression_ratio`. "
+        "With the baseline's `compression_ratio`, the winner's fitness is "
         f"{_fitness(search['on_base_data']['exact'])}. So {100 * search['data_share']:.0f} % of "
-        "the winner's fitness comes from the winner's other data, not from better options."
+        "the winner's fitness comes from the changed `compression_ratio` of the data, not from "
+        "better options."
         for search in shares
     ]
     return "\n".join(lines) + "\n"
