@@ -120,8 +120,8 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
             if not (ratio.low <= 1 <= ratio.high) or ratio.relative_half_width > _WIDEST:
                 interval = f"{ratio.low:.2f}–{ratio.high:.2f}"  # noqa: RUF001
                 return (
-                    f"parallel runs may change the metric {name}: the ratio of parallel runs to "
-                    f"single runs is {ratio.median:.2f} (interval {interval})"
+                    f"{name} may change in parallel runs: the ratio of parallel to single runs "
+                    f"is {ratio.median:.2f} (interval {interval})"
                 )
     return None
 
