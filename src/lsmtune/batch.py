@@ -65,7 +65,9 @@ def read_batch(path: Path) -> list[BatchLine]:
     engines = sorted({line.engine for line in lines if line.error is None or line.knobs})
     if len(engines) > 1:
         names = ", ".join(engines)
-        raise UserError(f"batch {path}: lines of several engines ({names}); use one file each")
+        raise UserError(
+            f"batch {path}: lines of several engines ({names}); use one file per engine"
+        )
     return lines
 
 

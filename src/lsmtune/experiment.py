@@ -52,7 +52,9 @@ class Sweep(BaseModel):
     @model_validator(mode="after")
     def _is_a_design(self) -> Self:
         if not self.factors:
-            raise ValueError("the experiment has no factor; name at least one factor")
+            raise ValueError(
+                "no factor is given; list values of a knob in a table [sweep.factors.NAME]"
+            )
         for name, knobs in self.factors.items():
             if len({len(values) for values in knobs.values()}) != 1:
                 raise ValueError(
@@ -64,14 +66,16 @@ class Sweep(BaseModel):
                 raise ValueError(f"labels: {unknown_word('factor', name, self.factors)}")
             count = len(next(iter(self.factors[name].values())))
             if not len(words) == len(set(words)) == count:
-                raise ValueError(f"labels: use {count} different labels for factor {name}")
+                raise ValueError(
+                    f"labels: use {count} different labels for the {count} levels of factor {name}"
+                )
         names = self.knob_names
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"the knob {twice[0]} is set twice; set each knob once")
         if self.cell_count > _MOST_CELLS:
             raise ValueError(
-                f"the factors give {self.cell_count} combinations of levels; the maximum is "
-                f"{_MOST_CELLS}"
+                f"the values of the factors give {self.cell_count} combinations; the maximum is "
+                f"{_MOST_CELLS}; use fewer factors or values"
             )
         return self
 

@@ -36,8 +36,8 @@ class Status(StrEnum):
 _MEANINGS = {
     Status.COMPLETE: "measured",
     Status.DISTURBED: (
-        "disturbed: other processes used the CPU, or the clock was changed; lsmtune repeats the "
-        "trial"
+        "disturbed: other processes used the CPU, or the clock was changed; lsmtune runs a "
+        "disturbed trial again, at most twice"
     ),
     Status.REFUSED: "the engine refused the options",
     Status.CRASHED: "the engine crashed",

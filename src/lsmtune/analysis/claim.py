@@ -329,8 +329,8 @@ def _outward(value: float, limit: Limit) -> float:
 
 def _missing(limit: Limit) -> str:
     """Return why a constraint cannot be checked: a run lacks its metric."""
-    runs = "the trial or of the baseline" if limit.times_base else "the trial"
-    return f"the runs of {runs} have no value of the metric {limit.metric}"
+    runs = "the trial or the baseline has" if limit.times_base else "the trial has"
+    return f"{runs} no value of the metric {limit.metric}"
 
 
 def _failed(

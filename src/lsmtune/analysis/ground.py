@@ -17,8 +17,8 @@ def stored_ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
     stored = home.study(name)
     if stored.base is None:
         raise LsmtuneError(
-            f"study {name!r}: an older lsmtune made it and did not store its baseline. Run its "
-            "`lsmtune tune` again"
+            f"study {name!r}: an older version of lsmtune made this study and stored no baseline. "
+            "Run the `lsmtune tune` command of the study again"
         )
     spec = StudySpec.model_validate(stored.spec)
     return spec, ground_of(spec, stored.base)

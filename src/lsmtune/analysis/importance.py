@@ -185,8 +185,8 @@ def runs_of(
     first = tuple(group[0] for group in groups.values())
     if len(first) < fewest:
         raise UserError(
-            f"importance: the ranking needs at least {fewest} measured configs, and the runs have "
-            f"{len(first)}; measure more configs with `lsmtune screen`"
+            f"importance: the ranking needs at least {fewest} measured configs, but only "
+            f"{len(first)} were measured; measure more configs with `lsmtune screen`"
         )
     load = [f for name in LOAD_FACTORS if (f := _load_factor(name, first)) is not None]
     knobs = [f for knob in catalogue.knobs if (f := _knob_factor(knob, first)) is not None]

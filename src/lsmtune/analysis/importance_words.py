@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 from lsmtune.analysis.importance import (
     MIN_R2,
-    NOTABLE,
     SIGNIFICANT,
     Importance,
     KnobImportance,
@@ -83,7 +82,9 @@ def effect_text(metric: str, knob: KnobImportance) -> str:
     least = min(knob.effect, key=lambda group: group.modelled)
     most = max(knob.effect, key=lambda group: group.modelled)
     more = (most.modelled / least.modelled - 1) * 100 if least.modelled > 0 else 0.0
-    return f"lowest at {_at(metric, least)}, highest at {_at(metric, most)}: {more:.3g} % higher"
+    return (
+        f"{metric} is lowest at {_at(metric, least)} and {more:.3g} % higher at {_at(metric, most)}"
+    )
 
 
 def short_effect_text(metric: str, knob: KnobImportance) -> str:
@@ -115,18 +116,18 @@ def verdict_text(knob: KnobImportance) -> str:
         return "matters"
     if knob.is_seen:
         return (
-            "matters together with other knobs: the model needs this knob, but the analysis of "
-            "variance finds no "
-            f"effect of the knob alone (p = {knob.multi_p:.2g})"
+            "matters together with other knobs: the predictions need this knob, but the analysis "
+            f"of variance finds no effect of the knob alone (p = {knob.multi_p:.2g})"
         )
     if knob.is_significant:
         return (
-            f"small effect: proven (p = {knob.multi_p:.1g}), but below {100 * NOTABLE:.0f} % of R²"
+            f"small effect: proven (p = {knob.multi_p:.1g}), but the predictions are not clearly "
+            "worse without the knob"
         )
     if knob.anova_p < SIGNIFICANT:
         return (
-            f"no effect shown: significant when tested alone (p = {knob.anova_p:.2g}), not among "
-            "all knobs"
+            f"no effect shown: the knob is significant in a test of only this knob (p = "
+            f"{knob.anova_p:.2g}), but not in the test of all knobs"
         )
     return "no effect shown"
 

@@ -224,7 +224,7 @@ def _representative(
 
 def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     own = f"your file {spec.base}" if spec.base else "the engine's defaults"
-    cache = () if spec.cache is None else (f"block cache: {spec.cache} at scale 1",)
+    cache = () if spec.cache is None else (f"block cache at full size (scale 1): {spec.cache}",)
     if base is None:
         return (own, *cache)
     count = len(base.left_out)

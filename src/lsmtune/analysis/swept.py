@@ -173,7 +173,7 @@ def _fit(metric: str, told: Sequence[SweptRun]) -> FactorialFit | None:
 def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list[str]:
     warnings = [
         f"factor {factor} changes {' and '.join(knobs)} together, so this experiment cannot "
-        "separate their effects"
+        "show the effect of each knob alone"
         for factor, knobs in experiment.factors.items()
         if len(knobs) > 1
     ]
@@ -187,14 +187,17 @@ def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list
                 )
         if config in same:
             warnings.append(
-                f"the engine runs the cells {_cell(experiment, catalogue, same[config])} and "
-                f"{_cell(experiment, catalogue, cell)} with the same config"
+                f"the combinations {_cell(experiment, catalogue, same[config])} and "
+                f"{_cell(experiment, catalogue, cell)} run with the same config, so this "
+                "experiment cannot compare these combinations"
             )
         same.setdefault(config, cell)
     for failed, reason in dict(outcome.failures).items():
         count = sum(cell == failed for cell, _ in outcome.failures)
         where = (
-            "the baseline" if failed is None else f"the cell {_cell(experiment, catalogue, failed)}"
+            "the baseline"
+            if failed is None
+            else f"the combination {_cell(experiment, catalogue, failed)}"
         )
         warnings.append(f"{where} failed {count} of {experiment.repeats} times: {reason}")
     return list(dict.fromkeys(warnings))

@@ -27,7 +27,7 @@ def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
         if pair.p < SURE_P:
             yield (
                 f"the effect of {names[pair.first]} on {metric.metric} depends on the level of "
-                f"{names[pair.second]}, {_share(pair.eta_squared)}, "
+                f"{names[pair.second]}; this interaction explains {_share(pair.eta_squared)}, "
                 f"{probability(pair.p)}"
             )
 
@@ -35,7 +35,7 @@ def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
 def short_answer(swept: Swept, metric: SweptMetric) -> str:
     """Return the strongest effect that is shown, in a few words."""
     if metric.fit is None:
-        return f"too few runs have {metric.metric}"
+        return f"too few runs have a value of {metric.metric}"
     effects = zip(swept.factors.items(), metric.fit.factors, strict=True)
     shown = [pair for pair in effects if pair[1].p < SURE_P and pair[1].contrasts]
     if not shown:
@@ -70,8 +70,8 @@ def _sentence(
     )  # fmt: skip
     verb = "changes" if effect.p < SURE_P else "is not shown to change"
     return (
-        f"{factor} {verb} {metric}: {change} {where}, {_share(effect.eta_squared)}, "
-        f"{probability(effect.p)}"
+        f"{factor} {verb} {metric}: {change} {where}; {factor} explains "
+        f"{_share(effect.eta_squared)}, {probability(effect.p)}"
     )
 
 

@@ -93,14 +93,15 @@ def modelled(
     known = set.intersection(*(set(metrics) for metrics in runs))
     if missing := [name for name in objective.metrics if name not in known]:
         raise UserError(
-            f"compare: the screened runs do not contain {', '.join(missing)}; available: "
+            f"compare: the screened runs have no value of {', '.join(missing)}; available metrics: "
             f"{', '.join(sorted(known))}"
         )
     asked = replace(objective, limits=tuple(li for li in objective.limits if li.metric in known))
     names = dict.fromkeys([*asked.metrics, *(limit.metric for limit in asked.limits)])
     if zero := [name for name in names if any(metrics[name] <= 0 for metrics in runs)]:
         raise UserError(
-            f"compare: {zero[0]} is 0 in some screened runs; a model needs positive values"
+            f"compare: the metric {zero[0]} is 0 in some screened runs, but the model needs "
+            "values above 0; use another metric"
         )
     seen_space = _as_screened(space, list(groups))
     points = Points(seen_space.knobs)

@@ -184,13 +184,13 @@ def _table(family: str, place: str, columns: list[str], rows: list[list[str]]) -
 
 
 def _fault(columns: list[str], cells: list[str]) -> str | None:
-    kept = "lsmtune uses only the files and the size of this row"
+    kept = "lsmtune uses only the columns Files and Size of this row"
     if len(cells) != len(columns):
         return f"row {cells[0]} has {len(cells)} cells for {len(columns)} columns; {kept}"
     for column, cell in zip(columns, cells, strict=True):
         default = _ONE_DIGIT if _ONE_DIGIT_COLUMN.fullmatch(column) else _ANY
         if not _CELL_FORMATS.get(column, default).fullmatch(cell):
-            return f"row {cells[0]} has {cell!r} in column {column}; {kept}"
+            return f"row {cells[0]} has the invalid cell {cell!r} in column {column}; {kept}"
     return None
 
 

@@ -21,16 +21,16 @@ class Metric:
     meaning: str
 
 
-def _latencies(prefix: str, what: str) -> list[Metric]:
+def _latencies(prefix: str, what: str, note: str = "") -> list[Metric]:
     ranks = {"p50": "50", "p75": "75", "p99": "99", "p999": "99.9", "p9999": "99.99"}
     return [
-        Metric(f"{prefix}_mean_us", "us", "lower", f"mean latency of {what}"),
+        Metric(f"{prefix}_mean_us", "us", "lower", f"mean latency of {what}{note}"),
         *(
             Metric(
                 f"{prefix}_{p}_us",
                 "us",
                 "lower",
-                f"latency that {rank} % of all {what} do not exceed",
+                f"latency that {rank} % of all {what} do not exceed{note}",
             )
             for p, rank in ranks.items()
         ),
@@ -47,14 +47,15 @@ METRICS: dict[str, Metric] = {
         Metric("wal_inclusive_write_amp", "ratio", "lower",
                "write amplification, including the bytes written to the write-ahead log"),
         Metric("w_amp_table", "ratio", "lower",
-               "column W-Amp of RocksDB's compaction table: written bytes / flushed, "
-               "compressed bytes"),
+               "column W-Amp of RocksDB's compaction table: bytes written by flushes and "
+               "compactions / size of the flushed files after compression"),
         Metric("flush_write_bytes", "bytes", "lower", "bytes written by flushes"),
         Metric("compact_write_bytes", "bytes", "lower", "bytes written by compactions"),
         Metric("compact_read_bytes", "bytes", "lower", "bytes read by compactions"),
         Metric("background_jobs", "jobs", "lower", "number of flushes and compactions"),
         Metric("background_s", "s", "lower",
-               "sum of the durations of all flushes and compactions, including parallel jobs"),
+               "sum of the durations of all flushes and compactions; the durations of parallel "
+               "jobs are added"),
         Metric("live_sst_bytes", "bytes", "lower",
                "size of live table files and blob files, after all compactions have finished"),
         Metric("peak_space_bytes", "bytes", "lower",
@@ -72,7 +73,9 @@ METRICS: dict[str, Metric] = {
         Metric("stall_s", "s", "lower", "time during which writes were delayed or stopped"),
         Metric("stall_percent", "%", "lower", "stall_s as a percentage of load_s"),
         *_latencies("write", "writes"),
-        *_latencies("get", "gets (in the read probe: gets of existing keys)"),
+        *_latencies("get", "gets",
+                    "; if the load does not read, measured with gets of existing keys after the "
+                    "load"),
         *_latencies("get_missing", "gets of missing keys"),
         *_latencies("scan", "scans"),
         Metric("tpmc", "1/min", "higher",

@@ -64,7 +64,10 @@ def parse_statistics(text: str) -> Statistics:
     missing = len(dumps[-2][0] | dumps[-2][1]) - len(tickers | histograms) if dumps[1:] else 0
     incomplete = []
     if missing > 0:
-        incomplete.append(f"statistics: the last dump lacks {missing} entries of the previous dump")
+        incomplete.append(
+            f"statistics: the last dump has {missing} entries fewer than the previous dump and may "
+            "be truncated"
+        )
     if rest.strip().startswith(_ENTRY_PREFIX):
         incomplete.append("statistics: the last line is truncated")
     return Statistics(tickers, histograms, tuple(incomplete))

@@ -33,7 +33,10 @@ class BestConfig:
     """
 
     name = "bestconfig"
-    summary = "BestConfig (Zhu et al. 2017): Latin hypercubes, soon only near the best config"
+    summary = (
+        "BestConfig (Zhu et al. 2017): rounds of Latin hypercube samples; after a new best "
+        "config, the next round samples only near this config"
+    )
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next sample of the round that is under way."""

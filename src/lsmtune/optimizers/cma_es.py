@@ -38,7 +38,7 @@ class CmaEs:
     """
 
     name = "cmaes"
-    summary = "evolution strategy CMA-ES, or CatCMA for categories and special values"
+    summary = "evolution strategy CMA-ES; CatCMA if a knob has categories or special values"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """A draw for the generation that is under way."""

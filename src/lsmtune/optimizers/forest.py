@@ -43,7 +43,10 @@ class Forest:
     """
 
     name = "forest"
-    summary = "predicts configs with randomised trees and picks by expected improvement, like SMAC"
+    summary = (
+        "predicts the objective with randomised trees and selects the config with the largest "
+        "expected improvement, similar to SMAC"
+    )
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The candidate that promises most."""

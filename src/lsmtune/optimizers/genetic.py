@@ -59,13 +59,19 @@ class PublishedGenetic:
 
 def published() -> Optimizer:
     """Section 4.5, the one that was run: of eight four survive, two are crossed, two are new."""
-    summary = "genetic algorithm of Jin et al. 2022, as run for their results (section 4.5)"
+    summary = (
+        "genetic algorithm of Jin et al. 2022 with a population of 8, as in their experiments "
+        "(section 4.5)"
+    )
     return PublishedGenetic("genetic-jin2022", summary, population=8, crossed=2, new=2, mutants=0)
 
 
 def described() -> Optimizer:
     """Section 3.5, as the method is described: two parents, one crossing, one mutant."""
-    summary = "genetic algorithm of Jin et al. 2022, as their section 3.5 describes the algorithm"
+    summary = (
+        "genetic algorithm of Jin et al. 2022 with a population of 4, as in their description of "
+        "the method (section 3.5)"
+    )
     return PublishedGenetic(
         "genetic-jin2022-small", summary, population=4, crossed=1, new=0, mutants=1
     )
@@ -80,9 +86,7 @@ class Genetic:
     """
 
     name = "genetic"
-    summary = (
-        "genetic algorithm with tournaments, uniform crossover and mutation on each knob's scale"
-    )
+    summary = "genetic algorithm: combines two good configs and changes a few values at random"
 
     _first = 8
     _population = 8

@@ -41,7 +41,8 @@ class PublishedGpUcb:
 
     name = "gp-ucb-autotikv"
     summary = (
-        "AutoTiKV's Gaussian process as published: the kernel is fixed; stays in measured ranges"
+        "AutoTiKV's Gaussian process as published, with a fixed kernel; after random configs, "
+        "searches only between the lowest and highest measured values"
     )
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:

@@ -51,7 +51,8 @@ class Guided:
 
     name = "guided"
     summary = (
-        "corrects the simulator's predictions by trials; default if the simulator runs the workload"
+        "the simulator predicts the objective, and trials correct the predictions; default for "
+        "workloads that the simulator can run"
     )
 
     def __init__(self, foretell: Foretell | None = None, configs: int = _CONFIGS) -> None:

@@ -18,7 +18,7 @@ class RandomSearch:
     """Draws every knob uniformly in its own scale, the rules between knobs respected."""
 
     name = "random"
-    summary = "random search, uniform on each knob's scale; does not learn from trials"
+    summary = "random search over the whole knob space; does not learn from trials"
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """A random legal config; a new one, unless a small space has no more."""

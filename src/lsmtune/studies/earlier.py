@@ -52,9 +52,9 @@ def check_earlier(home: Home, spec: StudySpec) -> None:
         other = home.study(name)
         if (count := len(_usable(other, spec, home.trials(other)))) < FEWEST:
             raise UserError(
-                f"warm_start: study {name!r} has {count} complete runs of {spec.engine} with the "
-                f"metrics of {spec.parsed_objective.name}; a warm start needs at least "
-                f"{FEWEST} runs"
+                f"warm_start: study {name!r} has {count} complete runs of {spec.engine} that "
+                f"measured the objective {spec.parsed_objective.name}; a warm start needs at least "
+                f"{FEWEST} such runs"
             )
 
 

@@ -32,8 +32,8 @@ def hopeless(
             if all(v * s < r for v, s, r in zip(values, slack, reach, strict=True)):
                 best, least = (" and ".join(map(_ratio, each)) for each in (values, reach))
                 return (
-                    f"at best, the trial could reach {least} the baseline; another config "
-                    f"reached {best} the baseline"
+                    f"the objective of the trial could reach {least} the baseline at best, but "
+                    f"another config has {best} the baseline (lower is better)"
                 )
         return None
 

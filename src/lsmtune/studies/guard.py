@@ -69,5 +69,8 @@ def shifted(after: Sequence[Window], before: Sequence[Window]) -> str | None:
         ratio = unpaired_ratio_interval(later, earlier)
         if ratio.low > _SHIFT or ratio.high < 1 / _SHIFT:
             times = f"{ratio.median:.2f} ×"  # noqa: RUF001 - the usual sign
-            return f"the load has changed: {name} is {times} the value before the change"
+            return (
+                f"the load has changed: the number of {name} is {times} the number before lsmtune "
+                "changed the options"
+            )
     return None

@@ -154,7 +154,7 @@ class OnlineTuner:
         if not gains(metric, under, again):
             return (
                 Judgement.NOT_SHOWN,
-                f"{metric} did not become worse again after the change was reverted",
+                f"no gain is proven: {metric} was not clearly worse after the change was reverted",
             )
         reason = f"{metric} was better with the change than before the change and after the revert"
         return Judgement.KEPT, reason

@@ -67,10 +67,10 @@ def _run(study: Study, points: Sequence[Point], again: int, left: int, jobs: int
     role = Role.REPEAT if again else Role.TRIAL
     missing = [(place, point) for place, point in enumerate(points) if done[point] <= again]
     for group in _groups(missing, jobs):
-        word = "repeat of config" if again else "config"
+        run = f", run {again + 1}" if again else ""
         tasks = [
             _task(study, point, again * _SEEDS_A_ROUND + place, role,
-                  f"{word} {place + 1} of {len(points)}{_time(study, (left - place) / jobs)}")
+                  f"config {place + 1} of {len(points)}{run}{_time(study, (left - place) / jobs)}")
             for place, point in group
         ]  # fmt: skip
         if jobs == 1:
@@ -97,7 +97,7 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
     every metric the interval of their ratio holds 1 and is narrow enough to tell.
     """
     if study.spec.workload.preset.prepared:
-        return "workloads with a prepared database always run one at a time"
+        return "workloads that build a database before the load always run one at a time"
     shared = {_point(t): t for t in study.trials() if t.role is Role.SHARED}
     missing = [(place, point) for place, point in enumerate(points) if point not in shared]
     for group in _groups(missing, jobs):
@@ -111,15 +111,18 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
     both = [point for point in points if point in alone and point in beside]
     if len(both) < _FEWEST_COMPARED:
         return (
-            f"only {len(both)} configs ran both alone and in parallel, but the comparison needs "
-            f"{_FEWEST_COMPARED}"
+            f"only {len(both)} configs have both a single run and a parallel run; lsmtune needs "
+            f"{_FEWEST_COMPARED} to compare the runs"
         )
     for name in _COMPARED_METRICS:
         if all(name in alone[point] for point in both):
             ratio = ratio_interval([beside[p][name] for p in both], [alone[p][name] for p in both])
             if not (ratio.low <= 1 <= ratio.high) or ratio.relative_half_width > _WIDEST:
-                measured = f"{ratio.median:.2f} × ({ratio.low:.2f}–{ratio.high:.2f})"  # noqa: RUF001
-                return f"{name} of parallel runs is {measured} the value of single runs"
+                interval = f"{ratio.low:.2f}–{ratio.high:.2f}"  # noqa: RUF001
+                return (
+                    f"{name} may change in parallel runs: the ratio of parallel to single runs "
+                    f"is {ratio.median:.2f} (interval {interval})"
+                )
     return None
 
 

@@ -57,8 +57,8 @@ def why_to_stop(
     if gain >= deviation or any(gain >= deviation for gain, deviation in promises):
         return None
     return (
-        f"stable: the expected improvement is {_percent(gain)}, less than the noise of a run "
-        f"({_percent(deviation)})"
+        f"stable: the expected improvement of the objective is {_percent(gain)}, less than the "
+        f"standard deviation of one run ({_percent(deviation)})"
     )
 
 

@@ -77,7 +77,7 @@ class _Once:
     def __call__(self) -> None:
         if self._on_wait is not None:
             holder = _holder(self._path)
-            self._on_wait(f"waiting for a timed trial of another lsmtune process{holder}")
+            self._on_wait(f"waiting: another lsmtune process{holder} runs a timed trial")
             self._on_wait = None
 
 

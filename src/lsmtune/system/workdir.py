@@ -207,7 +207,8 @@ def _read_marker(path: Path) -> _Marker:
         ) from error
     if marker.path != _place(path):
         raise UserError(
-            f"lsmtune did not remove {path}, because lsmtune created the directory as {marker.path}"
+            f"lsmtune did not remove {path}, because the directory was moved or copied from "
+            f"{marker.path}"
         )
     return marker
 

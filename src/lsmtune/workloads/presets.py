@@ -206,8 +206,8 @@ PRESETS: dict[str, Preset] = {
         {"threads": 8, "num": 50_000},
     ),
     "lookup": Preset(
-        "SQL gets in two column families, as in TiKV: first writecf, then defaultcf if the key "
-        "exists. `present` is the share of existing keys",
+        "SQL gets in the column family writecf, as in TiKV; if the key exists, also a get in "
+        "defaultcf. `present` is the share of keys that have a record",
         "read",
         True,
         {**_OPERATIONS, "present": 0.5, "direct_reads": True, "skew": None},

@@ -17,7 +17,7 @@ _COUNTED = {
                 "memtable-limit-stops"),
     _PENDING: ("stop for pending_compaction_bytes", "slowdown for pending_compaction_bytes",
               "pending-compaction-bytes-delays", "pending-compaction-bytes-stops"),
-    "memory limit of all memtables": ("write-buffer-manager-limit-stops",),
+    "memory limit of the write buffer manager": ("write-buffer-manager-limit-stops",),
 }  # fmt: skip
 _DEFAULT_SLOWDOWN = 20
 _BUSY = 0.8
@@ -63,9 +63,10 @@ def _stalls(log: Inspection) -> _Stalls | None:
     total = sum(weights.values())
     by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
     parts = (
-        "the LOG does not record the causes"
+        "the LOG does not record the causes of the stalls"
         if not by_cause
-        else ", ".join(
+        else "causes: "
+        + ", ".join(
             f"{cause} {100 * share:.0f} %"
             for cause, share in sorted(by_cause.items(), key=lambda p: -p[1])
             if share >= _WORTH_TELLING
@@ -126,7 +127,7 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         "few-jobs", "Too few compactions may run at the same time",
         f"{stalls.evidence} The options allow at most {slots} running "
         f"compaction{'' if slots == 1 else 's'}. Between the first and the last stall, "
-        f"{busy:.2g} compactions ran on average.",
+        f"{busy:.2g} compactions ran at the same time on average.",
         (_slots_option(log), "max_subcompactions", "compression"),
         stalls.share * suspicion,
     )  # fmt: skip
@@ -205,7 +206,8 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     busy = _busy_compactions(log)
     often = (
-        f" Between the first and the last stall, {busy:.2g} compactions ran on average."
+        f" Between the first and the last stall, {busy:.2g} compactions ran at the same "
+        "time on average."
         if busy is not None
         else ""
     )

@@ -248,7 +248,7 @@ def _probe(stdout: str, load: Workload) -> dict[str, float]:
     if keeps_all and hits.found != hits.looked_up:
         raise TrialFailedError(
             Status.UNREADABLE,
-            f"the read probe found only {hits.found} of {hits.looked_up} keys that the load wrote",
+            f"gets after the load found only {hits.found} of {hits.looked_up} keys of the load",
         )
     metrics = {
         f"{prefix}_{what}_us": value

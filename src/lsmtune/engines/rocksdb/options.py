@@ -61,7 +61,9 @@ _NOT_TAKEN = {
     "create_missing_column_families": "",
     "error_if_exists": "",
     "fail_if_options_file_error": "",
-    "disable_auto_compactions": "only the knob disable_auto_compactions turns compactions off",
+    "disable_auto_compactions": (
+        "trials run with compactions, unless a config sets the knob disable_auto_compactions"
+    ),
 }
 """Options of a user's file that a trial does not run with, and why; "" is not reported."""
 
@@ -138,7 +140,7 @@ def _refusal(key: str, text: str, present: Mapping[str, str], version: str | Non
     """Return why an option is left out, "" when that is not reported; None when it is taken."""
     if key in _NOT_TAKEN:
         return "" if text in ("", "nullptr", "{}") else _NOT_TAKEN[key]
-    engine = f"RocksDB {version}" if version else "the RocksDB of this engine"
+    engine = f"RocksDB {version}" if version else "the RocksDB that runs the trials"
     if key not in present:
         return f"{engine} does not have this option"
     if key == "format_version" and _int(text) > _int(present[key]):

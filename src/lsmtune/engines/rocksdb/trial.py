@@ -199,7 +199,7 @@ class Trial:
         argv = command.probe(spec.protocol, options, flags_of(self._catalogue, spec.settings))
         limits = spec.protocol
         status = Client(argv, self._database, files).run_to_end(
-            "lsmtune stopped db_bench during the read probe",
+            "lsmtune stopped db_bench during the reads after the load",
             limits.wall_limit_s,
             limits.silence_limit_s,
         )

@@ -96,7 +96,7 @@ class TiKV:
             return []
         told = read_settings(self.catalogue, parse_file(given, "base"))
         return [
-            f"{name}: the base file has {value}, but TiKV runs with {running[name]}. The baseline "
+            f"{name}: your base file has {value}, but TiKV runs with {running[name]}. The baseline "
             "keeps the value of TiKV, because the table [tikv] does not contain the key restart"
             for name, value in told.items()
             if name in running and running[name] != value

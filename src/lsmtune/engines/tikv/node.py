@@ -95,9 +95,8 @@ class Node:
         except (TrialFailedError, ValidationError) as failure:
             reason = (
                 "tikv: an earlier run of lsmtune was killed and left changed options in TiKV. "
-                f"lsmtune could not restore the earlier options: {failure}. To keep the "
-                "options that "
-                f"TiKV runs with now, delete {self._marker.path}"
+                f"lsmtune could not restore the options from before that run: {failure}. To keep "
+                f"the options that TiKV runs with now, delete {self._marker.path}"
             )
             raise UserError(reason) from failure
         self._marker.clear()
@@ -172,9 +171,9 @@ class Node:
         if self._file is not None and (edits := self._file.take_edits()):
             raise UserError(
                 f"{self._file.path}: somebody edited this file during the study. lsmtune saved the "
-                f"edited text as {edits[-1]}. The file of TiKV has its old text again, and TiKV "
-                "runs with the old text. Copy the edits that you want to keep into the file of "
-                "TiKV, restart TiKV, and run the same command again"
+                f"edited text as {edits[-1]}. The file of TiKV has the text from before the study "
+                "again, and TiKV runs with this text. Copy the edits that you want to keep into "
+                "the file of TiKV, restart TiKV, and run the same command again"
             )
 
     # --- by its file
