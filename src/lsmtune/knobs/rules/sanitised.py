@@ -207,7 +207,8 @@ SANITISED: tuple[Normalisation, ...] = (
         _fifo_never_slows_writers,
     ),
     Normalisation(
-        "RocksDB raises the L0 triggers until compaction <= slowdown <= stop",
+        "in L0, RocksDB raises the slowdown trigger to at least the compaction trigger, and the "
+        "stop trigger to at least the slowdown trigger",
         _CF,
         (
             "level0_file_num_compaction_trigger",
