@@ -116,13 +116,14 @@ _CODECS = "table/block_based/block_based_table_builder.cc"
 
 SILENT: tuple[Normalisation, ...] = (
     Normalisation(
-        "min_level_to_compress >= num_levels compresses nothing",
+        "with min_level_to_compress >= num_levels, RocksDB compresses nothing",
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         ("min_level_to_compress", "num_levels", "compression_type"),
         _plain_above_the_last_level,
     ),
     Normalisation(
-        "with compression_type = none or min_level_to_compress = 0, lsmtune uses the value -1",
+        "with compression_type = none or min_level_to_compress = 0, min_level_to_compress has no "
+        "effect",
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         ("min_level_to_compress", "compression_type"),
         _first_compressed_level,
@@ -155,7 +156,8 @@ SILENT: tuple[Normalisation, ...] = (
         ("compaction_pri", "max_bytes_for_level_base", "max_bytes_for_level_multiplier"),
     ),
     Normalisation(
-        "max_background_compactions or max_background_flushes override max_background_jobs",
+        "max_background_jobs has no effect if max_background_compactions or "
+        "max_background_flushes is set",
         "db/db_impl/db_impl_compaction_flush.cc, GetBGJobLimits",
         ("max_background_compactions", "max_background_flushes"),
         _background_threads,
