@@ -65,9 +65,10 @@ def _page_lines(catalogue: Catalogue) -> Iterator[str]:
     yield f"This page lists the options of {catalogue.engine} that lsmtune can tune."
     yield f"The command `lsmtune knobs{engine} --markdown` generates this page."
     yield ""
-    yield "- **range**: the values that a search tries, at scale 1. With `--base`, lsmtune widens"
-    yield "  the range around the value in your file."
-    yield f"- **default**: the default of {catalogue.defaults_of or 'the engine'}."
+    yield "- **range**: the values that a search tries. Sizes marked `scaled` are for `--scale 1`."
+    yield "  With `--base`, lsmtune widens the range around the value in your file."
+    program = catalogue.defaults_of or "the engine"
+    yield f"- **default**: the default value of the option in {program}."
     yield "- **change**: `online` if a running store can change the option, otherwise `restart`."
     yield from (f"- {note}" for note in catalogue.notes)
     yield ""

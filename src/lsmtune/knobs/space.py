@@ -174,8 +174,8 @@ class KnobSpace:
             if not (violations := self.violations(last)):
                 return last
         raise UserError(
-            f"knobs: the tuned knobs and the baseline allow no config: {', '.join(violations)}"
-            "; change the baseline or tune the knobs in this message"
+            f"knobs: every config of the tuned knobs breaks a rule: {', '.join(violations)}"
+            "; change the baseline, or also tune the knobs in this message"
         )
 
     def _of(self, names: tuple[str, ...]) -> list[Knob]:

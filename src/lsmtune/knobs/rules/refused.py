@@ -42,7 +42,7 @@ def has_codec(value: Value, context: Context) -> bool:
 def _unlinked(name: str) -> Refusal:
     return Refusal(
         (name,),
-        "this build of RocksDB does not contain the codec; use another codec",
+        f"this build of RocksDB does not contain the codec of {name}; use another codec",
         _CODECS,
         lambda settings, context: not has_codec(settings[name], context),
         (_to(**{name: "none"}),),
@@ -97,7 +97,7 @@ def _rest_for_low(settings: Settings) -> Settings:
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         ("allow_concurrent_memtable_write", "inplace_update_support"),
-        "in-place updates do not work with concurrent memtable writes",
+        "allow_concurrent_memtable_write and inplace_update_support cannot both be true",
         "db/column_family.cc, CheckConcurrentWritesSupported",
         lambda settings, _: bool(
             settings["allow_concurrent_memtable_write"] and settings["inplace_update_support"]
@@ -106,7 +106,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("allow_concurrent_memtable_write", "memtablerep"),
-        "concurrent memtable writes need memtablerep = skip_list",
+        "allow_concurrent_memtable_write needs memtablerep = skip_list",
         "db/column_family.cc, CheckConcurrentWritesSupported",
         lambda settings, _: bool(
             settings["allow_concurrent_memtable_write"] and settings["memtablerep"] != "skip_list"
@@ -126,7 +126,8 @@ REFUSALS: tuple[Refusal, ...] = (
     *(_unlinked(name) for name in CODEC_KNOBS),
     Refusal(
         ("compression_zstd_max_train_bytes", "compression_max_dict_bytes"),
-        "dictionary training needs compression_max_dict_bytes above 0 and a build with zstd",
+        "compression_zstd_max_train_bytes above 0 needs compression_max_dict_bytes above 0 and a "
+        "build with zstd",
         _CODECS,
         _untrainable,
         (_to(compression_zstd_max_train_bytes=0),),
@@ -154,7 +155,7 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "use_direct_io_for_compaction_reads",
         "mmap_read",
-        "use_direct_reads and mmap_read cannot both be true",
+        "use_direct_io_for_compaction_reads and mmap_read cannot both be true",
         _DO,
     ),
     _both(
@@ -166,8 +167,8 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "use_direct_io_for_flush_and_compaction",
         "mmap_read",
-        "use_direct_io_for_flush_and_compaction and mmap_read cannot both be true; a build of "
-        "RocksDB with assertions aborts",
+        "use_direct_io_for_flush_and_compaction and mmap_read cannot both be true; RocksDB aborts "
+        "if assertions are on",
         "db/db_impl/db_impl_open.cc, Recover",
     ),
     Refusal(
@@ -207,7 +208,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("use_direct_io_for_flush_and_compaction", "writable_file_max_buffer_size"),
-        "direct writes need writable_file_max_buffer_size above 0",
+        "use_direct_io_for_flush_and_compaction needs writable_file_max_buffer_size above 0",
         _DO,
         lambda settings, _: bool(
             settings["use_direct_io_for_flush_and_compaction"]
@@ -217,7 +218,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("cache_index_and_filter_blocks", "cache_size"),
-        "cached indexes and filters need a block cache",
+        "cache_index_and_filter_blocks needs cache_size above 0",
         _BT,
         lambda settings, _: bool(
             settings["cache_index_and_filter_blocks"] and number(settings, "cache_size") <= 0
@@ -227,13 +228,13 @@ REFUSALS: tuple[Refusal, ...] = (
     _both(
         "cache_index_and_filter_blocks",
         "no_block_cache",
-        "cached indexes and filters need a block cache",
+        "cache_index_and_filter_blocks and no_block_cache cannot both be true",
         _BT,
     ),
     _both(
         "pin_l0_filter_and_index_blocks_in_cache",
         "no_block_cache",
-        "RocksDB can pin indexes and filters only in a block cache",
+        "pin_l0_filter_and_index_blocks_in_cache and no_block_cache cannot both be true",
         _BT,
     ),
     Refusal(
@@ -259,7 +260,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("cache_high_pri_pool_ratio", "cache_low_pri_pool_ratio"),
-        "the sum of the two pool ratios must be at most 1",
+        "the sum of cache_high_pri_pool_ratio and cache_low_pri_pool_ratio must be at most 1",
         "cache/lru_cache.cc, NewLRUCache",
         _shared_out,
         (_rest_for_low, _to(cache_low_pri_pool_ratio=0.0), _to(cache_high_pri_pool_ratio=0.0)),

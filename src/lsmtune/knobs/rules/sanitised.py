@@ -171,10 +171,13 @@ SANITISED: tuple[Normalisation, ...] = (
         _memtable_size,
     ),
     Normalisation(
-        "max_write_buffer_number >= 2", _CF, ("max_write_buffer_number",), _two_memtables
+        "RocksDB sets max_write_buffer_number to at least 2",
+        _CF,
+        ("max_write_buffer_number",),
+        _two_memtables,
     ),
     Normalisation(
-        "1 <= min_write_buffer_number_to_merge <= max_write_buffer_number - 1",
+        "RocksDB keeps min_write_buffer_number_to_merge between 1 and max_write_buffer_number - 1",
         _CF,
         ("min_write_buffer_number_to_merge", "max_write_buffer_number"),
         _merge_fewer_than_there_are,
@@ -192,7 +195,10 @@ SANITISED: tuple[Normalisation, ...] = (
         _enough_levels,
     ),
     Normalisation(
-        "memtable_bloom_size_ratio <= 0.25", _CF, ("memtable_bloom_size_ratio",), _memtable_bloom
+        "RocksDB sets memtable_bloom_size_ratio to at most 0.25",
+        _CF,
+        ("memtable_bloom_size_ratio",),
+        _memtable_bloom,
     ),
     Normalisation(
         "without a prefix extractor, RocksDB replaces a hash memtable with a skip list",
@@ -207,7 +213,8 @@ SANITISED: tuple[Normalisation, ...] = (
         _fifo_never_slows_writers,
     ),
     Normalisation(
-        "RocksDB raises the L0 triggers until compaction <= slowdown <= stop",
+        "in L0, RocksDB raises the slowdown trigger to at least the compaction trigger, and the "
+        "stop trigger to at least the slowdown trigger",
         _CF,
         (
             "level0_file_num_compaction_trigger",
@@ -217,7 +224,7 @@ SANITISED: tuple[Normalisation, ...] = (
         _level0_triggers,
     ),
     Normalisation(
-        "max_bytes_for_level_multiplier > 0",
+        "RocksDB sets max_bytes_for_level_multiplier to 1 if the multiplier is not above 0",
         _CF,
         ("max_bytes_for_level_multiplier",),
         _level_multiplier,
@@ -291,12 +298,17 @@ SANITISED: tuple[Normalisation, ...] = (
         _only_zstd_compresses_the_log,
     ),
     Normalisation(
-        "block_size_deviation is a percentage",
+        "RocksDB sets block_size_deviation to 0 if the percentage is not between 0 and 100",
         _BT,
         ("block_size_deviation",),
         _block_size_deviation,
     ),
-    Normalisation("block_restart_interval >= 1", _BT, ("block_restart_interval",), _block_restarts),
+    Normalisation(
+        "RocksDB sets block_restart_interval to at least 1",
+        _BT,
+        ("block_restart_interval",),
+        _block_restarts,
+    ),
     Normalisation(
         "RocksDB sets index_block_restart_interval to 1 for a hash index, otherwise to at least 1",
         _BT,

@@ -116,26 +116,27 @@ _CODECS = "table/block_based/block_based_table_builder.cc"
 
 SILENT: tuple[Normalisation, ...] = (
     Normalisation(
-        "min_level_to_compress >= num_levels compresses nothing",
+        "with min_level_to_compress >= num_levels, RocksDB compresses nothing",
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         ("min_level_to_compress", "num_levels", "compression_type"),
         _plain_above_the_last_level,
     ),
     Normalisation(
-        "min_level_to_compress has no effect at 0 or without a codec",
+        "with compression_type = none or min_level_to_compress = 0, min_level_to_compress has no "
+        "effect",
         "tools/db_bench_tool.cc, InitializeOptionsFromFlags",
         ("min_level_to_compress", "compression_type"),
         _first_compressed_level,
     ),
     Normalisation(
-        "compression options have no effect if no level uses a codec with these options",
+        "an option of compression has no effect if the codecs of all levels ignore the option",
         _CODECS,
         ("compression_type",),
         _codec_options,
     ),
     Normalisation(
-        "without a compression dictionary, the limits of the dictionary's buffer and training "
-        "have no effect",
+        "with compression_max_dict_bytes = 0, compression_max_dict_buffer_bytes and "
+        "compression_zstd_max_train_bytes have no effect",
         "db/column_family.cc, CheckCompressionSupported",
         ("compression_max_dict_bytes", "compression_zstd_max_train_bytes"),
         _dictionary_options,
@@ -147,14 +148,16 @@ SILENT: tuple[Normalisation, ...] = (
         _dictionary_trainer,
     ),
     _silent(
-        "compaction_pri and the sizes of levels have no effect without leveled compaction",
+        "without leveled compaction, compaction_pri, max_bytes_for_level_base and "
+        "max_bytes_for_level_multiplier have no effect",
         "db/compaction/compaction_picker_universal.cc",
         ("compaction_style",),
         lambda settings: settings["compaction_style"] != 0,
         ("compaction_pri", "max_bytes_for_level_base", "max_bytes_for_level_multiplier"),
     ),
     Normalisation(
-        "max_background_compactions or max_background_flushes override max_background_jobs",
+        "max_background_jobs has no effect if max_background_compactions or "
+        "max_background_flushes is set",
         "db/db_impl/db_impl_compaction_flush.cc, GetBGJobLimits",
         ("max_background_compactions", "max_background_flushes"),
         _background_threads,
@@ -174,7 +177,8 @@ SILENT: tuple[Normalisation, ...] = (
         ("strict_bytes_per_sync",),
     ),
     _silent(
-        "memtable_bloom_size_ratio has no effect without whole keys or prefixes in the filter",
+        "with memtable_whole_key_filtering = false and prefix_size = 0, memtable_bloom_size_ratio "
+        "has no effect",
         "db/memtable.cc",
         ("memtable_bloom_size_ratio", "memtable_whole_key_filtering"),
         lambda settings: (
@@ -190,7 +194,7 @@ SILENT: tuple[Normalisation, ...] = (
         ("memtable_whole_key_filtering",),
     ),
     Normalisation(
-        "options of filters have no effect without bloom_bits above 0",
+        "without filters (bloom_bits above 0), options of filters have no effect",
         _CODECS,
         ("bloom_bits",),
         _no_filter,
