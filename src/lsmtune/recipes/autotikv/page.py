@@ -179,9 +179,10 @@ def _search(part: Part) -> Html:
     aim = "maximizes" if METRICS[part.metric].better == "higher" else "minimizes"
     return section(
         f"{theirs['title']}: the search", f"lsmtune recommends {config}",
-        element("p", f"The workload of the AutoTiKV article consists of {theirs['load']}. The search "
-                     f"by lsmtune {aim} {theirs['metric']}. The search has {counted(len(part.rounds), 'round')}. "
-                     f"Each round is one run with another config. {_sources(part)}"),
+        element("p", f"The workload of the AutoTiKV article consists of {theirs['load']}. The "
+                     f"search by lsmtune {aim} {theirs['metric']}. The search has "
+                     f"{counted(len(part.rounds), 'round')}. Each round is one run with another "
+                     f"config. {_sources(part)}"),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 
@@ -383,9 +384,9 @@ def _method(results: Results) -> Html:
         "1/64 of the full size.",
         "A workload that only reads uses the store as built with the options of the config. If "
         "the config disables compactions, all files of the store are in level 0. After the "
-        "workload, lsmtune runs all pending compactions. The metric write amplification includes the bytes "
-        "of the pending compactions. The metric sustained_ops_s includes the time of the pending "
-        "compactions.",
+        "workload, lsmtune runs all pending compactions. The write amplification includes the "
+        "bytes of the pending compactions. The metric sustained_ops_s includes the time of the "
+        "pending compactions.",
         "Three searches use db_bench. db_bench uses only one column family, which represents "
         "defaultcf of TiKV. The keys of writes are uniformly distributed, "
         "because db_bench cannot skew the keys of writes.",

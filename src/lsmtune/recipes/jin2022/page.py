@@ -102,9 +102,9 @@ def _opening(results: Results) -> Html:
                      "vary too, as in the paper. The parameters threads and compression_ratio "
                      "change the workload and the data." + data),
         element("p", "The chart shows the fitness of single runs. The highest fitness of many "
-                     "single runs is partly luck. Therefore, verification measures the winner of each "
-                     "search again in pairs of runs. A pair is one run of the winner and one run "
-                     "of the baseline with the same seed." + seeds),
+                     "single runs is partly luck. Therefore, verification measures the winner of "
+                     "each search again in pairs of runs. A pair is one run of the winner and one "
+                     "run of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
         element("p", f"The runs of lsmtune used RocksDB {results.engine} on {results.host}. The "
                      "paper used RocksDB 6.13 on another machine. Compare directions and ratios "
@@ -179,11 +179,11 @@ def _figure_6(results: Results) -> Html:
         f"{agreeing} of the paper's {len(named)} most important parameters are among lsmtune's "
         f"{len(named)} most important",
         element("p", "As in the paper, the chart shows the importance of each parameter in a "
-                     "random forest. This importance is called MDI (mean decrease in impurity). MDI "
-                     "overrates parameters with many values. The column “lost R²” does not have "
-                     "this bias. Lost R² is the accuracy that the best model loses if the values "
-                     "of a parameter are shuffled. MDI and lost R² are means over the metrics WAF, "
-                     "SA, RATE and TIME of the paper."),
+                     "random forest. This importance is called MDI (mean decrease in impurity). "
+                     "MDI overrates parameters with many values. The column “lost R²” does not "
+                     "have this bias. Lost R² is the accuracy that the best model loses if the "
+                     "values of a parameter are shuffled. MDI and lost R² are means over the "
+                     "metrics WAF, SA, RATE and TIME of the paper."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
         element("p", "In the paper, each thread writes all records, so more threads write more "
                      "data. In the runs of lsmtune, all threads together write as many "
@@ -208,9 +208,10 @@ def _figure_7(results: Results) -> Html:
         "Figure 7: one-way analysis of variance",
         "Effect of the parameters that the paper selects",
         element("p", "As in the paper, the analysis of variance tests whether a metric differs "
-                     "between the values of one parameter. The other parameters are ignored. A small p "
-                     "means that chance rarely causes such differences. Each mean in the table is "
-                     "the mean of the metric over all configs with one value of the parameter."),
+                     "between the values of one parameter. The other parameters are ignored. A "
+                     "small p means that chance rarely causes such differences. Each mean in the "
+                     "table is the mean of the metric over all configs with one value of the "
+                     "parameter."),
         table("Group means of the paper and of both modes", heads, rows),
     )  # fmt: skip
 
@@ -317,7 +318,8 @@ def _data_section(results: Results) -> Html:
         "Varied workload: the data",
         title,
         element("p", "The parameter compression_ratio of db_bench sets how well the values "
-                     "compress. The paper's algorithm tunes compression_ratio like an option of the store."),
+                     "compress. The paper's algorithm tunes compression_ratio like an option of "
+                     "the store."),
         element("p", "lsmtune verifies the winner's options twice: with the winner's data and "
                      "with the baseline's data. The options are the same in both verifications, "
                      "so the difference between the two fitness values comes from the data."),
