@@ -30,12 +30,11 @@ from lsmtune.recipes.autotikv.study import (
     paper,
     told,
 )
-from lsmtune.recipes.experiment import Cell, metric
+from lsmtune.recipes.experiment import Cell, metric, workload_lines
 from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.recipes.published import change_text, times
 from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
-from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
@@ -51,7 +50,6 @@ from lsmtune.report.words import (
 )
 from lsmtune.stats import Interval
 from lsmtune.units import format_bytes
-from lsmtune.workloads import Workload
 
 _HEIGHT_PX = 260
 _TOPIC = "AutoTiKV (2019), run again"
@@ -113,10 +111,10 @@ def _opening(results: Results, found: list[Claim]) -> Html:
                 row = f"{paper()[name]['title']}: {knob.name}"
                 rows[row] = max(ratios, key=lambda ratio: abs(log(ratio.median)))
     sentence = (
-        "Each row shows the largest effect of one knob. The cost with another value of the knob "
-        "is divided by the cost with the recommended value. Cost means the mean latency; for the "
-        "search “point lookup B”, cost means 1 / throughput. If the ratio of the costs is 1, the "
-        "knob has no effect."
+        "Each row shows the largest effect of one knob. The ratio is the cost with another value "
+        "of the knob, divided by the cost with the recommended value. The cost is the mean "
+        "latency. In the search “point lookup B”, the cost is 1 / throughput. A ratio of 1 means "
+        "that the knob has no effect on the cost."
     )
     return opening(
         _TOPIC, answer(found), sentence,
@@ -151,7 +149,8 @@ def _claims(found: list[Claim]) -> Html:
               ("published", "recommended here", "result", "measured ratio (95 % interval)"), rows),
         items([
             "The result “agrees” means that at least one other value is clearly worse than every "
-            "published value. No other value is clearly better than every published value.",
+            "published value. For “agrees”, no other value may be clearly better than every "
+            "published value.",
             "The result “disagrees” means that another value is clearly better than every "
             "published value.",
             "The result “makes no difference here” means that every value of the knob changes the "
@@ -162,11 +161,11 @@ def _claims(found: list[Claim]) -> Html:
             f"changes the objective by more than {little}.",
             "The result “not decided” means that the intervals of the measured ratios are too "
             "wide to decide. More runs make the intervals of the ratios narrower.",
-            "One value of a knob is clearly better than another value if the interval of the ratio "
-            "of their objectives excludes 1. A change of the objective is smaller or larger than "
-            f"{little} only if the whole interval shows this. lsmtune widens the intervals with a "
-            "Bonferroni correction. Then all intervals of one recommendation are correct together "
-            "with a probability of 95 %.",
+            "One value of a knob is clearly better than another value if the whole interval of "
+            "the ratio of their objectives is on the better side of 1. A change of the "
+            f"objective is smaller or larger than {little} only if the whole interval shows this. "
+            "lsmtune widens the intervals with a Bonferroni correction. Then all intervals of "
+            "one recommendation are correct together with a probability of 95 %.",
         ]),
     )  # fmt: skip
 
@@ -357,12 +356,6 @@ def _ratio_text(ratio: Interval | None) -> str:
     return "too few runs" if ratio is None else times(ratio)
 
 
-def _workload(load: Workload) -> Iterator[str]:
-    name, *parameters = workload_text(load)
-    yield f"workload {name}"
-    yield from parameters
-
-
 def _method(results: Results) -> Html:
     texts: list[str] = []
     for name in NAMES:
@@ -372,7 +365,7 @@ def _method(results: Results) -> Html:
             f"Search “{title}”: engine version {ran.version}, machine {ran.machine}, block cache "
             f"{format_bytes(part.cache_bytes)}"
         )
-        texts += [f"Search “{title}”: {text}" for text in _workload(ran.load)]
+        texts += [f"Search “{title}”: {text}" for text in workload_lines(ran.load)]
         texts += [f"Search “{title}”: a run failed: {reason}" for _, reason in ran.outcome.failures]
     texts += [
         f"The optimizer is {OPTIMIZER}. The config of a round also sets the options with which "
@@ -388,8 +381,8 @@ def _method(results: Results) -> Html:
         "bytes of the pending compactions. The metric sustained_ops_s includes the time of the "
         "pending compactions.",
         "Three searches use db_bench. db_bench uses only one column family, which represents "
-        "defaultcf of TiKV. The keys of writes are uniformly distributed, "
-        "because db_bench cannot skew the keys of writes.",
+        "defaultcf of TiKV. The keys of writes are uniformly distributed, because db_bench cannot "
+        "skew the keys of writes.",
         "The search “point lookup B” uses MyRocks. Two tables represent two column families of "
         "TiKV. The client first reads the table of keys, which represents writecf. If the key has "
         "a value, the client then reads the table of values, which represents defaultcf.",

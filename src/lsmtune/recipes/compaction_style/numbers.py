@@ -34,8 +34,7 @@ def claims(results: Results) -> Iterator[Claim]:
 
 def _claims(part: Part) -> Iterator[Claim]:
     yield judged(
-        f"{part.title}: level compaction uses a little more space than universal "
-        "compaction",
+        f"{part.title}: level compaction uses a little more space than universal compaction",
         universal_of_level(part, "live_sst_bytes"),
         falls=True, of="size of the live files, universal / level",
     )  # fmt: skip

@@ -132,8 +132,8 @@ def _figure_5(results: Results) -> Html:
         element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a "
                      "model on configs that were not used to fit the model. Compare the paper "
                      "with lsmtune's varied workload, because the paper also varies the workload. "
-                     "With a fixed workload, the data does not change, so the metrics vary less, "
-                     "and the R² values differ from the paper."),
+                     "With a fixed workload, the data does not change, so the metrics vary less. "
+                     "Do not compare R² with a fixed workload with R² in the paper."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -361,6 +361,6 @@ def _method(results: Results) -> Html:
         "memtables than the baseline.",
         "The ranges of the parameters are from a later data set of the paper's authors. If this "
         "data set does not contain a parameter, lsmtune uses the parameter's range in the output "
-        "of `lsmtune knobs`.",
+        "of the command lsmtune knobs.",
     ]
     return section("Method", "How lsmtune ran the paper's searches again", items(texts))

@@ -197,6 +197,6 @@ def _method(results: Results) -> Html:
             "lsmtune runs a fixed number of operations, half gets and half overwrites, with "
             "records of 1 kB. The published workload has 10 % writes, with records of 100 bytes. "
             "In one minute, the published workload cannot fill a memtable of 16 MiB twice. With "
-            "the flag `--full`, lsmtune runs the published workload for one hour per run."
+            "the flag --full, lsmtune runs the published workload for one hour per run."
         )
     return section("Method", "How lsmtune compared memtable and file sizes", items(texts))
