@@ -48,7 +48,7 @@ def too_small(count: float | None, num: int, needed: float = MIN_FLUSHES) -> str
     if count is None or count >= needed:
         return None
     if count <= 0:
-        raise LsmtuneError("the runs wrote no data")
+        raise LsmtuneError("the runs wrote no data; use a larger --num")
     return (
         f"a run fills the memtable only {count:.2g} times, but {needed:g} times are needed; "
         f"use at least --num {_rounded_up(num * needed / count)}"

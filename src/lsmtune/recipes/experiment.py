@@ -118,13 +118,20 @@ def metric(name: str) -> Value:
     return lambda run: run.metrics.get(name)
 
 
+def workload_lines(load: Workload) -> Iterator[str]:
+    """Yield the workload and its parameters, line by line."""
+    name, *parameters = workload_text(load)
+    yield f"workload {name}"
+    yield from parameters
+
+
 def method_lines(title: str, experiment: Experiment) -> Iterator[str]:
     """Yield how the experiment was run, line by line."""
     swept = experiment.swept
     yield f"{title}: engine version {experiment.version}, machine {experiment.machine}"
-    yield from (f"{title}: {text}" for text in workload_text(experiment.load))
+    yield from (f"{title}: {text}" for text in workload_lines(experiment.load))
     for name, value in swept.fixed.items():
-        yield f"{title}: in all cells: {name} = {value}"
+        yield f"{title}: in all runs: {name} = {value}"
     yield from swept.warnings
 
 
@@ -154,8 +161,8 @@ def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
     table = study.spec.sweep
     if table is None:
         raise LsmtuneError(
-            f"study {study.spec.name}: the study is not a controlled experiment, because it "
-            "has no table [sweep]"
+            f"study {study.spec.name}: the table [sweep] is missing; a controlled experiment needs "
+            "this table"
         )
     done = sweep(study, table)
     outcome = Outcome(

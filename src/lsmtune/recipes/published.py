@@ -25,8 +25,8 @@ _MEANINGS: dict[Finding, str] = {
         "the opposite of the claim."
     ),
     "not decided": (
-        "The result “not decided” means that the interval of the ratio includes 1 (no "
-        "difference), or that there are too few runs."
+        "The result “not decided” means that the runs show no clear difference, or that there are "
+        "too few runs. A larger --repeats makes the interval of the measured ratio narrower."
     ),
     "not judged": "The result “not judged” means that the runs write too little data to judge the "
     "claim.",

@@ -219,10 +219,10 @@ def moved(part: Part, cell: Cell, against: Cell) -> Iterator[Change]:
             yield f"{_COUNTS[name]} per {operation}", number(after), number(before)
         elif name == "sustained_ops_s":
             unit = METRICS[name].unit
-            what = "write rate including pending compactions"
+            what = "writes per second, pending compactions included"
             yield what, quantity(after, unit), quantity(before, unit)
         elif name == "settle_s":
-            yield "settle time", quantity(after, "s"), quantity(before, "s")
+            yield "time of the pending compactions", quantity(after, "s"), quantity(before, "s")
     yield from _files(part, cell, against)
 
 

@@ -30,12 +30,11 @@ from lsmtune.recipes.autotikv.study import (
     paper,
     told,
 )
-from lsmtune.recipes.experiment import Cell, metric
+from lsmtune.recipes.experiment import Cell, metric, workload_lines
 from lsmtune.recipes.opening import opening, too_small_opening
 from lsmtune.recipes.published import change_text, times
 from lsmtune.recipes.ratio_chart import RATIO_KEYS, ratio_chart
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker
-from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, code, element, items, join, table
 from lsmtune.report.page import assembled
@@ -112,14 +111,15 @@ def _opening(results: Results, found: list[Claim]) -> Html:
                 row = f"{paper()[name]['title']}: {knob.name}"
                 rows[row] = max(ratios, key=lambda ratio: abs(log(ratio.median)))
     sentence = (
-        "Each row shows the largest effect of one knob: the cost with another value of the knob, "
-        "divided by the cost with the recommended value. A ratio of 1 means that the knob has no "
-        "effect."
+        "Each row shows the largest effect of one knob. The ratio is the cost with another value "
+        "of the knob, divided by the cost with the recommended value. The cost is the mean "
+        "latency. In the search “point lookup B”, the cost is 1 / throughput. A ratio of 1 means "
+        "that the knob has no effect on the cost."
     )
     return opening(
         _TOPIC, answer(found), sentence,
         picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
-                "cost with 95 % interval: mean latency; for point lookup B, 1 / throughput"),
+                "cost with another value / cost with the recommended value, with 95 % interval"),
         element("p", "AutoTiKV is a tuner for TiKV. The authors of AutoTiKV published an article "
                      "about four searches with different workloads. lsmtune repeats the four "
                      "searches of the article on RocksDB and MyRocks, with a thousandth of the "
@@ -148,22 +148,24 @@ def _claims(found: list[Claim]) -> Html:
         table("Each recommended value of the AutoTiKV article",
               ("published", "recommended here", "result", "measured ratio (95 % interval)"), rows),
         items([
-            "The result “agrees” means that no other value is clearly better than the published "
-            "value, and that at least one other value is clearly worse.",
+            "The result “agrees” means that at least one other value is clearly worse than every "
+            "published value. For “agrees”, no other value may be clearly better than every "
+            "published value.",
             "The result “disagrees” means that another value is clearly better than every "
             "published value.",
-            "The result “makes no difference here” means that every value certainly changes the "
-            f"cost by less than {little}, compared with the recommended value.",
+            "The result “makes no difference here” means that every value of the knob changes the "
+            f"objective by less than {little}, compared with the recommended value.",
             "If the article states that a knob has little effect, “agrees” means that every value "
-            f"of the knob certainly changes the cost by less than {little}. If the article states "
-            "that a knob has little effect, “disagrees” means that one value of the knob "
-            f"certainly changes the cost by more than {little}.",
+            f"of the knob changes the objective by less than {little}. If the article states that "
+            "a knob has little effect, “disagrees” means that at least one value of the knob "
+            f"changes the objective by more than {little}.",
             "The result “not decided” means that the intervals of the measured ratios are too "
             "wide to decide. More runs make the intervals of the ratios narrower.",
-            "A value is clearly better or worse if the interval of its measured ratio excludes 1. "
-            "A change of the cost is certain if the whole interval of the measured ratio shows "
-            "the change. The intervals are widened (Bonferroni): with 95 % probability, all "
-            "intervals of a recommendation are correct at the same time.",
+            "One value of a knob is clearly better than another value if the whole interval of "
+            "the ratio of their objectives is on the better side of 1. A change of the "
+            f"objective is smaller or larger than {little} only if the whole interval shows this. "
+            "lsmtune widens the intervals with a Bonferroni correction. Then all intervals of "
+            "one recommendation are correct together with a probability of 95 %.",
         ]),
     )  # fmt: skip
 
@@ -173,20 +175,35 @@ def _search(part: Part) -> Html:
     config = listed([f"{knob.name} = {told(knob, part.recommended[knob.name])}"
                      for knob in part.knobs])  # fmt: skip
     axis = f"{label(part.metric)} per round"
+    aim = "maximizes" if METRICS[part.metric].better == "higher" else "minimizes"
     return section(
         f"{theirs['title']}: the search", f"lsmtune recommends {config}",
-        element("p", f"The workload of the AutoTiKV article: {theirs['load']}. The objective of "
-                     f"the search is {theirs['metric']}. The search by lsmtune has "
-                     f"{counted(len(part.rounds), 'round')}. The first {paper()['random_rounds']} "
-                     "configs of the search are random; the optimizer recommends all later "
-                     "configs."),
+        element("p", f"The workload of the AutoTiKV article consists of {theirs['load']}. The "
+                     f"search by lsmtune {aim} {theirs['metric']}. The search has "
+                     f"{counted(len(part.rounds), 'round')}. Each round is one run with another "
+                     f"config. {_sources(part)}"),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 
 
+def _only_random(part: Part) -> bool:
+    """Return whether the search ends before the optimizer recommends a config."""
+    return all(tried.number <= paper()["random_rounds"] for tried in part.rounds)
+
+
+def _sources(part: Part) -> str:
+    """Return where the configs of the search come from."""
+    if _only_random(part):
+        return "All configs of the search are random."
+    return (
+        f"The configs of the first {paper()['random_rounds']} rounds are random. The optimizer "
+        "recommends all later configs."
+    )
+
+
 def _search_keys(part: Part) -> list[Key]:
     keys = [Key(_RANDOM, "random config"), Key(_ADVISED, "recommended by the optimizer")]
-    if all(tried.number <= paper()["random_rounds"] for tried in part.rounds):
+    if _only_random(part):
         keys = keys[:1]
     return [*keys, Key(_BEST_SO_FAR, "best so far"), Key(_BASE, "baseline")]
 
@@ -242,9 +259,9 @@ def _around(part: Part, found: list[Claim]) -> Html:
         items(_reasons(found)),
         table("Other metrics that clearly change with the compared values",
               ("knob", "metric", "with", "value", "instead of", "value"), _changes(found)),
-        element("p", f"The table below contains the results of {counted(swept.runs, 'run')} in "
-                     f"{counted(swept.blocks, 'block')}; a block runs every config once. Each row "
-                     "of the table changes one knob of the recommended config."),
+        element("p", f"The table below contains the results of {counted(swept.runs, 'run')}. "
+                     f"lsmtune runs every config {counted(swept.blocks, 'time')}. Each row of the "
+                     "table changes one knob of the recommended config."),
         table(f"{title}: {label(first.metric)} of each config, mean", heads, _rows(part)),
         numbers_table(swept),
     )  # fmt: skip
@@ -324,8 +341,8 @@ def _compaction(results: Results) -> Html:
     return section(
         "write-heavy: cost of compaction", _without_compactions(results),
         element("p", "A write of a TiKV transaction first reads to find conflicts. A blind write "
-                     "does not read. Rows with “pending compactions included” also count the time "
-                     "until all compactions are done."),
+                     "does not read before it writes. Rows with “pending compactions included” "
+                     "also include the time until all compactions are done."),
         table("Compactions off / on (95 % interval)", ("writes", "off / on"), rows),
     )  # fmt: skip
 
@@ -345,29 +362,30 @@ def _method(results: Results) -> Html:
         part, title = results.parts[name], paper()[name]["title"]
         ran = part.experiment
         texts.append(
-            f"{title}: engine version {ran.version}, machine {ran.machine}; block cache "
+            f"Search “{title}”: engine version {ran.version}, machine {ran.machine}, block cache "
             f"{format_bytes(part.cache_bytes)}"
         )
-        texts += [f"{title}: {text}" for text in workload_text(ran.load)]
-        texts += [f"{title}: a run failed: {reason}" for _, reason in ran.outcome.failures]
+        texts += [f"Search “{title}”: {text}" for text in workload_lines(ran.load)]
+        texts += [f"Search “{title}”: a run failed: {reason}" for _, reason in ran.outcome.failures]
     texts += [
-        f"The optimizer is {OPTIMIZER}. Every round of a search builds a new store. Before "
-        "lsmtune recommends a config, lsmtune runs the configs of the best rounds again with "
-        "other keys.",
-        "The baseline has the engine's defaults and three settings of TiKV. The settings of TiKV "
-        "put indexes and filters into the block cache, pin the indexes and filters of level 0, "
-        "and give filters 10 bits per key. The sizes of the LSM tree, such as the memtable size, "
-        "are 1/64 of the full size.",
-        "The read workloads find the files of the store as the build left them. If a config "
-        "disables compactions, the reads find all files in level 0. After the load, lsmtune runs "
-        "all pending compactions. The write amplification includes the pending compactions; the "
-        "sustained write rate includes the time of the pending compactions.",
-        "db_bench uses only one column family. In the three searches with db_bench, the column "
-        "family represents defaultcf of TiKV. The keys of writes are uniformly distributed, "
-        "because db_bench cannot skew the keys of writes.",
-        "In MyRocks, two tables represent two column families of TiKV. The client first reads the "
-        "table of keys, which represents writecf. If the key has a value, the client then reads "
-        "the table of values, which represents defaultcf.",
+        f"The optimizer is {OPTIMIZER}. The config of a round also sets the options with which "
+        "the store is built. After the search, lsmtune runs the best configs again with another "
+        "workload seed, and then recommends the best config.",
+        "The baseline has the engine's defaults, except for three settings from TiKV. The block "
+        "cache contains indexes and filters, the indexes and filters of level 0 are pinned, and "
+        "filters have 10 bits per key. The sizes of the LSM tree, such as the memtable size, are "
+        "1/64 of the full size.",
+        "A workload that only reads uses the store as built with the options of the config. If "
+        "the config disables compactions, all files of the store are in level 0. After the "
+        "workload, lsmtune runs all pending compactions. The write amplification includes the "
+        "bytes of the pending compactions. The metric sustained_ops_s includes the time of the "
+        "pending compactions.",
+        "Three searches use db_bench. db_bench uses only one column family, which represents "
+        "defaultcf of TiKV. The keys of writes are uniformly distributed, because db_bench cannot "
+        "skew the keys of writes.",
+        "The search “point lookup B” uses MyRocks. Two tables represent two column families of "
+        "TiKV. The client first reads the table of keys, which represents writecf. If the key has "
+        "a value, the client then reads the table of values, which represents defaultcf.",
         "The reads do not use the page cache of the operating system.",
         "Debian 12 builds RocksDB with assertions, which make RocksDB slower. The RocksDB inside "
         "MariaDB (MyRocks) is built without assertions.",

@@ -34,33 +34,37 @@ def claims(results: Results) -> Iterator[Claim]:
 
 def _claims(part: Part) -> Iterator[Claim]:
     yield judged(
-        f"{part.title}: level compaction uses a little more space",
+        f"{part.title}: level compaction uses a little more space than universal compaction",
         universal_of_level(part, "live_sst_bytes"),
-        falls=True, of="live space, universal / level",
+        falls=True, of="size of the live files, universal / level",
     )  # fmt: skip
     yield _depth(part)
     yield judged(
-        f"{part.title}: universal compaction writes less",
+        f"{part.title}: universal compaction writes less data than level compaction",
         universal_of_level(part, "write_amp"), falls=True,
         of="write amplification, universal / level",
     )  # fmt: skip
     yield judged(
-        f"{part.title}: universal compaction spends less time in flushes and compactions",
+        f"{part.title}: universal compaction spends less time in flushes and compactions than "
+        "level compaction",
         universal_of_level(part, "background_s"),
         falls=True, of="time of flushes and compactions, universal / level",
     )  # fmt: skip
 
 
 def _depth(part: Part) -> Claim:
-    statement = f"{part.title}: under universal compaction, data is in much deeper levels"
+    statement = (
+        f"{part.title}: under universal compaction, data is in much deeper levels than under "
+        "level compaction"
+    )
     level, universal = (
         [d for t in part.experiment.trees.get((style,), ()) if (d := deepest(t)) is not None]
         for style in (LEVEL, UNIVERSAL)
     )
     if not level or not universal:
-        return Claim(statement, "not decided", "no run measured the levels of the tree")
+        return Claim(statement, "not decided", "no run recorded the levels of the LSM tree")
     depths = (
-        f"{style} L{min(found)}" + (f" to L{max(found)}" if len(set(found)) > 1 else "")
+        f"{style} compaction L{min(found)}" + (f" to L{max(found)}" if len(set(found)) > 1 else "")
         for found, style in zip((level, universal), STYLES, strict=True)
     )
     finding: Finding = "not decided"
@@ -68,4 +72,4 @@ def _depth(part: Part) -> Claim:
         finding = "confirmed"
     elif max(universal) <= min(level):
         finding = "contradicted"
-    return Claim(statement, finding, f"deepest level with data in all runs: {', '.join(depths)}")
+    return Claim(statement, finding, f"deepest level that contains data: {', '.join(depths)}")

@@ -83,8 +83,8 @@ def _opening(results: Results) -> Html:
         picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
                 "universal / level, with 95 % interval"),
         *(element("p", unbroken(_sentence(part))) for part in others),
-        element("p", "Each block runs both compaction styles with the same workload seed. Compare "
-                     "directions and ratios with the published report, not absolute times."),
+        element("p", "Both compaction styles run with the same workload seeds. Compare directions "
+                     "and ratios with the published report, not absolute times."),
     )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def _answers(part: Part, *, judged: bool) -> Html:
     took = "" if seconds is None else f", about {quantity(seconds, 's')} per run"
     return section(
         f"{part.title}: all metrics",
-        f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}{took}",
+        f"{counted(swept.runs, 'run')} with {counted(swept.blocks, 'repetition')}{took}",
         items(sentence_start(text) for text in sentences) if sentences else "",
         numbers_table(swept),
     )

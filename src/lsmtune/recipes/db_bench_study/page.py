@@ -95,8 +95,8 @@ def _opening(results: Results) -> Html:
         element("p", "The published slides show three db_bench commands on RocksDB and measure no "
                      "other store. The slides expect RocksDB to be better than various databases, "
                      "and name MyRocks, MongoDB and LedisDB for a comparison. lsmtune compares "
-                     "RocksDB with MyRocks, LevelDB and LMDB; the metrics of this comparison are "
-                     "not from the slides."),
+                     "RocksDB with MyRocks, LevelDB and LMDB. The slides do not contain the "
+                     "metrics of the comparison of the stores."),
         element("p", "lsmtune runs the three published commands with less data. lsmtune also "
                      "reduces the sizes of the LSM tree and of the range tombstones. Compare "
                      "directions and ratios with the published slides, not absolute times. The "
@@ -116,9 +116,10 @@ def _commands(results: Results) -> Html:
         ),
         element("p", "The time per operation is the time that one thread needs for one operation. "
                      "The command fillseq ran with the defaults, the other commands with the "
-                     "published options. The reads of lsmtune bypass the page cache and use the "
-                     "options with which the database was built. The published reads use the page "
-                     "cache, and other options than the build of the database."),
+                     "published options. In the published run, readrandom uses the page cache, and "
+                     "other options than the command that wrote the database. In the runs of "
+                     "lsmtune, readrandom bypasses the page cache, and uses the options with which "
+                     "the database was built."),
         items(_flags()),
     )  # fmt: skip
 
@@ -233,13 +234,13 @@ def _store_section(results: Results, name: str) -> Html:
     last = (
         ""
         if mysql is None
-        else " The chart leaves out MyRocks, because MyRocks ran in a separate experiment. For "
-        f"MyRocks, the {label(name)} is {metric_value(name, mysql)}."
+        else " The chart leaves out MyRocks, because MyRocks ran in a separate experiment. In the "
+        f"experiment with MyRocks, the {label(name)} is {metric_value(name, mysql)}."
     )
     return section(
         label(name), title,
-        element("p", "Each block runs RocksDB two times: as a store in the chart, and as the "
-                     f"baseline (dashed line).{last}"),
+        element("p", "The chart shows RocksDB two times: as one of the stores, and as the baseline "
+                     f"with the dashed line.{last}"),
         picture(f"stores-{name}", plot, cell_keys(swept, drawn), title,
                 f"{label(name)}, mean and 95 % interval"),
     )  # fmt: skip
@@ -260,7 +261,7 @@ def _method(results: Results) -> Html:
     for name, part in results.parts.items():
         texts += method_lines(name, part)
     texts += [
-        "In the published run of readrandom, only 43 % of the gets find a record; the reason is "
+        "In the published run of readrandom, only 43 % of the gets find a record. The reason is "
         "unknown. After as many random writes as there are keys, 63 % of the keys have a record. "
         "The range tombstones of the published options delete only few records.",
         "In the published slides, readrandom reads the database that the previous command wrote. "

@@ -79,16 +79,17 @@ def _opening(results: Results) -> Html:
     fitness = honest_fitness(results)
     shares = [s for search in results.searches if (s := data_share(search)) is not None]
     sentence = (
-        "Fitness is the sum of the improvements of four metrics; a fitness of 1000 means a sum of "
-        "100 %. For each search, the chart shows the best fitness so far after each evaluation."
+        "Fitness is the sum of the improvements of four metrics. A fitness of 1000 means that the "
+        "improvements add up to 100 %. For each search, the chart shows the best fitness so far "
+        "after each evaluation."
     )
     seeds = "" if fitness is None else (
-        f" With a fixed workload, the median of the verified fitness is {fitness.median:.0f}; the "
+        f" With a fixed workload, the median of the verified fitness is {fitness.median:.0f}. The "
         f"searches with different seeds reach {fitness.low:.0f} to {fitness.high:.0f}."
     )  # fmt: skip
     data = "" if not shares else (
-        f" With a varied workload, {_percent(shares[0])} of the verified fitness comes from "
-        "changing the data instead of tuning the store."
+        f" In the search with a varied workload, {_percent(shares[0])} of the verified fitness "
+        "comes from the changed data, not from the options of the store."
     )  # fmt: skip
     heads = ("search", "after 8", "after 20", "after 36", "verified (95 %)",
              "verified, paper's formula", "pairs")  # fmt: skip
@@ -100,9 +101,10 @@ def _opening(results: Results) -> Html:
                      "search with a varied workload, the parameters threads and compression_ratio "
                      "vary too, as in the paper. The parameters threads and compression_ratio "
                      "change the workload and the data." + data),
-        element("p", "The chart shows the fitness of single runs. The best of many single runs is "
-                     "partly luck. Verification measures each winner again in pairs of runs: one "
-                     "run of the winner and one of the baseline with the same seed." + seeds),
+        element("p", "The chart shows the fitness of single runs. The highest fitness of many "
+                     "single runs is partly luck. Therefore, verification measures the winner of "
+                     "each search again in pairs of runs. A pair is one run of the winner and one "
+                     "run of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
         element("p", f"The runs of lsmtune used RocksDB {results.engine} on {results.host}. The "
                      "paper used RocksDB 6.13 on another machine. Compare directions and ratios "
@@ -128,9 +130,10 @@ def _figure_5(results: Results) -> Html:
         "Figure 5: prediction accuracy",
         "How well a model predicts the metrics of new configs",
         element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a "
-                     "model on configs that were not used to fit the model. Compare the paper's "
-                     "values with lsmtune's values for the varied workload. With a fixed "
-                     "workload, the data does not change, so the metrics vary less."),
+                     "model on configs that were not used to fit the model. Compare the paper "
+                     "with lsmtune's varied workload, because the paper also varies the workload. "
+                     "With a fixed workload, the data does not change, so the metrics vary less. "
+                     "Do not compare R² with a fixed workload with R² in the paper."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -175,13 +178,16 @@ def _figure_6(results: Results) -> Html:
         "Figure 6: importance of the parameters",
         f"{agreeing} of the paper's {len(named)} most important parameters are among lsmtune's "
         f"{len(named)} most important",
-        element("p", "The chart shows MDI (mean decrease in impurity), averaged over the paper's "
-                     "metrics WAF, SA, RATE and TIME. MDI overrates parameters with many values; "
-                     "lost R² does not. Lost R² is the accuracy that the selected model loses if "
-                     "the values of a parameter are shuffled."),
+        element("p", "As in the paper, the chart shows the importance of each parameter in a "
+                     "random forest. This importance is called MDI (mean decrease in impurity). "
+                     "MDI overrates parameters with many values. The column “lost R²” does not "
+                     "have this bias. Lost R² is the accuracy that the best model loses if the "
+                     "values of a parameter are shuffled. MDI and lost R² are means over the "
+                     "metrics WAF, SA, RATE and TIME of the paper."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
         element("p", "In the paper, each thread writes all records, so more threads write more "
-                     "data. In the runs of lsmtune, all threads together write each record once."),
+                     "data. In the runs of lsmtune, all threads together write as many "
+                     "records as one thread."),
         table("All parameters, in the order of the varied workload", heads, rows),
     )  # fmt: skip
 
@@ -201,8 +207,11 @@ def _figure_7(results: Results) -> Html:
     return section(
         "Figure 7: one-way analysis of variance",
         "Effect of the parameters that the paper selects",
-        element("p", "As in the paper, the analysis tests each parameter alone. Each mean in the "
-                     "table is the mean over all configs with one value of the parameter."),
+        element("p", "As in the paper, the analysis of variance tests whether a metric differs "
+                     "between the values of one parameter. The other parameters are ignored. A "
+                     "small p means that chance rarely causes such differences. Each mean in the "
+                     "table is the mean of the metric over all configs with one value of the "
+                     "parameter."),
         table("Group means of the paper and of both modes", heads, rows),
     )  # fmt: skip
 
@@ -284,7 +293,7 @@ def _changes(results: Results) -> Iterator[Html]:
             values = sorted(search.changed.items())
             yield table(
                 f"Changes of the winner: {MODE_NAMES[search.mode]}, seed {search.seed} (sizes of "
-                "the tree at 1/64)",
+                "the LSM tree at 1/64 of the full size)",
                 ("parameter", "value"),
                 [[code(name), str(value)] for name, value in values],
             )
@@ -300,8 +309,8 @@ def _data_section(results: Results) -> Html:
             continue
         title = f"{_percent(share)} of the gain with a varied workload comes from changing the data"
         rows += [
-            _data_row("winner, its own data", whole),
-            _data_row("winner, the baseline's data", kept),
+            _data_row("winner's options, winner's data", whole),
+            _data_row("winner's options, baseline's data", kept),
         ]
     heads = ("config", "fitness (95 %)", "WAF (table)", "exact write amplification", "SA, MB",
              "RATE, MB/s", "TIME, s")  # fmt: skip
@@ -309,11 +318,11 @@ def _data_section(results: Results) -> Html:
         "Varied workload: the data",
         title,
         element("p", "The parameter compression_ratio of db_bench sets how well the values "
-                     "compress. "
-                     "The paper's algorithm tunes compression_ratio like an option of the store."),
+                     "compress. The paper's algorithm tunes compression_ratio like an option of "
+                     "the store."),
         element("p", "lsmtune verifies the winner's options twice: with the winner's data and "
-                     "with the baseline's data. The difference between the two verified results "
-                     "comes from the data, not from the store."),
+                     "with the baseline's data. The options are the same in both verifications, "
+                     "so the difference between the two fitness values comes from the data."),
         table("Winner of the search with a varied workload, with both kinds of data", heads, rows),
     )  # fmt: skip
 
@@ -328,25 +337,30 @@ def _method(results: Results) -> Html:
         importance = results.screenings[mode].importance
         load = results.screenings[mode].runs.first[0].workload
         texts.append(
-            f"The screening with a {MODE_NAMES[mode]} measured {importance.configs} configs in "
-            f"{importance.runs} runs with {load.num:,} records; {importance.failed} runs failed."
+            f"For figures 5 to 7 with a {MODE_NAMES[mode]}, lsmtune measured {importance.configs} "
+            f"random configs in {importance.runs} runs with {load.num:,} records. Of these runs, "
+            f"{importance.failed} failed."
         )
     texts.append(f"The paper measured {paper()['configs']:,} configs with 1,000,000 records.")
     plan = results.plan
     if not plan.configs:
-        texts.append("The screenings are recorded data that ships with lsmtune, not new runs.")
+        texts.append(
+            "The runs for figures 5 to 7 are recorded data that ships with lsmtune, not new runs."
+        )
     texts += [
-        f"The genetic searches use {plan.num:,} records and one run per config; verification "
-        "measures the winners again.",
-        "The paper ends each run with a forced compaction. In the runs of lsmtune, TIME ends when "
-        "all compactions are done, and RATE is the data rate of the load.",
+        f"The searches use a genetic algorithm, {plan.num:,} records, and one run per config. "
+        "Verification measures the winner of each search again.",
+        "The paper ends each run with a forced compaction. In the runs of lsmtune, the paper's "
+        "metric TIME ends when all compactions are done. The paper's metric RATE is the user data "
+        "that the clients write per second, without the time of the pending compactions.",
         "WAF in the paper is the value W-Amp of RocksDB's compaction table. W-Amp divides the "
-        "written bytes by compressed bytes, therefore W-Amp changes with the compression. Exact "
-        "write amplification divides the written bytes by the bytes that the clients write.",
+        "bytes that flushes and compactions write by the compressed bytes that flushes write. "
+        "Therefore, W-Amp changes with the compression. Exact write amplification divides the "
+        "bytes that flushes and compactions write by the bytes that the clients write.",
         "As in the paper, memory is not limited, so a winner may use more memory for "
         "memtables than the baseline.",
-        "The ranges of the parameters are from a later data set of the paper's authors. For a "
-        "parameter that is not in the data set, `lsmtune knobs` shows the range that lsmtune "
-        "uses.",
+        "The ranges of the parameters are from a later data set of the paper's authors. If this "
+        "data set does not contain a parameter, lsmtune uses the parameter's range in the output "
+        "of the command lsmtune knobs.",
     ]
     return section("Method", "How lsmtune ran the paper's searches again", items(texts))

@@ -84,7 +84,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         for name, metric in screening["metrics"].items():
             r2 = metric["r2_holdout"]
             accuracy = f"held-out R² {r2['median']:.3f} ({metric['model']})"
-            yield f"screening, {MODE_NAMES[mode]}, {name}: {accuracy}"
+            yield f"prediction of {name}, {MODE_NAMES[mode]}: {accuracy}"
     if document["too_small"] is not None:
         yield too_small_line(document["too_small"])
         return
@@ -97,4 +97,4 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
             fitness = f"fitness {exact['median']:.0f} ({low:.0f}\N{EN DASH}{high:.0f})"
         yield f"search, {MODE_NAMES[search['mode']]}, seed {search['seed']}: {fitness}"
         if search["data_share"] is not None:
-            yield f"  {search['data_share']:.0%} of this fitness comes from changing the data"
+            yield f"  {search['data_share']:.0%} of this fitness comes from the changed data"

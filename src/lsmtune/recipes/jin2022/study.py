@@ -223,7 +223,12 @@ def _without_data(study: Study, winner: StoredTrial) -> tuple[Pair, ...]:
     found = [t for t in complete_trials(study.trials(), Role.TRIAL) if t.config == config]
     if not found:
         study.run(
-            Task("winner with the baseline's data", Role.TRIAL, config, study.trial_spec(config))
+            Task(
+                "trial of the winner's options with the baseline's data",
+                Role.TRIAL,
+                config,
+                study.trial_spec(config),
+            )
         )
         found = [t for t in complete_trials(study.trials(), Role.TRIAL) if t.config == config]
     if not found:

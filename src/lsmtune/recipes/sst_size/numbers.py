@@ -70,33 +70,35 @@ def _claims(results: Results) -> Iterator[Claim]:
     sizes = f"{paper()['sizes'][_LAST]} / {paper()['sizes'][0]}"
     yield judged(
         "Larger files and memtables together reduce write amplification",
-        against_least(results, "w_amp_table", _LAST), falls=True, of=f"W-Amp, both at {sizes}",
+        against_least(results, "w_amp_table", _LAST),
+        falls=True, of=f"W-Amp, files and memtables of {sizes}",
     )  # fmt: skip
     for name, what in ((WRITTEN, "written"), ("compact_read_bytes", "read")):
         yield judged(
             f"Larger files and memtables together reduce the bytes {what}",
-            against_least(results, name, _LAST), falls=True, of=f"bytes {what}, both at {sizes}",
+            against_least(results, name, _LAST),
+            falls=True, of=f"bytes {what}, files and memtables of {sizes}",
         )  # fmt: skip
     for name, what in (("background_s", "time"), ("background_jobs", "number")):
         yield judged(
             f"Larger files and memtables together reduce the {what} of compactions",
             against_least(results, name, _LAST),
-            falls=True, of=f"{what} of flushes and compactions, both at {sizes}",
+            falls=True, of=f"{what} of flushes and compactions, files and memtables of {sizes}",
         )  # fmt: skip
     yield judged(
         "A larger memtable answers more gets",
         largest(results, "memtable_hit", MEMTABLES),
-        falls=False, of=f"gets answered by a memtable, memtables {sizes}",
+        falls=False, of=f"gets answered by a memtable, memtables of {sizes}",
     )  # fmt: skip
     yield judged(
-        "Larger files alone increase write amplification",
+        "Larger files alone increase write amplification, with memtables of the same size",
         largest(results, "write_amp", FILES),
-        falls=False, of=f"write amplification, files {sizes}",
+        falls=False, of=f"write amplification, files of {sizes}",
     )  # fmt: skip
     yield judged(
-        "Larger memtables alone reduce write amplification",
+        "Larger memtables alone reduce write amplification, with files of the same size",
         largest(results, "write_amp", MEMTABLES),
-        falls=True, of=f"write amplification, memtables {sizes}",
+        falls=True, of=f"write amplification, memtables of {sizes}",
     )  # fmt: skip
     yield _outweighs(results, sizes)
 

@@ -22,7 +22,14 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
 from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
-from lsmtune.report.words import TIMES, metric_value, number, quantity, sentence_start
+from lsmtune.report.words import (
+    TIMES,
+    counted,
+    metric_value,
+    number,
+    quantity,
+    sentence_start,
+)
 
 _TOPIC = "SST file size of RocksDB (2021), run again"
 _HEIGHT_PX = 240
@@ -74,8 +81,8 @@ def _opening(results: Results) -> Html:
     sentence = (
         f"The headline compares memtables or files of {_sizes()[-1]} with memtables or files of "
         f"{_sizes()[0]}. Each line in the chart is a memtable size; file sizes grow from left to "
-        "right. The published report changed memtable size and file size together; lsmtune also "
-        "changes each size alone."
+        "right. The published report changed memtable size and file size together. lsmtune also "
+        "changes one size while the other size stays the same."
     )
     return opening(
         _TOPIC, answer(results), sentence,
@@ -171,24 +178,25 @@ def _method(results: Results) -> Html:
     swept = results.experiment.swept
     texts = [
         *workload_text(results.experiment.load),
-        *(f"In all cells: {name} = {value}" for name, value in FIXED.items()),
-        f"The experiment has {number(swept.runs)} runs in {swept.blocks} blocks; {swept.failed} "
-        "runs failed.",
-        "A cell is one combination of memtable size and file size. Each block runs all cells and "
-        "the baseline in random order with the same workload seed. The baseline has RocksDB's "
-        "defaults and the settings that are the same in all cells.",
+        *(f"In all runs: {name} = {value}" for name, value in FIXED.items()),
+        f"The experiment has {number(swept.runs)} runs; {swept.failed} runs failed.",
+        "lsmtune combines each memtable size with each file size, and runs each combination "
+        f"{counted(swept.blocks, 'time')}. Each time, all combinations and the baseline run in "
+        "random order with the same workload seed. The baseline has RocksDB's default sizes of "
+        "memtables and files.",
         "Before each run, lsmtune builds the store and waits for all compactions. The published "
         "run began with an empty store.",
-        "The metric w_amp_table is RocksDB's own W-Amp, which divides written bytes by compressed "
-        "bytes. Exact write amplification divides the written bytes by the bytes that the clients "
-        "write.",
+        "The metric w_amp_table is W-Amp of RocksDB's compaction table. W-Amp divides the bytes "
+        "that flushes and compactions write by the compressed bytes that flushes write. Exact "
+        "write amplification divides the bytes that flushes and compactions write by the bytes "
+        "that the clients write.",
         *swept.warnings,
     ]
     if not results.full:
         texts.append(
-            "The workload of lsmtune is a fixed number of gets and overwrites in turn, with "
+            "lsmtune runs a fixed number of operations, half gets and half overwrites, with "
             "records of 1 kB. The published workload has 10 % writes, with records of 100 bytes. "
             "In one minute, the published workload cannot fill a memtable of 16 MiB twice. With "
-            "the flag `--full`, lsmtune runs the published workload for one hour per run."
+            "the flag --full, lsmtune runs the published workload for one hour per run."
         )
     return section("Method", "How lsmtune compared memtable and file sizes", items(texts))
