@@ -207,9 +207,9 @@ def _method(importance: Importance) -> Html:
         "the best runs prefer some of its values.",
         "eta² is the share of the variance of the metric that one knob explains if all other "
         "knobs keep their values (analysis of variance).",
-        "A p-value below 0.05 means that a knob very probably changes the metric. “p among all” "
-        "tests the knob in a model of all knobs, and is corrected for the number of tested knobs "
-        "(Holm). “p alone” tests the knob in a model that ignores all other knobs.",
+        "If a p-value is below 0.05, chance alone rarely causes such an effect of the knob. “p "
+        "among all” tests the knob in a model of all knobs, and is corrected for the number of "
+        "tested knobs (Holm). “p alone” tests the knob in a model that ignores all other knobs.",
         "Lasso rank is the order in which a linear model (Lasso) selects the knobs. Rank 1 is the "
         "most important knob.",
     ]))  # fmt: skip

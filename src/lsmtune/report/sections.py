@@ -319,7 +319,7 @@ _DIRECT = (
 _WRITE_AMP = (
     "The metric write_amp is exact: the bytes that flushes and compactions write, divided by the "
     "bytes of user writes. The metric w_amp_table is the column W-Amp of RocksDB's statistics. "
-    "RocksDB divides the same written bytes by the size of the flushed files, which are "
+    "RocksDB divides these written bytes by the size of the flushed files, which are "
     "compressed."
 )
 _MEMORY = (
