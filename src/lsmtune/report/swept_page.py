@@ -91,10 +91,9 @@ def _design(swept: Swept) -> Html:
     failed = f", {counted(swept.failed, 'run')} failed" if swept.failed else ""
     return section(
         "Design", f"{sentence_start(runs)}{failed}",
-        element("p", "A factor is a knob, or several knobs that change together. A cell is one "
-                     "combination of values, with one value per factor. Each repeat runs all cells "
-                     "once and the baseline at least once, in random order. All runs of a repeat "
-                     "use the same workload seed."),
+        element("p", "A factor is a knob, or several knobs that change together. Each repeat runs "
+                     "every combination of values once and the baseline at least once, in random "
+                     "order. All runs of a repeat use the same workload seed."),
         items(_factors(swept)),
     )  # fmt: skip
 
