@@ -130,7 +130,7 @@ def _order(metric: MetricImportance, title: str) -> Iterator[Html]:
 def _details(metric: MetricImportance) -> Iterator[Html]:
     effects = [*_effects(metric), *(_interaction(metric, pair) for pair in metric.interactions[:1])]
     if effects and metric.is_predictable:
-        yield folded(f"What the first knobs do to {label(metric.metric)}: charts", *effects)
+        yield folded(f"Charts: how the first knobs change {label(metric.metric)}", *effects)
     if found := disagreements(metric):
         yield folded(f"{counted(len(found), 'knob')} that methods rank differently", items(found))
     yield _methods_table(metric)
@@ -198,9 +198,9 @@ def _method(importance: Importance) -> Html:
         f"variation that the model predicts in {source} runs that were not used to fit the model. "
         "With an R² of 1, all predictions are exact. With an R² of 0, the model is as inaccurate "
         "as a model that always predicts the mean.",
-        "R² lost: lsmtune shuffles the values of one knob between the runs, so that the model "
-        "cannot use the knob. The lost R² is the decrease of held-out R² after the shuffling. A "
-        "knob with a large lost R² is important.",
+        "R² lost (permutation): lsmtune shuffles the values of one knob between the runs, so that "
+        "the model cannot use the knob. The lost R² is the decrease of held-out R² after the "
+        "shuffling. A knob with a large lost R² is important.",
         "MDI (mean decrease in impurity) is the share of a knob in the decisions of a random "
         "forest. For knobs with many values, MDI is too high.",
         "PED-ANOVA compares the best tenth of the runs with all runs. A knob has a high share if "
