@@ -22,15 +22,16 @@ _SIMULATED = "UNVERIFIED on RocksDB: the numbers are simulated, not measured."
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify trial {trial} in pairs of runs with the baseline:",
-    "verify_full_size": "Verify the gain with a full-size tree:",
+    "verify_full_size": "Verify the gain at scale 1, with the full amount of data:",
     "verify_other": "Verify the best trial that keeps all constraints:",
     "deploy": "Write the file to deploy:",
     "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
-    "search_more": "Or run the same `lsmtune tune` command with a larger --trials.",
-    "relax_constraint": "Or start a new study with a constraint that trial {trial} keeps. Use "
-    "this part of a `lsmtune tune` command:",
+    "search_more": "To test more configs, run the same `lsmtune tune` command with a larger value "
+    "of --trials.",
+    "relax_constraint": "To accept trial {trial}, start a new study with a constraint that "
+    "trial {trial} keeps. Add this part to the `lsmtune tune` command:",
     "keep_baseline": "Keep the baseline.",
-    "pick": "Or pick another trial N on the front of the objectives:",
+    "pick": "To use another trial of the Pareto front, replace N with the number of the trial:",
     "start": "The search has not ended. Run this command to continue the search:",
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
@@ -121,8 +122,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
         yield _SIMULATED
     if claim.unverified_at_full_scale:
         yield (
-            "UNVERIFIED at scale 1, the full size of the tree. The search ran at scale "
-            f"{claim.search_scale}."
+            "UNVERIFIED at scale 1: no pairs of runs were measured with the full amount of data. "
+            f"The search ran at scale {claim.search_scale}, with less data."
         )
     if fitted := fitted_text(claim):
         yield fitted
@@ -136,17 +137,17 @@ def _warnings(claim: Claim) -> Iterator[str]:
         )
     if claim.assertions_enabled:
         yield (
-            "This build of the engine has assertions, which make it slow. Compare ratios, not "
-            "absolute times."
+            "This build of the engine has assertions, which make the engine slow. Use the ratios "
+            "to the baseline. Absolute times of a build without assertions are shorter."
         )
     yield from (
-        f"The objective is computed without incomplete pairs of runs: {note}."
+        f"The metric {note}. lsmtune computes the objective without these pairs of runs."
         for note in claim.notes
     )
     if claim.wide is not None:
         yield (
-            f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. More "
-            "pairs of runs make the interval of the objective narrower."
+            f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. To "
+            "make the interval narrower, run lsmtune tune again with a larger value of --pairs."
         )
 
 
@@ -156,14 +157,15 @@ def fitted_text(claim: Claim) -> str:
     if not fitted:
         return ""
     return (
-        f"The file does not have the scaled values of trial {claim.trial} for {listed(fitted)}: a "
-        "full-size tree must keep the memory limit and the rules between options."
+        f"lsmtune adjusted the values of {listed(fitted)} in the exported file. The values of "
+        f"trial {claim.trial}, enlarged to scale 1, break the memory limit or a rule between "
+        "options."
     )
 
 
 def _ratio_text(interval: Interval | None) -> str:
     if interval is None:
-        return "the objective was not measured"
+        return "fewer than 2 pairs of runs have a value of the objective"
     return f"the objective is {Ratio.of(interval).sentence()}"
 
 
@@ -181,13 +183,21 @@ def _details(claim: Claim) -> Iterator[str]:
     if objective := objective_sentence(claim):
         yield objective
     if claim.front:
-        yield (
-            f"The front has {counted(claim.front, 'trial')}. From one trial on the front to "
-            "another, an objective improves only if another objective gets worse."
-        )
+        yield front_text(claim.front)
     for other in claim.others:
         if other.status == "gain":
             yield f"A gain is also verified at scale {other.scale}: {_ratio_text(other.objective)}."
+
+
+def front_text(trials: int) -> str:
+    """Return how many trials are on the Pareto front, and how these trials differ."""
+    text = f"The Pareto front has {counted(trials, 'trial')}."
+    if trials > 1:
+        text += (
+            " Compared with any other trial of the front, a trial is better in one objective and "
+            "worse in another objective."
+        )
+    return text
 
 
 def objective_sentence(claim: Claim) -> str:
@@ -207,10 +217,11 @@ def objective_sentence(claim: Claim) -> str:
         for row in claim.rows
         if row.role == "objective" and row.metric.better == "higher"
     ]
-    note = "A ratio of the objective below 1 is a gain."
+    trial = f"trial {claim.trial}"
+    note = f"A ratio below 1 means that {trial} is better than the baseline."
     if inverted:
-        note = f"The ratio inverts {listed(inverted)}, so a ratio below 1 is a gain."
-    return f"The {name} is {ratio.sentence()}. {note}{fitness}"
+        note += f" For {listed(inverted)}, the ratio is baseline / {trial}."
+    return f"The {name} of {trial} is {ratio.sentence()}. {note}{fitness}"
 
 
 def failure_text(claim: Claim, check: Constraint) -> str:
@@ -232,16 +243,18 @@ def alternative_text(claim: Claim) -> str:
         return f"Trial {found.trial} keeps all constraints, but its gain is not proven."
     if found.ratio >= 1:
         return (
-            "The baseline is the best config that keeps all constraints. Trial "
-            f"{found.trial} is second, {percent(found.ratio)} worse than the baseline."
+            "The baseline is the best config that keeps all constraints. The next best config is "
+            f"trial {found.trial}: its objective is {percent(found.ratio)} worse than that of the "
+            "baseline."
         )
     changed = counted(len(found.changes), "changed option")
     proof = (
         f" The pairs of runs of trial {found.trial} did not prove a gain." if found.verified else ""
     )
     return (
-        f"Trial {found.trial} is the best config that keeps all constraints. In the search, trial "
-        f"{found.trial} was {percent(found.ratio)} better than the baseline with {changed}.{proof}"
+        f"Trial {found.trial} is the best config that keeps all constraints. In the search, the "
+        f"objective of trial {found.trial} was {percent(found.ratio)} better than that of the "
+        f"baseline. Trial {found.trial} has {changed}.{proof}"
     )
 
 
@@ -323,7 +336,7 @@ def _result_notes(claim: Claim) -> list[str]:
     rows = [ratio_words(row) for row in claim.rows if row.role == "objective"]
     return [
         f"{result}: {counted(claim.pairs, 'pair')} of runs at scale {claim.scale}.",
-        f"Ratio of this config to the baseline: {', '.join(rows)}.",
+        f"Metrics of the objective, this config / baseline (95 % interval): {', '.join(rows)}.",
         *(failure_text(claim, check) for check in claim.failed),
     ]
 
@@ -331,7 +344,6 @@ def _result_notes(claim: Claim) -> list[str]:
 def _scale_note(claim: Claim) -> str:
     proof = "UNVERIFIED" if claim.unverified_at_full_scale else "Verified"
     return (
-        f"{proof} at scale 1: the search ran at scale {claim.search_scale}. The sizes in this "
-        "file are for "
-        "a full-size tree."
+        f"{proof} at scale 1, the full amount of data. The search ran at scale "
+        f"{claim.search_scale}, with less data. The sizes in this file are for scale 1."
     )

@@ -184,10 +184,12 @@ def _verified_title(rows: Sequence[MetricRow]) -> str:
     others = [row.side for row in rows if row.group != "objective"]
     if len(asked) == 1:
         proven = {"better": "is proven better", "worse": "is proven worse"}
-        first = f"The objective {proven.get(asked[0] or '', 'is not proven better')}"
+        state = proven.get(asked[0] or "", "is not proven better")
+        first = f"The objective {state} than the baseline"
     else:
         first = (
-            f"{asked.count('better')} of {len(asked)} metrics of the objective are proven better"
+            f"{asked.count('better')} of {len(asked)} metrics of the objective are proven better "
+            "than the baseline"
         )
     return f"{first}. Other metrics: {others.count('better')} better, {others.count('worse')} worse"
 
@@ -202,28 +204,29 @@ def _unverified_title(rows: Sequence[MetricRow]) -> str:
 
 def _see(verified: bool) -> str:
     whiskers = (
-        "Lines through the marks are 95 % intervals."
+        "The line through a mark is the 95 % interval of the ratio."
         if verified
         else "The chart has no intervals, because the winner is not verified."
     )
     return (
-        "A mark left of 1 means that the winner is better than the baseline; a mark right of 1 "
-        f"means that the winner is worse. {whiskers} If more of a metric is better, as with "
-        "throughput, the chart shows 1 / metric."
+        "A mark left of 1 means that the winner is better than the baseline. A mark right of 1 "
+        f"means that the winner is worse. {whiskers} If a higher value is better, as with "
+        "throughput, the chart shows the ratio of 1 / metric."
     )
 
 
 def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
     if not verified:
         return (
-            "The changes of the metrics are not verified. The best result of many trials is "
-            "partly luck. Expect smaller changes in a verification."
+            "The ratios of the metrics are not verified. The best result of many trials is "
+            "partly luck. In a verification, expect smaller differences between winner and "
+            "baseline."
         )
     count = sum(row.ratio is not None for row in rows)
     return (
         "Only the objective and the constraints decide whether lsmtune claims a gain. All other "
-        "metrics are for information. Even without any real change, about "
-        f"{max(round(count * 0.05), 1)} of {count} intervals would exclude 1 by chance."
+        "metrics are for information. By chance alone, about "
+        f"{max(round(count * 0.05), 1)} of {count} metrics would look proven better or worse."
     )
 
 

@@ -39,7 +39,7 @@ _PARAMETERS = {
     "num": "records",
     "operations": "operations per thread",
     "duration_s": "duration",
-    "compression_ratio": "compressed size of values, as a share",
+    "compression_ratio": "compressed size / uncompressed size of values",
     "present": "share of keys that exist",
     "direct_reads": "direct reads, without the page cache",
     "get_percent": "share of gets (%)",
@@ -62,7 +62,7 @@ def _parameter_text(name: str, value: Any) -> str:
 def objective_text(objective: Objective) -> Iterator[str]:
     """Return the objectives, one per line."""
     if objective.pareto:
-        yield "several objectives: the result is a front of trials"
+        yield "several objectives: the result is a Pareto front, from which you choose a trial"
     yield from map(_goal_text, objective.goals)
 
 

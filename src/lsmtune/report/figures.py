@@ -143,8 +143,9 @@ def options(view: StudyView) -> Options:
 
 def _scale_note(view: StudyView) -> str:
     return (
-        f"The options of baseline and winner have the values of a smaller tree, at scale "
-        f"{view.scale}. The file that lsmtune exports has the values for a full-size tree."
+        f"The trials ran at scale {view.scale}, with less data and smaller memtables, files and "
+        "caches. The columns of baseline and winner show the options at this scale. The exported "
+        "file has the options for scale 1, the full amount of data."
     )
 
 
@@ -228,23 +229,25 @@ def _convergence_title(view: StudyView) -> str:
 
 def _convergence_see(view: StudyView) -> str:
     sentences = [
-        "Each mark is one trial. A lower value is better, and the value of the baseline is 1."
+        "Each mark shows the objective of one trial, relative to the baseline. A lower objective "
+        "is better, and the baseline is at 1."
     ]
-    sentences.append("Trial numbers count all runs, including runs of the baseline and repeats.")
+    sentences.append("Runs of the baseline and repeats have trial numbers too.")
     sentences.append(
-        "The line shows the best result so far among trials that keep all constraints."
+        "The line shows the best objective so far among the trials that keep all constraints."
     )
     if any(_unmeasured(view.searched)):
         sentences.append("The rows at the top of the chart contain the trials without a result.")
     if repeats := sum(trial.role is Role.REPEAT for trial in view.measured):
         runs = counted(repeats, "repeat")
         sentences.append(
-            f"After {runs} of the best trials, the trial with the best median is the winner."
+            f"After {runs} of the best trials, the trial with the best median of the objective is "
+            "the winner."
         )
     if view.verification:
         sentences.append(
-            "The diamond at the right is the verified result: the winner, compared with the "
-            "baseline in pairs of runs with the same seed."
+            "The diamond at the right is the verified objective of the winner, measured in pairs "
+            "of runs with the baseline."
         )
     return " ".join(sentences)
 

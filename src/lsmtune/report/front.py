@@ -120,11 +120,12 @@ def _see(view: StudyView, left_out: int) -> str:
         else "Each mark is a trial. Trials further left and further down are better. The baseline "
         "is at 1 on both axes."
     ]
-    if view.front:
+    if len(view.front) > 1:
         sentences.append(
-            "From one trial on the front to another, an objective improves only if another "
-            "objective gets worse."
+            "Compared with any other trial of the front, a trial is better in one objective and "
+            "worse in another objective."
         )
+    if view.front:
         sentences.append("Click a mark or use the list to see a trial's options.")
     if left_out:
         sentences.append(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lsmtune.analysis.importance import Importance, KnobImportance, MetricImportance
+from lsmtune.analysis.importance import MIN_R2, Importance, KnobImportance, MetricImportance
 from lsmtune.analysis.importance_words import (
     accuracy_text,
     disagreements,
@@ -64,9 +64,10 @@ def _overview(importance: Importance) -> Iterator[Html]:
     drawn = [metric for metric in importance.metrics if metric.is_predictable]
     if not drawn:
         see = (
-            "lsmtune names important knobs only for metrics right of the dashed line. The models "
-            "do not predict the metrics left of the dashed line accurately enough. Lines through "
-            "the marks cover 90 % of the results of cross-validation."
+            "The chart shows how accurately a model predicts each metric from the knobs (held-out "
+            f"R²). The dashed line is at {MIN_R2}. For a metric left of the dashed line, the "
+            "predictions are too inaccurate to name important knobs. The line through a mark "
+            "covers 90 % of the R² values of cross-validation."
         )
         yield picture("accuracy", accuracy_plot(importance.metrics), (), see, "held-out R²")
         yield element("p", see, class_="note")
@@ -121,7 +122,7 @@ def _order(metric: MetricImportance, title: str) -> Iterator[Html]:
     )  # fmt: skip
     see = (
         "Knobs left of the dashed line have too little effect on this metric to be useful for "
-        "tuning. Lines through the marks are 95 % intervals."
+        "tuning. The line through a mark is the 95 % interval of the lost R²."
     )
     yield element("p", see, class_="note")
 
@@ -129,7 +130,7 @@ def _order(metric: MetricImportance, title: str) -> Iterator[Html]:
 def _details(metric: MetricImportance) -> Iterator[Html]:
     effects = [*_effects(metric), *(_interaction(metric, pair) for pair in metric.interactions[:1])]
     if effects and metric.is_predictable:
-        yield folded(f"What the first knobs do to {label(metric.metric)}: charts", *effects)
+        yield folded(f"Charts: how the first knobs change {label(metric.metric)}", *effects)
     if found := disagreements(metric):
         yield folded(f"{counted(len(found), 'knob')} that methods rank differently", items(found))
     yield _methods_table(metric)
@@ -147,11 +148,12 @@ def _effects(metric: MetricImportance) -> Iterator[Html]:
 
 
 def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
-    title = f"{pair.first} and {pair.second} interact most"
+    title, name = f"{pair.first} and {pair.second} interact most", label(metric.metric)
     see = (
-        f"Lines that are not parallel show that the effect of {pair.first} depends on "
-        f"{pair.second}. The interaction makes up {100 * pair.strength:.0f} % of the joint effect "
-        f"of {pair.first} and {pair.second}."
+        f"If the lines are not parallel, the effect of {pair.first} on {name} depends on the value "
+        f"of {pair.second}. The interaction explains {100 * pair.strength:.0f} % of the changes "
+        f"of {name} that {pair.first} and {pair.second} cause together. If this share is small, "
+        "you can tune each of the two knobs separately."
     )
     return element(
         "div",
@@ -192,19 +194,22 @@ def _methods_row(metric: str, knob: KnobImportance) -> list[str]:
 def _method(importance: Importance) -> Html:
     source = "simulated" if importance.is_simulated else "measured"
     return section("Method", "How to read these numbers", items([
-        "Held-out R² is the share of a metric's variation that a model predicts. Held-out R² is "
-        f"computed on {source} runs that were not used to fit the model. An R² of 1 is a perfect "
-        "prediction; an R² of 0 is no better than always predicting the mean.",
-        "For the R² lost without a knob, lsmtune shuffles the values of the knob in the runs and "
-        "predicts the metric again. The lost R² is the decrease of held-out R² that the shuffling "
-        "causes.",
-        "MDI (mean decrease in impurity) shows how much the tree models use a knob. MDI overrates "
-        "knobs with many values.",
-        "eta² is the share of a metric's variance that a knob explains in an analysis of variance "
-        "over all knobs.",
-        "PED-ANOVA shows how much the values of a knob in the best runs differ from the values in "
-        "all runs.",
-        "The p-value in the column “p among all” tests a knob together with all other knobs, and "
-        "is corrected for the number of knobs. The p-value in the column “p alone” tests a knob "
-        "without the other knobs.",
+        "A model predicts each metric from the knobs. Held-out R² is the share of the metric's "
+        f"variation that the model predicts in {source} runs that were not used to fit the model. "
+        "With an R² of 1, all predictions are exact. With an R² of 0, the model is as inaccurate "
+        "as a model that always predicts the mean.",
+        "R² lost (permutation): lsmtune shuffles the values of one knob between the runs, so that "
+        "the model cannot use the knob. The lost R² is the decrease of held-out R² after the "
+        "shuffling. A knob with a large lost R² is important.",
+        "MDI (mean decrease in impurity) is the share of a knob in the decisions of a random "
+        "forest. For knobs with many values, MDI is too high.",
+        "PED-ANOVA compares the best tenth of the runs with all runs. A knob has a high share if "
+        "the best runs prefer some of its values.",
+        "eta² is the share of the variance of the metric that one knob explains if all other "
+        "knobs keep their values (analysis of variance).",
+        "If a p-value is below 0.05, chance alone rarely causes such an effect of the knob. “p "
+        "among all” tests the knob in a model of all knobs, and is corrected for the number of "
+        "tested knobs (Holm). “p alone” tests the knob in a model that ignores all other knobs.",
+        "Lasso rank is the order in which a linear model (Lasso) selects the knobs. Rank 1 is the "
+        "most important knob.",
     ]))  # fmt: skip

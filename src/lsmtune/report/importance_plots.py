@@ -20,7 +20,7 @@ _MEASURED = Shape("circle", "●", "best")
 _MODELLED = Shape("line-ew", "━", "base")
 IMPORTANCE_KEYS = (
     Key(_SEEN, "needed for the prediction"),
-    Key(_UNSEEN, "no use shown"),
+    Key(_UNSEEN, "not shown to be needed"),
 )
 EFFECT_KEYS = (
     Key(_MEASURED, "mean of the runs (95 %)"),

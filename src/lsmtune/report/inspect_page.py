@@ -235,9 +235,10 @@ def _stall_table(log: Inspection) -> Html:
 
 def _stalls(log: Inspection) -> Html:
     note = (
-        "The stall times in the table are upper bounds. lsmtune counts a stall from its warning "
-        "in the LOG until RocksDB checks the causes of stalls again. A real stall may be shorter, "
-        "for example if the clients had nothing to write."
+        "The stall times in the table are upper bounds, because the LOG contains the start of a "
+        "stall, but not its end. RocksDB checks for stalls after each flush, each compaction and "
+        "each new memtable. lsmtune ends a stall at the first check without a new warning. A real "
+        "stall may be shorter, for example if the clients had nothing to write."
     )
     rows = stall_rows(log)
     heads = ("cause", "time, at most", "share of the LOG")
@@ -333,8 +334,9 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
     if log.totals.flush_write_bytes is None or log.totals.compact_write_bytes is None:
         return []
     see = (
-        "The bars show the bytes that clients, flushes and compactions wrote. Long bars of "
-        "compactions mean much work for the disk per byte that the clients write."
+        "The bars show the bytes that clients, flushes and compactions wrote. If the bars of "
+        "flushes and compactions are much longer than the bar of the clients, write amplification "
+        "is high."
     )
     return [
         element("p", see, class_="note"),
@@ -344,8 +346,8 @@ def _totals_chart(log: Inspection, prefix: str) -> list[Html]:
 
 def _rate_section(log: Inspection, prefix: str) -> Html:
     see = (
-        "The line shows the mean write rate between two statistics dumps in the LOG. RocksDB "
-        "rounds the numbers in its statistics dumps."
+        "The line shows the mean write rate of the clients between two statistics dumps in the "
+        "LOG. RocksDB rounds the numbers in its statistics dumps."
     )
     title = "Write rate over time"
     return _chart_section(

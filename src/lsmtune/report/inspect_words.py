@@ -41,10 +41,10 @@ def _load_facts(log: Inspection) -> list[tuple[str, str]]:
         ("gets", _value(load.gets_s, "gets/s")),
         ("scans", _value(load.seeks_s, "seeks/s")),
         ("share of reads", _value(load.read_percent, "%")),
-        ("mean key", _value(load.key_bytes, "bytes")),
-        ("mean value", _value(load.value_bytes, "bytes")),
+        ("mean key size", _value(load.key_bytes, "bytes")),
+        ("mean value size", _value(load.value_bytes, "bytes")),
         ("share of deletions", _value(load.delete_percent, "%")),
-        ("compressed size / size of the data", _value(load.compressed_to, "ratio")),
+        ("compressed size / uncompressed size", _value(load.compressed_to, "ratio")),
     ]
 
 

@@ -79,7 +79,7 @@ def _card(card: Card) -> Html:
         element("dl", *(_fact(term, texts) for term, texts in facts), class_="facts"),
         folded(sentence_start(changed), options_table(card.options, "winner"))
         if card.options
-        else element("p", "No option differs from the baseline."),
+        else element("p", "This study recommends no change of options."),
     )
 
 

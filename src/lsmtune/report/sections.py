@@ -294,31 +294,33 @@ def _failed_cells(row: FailedTrial) -> list[str]:
 
 
 _LOADED = (
-    "Each trial starts with an empty store. Each trial runs the load, flushes the memtables, and "
-    "waits until all flushes and compactions are done. After the compactions, each trial runs a "
-    "short test of reads. Therefore a config cannot win by postponing compactions or by slowing "
-    "down reads."
+    "Each trial starts with an empty store. Each trial runs the workload, flushes the memtables, "
+    "and waits until all flushes and compactions are done. The metrics write_amp, total_s and "
+    "sustained_ops_s include the compactions after the workload. A config cannot improve these "
+    "metrics by postponing compactions. After the compactions, each trial runs a short test of "
+    "reads, which measures whether a config slows down reads."
 )
 _PREPARED = (
-    "Each trial runs its load on a database that was built before the load and has no pending "
-    "compactions."
+    "Each trial runs the workload on a database that was built before. The database has no "
+    "pending compactions when the workload starts."
 )
 _PROBED = (
-    "After the load, each trial flushes the memtables, waits until all flushes and compactions "
+    "After the workload, each trial flushes the memtables, waits until all flushes and compactions "
     "are done, and runs a short test of reads."
 )
 _BUILT = (
-    "The load of this study only reads, so metrics of written bytes, such as write_amp, describe "
-    "the building of the database."
+    "The workload of this study only reads. The metric write_amp and the other metrics of written "
+    "bytes are measured while the database is built."
 )
 _DIRECT = (
-    "Reads bypass the page cache of the operating system, so only the store's own caches make "
+    "Reads bypass the page cache of the operating system, so only the caches of the store make "
     "reads faster."
 )
 _WRITE_AMP = (
     "The metric write_amp is exact: the bytes that flushes and compactions write, divided by the "
-    "bytes of user writes. The metric w_amp_table is RocksDB's own W-Amp, which divides written "
-    "bytes by compressed bytes."
+    "bytes of user writes. The metric w_amp_table is the column W-Amp of RocksDB's statistics. "
+    "RocksDB divides these written bytes by the size of the flushed files, which are "
+    "compressed."
 )
 _MEMORY = (
     "For each run, lsmtune asks the engine which options the engine really used. Memtables and "
@@ -327,18 +329,20 @@ _MEMORY = (
 )
 _CUT = (
     "lsmtune stopped (pruned) each trial that could no longer win. For a pruned trial, the chart "
-    "shows the best value that was still possible, not a measured value."
+    "shows the best objective that the trial could still have reached."
 )
 _PAIRS = (
     "Verification measures pairs of runs: one run of the winner and one of the baseline with the "
     "same workload seed. The order of the runs in a pair is random, and each pair has a new seed. "
-    "The intervals are 95 % t-intervals, computed from the logarithms of the ratios. lsmtune "
-    "claims a gain only if the whole interval of the objective is below 1 and no constraint is "
-    "broken."
+    "Each pair gives a ratio winner / baseline for each metric. From the ratios of all pairs, "
+    "lsmtune computes the mean ratio and its 95 % interval (Student's t, on logarithms). lsmtune "
+    "claims a gain only if the whole interval of the objective is below 1 and all constraints are "
+    "kept."
 )
 _GOALS = (
-    "With several objectives, lsmtune claims a gain only if the interval of their mean is below 1 "
-    "and no objective is proven worse."
+    "This study has several objectives. lsmtune claims a gain only if the whole interval of the "
+    "mean of the objectives is below 1. In addition, no objective may be proven worse than the "
+    "baseline."
 )
 
 

@@ -26,8 +26,8 @@ _TERMS = (
     ),
     (
         "Level 0 (L0)",
-        "Level 0 holds the files that flushes wrote. The key ranges of L0 files overlap, so a read "
-        "may have to check each L0 file. Too many L0 files slow writes down.",
+        "Level 0 contains the files that flushes wrote. The key ranges of L0 files overlap, so a "
+        "read may have to check each L0 file. Too many L0 files slow writes down.",
     ),
     (
         "Merging (compaction)",
@@ -43,7 +43,7 @@ _TERMS = (
     ),
     (
         "Stall",
-        "In a stall, RocksDB slows writes down or stops them. Causes of stalls are too many full "
+        "In a stall, RocksDB slows writes down or stops writes. Causes of stalls are too many full "
         "memtables, too many L0 files, or too many bytes that wait for compaction.",
     ),
     (
@@ -228,9 +228,8 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
         items(
             [
                 times,
-                f"The simulator follows at most {_FOLLOWED_KEYS:,} keys. In a workload with more "
-                f"than {_FOLLOWED_KEYS:,} keys, each simulated key represents several keys of the "
-                "workload.",
+                f"The simulator stores at most {_FOLLOWED_KEYS:,} different keys. If the workload "
+                "has more keys, each simulated key represents several keys of the workload.",
                 "The animation shows only the writes, because the simulator runs the reads after "
                 "the writes.",
                 "The file docs/explanation/simulator.md compares predictions of the simulator "

@@ -23,8 +23,8 @@ from lsmtune.report.words import (
 
 _HEIGHT_PX = 260
 _SEE = (
-    "Two means in the chart differ clearly if their 95 % intervals do not overlap. The dashed "
-    "line is the mean of the baseline."
+    "Each mark is the mean of {metric} over all runs with the same options. Two means differ "
+    "clearly if their 95 % intervals do not overlap. The dashed line is the mean of the baseline."
 )
 
 
@@ -42,11 +42,13 @@ def render_swept(swept: Swept) -> str:
 
 def numbers_section(swept: Swept) -> Html:
     """Return the section with all numbers."""
-    return section("All numbers", "Every cell and every metric", numbers_table(swept))
+    return section(
+        "All numbers", "Every combination of values and every metric", numbers_table(swept)
+    )
 
 
 def numbers_table(swept: Swept) -> Html:
-    """Return one folded table per metric, with a row per cell."""
+    """Return one folded table per metric, with a row per cell (combination of values)."""
     return join(_metric_table(swept, metric) for metric in swept.metrics)
 
 
@@ -55,7 +57,9 @@ def _metric_table(swept: Swept, metric: SweptMetric) -> Html:
     filler = [""] * (len(swept.factors) - 1)
     rows = [["baseline", *filler, *_numbers(metric.metric, metric.base)]]
     rows += [[*cell.levels, *_numbers(metric.metric, cell)] for cell in metric.cells]
-    return table(f"{sentence_start(label(metric.metric))} by cell", heads, rows, fold=True)
+    return table(
+        f"{sentence_start(label(metric.metric))} by combination of values", heads, rows, fold=True
+    )
 
 
 def _numbers(metric: str, cell: Cell) -> list[str]:
@@ -75,7 +79,7 @@ def _header(swept: Swept, metric: SweptMetric) -> Html:
         element("p", f"Controlled experiment: {swept.name}", class_="topic"),
         element("h1", unbroken(f"{prefix}{title}")),
         simulated_note() if swept.is_simulated else "",
-        element("p", _SEE),
+        element("p", _SEE.format(metric=label(metric.metric))),
         _cells(swept, metric, title),
         _answers(swept, metric),
         element("div", items(swept.warnings), class_="warnings") if swept.warnings else "",
@@ -83,13 +87,13 @@ def _header(swept: Swept, metric: SweptMetric) -> Html:
 
 
 def _design(swept: Swept) -> Html:
-    runs = f"{counted(swept.runs, 'run')} in {counted(swept.blocks, 'block')}"
+    runs = f"{counted(swept.runs, 'run')}, {counted(swept.blocks, 'repeat')}"
     failed = f", {counted(swept.failed, 'run')} failed" if swept.failed else ""
     return section(
         "Design", f"{sentence_start(runs)}{failed}",
-        element("p", "A cell is one combination of levels, with one level per factor. Each block "
-                     "runs the baseline and all cells once, in random order and with the same "
-                     "workload seed."),
+        element("p", "A factor is a knob, or several knobs that change together. Each repeat runs "
+                     "every combination of values once and the baseline at least once, in random "
+                     "order. All runs of a repeat use the same workload seed."),
         items(_factors(swept)),
     )  # fmt: skip
 
@@ -97,9 +101,9 @@ def _design(swept: Swept) -> Html:
 def _factors(swept: Swept) -> Iterator[Html]:
     for factor, levels in swept.factors.items():
         knobs = join(part for knob in swept.knobs[factor] for part in (code(knob), " "))
-        yield join([f"Factor {factor}: ", knobs, f"at {', '.join(levels)}"])
+        yield join([f"Factor {factor}: ", knobs, f"with the values {', '.join(levels)}"])
     for name, value in swept.fixed.items():
-        yield join(["In all cells: ", code(name), f" = {value}"])
+        yield join(["In all runs: ", code(name), f" = {value}"])
 
 
 def _section(swept: Swept, metric: SweptMetric) -> Html:
@@ -130,7 +134,7 @@ def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
     """Return one mark per combination of the other factors' levels."""
     others = ", ".join(list(swept.factors)[1:])
     return [
-        Key(LINES[index % len(LINES)][0], f"{others}: {name}" if name else "cells")
+        Key(LINES[index % len(LINES)][0], f"{others}: {name}" if name else "mean of the runs")
         for index, (name, _) in enumerate(_lines(metric))
     ]
 

@@ -81,8 +81,8 @@ def _online_lines(online: Mapping[str, object], status: str) -> list[str]:
              for name, value in online.items()]  # fmt: skip
     return [
         "TiKV can change these keys while it runs, and writes the new values into its own file. "
-        "Send the keys to each node:",
+        "To change all keys, run this command for each node:",
         f"  curl -X POST http://{status}/config -d '{body}'",
-        "Or change one key at a time:",
+        "To change only some keys, run their commands for each node:",
         *calls,
     ]

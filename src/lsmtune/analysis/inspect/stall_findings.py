@@ -63,25 +63,24 @@ def _stalls(log: Inspection) -> _Stalls | None:
     total = sum(weights.values())
     by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
     parts = (
-        "the LOG does not record the causes of the stalls"
+        "The LOG does not record the causes of the stalls."
         if not by_cause
-        else "causes: "
+        else f"Causes, as shares of the {'stall time' if seconds else 'number of stalls'}: "
         + ", ".join(
             f"{cause} {100 * share:.0f} %"
             for cause, share in sorted(by_cause.items(), key=lambda p: -p[1])
             if share >= _WORTH_TELLING
         )
+        + "."
     )
     if log.totals.stall_percent is not None:
         share = log.totals.stall_percent / 100
-        return _Stalls(
-            share, by_cause, f"Writes stalled {100 * share:.0f} % of the time ({parts})."
-        )
+        return _Stalls(share, by_cause, f"Writes stalled {100 * share:.0f} % of the time. {parts}")
     if log.span_s and seconds:
         spans = [(stall.begin_micros, stall.end_micros) for stall in log.stalls]
         share = covered_s(spans) / log.span_s
         evidence = f"RocksDB slowed down or stopped writes at most {100 * share:.0f} % of the time"
-        return _Stalls(share, by_cause, f"{evidence} ({parts}).")
+        return _Stalls(share, by_cause, f"{evidence}. {parts}")
     return None
 
 
@@ -125,9 +124,9 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     suspicion = {1: 1.0 if jobs == 1 else 0.7, 2: 0.4}.get(slots, 0.2)
     yield Finding(
         "few-jobs", "Too few compactions may run at the same time",
-        f"{stalls.evidence} The options allow at most {slots} running "
-        f"compaction{'' if slots == 1 else 's'}. Between the first and the last stall, "
-        f"{busy:.2g} compactions ran at the same time on average.",
+        f"{stalls.evidence} The options allow at most {slots} "
+        f"compaction{'' if slots == 1 else 's'} at the same time. From the first to the last "
+        f"stall, {busy:.2g} compactions ran at the same time on average.",
         (_slots_option(log), "max_subcompactions", "compression"),
         stalls.share * suspicion,
     )  # fmt: skip
@@ -206,8 +205,8 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     busy = _busy_compactions(log)
     often = (
-        f" Between the first and the last stall, {busy:.2g} compactions ran at the same "
-        "time on average."
+        f" From the first to the last stall, {busy:.2g} compactions ran at the same time on "
+        "average."
         if busy is not None
         else ""
     )
