@@ -36,16 +36,16 @@ def reason_text(importance: Importance) -> str:
     if not good:
         return (
             f"Held-out R², the accuracy of the predictions, is {_r2s(weak)}. If held-out R² is "
-            f"below {MIN_R2}, the order of the knobs is only chance. Measure more configs with "
-            "`lsmtune screen`."
+            f"below {MIN_R2}, lsmtune cannot find out which knobs matter. Measure more configs "
+            "with `lsmtune screen`."
         )
-    text = "Predictions of the metrics are worse without the most important knobs."
+    text = "Without the most important knobs, a model predicts the metrics less accurately."
     if not importance.headline_knobs():
         text = "The models need no single knob to predict the metrics."
     text += f" With all knobs, held-out R² (the accuracy of the predictions) is {_r2s(good)}."
     if weak:
         text += (
-            f" Metrics with a held-out R² below {MIN_R2} do not count for the order of the knobs: "
+            f" The headline ignores metrics with a held-out R² below {MIN_R2}: held-out R² is "
             f"{_r2s(weak)}."
         )
     return text
@@ -167,13 +167,13 @@ def accuracy_text(metric: MetricImportance) -> str:
     if metric.noise is not None:
         top = metric.noise.ceiling
         limit = (
-            f"The noise between runs of the same config is {100 * metric.noise.relative:.1f} %. "
-            f"With a noise of {100 * metric.noise.relative:.1f} %, the held-out R² of any model "
-            f"can be at most {_two(top.median)} (95 % interval {_two(top.low)} to "
-            f"{_two(top.high)})."
+            f"The values of {metric.metric} in runs of the same config differ by "
+            f"{100 * metric.noise.relative:.1f} % (standard deviation). Because of this noise, no "
+            f"model can have a held-out R² above {_two(top.median)} (95 % interval "
+            f"{_two(top.low)} to {_two(top.high)})."
         )
     return (
-        f"The selected model “{metric.model}” has a held-out R² of {_two(r2.median)}, from "
-        f"{_two(r2.low)} to {_two(r2.high)} in cross-validation. For comparison, a random forest "
-        f"predicts the metric with a held-out R² of {_two(forest.median)}. {limit}"
+        f"lsmtune selected the model “{metric.model}” by cross-validation. Its held-out R² is "
+        f"{_two(r2.median)}; 90 % of the R² values of cross-validation are from {_two(r2.low)} to "
+        f"{_two(r2.high)}. A random forest has a held-out R² of {_two(forest.median)}. {limit}"
     )

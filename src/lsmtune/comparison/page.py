@@ -179,14 +179,15 @@ def _method(found: Outcome, spec: StudySpec, *, real: bool) -> Html:
 
 def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[str]:
     yield (
-        "An optimizer beats random search if the whole interval of its cost, divided by the cost "
-        "of random search, is below 1. The intervals of the optimizers are widened (Bonferroni): "
-        "with 95 % probability, all intervals are correct at the same time."
+        "For each optimizer, lsmtune computes the ratio of its cost to the cost of random search. "
+        "An optimizer beats random search if the whole interval of this ratio is below 1. All "
+        "intervals together are correct with 95 % probability (Bonferroni)."
     )
     if found.reference is not None:
         yield (
-            f"The column “trials to reach {found.target:.3f}” uses the median cost of the "
-            f"optimizer {found.reference} after {counted(found.trials, 'trial')} as its target."
+            f"The cost {found.target:.3f} in the table is the median cost of the optimizer "
+            f"{found.reference} after {counted(found.trials, 'trial')}. The table shows how many "
+            "trials each optimizer needs to reach this cost."
         )
     if found.standings[0].repeats <= _FEW_SEARCHES:
         yield (
@@ -203,14 +204,14 @@ def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[st
         yield (
             "In this comparison, the optimizers search on a model instead of a real engine. The "
             "model of the engine is gradient boosting, trained on the measured runs that ship "
-            "with lsmtune. Each value that the model predicts gets random noise that is as large "
-            "as the noise between repeated real runs."
+            "with lsmtune. Real runs of the same config give different values. Therefore lsmtune "
+            "adds random noise of the same size to the predictions of the model."
         )
         yield (
-            "For each search, the chart shows the cost, without noise, of the config that looks "
-            "best to the optimizer."
+            "An optimizer sees only values with noise, and chooses its best config from these "
+            "values. The chart shows the cost of this config without noise."
         )
         yield (
-            "The model cannot predict that the engine fails with a config. The model is less "
-            "accurate for configs that are far from all measured configs."
+            "On a real engine, some configs fail. The model predicts a cost for these configs "
+            "too. The model is less accurate for configs that are unlike all measured configs."
         )
