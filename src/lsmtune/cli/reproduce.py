@@ -38,9 +38,7 @@ def reproduce(
     repeats: Annotated[
         int | None,
         typer.Option(
-            min=2,
-            max=100,
-            help="Number of runs of each config; not for jin2022 [3 to 5, by recipe].",
+            min=2, max=100, help="Number of runs per config; not for jin2022 [3 to 5, by recipe]."
         ),
     ] = None,
     full: Annotated[
