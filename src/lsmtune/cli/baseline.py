@@ -13,6 +13,6 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     lines = list(base.notes)
     if count := len(base.left_out):
         what = "1 option" if count == 1 else f"{count} options"
-        lines.append(f"lsmtune leaves out {what} of the file{':' if verbose else f'; {_SEE}'}")
+        lines.append(f"lsmtune does not use {what} of the file{':' if verbose else f'; {_SEE}'}")
         lines += [f"  {option}" for option in base.left_out] if verbose else []
     return lines

@@ -90,7 +90,7 @@ def write_output(path: Path, text: str, what: str) -> None:
             path.rename(kept)
         except OSError as error:
             raise UserError(f"{path}: lsmtune cannot rename the file: {error.strerror}") from error
-        say(f"kept: {kept} (the older {path.name})")
+        say(f"kept the older {path.name} as {kept}")
     write_file(path, text, what)
     say(f"written: {path}")
 

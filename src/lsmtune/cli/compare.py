@@ -14,19 +14,23 @@ Optimizers = Annotated[
 ]
 Real = Annotated[
     bool,
-    typer.Option("--real", help="Run the searches on the engine, not on a model of measured runs."),
+    typer.Option(
+        "--real", help="Run the trials on the engine; without --real, a model predicts the trials."
+    ),
 ]
 
 Target = Annotated[
     float | None,
     typer.Option(
-        help="Objective to reach, as a ratio to the baseline [the median result of --reference]."
+        help="Ratio of the objective to the baseline that a search must reach, e.g. 0.8 [the "
+        "median final ratio of --reference]."
     ),
 ]
 Reference = Annotated[
     str | None,
     typer.Option(
-        help="Optimizer whose median result is the target [the optimizer with the worst result]."
+        help="Optimizer whose median final ratio is the default of --target [the optimizer with "
+        "the worst final ratio]."
     ),
 ]
 Output = Annotated[

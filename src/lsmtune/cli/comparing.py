@@ -58,7 +58,9 @@ def run(
         if asked.real:
             finished = list(_shown(curves, asked, tell))
         else:
-            with working("running the searches on the model of measured runs", delay_s=0) as show:
+            with working(
+                "running the searches on a model that predicts the runs", delay_s=0
+            ) as show:
                 finished = list(_shown(curves, asked, show))
         found = outcome(finished, asked.spec.trials, asked.target, asked.reference)
         page = output or results / f"{name}.html"
@@ -98,7 +100,7 @@ def _shown(curves: Iterator[Curve], asked: Asked, tell: Callable[[str], None]) -
     for number, curve in enumerate(curves, start=1):
         tell(
             f"search {number} of {total}: {curve.optimizer}, seed {curve.seed}: "
-            f"best objective {curve.costs[-1]:.3f} of the baseline"
+            f"best objective / objective of the baseline: {curve.costs[-1]:.3f}"
         )
         yield curve
 
@@ -110,10 +112,10 @@ def lines(found: Outcome, *, simulated: bool) -> list[str]:
     heading = (
         "Objective of the best config after N trials, as a ratio to the baseline. A ratio below 1 "
         f"is a gain. Each ratio is the median of {first.repeats} searches with its 95 % interval. "
-        f"The target is a ratio of {found.target:.3f}."
+        f'"trials to target" is the number of trials until the ratio is at most {found.target:.3f}.'
     )
     if simulated:
-        heading += " The searches ran on a model of measured runs, not on the engine."
+        heading += " A model that was fitted to measured runs predicted the trials."
     columns = [Column("optimizer", at_least=9)]
     columns += [
         Column(f"{mark} trials", at_least=13, drop=0 if mark == marks[-1] else len(marks) - at)

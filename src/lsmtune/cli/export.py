@@ -6,8 +6,11 @@ from typing import Annotated
 
 import typer
 
+from lsmtune.analysis.deploy import FORMATS
 from lsmtune.cli.common import DEFAULT_HOME, StudyName, say, write_output
 from lsmtune.cli.common import Home as HomePath
+
+_FORMATS = "; ".join(f"{engine}: {', '.join(forms)}" for engine, forms in FORMATS.items())
 
 
 class Format(StrEnum):
@@ -22,7 +25,9 @@ class Format(StrEnum):
 
 def export(
     study: StudyName,
-    form: Annotated[Format, typer.Option("--format", help="format of the file")],
+    form: Annotated[
+        Format, typer.Option("--format", help=f"format of the file for each engine: {_FORMATS}")
+    ],
     base: Annotated[
         Path | None,
         typer.Option(help="your OPTIONS file, my.cnf or tikv.toml; only tuned keys change"),
@@ -31,7 +36,7 @@ def export(
         int | None, typer.Option(help="number of another trial than the winner")
     ] = None,
     back: Annotated[
-        bool, typer.Option("--back", help="export the baseline's values, to undo")
+        bool, typer.Option("--back", help="export the values of the baseline, to undo the change")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="file to write [default: standard output]")

@@ -220,9 +220,9 @@ class _Exporter:
                  for key, (before, told) in to_new.items()]  # fmt: skip
         if other:
             lines += [
-                "This file is not the baseline of the study, which has:",
+                "Your file is not the baseline of the study. The baseline has these values:",
                 *(f"  {key} = {to_old[key][1]} (your file: {to_old[key][0]})" for key in other),
-                "The result above compares with the baseline, not with your file.",
+                "lsmtune measured the change against the baseline, not against your file.",
             ]
         return [*lines, "To undo: deploy a copy of your own file. Keep one."]
 
@@ -250,7 +250,11 @@ class _Exporter:
     def _heading(self, *, back: bool) -> str:
         claim = claim_of(self._view)
         picked = ", picked by you" if claim.picked else ""
-        whose = "baseline, to undo" if back else f"options of trial {claim.trial}{picked}"
+        whose = (
+            "values of the baseline, to undo the change"
+            if back
+            else f"options of trial {claim.trial}{picked}"
+        )
         lines = [f"lsmtune, study {claim.study}: {whose}"]
         lines += [] if back else export_notes(claim)
         if self._begun:
@@ -258,7 +262,7 @@ class _Exporter:
             here = (
                 "This file contains the values of your own baseline."
                 if back
-                else "This file also sets the options of the preset."
+                else "This file also sets these options."
             )
             lines.append(f"The preset set these options in all trials: {preset}. {here}")
         return ascii_text("\n".join(lines))
@@ -297,9 +301,9 @@ def _not_restorable(
     key = unknown[0]
     more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
     return (
-        f"--base {base}: {key} = {to_old[key][0]}{more}, but the study has {to_old[key][1]} for "
-        f"the winner and {to_new[key][1]} for the baseline; --back cannot restore your file. "
-        "Deploy the copy of your own file"
+        f"--base {base}: {key} = {to_old[key][0]}{more}; the study has {to_new[key][1]} for the "
+        f"baseline and {to_old[key][1]} for the winner. --back cannot restore your file: deploy "
+        "the copy that you kept"
     )
 
 

@@ -13,7 +13,7 @@ def importance(
         str | None,
         typer.Argument(
             metavar="STUDY",
-            help="Name of a study; a screening (`lsmtune screen`) gives the best ranking.",
+            help="Name of a study; a study of `lsmtune screen` gives the best ranking.",
         ),
     ] = None,
     batch: Annotated[
@@ -28,7 +28,12 @@ def importance(
         ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, max=100, help="Number of repeats of the cross-validation.")
+        int,
+        typer.Option(
+            min=1,
+            max=100,
+            help="Number of cross-validations; more give narrower intervals of the column R² lost.",
+        ),
     ] = 3,
     page: Page = None,
     home: Home = DEFAULT_HOME,
@@ -36,7 +41,8 @@ def importance(
 ) -> None:
     """Rank the knobs by their effect on each metric, with several methods.
 
-    The command needs a study whose configs cover the range of each knob, such as a screening.
+    The command needs a study whose configs cover the range of each knob, e.g. a study of
+    `lsmtune screen`.
     """
     from lsmtune.analysis.importance import importance_document
     from lsmtune.cli import importances

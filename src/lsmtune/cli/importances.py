@@ -29,9 +29,11 @@ from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 
 _LEGEND = (
-    "R² lost: drop of the held-out R² when the values of the knob are shuffled. MDI: importance of "
-    "the knob in a random forest. eta²: share of the variance that the knob explains. PED: "
-    "importance of the knob by PED-ANOVA. Lasso: rank of the knob in a Lasso model."
+    "R² lost: how much accuracy (R²) the predictions of the metric lose without the knob. MDI: "
+    "share of the knob in the predictions of a random forest. eta²: share of the metric's variance "
+    "that the knob explains. PED: share of the knob in the difference between the best tenth of "
+    "the runs and all runs. Lasso: rank of the knob in a linear model, 1 for the strongest. For "
+    "the other columns, a larger number means a more important knob."
 )
 
 
@@ -49,7 +51,7 @@ def compute(
     names = [known_metric(name, "metric").name for name in metrics]
     present = [n for n in DEFAULT_METRICS[kind] if all(n in line.metrics for line in runs.first)]
     chosen = names or present
-    with working(f"fitting models of {', '.join(chosen)} to {len(runs.first)} configs"):
+    with working(f"fitting models that predict {', '.join(chosen)} from {len(runs.first)} configs"):
         return study or str(batch), find_importance(runs, chosen, repeats)
 
 
@@ -76,9 +78,9 @@ def lines(importance: Importance) -> Iterator[str]:
     yield f"{importance.configs} configs in {importance.runs} runs{failed}"
     if importance.load_factors:
         yield from paragraph(
-            "note: the workload also varied between the runs: "
+            "note: the runs also differ in these parameters of the workload: "
             f"{', '.join(importance.load_factors)}. "
-            "Parameters of the workload are not options of the store."
+            "Tuning cannot change parameters of the workload."
         )
     for metric in importance.metrics:
         yield ""
@@ -100,8 +102,8 @@ def _metric_lines(metric: MetricImportance) -> Iterator[str]:
     yield from table_lines(columns, rows, indent=2)
     for pair in metric.interactions[:1]:
         yield from paragraph(
-            f"strongest interaction: {pair.first} with {pair.second}; {pair.strength:.0%} of the "
-            "joint effect of the two knobs is not the sum of their single effects",
+            f"strongest interaction: the effect of {pair.first} depends on the value of "
+            f"{pair.second}; this dependence is {pair.strength:.0%} of the effect of the two knobs",
             indent=2, hanging=2,
         )  # fmt: skip
     for sentence in disagreements(metric):

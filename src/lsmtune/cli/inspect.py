@@ -20,8 +20,8 @@ def inspect(
     to_study: Annotated[
         Path | None,
         typer.Option(
-            help="Write a study file with a similar workload, and the LOG's options into a file "
-            "next to the study file."
+            help="Study file to write, with a workload similar to the workload in the LOG; a "
+            "second file next to the study file gets the options in the LOG."
         ),
     ] = None,
     as_json: Json = False,

@@ -89,7 +89,7 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield from table_lines(heads, rows, indent=2)
     if stalled := stall_rows(log):
         yield ""
-        yield "time during which writes were stalled (upper bounds):"
+        yield "longest possible time of write stalls, by cause:"
         columns = [
             Column("cause", at_least=24), Column("time", right=True), Column("share", right=True),
         ]  # fmt: skip

@@ -25,7 +25,8 @@ def knobs(
 ) -> None:
     """List the knobs of an engine by area: range, default, how to change them, effect.
 
-    Sizes are those of a full-size tree (scale 1). "tree" marks sizes that --scale divides.
+    Sizes are those of a full-size tree (scale 1). In the column "change", "tree" marks sizes
+    that --scale divides.
     """
     from lsmtune.knobs.catalogue import load
     from lsmtune.knobs.reference import page
@@ -109,8 +110,8 @@ def workloads(as_json: Json = False) -> None:
     heading = "Parameters of all workloads of rocksdb, with their defaults (in a study file):"
     say_all(paragraph(heading))
     say_all(paragraph(_assignments(common), indent=2))
-    say_all(paragraph("Without `operations`, each client runs one operation per record. A workload "
-                      "with scans runs fewer operations."))  # fmt: skip
+    say_all(paragraph("If `operations` is not set, each client runs one operation per record. In a "
+                      "workload that only reads, each client runs fewer operations."))  # fmt: skip
 
 
 def _of_all(preset: "Preset", common: dict[str, Any]) -> dict[str, Any]:

@@ -51,9 +51,9 @@ _COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
         (inspect.inspect, "Report what slows a store down, from its LOG."),
     ),
     "Study": (
-        (screen.screen, "Measure many configs, spread over all knobs."),
+        (screen.screen, "Measure many configs, to find the knobs that matter."),
         (importance.importance, "Rank the knobs by their effect on each metric."),
-        (sweep.sweep, "Run a controlled experiment: all combinations of factors."),
+        (sweep.sweep, "Measure all combinations of knob values that you list."),
         (reproduce.reproduce, "Run a published study again and compare the numbers."),
     ),
     "Predict": (

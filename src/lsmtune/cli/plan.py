@@ -73,7 +73,7 @@ def _search_text(spec: StudySpec, knobs: int) -> str:
         ends.append(f"after {spec.until} trials in a row without a gain")
     elif spec.until is not None:
         fewest = fewest_trials(knobs)
-        ends.append(f"when lsmtune expects no further gain, but not before {fewest} trials")
+        ends.append(f"when lsmtune expects no further gain, at the earliest after {fewest} trials")
     return "ends " + (", or ".join(ends) or f"after {spec.trials} trials")
 
 
@@ -150,12 +150,13 @@ def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
         facts.append(("repeats", finals))
     if spec.pairs:
         most_pairs = max(spec.pairs, spec.max_pairs)
-        facts.append(("verification", f"{spec.pairs} to {most_pairs} pairs of runs, winner against "
-                      "baseline; if no gain is proven, also the second best config"))  # fmt: skip
+        facts.append(("verification", f"{spec.pairs} to {most_pairs} pairs of runs of winner and "
+                      "baseline; if they prove no gain, the same for the second best "
+                      "config"))  # fmt: skip
     else:
         facts.append(("verification", "none (--pairs 0)"))
     return [
         *facts,
         ("time", f"{format_duration(shortest)} to {most} (estimate)"),
-        ("disk", f"at most {format_bytes(disk_bytes(spec))} at the same time"),
+        ("disk", f"at most {format_bytes(disk_bytes(spec))} in use at the same time"),
     ]

@@ -69,11 +69,11 @@ def _measured(spec: StudySpec, home: Path, ranking: str) -> tuple[Runs, str]:
             searched += _searches(opened, spec) if ranking == _LASSO else ()
     if name == _SHIPPED_LOAD and spec.engine == _SHIPPED_ENGINE:
         runs = runs_of(shipped("honest"), catalogue_of(spec.engine, spec.workload))
-        return runs, "the screening shipped with lsmtune"
+        return runs, "the runs of `lsmtune screen` shipped with lsmtune"
     if searched:
         return max(searched, key=lambda found: len(found[0].design.factors))
     raise UserError(
-        f"knobs: {ranking}:N needs a screening of the workload {name} in {home}; run "
+        f"knobs: {ranking}:N needs measured runs of the workload {name} in {home}; run "
         f"`lsmtune screen --workload {name}` first"
     )
 

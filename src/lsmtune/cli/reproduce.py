@@ -25,8 +25,8 @@ def reproduce(
         int | None,
         typer.Option(
             min=0,
-            help="Only for jin2022: number of configs to measure for each variant of the study; "
-            "0 uses the measurements shipped with lsmtune [150].",
+            help="Only for jin2022: number of configs to measure with the fixed workload and again "
+            "with the varied workload; 0 uses the measurements shipped with lsmtune [150].",
         ),
     ] = None,
     seeds: Annotated[
@@ -38,7 +38,7 @@ def reproduce(
     repeats: Annotated[
         int | None,
         typer.Option(
-            min=2, max=100, help="Number of runs of each cell; not for jin2022 [3 to 5, by recipe]."
+            min=2, max=100, help="Number of runs per config; not for jin2022 [3 to 5, by recipe]."
         ),
     ] = None,
     full: Annotated[

@@ -49,7 +49,7 @@ def screen(
     design: Annotated[
         str | None,
         typer.Option(
-            help="Design that spreads the configs over the knob values: random, latin or sobol "
+            help="Method that chooses the configs: random, latin (Latin hypercube) or sobol "
             "[sobol]."
         ),
     ] = None,
@@ -59,10 +59,11 @@ def screen(
         typer.Option(help="Number of configs that run several times, to measure the noise [20]."),
     ] = None,
     runs: Annotated[
-        int | None, typer.Option(help="Number of runs of each config that runs several times [3].")
+        int | None, typer.Option(help="Number of runs for each of the --replicated configs [3].")
     ] = None,
     batch: Annotated[
-        str | None, typer.Option(help="File of JSON lines with the configs, instead of a design.")
+        str | None,
+        typer.Option(help="File of JSON lines with the configs to run; --design has no effect."),
     ] = None,
     jobs: Jobs = None,
     output: Output = None,
@@ -72,10 +73,10 @@ def screen(
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Measure many configs, spread over all values of the knobs, without a search.
+    """Measure many configs that cover the range of every knob, to find the knobs that matter.
 
-    After the screening, `lsmtune importance STUDY` ranks the knobs. After an interruption, the
-    same command continues the screening.
+    After `lsmtune screen`, the command `lsmtune importance STUDY` ranks the knobs. After an
+    interruption, the same command continues the measurements.
     """
     from lsmtune.cli import screening, tuning
     from lsmtune.spec import make_spec

@@ -66,7 +66,9 @@ def run_screening(
 ) -> dict[str, Any]:
     """Measure the configs, write the runs as JSON lines, print where they are."""
     if spec.screen is None:
-        raise LsmtuneError("screen: the study is not a screening, because it has no table [screen]")
+        raise LsmtuneError(
+            "screen: the study file has no table [screen]; add [screen] to the study file"
+        )
     if spec.engine == "tikv" and jobs not in (None, 1):
         raise UserError(
             f"--jobs: invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed"

@@ -160,8 +160,8 @@ def _changed_title(claim: Claim) -> str:
     if claim.search_scale == "1":
         return f"Changed options of trial {claim.trial}:"
     return (
-        f"Changed options of trial {claim.trial}. Baseline and {_best(claim)} ran at scale "
-        f"{claim.search_scale}; the file to deploy is for a full-size tree:"
+        f"Changed options of trial {claim.trial}. Baseline and {_best(claim)} have the values of "
+        f"scale {claim.search_scale}. The file to deploy has the values of a full-size tree:"
     )
 
 

@@ -29,15 +29,17 @@ def simulate(
         typer.Option(
             "--set",
             metavar="KNOB=VALUE",
-            help="Compare the defaults with this change, e.g. write_buffer_size=64MiB or "
-            "compaction_style=universal; repeatable. --scale does not divide the value.",
+            help="Option to change, e.g. write_buffer_size=64MiB or compaction_style=universal; "
+            "repeat the flag for several options. The value is not divided by --scale.",
         ),
     ] = None,
     num: Records = 1_000_000,
     scale: Scale = "1/64",
     page: Annotated[
         Path | None,
-        typer.Option(help="HTML file to write; the page plays the first two runs."),
+        typer.Option(
+            help="HTML file to write: an animation of the tree in the first run and the second run."
+        ),
     ] = None,
     home: Home = DEFAULT_HOME,
     as_json: Annotated[
@@ -47,8 +49,8 @@ def simulate(
 ) -> None:
     """Predict the metrics of RocksDB runs with the simulator, without running RocksDB.
 
-    Without STUDY and --batch, the command predicts the workload fillrandom with the defaults, and
-    with the changes of --set.
+    Without STUDY and --batch, the command predicts the workload fillrandom with the defaults. With
+    --set, the command also predicts the workload with the changed options.
     """
     import json
 

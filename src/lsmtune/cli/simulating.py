@@ -130,7 +130,7 @@ def _defaults(
     words = {knob.name: readable_value(knob, changed[knob.name]) for knob in knobs}
     notes = [
         f"{knob.name}: the default at scale {spec.scale} is "
-        f"{readable_value(knob, settings[knob.name])}; --scale does not divide {words[knob.name]}"
+        f"{readable_value(knob, settings[knob.name])}; lsmtune keeps your {words[knob.name]}"
         for knob in knobs
         if knob.scales and spec.scale_value != 1
     ]

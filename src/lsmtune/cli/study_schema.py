@@ -26,38 +26,39 @@ _STUDY_WORDS = {
     "By default the baseline has the engine's defaults, or the running settings of TiKV.",
     "family": "Column family of the baseline that is tuned.",
     "cache": "Size of the baseline's block cache, e.g. 64MiB. An OPTIONS file does not contain "
-    "the size.",
+    "the size of the block cache.",
     "workload": "Workload: a name, or a table with its parameters.",
     "scale": "Size of the tree: 1 is full size; 1/64 divides every size by 64.",
-    "knobs": "Knobs to tune: a preset, names separated by commas, or top:N or lasso:N for the N "
-    "most important knobs of a screening.",
+    "knobs": "Knobs to tune: a preset, names separated by commas, top:N or lasso:N. top:N and "
+    "lasso:N choose the N most important knobs of measured runs, e.g. of `lsmtune screen`.",
     "objective": "Objective: a combination such as balanced, a metric, or a list of metrics.",
     "limits": "Constraints: METRIC <= NUMBER, METRIC <= NUMBER * base, METRIC >= ..., or "
-    "METRIC <= none to remove a default constraint.",
+    "METRIC <= none to remove a default constraint. `base` is the value of the baseline.",
     "memory": "Memory limit for memtables and caches, e.g. 64MiB. By default the limit is "
-    "what the baseline needs.",
+    "the size of the baseline's memtables and caches.",
     "optimizer": "Algorithm that chooses the next config.",
     "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
     "trials": "Maximum number of configs that the search tries.",
     "budget": "Time limit of the search, e.g. 20m.",
-    "until": 'Early end of the search. "stable" ends the search when lsmtune expects no gain above '
-    "the noise of repeated runs. A number N ends the search after N trials in a row without a "
-    "gain.",
+    "until": 'Condition that ends the search early. "stable" ends the search '
+    "when lsmtune expects no gain above the noise of repeated runs. A number N ends the search "
+    "after N trials in a row without a gain.",
     "seed": "Seed of the search and of the workload.",
-    "early_stop": "Whether to prune a trial that can no longer win.",
+    "early_stop": "Whether lsmtune stops a trial that can no longer win.",
     "base_runs": "Number of runs of the baseline before the search.",
-    "finalists": "Number of best configs that run again, so that a single lucky run cannot win.",
-    "repeats": "Number of additional runs of each of the best configs after the search.",
+    "finalists": "Number of best configs that run again after the search, so that a single lucky "
+    "run cannot win.",
+    "repeats": "Number of additional runs after the search for each of the `finalists` best "
+    "configs.",
     "pairs": "Minimum number of pairs of runs that verify the winner: 0 for none, or at least 6.",
     "max_pairs": "Maximum number of pairs of runs that verify the winner.",
     "protocol": "Settings of the steps of a trial.",
-    "screen": "Table that makes the study a screening for `lsmtune screen`. A screening has no "
-    "search.",
-    "sweep": "Table that makes the study a controlled experiment for `lsmtune sweep`. An "
-    "experiment "
-    "has no search.",
-    "online": "`lsmtune tune` changes the options of a running engine. Only the engine "
-    "myrocks supports the table [online].",
+    "screen": "Table for `lsmtune screen`. The command measures many configs that cover the range "
+    "of every knob (a screening). Keys of the search, e.g. `pairs`, have no effect.",
+    "sweep": "Table for `lsmtune sweep`. The command measures every combination of the listed knob "
+    "values (an experiment). Keys of the search, e.g. `pairs`, are not allowed.",
+    "online": "With the table [online], `lsmtune tune` changes the options of a running engine. "
+    "Only the engine myrocks supports the table.",
     "tikv": "Addresses of your TiKV, and the command that restarts TiKV with other options.",
 }
 _WORKLOAD_WORDS = {
@@ -74,10 +75,12 @@ _WORKLOAD_WORDS = {
     "direct_reads": "Whether reads bypass the page cache of the operating system.",
     "scan_length": "Records per scan.",
     "get_percent": "Percentage of operations that are gets.",
-    "write_rate_bytes_s": "Bytes per second that the writing thread overwrites.",
+    "write_rate_bytes_s": "Bytes per second that an additional thread overwrites while the clients "
+    "read.",
     "tombstone_every": "Number of writes between two range deletions.",
     "tombstone_width": "Number of keys that a range deletion covers.",
-    "tombstones": "Maximum number of range deletions. By default, the number has no maximum.",
+    "tombstones": "Maximum number of range deletions. By default, range deletions continue until "
+    "the load ends.",
     "mix": "Shares of gets, puts and scans. The shares add up to 1.",
     "skew": "Skew of the reads. With a larger skew, more reads go to few records. By default, "
     "the workload reads all records equally often.",
@@ -88,31 +91,39 @@ _WORKLOAD_WORDS = {
     "tables": "Number of tables of the sysbench workload.",
 }
 _PROTOCOL_WORDS = {
-    "probe_reads": "Number of gets that hit, of gets that miss, and of scans on the settled tree.",
-    "scan_length": "Records per scan of the read probe after the load.",
-    "quiet_s": "Number of idle seconds after which lsmtune treats the tree as settled.",
+    "probe_reads": "Number of gets of existing keys, of gets of missing keys, and of scans. "
+    "lsmtune runs these reads after a workload that only writes, when compaction has ended.",
+    "scan_length": "Records per scan. lsmtune runs these scans after a workload that only writes, "
+    "when compaction has ended.",
+    "quiet_s": "Number of idle seconds after which lsmtune assumes that flushes and compactions "
+    "have ended.",
     "wall_limit_s": "Maximum duration of a trial in seconds.",
     "silence_limit_s": "Number of seconds without activity of the engine after which lsmtune "
     "stops the trial.",
 }
 _SCREEN_WORDS = {
-    "design": "Design that spreads the configs over the values of the knobs.",
-    "batch": "File of JSON lines with the configs to run, instead of a design.",
-    "replicated": "Number of configs that run more than once, to measure the noise.",
-    "runs": "Total number of runs of each config that runs more than once.",
+    "design": "Method that chooses the configs: independent points (random), a Latin hypercube "
+    "(latin) or a Sobol sequence (sobol).",
+    "batch": "File of JSON lines with the configs to run. The key `design` then has no effect.",
+    "replicated": "Number of configs that run several times, to measure the noise. Every other "
+    "config runs once.",
+    "runs": "Number of runs for each of the `replicated` configs.",
 }
 _SWEEP_WORDS = {
-    "factors": "Factors of the experiment. Each factor lists the values of one knob, or of several "
-    "knobs with the same number of values.",
-    "labels": "Names of the levels of a factor. By default, the name of a level is its value.",
-    "fixed": "Knob values that every cell and the baseline have.",
-    "repeats": "Number of blocks. A block runs every cell once.",
+    "factors": "Knob values to combine. A factor has a name and lists the values of one knob. A "
+    "factor may list several knobs, which then change together and need the same number of values.",
+    "labels": "Names for the values of a factor in the tables, in the order of the values. By "
+    "default the tables show the values.",
+    "fixed": "Knob values of all runs, including the runs of the baseline.",
+    "repeats": "Number of runs of each combination. lsmtune runs all combinations and the baseline "
+    "in random order, and then starts again with a new seed.",
     "metrics": "Metrics in the tables of the result.",
 }
 _ONLINE_WORDS = {
-    "window_s": "Length of a measuring window in seconds.",
-    "windows": "Number of windows before a change, after the change, and after the change "
-    "was reverted.",
+    "window_s": "Length of one measurement of the running engine in seconds.",
+    "windows": "Number of measurements before a change of an option. lsmtune measures the same "
+    "number of times after the change, and again after it reverts a change that seems to be a "
+    "gain.",
 }
 _TIKV_WORDS = {
     "status": "Address of TiKV's status server.",
@@ -122,8 +133,8 @@ _TIKV_WORDS = {
     "restart": "Command that stops and starts TiKV, as a list of arguments.",
     "prepare": "Command that brings the data into the same state before every trial.",
     "api": "API that go-ycsb uses: raw, or txn for transactions.",
-    "start_s": "Maximum number of seconds that TiKV needs to start.",
-    "refresh_s": "Seconds after which TiKV has updated its metrics.",
+    "start_s": "Number of seconds that TiKV may take to start. After this time, the trial fails.",
+    "refresh_s": "Interval in seconds at which TiKV updates its metrics.",
 }
 _MIX_WORDS = {"get": "Share of gets.", "put": "Share of puts.", "scan": "Share of scans."}
 _WORDS = {"Workload": _WORKLOAD_WORDS, "Protocol": _PROTOCOL_WORDS, "Mix": _MIX_WORDS,

@@ -21,7 +21,10 @@ from lsmtune.cli.common import (
 def sweep(
     experiment: Annotated[
         Path,
-        typer.Argument(metavar="EXPERIMENT.toml", help="Study file with a table [sweep]."),
+        typer.Argument(
+            metavar="EXPERIMENT.toml",
+            help="Study file with a table [sweep], which lists the knob values.",
+        ),
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and run nothing.")
@@ -35,7 +38,7 @@ def sweep(
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """Run every combination of factors in blocks; report the effects with p-values.
+    """Measure every combination of the listed knob values; report the effects with p-values.
 
     After an interruption, the same command continues the experiment.
     """

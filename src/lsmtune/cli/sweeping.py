@@ -37,8 +37,8 @@ def read_experiment(path: Path, program: str | None) -> StudySpec:
     for key in _OF_SEARCHES:
         if key in given:
             raise UserError(
-                f"{path}: {key}: not allowed with [sweep], because an experiment has no search; "
-                f"remove {key}"
+                f"{path}: {key}: not allowed with [sweep], because `lsmtune sweep` measures all "
+                f"combinations; remove {key}"
             )
     table = given["sweep"]
     settings = {
@@ -60,7 +60,9 @@ def _names(table: dict[str, object]) -> list[str]:
 
 def _experiment(spec: StudySpec) -> Sweep:
     if spec.sweep is None:
-        raise LsmtuneError("sweep: the study is not an experiment, because it has no table [sweep]")
+        raise LsmtuneError(
+            "sweep: the study file has no table [sweep]; add [sweep] to the study file"
+        )
     return spec.sweep
 
 
@@ -82,7 +84,11 @@ def planned(spec: StudySpec) -> Iterator[str]:
     yield from facts_lines(
         [
             ("fixed", fixed),
-            ("blocks", f"{experiment.repeats}, each with {cells} cells and {bases} baseline runs"),
+            (
+                "blocks of runs",
+                f"{experiment.repeats}, each with one run per combination ({cells}) and {bases} "
+                "runs of the baseline",
+            ),
             ("total", f"{total} runs of {spec.workload.name}{records}"),
         ]
     )
@@ -126,7 +132,7 @@ def _markdown(swept: Swept) -> str:
 def lines(swept: Swept) -> Iterator[str]:
     """Give the result as text: sentences and a table per metric."""
     failed = f", {swept.failed} failed" if swept.failed else ""
-    yield f"{swept.name}: {swept.runs} runs in {swept.blocks} blocks{failed}"
+    yield f"{swept.name}: {swept.runs} runs in {swept.blocks} blocks of runs{failed}"
     for warning in swept.warnings:
         yield from paragraph(f"note: {warning}", hanging=2)
     for metric in swept.metrics:

@@ -66,7 +66,7 @@ def table_lines(
     lines = _drawn(shown, body, widths, indent)
     left_out = [column.head for at, column in enumerate(columns) if at not in kept]
     if left_out:
-        note = f"(too wide for {output_width()} characters, not shown: {', '.join(left_out)})"
+        note = f"(columns left out to fit {output_width()} characters: {', '.join(left_out)})"
         lines += paragraph(note, indent)
     return lines
 

@@ -30,14 +30,14 @@ Base = Annotated[
 Cache = Annotated[
     str | None,
     typer.Option(
-        help="Size of your block cache, e.g. 4GiB; OPTIONS files do not contain the size."
+        help="Size of your block cache, e.g. 4GiB; OPTIONS files do not contain the cache size."
     ),
 ]
 Knobs = Annotated[
     str | None,
     typer.Option(
-        help="Knobs to tune: a preset, names as a,b,c, or the N most important as top:N or lasso:N "
-        "[a preset that suits the workload]."
+        help="Knobs to tune: a preset, names as a,b,c, or top:N or lasso:N for the N knobs "
+        "that matter most in measured runs [a preset that suits the workload]."
     ),
 ]
 Objectives = Annotated[
@@ -53,13 +53,13 @@ Limits = Annotated[
     typer.Option(
         metavar="CONSTRAINT",
         help='Constraint that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base"; '
-        "repeat the flag for several constraints.",
+        "`base` is the value of the baseline; repeat the flag for several constraints.",
     ),
 ]
 Memory = Annotated[
     str | None,
     typer.Option(
-        help="Maximum size of memtables and caches, e.g. 64MiB [what the baseline needs]."
+        help="Maximum size of memtables and caches, e.g. 64MiB [the size in the baseline]."
     ),
 ]
 Trials = Annotated[
@@ -117,7 +117,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and run 
 Verbose = Annotated[
     bool,
     typer.Option(
-        "--verbose", help="List the options of the baseline file that lsmtune leaves out."
+        "--verbose", help="List the options of the baseline file that lsmtune does not use."
     ),
 ]
 

@@ -189,7 +189,7 @@ def _step_line(step: Step, trials: int) -> str:
     line = f"change {step.number} of {trials}: {step.judgement}: {step.reason}"
     if step.cost is None:
         return line
-    return f"{line}; objective {Ratio.of(step.cost)} of the value before"
+    return f"{line}; objective after the change / before the change: {Ratio.of(step.cost)}"
 
 
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
