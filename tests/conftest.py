@@ -7,12 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lsmtune.learning import models
 from lsmtune.recipes.base import Progress
 from lsmtune.spec import StudySpec
 from lsmtune.studies import runner
 from lsmtune.studies.runner import Listener
+
+# A deadline per example fails a test when other work slows the machine down.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

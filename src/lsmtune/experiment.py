@@ -74,8 +74,8 @@ class Sweep(BaseModel):
             raise ValueError(f"the knob {twice[0]} is set twice; set each knob once")
         if self.cell_count > _MOST_CELLS:
             raise ValueError(
-                f"the values of the factors give {self.cell_count} combinations; the maximum is "
-                f"{_MOST_CELLS}; use fewer factors or values"
+                f"the values of the factors give {self.cell_count} combinations, but the maximum "
+                f"is {_MOST_CELLS}; use fewer factors or values"
             )
         return self
 

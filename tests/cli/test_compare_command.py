@@ -58,7 +58,7 @@ def test_searches_that_were_cut_off_run_again(
         (["random", "--reference", "tpe"], "--reference: unknown optimizer 'tpe'"),
         (["random", "--knobs", "core"], "--knobs: allowed only with --real"),
         (["random", "--num", "5000"], "--num: allowed only with --real"),
-        (["random", "--objective", "stall_s"], "compare: stall_s is 0 "),
+        (["random", "--objective", "stall_s"], "stall_s is 0 "),
         (["gp-ucb:ucb=-1"], "ucb: invalid value '-1'"),
         (["gp-ucb:nu=2"], "'nu'; available: ucb, schedule, start"),
         (["tpe:ucb=2"], "gp-ucb"),

@@ -92,7 +92,7 @@ def test_what_the_user_has_told_stays() -> None:
     assert found["rocksdb_flush_log_at_trx_commit"] == "2"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000))
 def test_any_config_is_told_so_that_it_can_be_read(seed: int) -> None:
     knobs = CATALOGUE.restricted(BASE).select("all")

@@ -130,7 +130,7 @@ HANGS = [
     (Mode.NEVER_SETTLES, "after", DATABASE_FILES),
     (Mode.GRANDCHILD_HOLDS_OUTPUT, "after", DATABASE_FILES),
     (Mode.IGNORES_SIGNALS, "during", DATABASE_FILES),
-    (Mode.PROBE_HANGS, "probe", DATABASE_FILES | PROBE_FILES),
+    (Mode.PROBE_HANGS, "reads after the load", DATABASE_FILES | PROBE_FILES),
 ]  # fmt: skip
 
 

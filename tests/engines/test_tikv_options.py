@@ -75,7 +75,7 @@ def test_values_are_told_as_tikv_spells_them(name: str, value: object, told: obj
     assert value_of(knob, told) == value
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000))
 def test_any_config_is_written_so_that_it_is_read(seed: int) -> None:
     space = KnobSpace(CATALOGUE.select("all"), RUNNING, 1024, MemoryLimit(memory_bytes(RUNNING)))

@@ -77,7 +77,7 @@ def test_a_refusal_names_the_family() -> None:
     assert space.violations({"cf_stock.block_align": True})
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000))
 def test_what_is_drawn_is_legal_in_every_family(seed: int) -> None:
     space = make_space("all", memory=0.5 + seed % 3 if seed % 3 else 1)

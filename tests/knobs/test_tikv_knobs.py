@@ -118,7 +118,7 @@ def test_a_file_size_counts_only_without_the_compaction_guard() -> None:
     assert dict(free.canonical(size)) == size
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000))
 def test_what_is_drawn_is_legal_and_in_whole_steps(seed: int) -> None:
     space = make_space("all", memory=1.7) if seed % 2 else make_space("core")

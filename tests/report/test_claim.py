@@ -321,7 +321,7 @@ def claims(ratios: dict[str, float], goals: tuple[str, ...], noise: float) -> It
         yield claim_of(study_view(**EMPTY, objective=objective, **fields))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     goals=st.one_of(
         st.sampled_from([("balanced",), ("jin2022",)]),

@@ -10,7 +10,7 @@ from lsmtune.analysis.deploy import FORMATS
 from lsmtune.cli.common import DEFAULT_HOME, StudyName, say, write_output
 from lsmtune.cli.common import Home as HomePath
 
-_FORMATS = "; ".join(f"{engine}: {', '.join(forms)}" for engine, forms in FORMATS.items())
+_FORMATS = ", ".join(f"{' or '.join(forms)} for {engine}" for engine, forms in FORMATS.items())
 
 
 class Format(StrEnum):
@@ -25,9 +25,7 @@ class Format(StrEnum):
 
 def export(
     study: StudyName,
-    form: Annotated[
-        Format, typer.Option("--format", help=f"format of the file for each engine: {_FORMATS}")
-    ],
+    form: Annotated[Format, typer.Option("--format", help=f"format of the file: {_FORMATS}")],
     base: Annotated[
         Path | None,
         typer.Option(help="your OPTIONS file, my.cnf or tikv.toml; only tuned keys change"),

@@ -102,8 +102,8 @@ _PROTOCOL_WORDS = {
     "stops the trial.",
 }
 _SCREEN_WORDS = {
-    "design": "Method that chooses the configs: independent points (random), a Latin hypercube "
-    "(latin) or a Sobol sequence (sobol).",
+    "design": "Method that chooses the configs: `random` for independent points, `latin` for a "
+    "Latin hypercube, `sobol` for a Sobol sequence.",
     "batch": "File of JSON lines with the configs to run. The key `design` then has no effect.",
     "replicated": "Number of configs that run several times, to measure the noise. Every other "
     "config runs once.",

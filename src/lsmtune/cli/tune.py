@@ -52,8 +52,8 @@ Limits = Annotated[
     list[str] | None,
     typer.Option(
         metavar="CONSTRAINT",
-        help='Constraint that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base"; '
-        "`base` is the value of the baseline; repeat the flag for several constraints.",
+        help='Constraint that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base". '
+        "The word `base` is the value of the baseline. Repeat the flag for several constraints.",
     ),
 ]
 Memory = Annotated[
