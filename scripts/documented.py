@@ -112,6 +112,13 @@ def arguments(command: str, num: int, trials: int, paths: Mapping[str, str]) -> 
     return [paths.get(word, word) for word in given]
 
 
+MY_CNF = """[mysqld]
+rocksdb_block_cache_size = 64M
+rocksdb_default_cf_options = "compression=kNoCompression"
+"""
+"""A my.cnf that a few trials can improve, so that a page can export the winner."""
+
+
 def make_sandbox(folder: Path) -> None:
     """Put the files that documented commands name into the folder."""
     shutil.copytree(ROOT / "examples", folder / "examples")
@@ -124,4 +131,4 @@ def make_sandbox(folder: Path) -> None:
     for block in (b for page in pages() for b in blocks(page) if b.language == "toml"):
         if named := _FILE.match(block.text):
             (folder / named[1]).write_text(block.text)
-    (folder / "my.cnf").write_text("[mysqld]\nrocksdb_block_cache_size = 64M\n")
+    (folder / "my.cnf").write_text(MY_CNF)
