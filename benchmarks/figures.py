@@ -4,9 +4,10 @@
 
 A page has a line `<!-- figures: CASE -->`. This command fills the lines after it, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `what to expect`
-(see benchmarks/table.py), `false gains`, `sst size`, `recipe NAME`, `myrocks repeat`, `optimizers`,
-`warm start` (these two also with ` real`), `guided real`, `suggestions`, `simulator`, `simulator
-summary`, `simulated study`, or a part of the parameter study (see benchmarks/parameter_study.py).
+(see benchmarks/table.py), `false gains`, `null verifications`, `sst size`, `recipe NAME`,
+`myrocks repeat`, `optimizers`, `warm start` (these two also with ` real`), `guided real`,
+`suggestions`, `simulator`, `simulator summary`, `simulated study`, or a part of the parameter
+study (see benchmarks/parameter_study.py).
 """
 
 import json
@@ -76,6 +77,7 @@ def recorded() -> dict[str, Any]:
         "parameter study": json.loads(study.read_text()),
         "sst size": json.loads(sweep.read_text()),
         "simulator": json.loads((folder / "simulator.json").read_text()),
+        "null verifications": json.loads((folder / "null_verifications.json").read_text()),
         "false gains": json.loads((folder / "false_gains.json").read_text()),
         "suggestions": json.loads((folder / "suggestion_cost.json").read_text()),
     }
@@ -106,6 +108,7 @@ def _figures(name: str, results: dict[str, Any]) -> str:
         return "Not measured yet.\n"
     kinds = {"sst size": _sweep, "myrocks repeat": _repeats, "optimizers": _optimizers,
              "warm start": _warm_starts, "suggestions": _suggestions, "false gains": _false_gains,
+             "null verifications": _null_verifications,
              "simulator": _simulator, "simulated study": _simulated_study,
              "guided real": _guided}  # fmt: skip
     kind = kinds.get(name) or kinds.get(name.removesuffix(" real"), _case)
@@ -151,6 +154,14 @@ def _false_gains(found: dict[str, Any]) -> str:
         f"{ROCKSDB}. lsmtune wrongly claimed a gain in {found['claims_of_gain']} of "
         f"{found['verifications']} verifications. Each verification had {low} to {high} "
         "pairs of runs.\n"
+    )
+
+
+def _null_verifications(found: dict[str, Any]) -> str:
+    return (
+        f"{ROCKSDB}. Of {found['verifications']} verifications of the baseline against itself, "
+        f"lsmtune claimed a gain in {found['claims_of_gain']}. A default constraint was broken in "
+        f"{found['with_a_broken_constraint']}.\n"
     )
 
 

@@ -18,8 +18,9 @@ import typer
 
 from lsmtune.cli.main import app
 from lsmtune.cli.study_schema import study_schema
+from lsmtune.limits import default_limits
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.objective import COMPOSITES, limits_of
+from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
 from lsmtune.workloads import PRESETS, Workload
 
@@ -216,21 +217,39 @@ def workloads() -> str:
                 f"`{preset.knobs}`", ", ".join(preset.also_on),
             ]  # fmt: skip
             lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "## Default constraints", "", "| kind of workload | constraints |", "|---|---|"]
-    kinds: dict[Any, list[str]] = {}
-    for name, preset in PRESETS.items():
-        if preset.engine == "rocksdb":
-            kinds.setdefault(preset.kind, []).append(f"`{name}`")
-    for kind, names in kinds.items():
-        limits = ", ".join(f"`{limit}`" for limit in limits_of(kind))
-        lines.append(f"| {kind}: {', '.join(names)} | {limits} |")
-    lines += [
-        "",
-        "Your own constraint on a metric replaces the default constraint on this metric. The",
-        "constraint `METRIC <= none` removes the default constraint on a metric. On TiKV, studies",
-        "have no default constraints on `get_missing_p99_us` and `write_amp`.",
-    ]
+    lines += ["", *_default_constraints()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
+
+
+def _default_constraints() -> list[str]:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, preset in PRESETS.items():
+        given = {"name": name, **({"trace": "FILE"} if name == "trace" else {})}
+        limits = default_limits(Workload.model_validate(given), preset.engine)
+        found.setdefault(tuple(map(str, limits)), []).append(f"`{name}`")
+    common = set.intersection(*map(set, found))
+    lines = [
+        "## Default constraints",
+        "",
+        f"Every workload has the constraints {' and '.join(f'`{one}`' for one in sorted(common))}.",
+        "The table has the other default constraints. They bound the latency of each kind of",
+        "operation of the workload, and of the reads of the read probe.",
+        "",
+        "| workloads | further constraints |",
+        "|---|---|",
+    ]
+    for limits, names in found.items():
+        further = ", ".join(f"`{limit}`" for limit in limits if limit not in common)
+        lines.append(f"| {', '.join(names)} | {further or 'none'} |")
+    return [
+        *lines,
+        "",
+        "A default bound grows if the runs of the baseline vary too much for it: lsmtune then uses",
+        "the tightest bound that `max_pairs` pairs of runs can decide, and reports that bound.",
+        "",
+        "Your own constraint on a metric replaces the default constraint on this metric, and its",
+        "bound never grows. The constraint `METRIC <= none` removes the default constraint.",
+    ]
 
 
 def _assignments(parameters: dict[str, Any]) -> str:

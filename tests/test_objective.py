@@ -8,26 +8,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsmtune.errors import UserError
+from lsmtune.limits import Limit, default_limits, parse_limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import (
     COMPOSITES,
-    DEFAULT_LIMITS,
     Goal,
-    Limit,
     Objective,
     front,
     gain_ratio,
     jin2022_fitness,
     limit_penalty,
     median_metrics,
-    parse_limit,
     parse_objective,
     run_noise,
 )
+from lsmtune.workloads import Workload
 
 ASKABLE = sorted(name for name, metric in METRICS.items() if metric.better)
 OBJECTIVES = [*ASKABLE, *COMPOSITES]
 BASE = dict.fromkeys(METRICS, 10.0)
+
+DEFAULTS = default_limits(Workload(), "rocksdb")
 
 VALUES = st.floats(min_value=1e-3, max_value=1e9)
 
@@ -76,7 +77,7 @@ def test_metrics_of_zero_compare() -> None:
 
 @pytest.mark.parametrize("probe", ["get_p99_us", "get_missing_p99_us", "scan_p99_us"])
 def test_each_probe_may_be_a_tenth_slower_by_default(probe: str) -> None:
-    objective = parse_objective("write_amp", ())
+    objective = parse_objective("write_amp", (), DEFAULTS)
     assert objective.violation(BASE | {probe: 10.9}, BASE) < 0
     assert objective.violation(BASE | {probe: 12.1}, BASE) == pytest.approx(0.1)
     assert objective.violation(BASE | {probe: 1.0}, BASE) < 0
@@ -88,13 +89,13 @@ def test_the_worst_limit_counts() -> None:
 
 
 def test_a_limit_of_the_user_joins_the_default_ones() -> None:
-    objective = parse_objective("write_amp", ("load_s <= 1.5 * base",))
+    objective = parse_objective("write_amp", ("load_s <= 1.5 * base",), DEFAULTS)
     assert objective.violation(BASE | {"load_s": 18.0}, BASE) == pytest.approx(0.2)
     assert objective.violation(BASE | {"scan_p99_us": 22.0}, BASE) == pytest.approx(1.0)
 
 
 def test_a_limit_of_the_user_lifts_the_default_one_of_its_metric() -> None:
-    objective = parse_objective("write_amp", ("scan_p99_us <= 3 * base",))
+    objective = parse_objective("write_amp", ("scan_p99_us <= 3 * base",), DEFAULTS)
     assert objective.violation(BASE | {"scan_p99_us": 22.0}, BASE) < 0
     assert objective.violation(BASE | {"get_p99_us": 22.0}, BASE) == pytest.approx(1.0)
 
@@ -228,7 +229,7 @@ def test_limits_are_read(text: str, limit: Limit) -> None:
 @pytest.mark.parametrize(
     "limit",
     [
-        *DEFAULT_LIMITS,
+        *map(parse_limit, map(str, DEFAULTS)),
         Limit("rate_mb_s", ">=", 25.5, False),
         Limit("live_sst_bytes", "<=", 300 * 2**20, False),
         Limit("live_sst_bytes", "<=", 123_456_789, False),
@@ -307,11 +308,13 @@ def test_medians_are_taken_metric_by_metric() -> None:
 
 
 def test_of_several_goals_none_has_a_default_limit() -> None:
-    several = parse_objective(["live_sst_bytes", "total_s"], ())
+    several = parse_objective(["live_sst_bytes", "total_s"], (), DEFAULTS)
     assert "live_sst_bytes" not in {limit.metric for limit in several.limits}
-    kept = parse_objective(["live_sst_bytes", "total_s"], ("live_sst_bytes <= 2 * base",))
+    own = ("live_sst_bytes <= 2 * base",)
+    kept = parse_objective(["live_sst_bytes", "total_s"], own, DEFAULTS)
     assert "live_sst_bytes <= 2 * base" in {str(limit) for limit in kept.limits}
-    assert "live_sst_bytes" in {limit.metric for limit in parse_objective("total_s", ()).limits}
+    one = parse_objective("total_s", (), DEFAULTS)
+    assert "live_sst_bytes" in {limit.metric for limit in one.limits}
 
 
 def test_a_value_counts_as_worse_by_what_a_limit_is_exceeded() -> None:

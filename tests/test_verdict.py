@@ -1,11 +1,13 @@
 """Verdicts on pairs of runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lsmtune.objective import Goal, Metrics, Objective, parse_limit, parse_objective
+from lsmtune.limits import Limit, parse_limit
+from lsmtune.objective import Goal, Metrics, Objective, parse_objective
 from lsmtune.verdict import Pair, Verdict, judge
 
 SIX = (0.97, 1.02, 1.0, 0.99, 1.03, 0.98)
@@ -65,22 +67,87 @@ def test_a_broken_limit_forbids_the_claim() -> None:
     found = judge(slow_reads, asking("write_amp", limits=limits))
     assert found.claim == "no gain"
     assert found.objective.high < 1
-    assert [(check.limit, check.holds) for check in found.limits] == [
-        (limits[0], False),
-        (limits[1], True),
+    assert [(check.limit, check.state) for check in found.limits] == [
+        (limits[0], "broken"),
+        (limits[1], "kept"),
     ]
     assert found.limits[0].use == pytest.approx(1.2 / 1.1)
 
 
-def test_a_limit_holds_on_average_over_the_pairs() -> None:
-    uses = (1.3, 0.9, 0.9, 0.9, 0.9, 0.9)
-    runs = [
+def with_reads(*uses: float) -> list[Pair]:
+    """A clear gain, with these p99 latencies of gets as multiples of the baseline's."""
+    return [
         ({**best, "get_p99_us": use}, base)
         for (best, base), use in zip(pairs("write_amp", 0.5), uses, strict=True)
     ]
-    found = judge(runs, asking("write_amp", limits=("get_p99_us <= 1",)))
-    assert found.limits[0].holds
-    assert found.claim == "gain"
+
+
+@pytest.mark.parametrize(
+    ("uses", "state"),
+    [
+        ((0.9, 1.0, 0.95, 1.0, 0.9, 1.0), "kept"),
+        ((1.3, 1.2, 1.25, 1.3, 1.2, 1.3), "broken"),
+        ((1.3, 0.9, 0.9, 0.9, 0.9, 0.9), "undecided"),
+        ((1.0, 1.4, 1.2, 1.3, 1.0, 1.1), "undecided"),
+    ],
+)
+def test_the_interval_of_its_ratio_decides_a_constraint(uses: Sequence[float], state: str) -> None:
+    found = judge(with_reads(*uses), asking("write_amp", limits=("get_p99_us <= 1.1 * base",)))
+    [check] = found.limits
+    assert check.state == state
+    assert found.claim == ("gain" if state == "kept" else "no gain")
+    assert found.waits_for_constraints == (state == "undecided")
+
+
+def test_an_undecided_constraint_on_the_read_probe_does_not_forbid_a_gain() -> None:
+    runs = with_reads(1.3, 0.9, 0.9, 0.9, 0.9, 0.9)
+    probed = Limit("get_p99_us", "<=", 1.1, True, default=True, probe=True)
+    found = judge(runs, Objective((Goal("write_amp"),), (probed,)))
+    assert (found.claim, found.limits[0].state) == ("gain", "undecided")
+    assert not found.waits_for_constraints
+    broken = judge(with_reads(*[1.3] * 6), Objective((Goal("write_amp"),), (probed,)))
+    assert (broken.claim, broken.limits[0].state) == ("no gain", "broken")
+
+
+def test_more_pairs_are_no_help_where_the_objective_is_undecided() -> None:
+    runs = [
+        ({**best, "get_p99_us": use}, base)
+        for (best, base), use in zip(pairs("write_amp", 1.0), (1.3, *[0.9] * 5), strict=True)
+    ]
+    found = judge(runs, asking("write_amp", limits=("get_p99_us <= 1.1 * base",)))
+    assert not found.waits_for_constraints
+
+
+def test_older_studies_are_judged_by_the_mean_of_the_ratio() -> None:
+    uses = (1.3, 0.9, 0.9, 0.9, 0.9, 0.9)
+    asked = asking("write_amp", limits=("get_p99_us <= 1.1 * base",))
+    found = judge(with_reads(*uses), replace(asked, by_intervals=False))
+    assert (found.claim, found.limits[0].state, found.limits[0].low) == ("gain", "kept", None)
+
+
+NOISY = (1.0, 1.3, 0.8, 1.2, 0.9, 1.1, 0.7, 1.25, 1.0, 0.85, 1.15, 0.95)
+
+
+def noisy_reads(ratio: float) -> list[Pair]:
+    """A clear gain with noisy reads; those of the winner are `ratio` times as slow."""
+    gained = pairs("write_amp", 0.5, SIX * 2)
+    return [
+        ({**best, "get_p99_us": ratio * here}, {**base, "get_p99_us": there})
+        for (best, base), here, there in zip(gained, NOISY[::-1], NOISY, strict=True)
+    ]
+
+
+def test_the_bound_of_a_default_constraint_grows_with_the_noise_of_the_baseline() -> None:
+    limit = Limit("get_p99_us", "<=", 1.1, True, default=True)
+    objective = Objective((Goal("write_amp"),), (limit,), most_pairs=12)
+    found = judge(noisy_reads(1.0), objective)
+    [check] = found.limits
+    assert (found.claim, check.state, check.asked) == ("gain", "kept", "get_p99_us <= 1.1 * base")
+    assert 1.2 < parse_limit(check.limit).bound < 1.5
+    slow = judge(noisy_reads(2.0), objective)
+    assert (slow.claim, slow.limits[0].state) == ("no gain", "broken")
+    own = replace(objective, limits=(replace(limit, default=False),))
+    assert judge(noisy_reads(1.0), own).limits[0].asked is None
 
 
 def test_a_limit_is_taken_against_the_base_of_the_same_pair() -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
+from lsmtune.reading import parse_json, read_text
 from lsmtune.spec import catalogue_of
 from lsmtune.tables import problem_text
 from lsmtune.workloads import EngineName, Workload
@@ -57,11 +59,7 @@ def read_batch(path: Path) -> list[BatchLine]:
 
     Raises UserError if the file cannot be read or has lines of several engines.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"batch {path}: cannot read the file: {error}") from error
-    lines = list(_lines(text))
+    lines = list(_lines(read_text(path, f"batch {path}")))
     engines = sorted({line.engine for line in lines if line.error is None or line.knobs})
     if len(engines) > 1:
         names = ", ".join(engines)
@@ -76,13 +74,15 @@ def _lines(text: str) -> Iterator[BatchLine]:
         if line.strip():
             name = str(number)
             try:
-                document = json.loads(line)
+                document = parse_json(line, f"line {number}")
+            except UserError as error:
+                yield BatchLine(name, error=str(error))
+                continue
+            try:
                 if not isinstance(document, dict):
                     raise UserError("not a JSON object")
                 name = str(document.get("id", number))
                 yield _line(name, document)
-            except json.JSONDecodeError as error:
-                yield BatchLine(name, error=f"line {number}: invalid JSON: {error.msg}")
             except UserError as error:
                 yield BatchLine(name, error=f"line {number}: {error}")
 
@@ -109,6 +109,8 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     for metric, value in metrics.items():
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise UserError(f"metrics.{metric}: {value!r} is not a number")
+        if isinstance(value, float) and not isfinite(value):
+            raise UserError(f"metrics.{metric}: {value} is not a finite number")
     seed, error_text = document.get("seed"), document.get("error")
     return BatchLine(name, workload, checked, metrics, error_text, seed, engine)
 

@@ -1,17 +1,16 @@
 """Objectives and constraints, computed from measurements."""
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from math import exp, inf, log, sqrt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, inf, isinf, log, sqrt
 from statistics import fmean, median
-from typing import Literal
+
+from scipy.special import ndtr
 
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.metrics.definitions import METRICS, Metric, canonical, metric
+from lsmtune.limits import Limit, parse_limit
+from lsmtune.metrics.definitions import METRICS, canonical, metric
 from lsmtune.stats import geometric_mean
-from lsmtune.units import format_bytes, parse_size
-from lsmtune.workloads import Kind
 
 JIN2022 = "jin2022"
 COMPOSITES: dict[str, tuple[str, ...]] = {
@@ -28,58 +27,6 @@ _FITNESS_OF_E = 4000
 """Fitness if all four metrics improve by their whole baseline value."""
 _STEEPEST = 50
 """Bound of the exponent: terms of the fitness are unbounded if the baseline is near zero."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A constraint: a bound on a metric, as a number or a multiple of the baseline's value."""
-
-    metric: str
-    relation: Literal["<=", ">="]
-    bound: float
-    times_base: bool
-
-    def ratio(self, trial: Metrics, base: Metrics) -> float:
-        """Return value / bound; above 1 the constraint is violated, inf if unknown."""
-        if self.metric not in trial or (self.times_base and self.metric not in base):
-            return inf
-        bound = self.bound * (base[self.metric] if self.times_base else 1)
-        pair = max(trial[self.metric], _TINY), max(bound, _TINY)
-        return pair[0] / pair[1] if self.relation == "<=" else pair[1] / pair[0]
-
-    def __str__(self) -> str:
-        return f"{self.metric} {self.relation} {self._bound_text}"
-
-    @property
-    def _bound_text(self) -> str:
-        if self.times_base:
-            return f"{self.bound:.12g} * base"
-        size = format_bytes(self.bound)
-        exact = METRICS[self.metric].unit == "bytes" and self.bound >= 1
-        if exact and parse_size(size, "limit") == self.bound:
-            return size
-        return f"{self.bound:.12g}"
-
-
-DEFAULT_LIMITS = tuple(
-    Limit(name, "<=", 1.1, True)
-    for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
-)
-"""Better writes must not cost slow reads or much disk space."""
-
-_READ_LIMITS = tuple(Limit(name, "<=", 1.1, True) for name in ("live_sst_bytes", "write_amp"))
-"""Better reads must not cost many more written bytes or much disk space."""
-
-_LIMITS: dict[Kind, tuple[Limit, ...]] = {
-    "write": DEFAULT_LIMITS,
-    "read": _READ_LIMITS,
-    "mixed": _READ_LIMITS,
-}
-
-
-def limits_of(kind: Kind, unavailable: Collection[str] = ()) -> tuple[Limit, ...]:
-    """Return the default constraints of a kind of workload, without unavailable metrics."""
-    return tuple(limit for limit in _LIMITS[kind] if limit.metric not in unavailable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +57,15 @@ class Objective:
     """One or several objectives to minimise, and the constraints.
 
     With several objectives there is no single best trial but a Pareto front of trials. `value` is
-    then the geometric mean over the objectives.
+    then the geometric mean over the objectives. Verification checks constraints by intervals, or
+    by means in studies that lsmtune 0.2 and older have started. It ends after at most
+    `most_pairs` pairs of runs.
     """
 
     goals: tuple[Goal, ...]
     limits: tuple[Limit, ...] = ()
+    by_intervals: bool = True
+    most_pairs: int = 0
 
     @property
     def name(self) -> str:
@@ -136,6 +87,11 @@ class Objective:
         needed = dict.fromkeys([*self.metrics, *(limit.metric for limit in self.limits)])
         return [name for name in needed if name not in run]
 
+    def grown(self, noise: Metrics) -> "Objective":
+        """Return it with the bounds that runs of the baseline can keep, see `Limit.grown`."""
+        limits = (limit.grown(noise.get(limit.metric), self.most_pairs) for limit in self.limits)
+        return replace(self, limits=tuple(limits))
+
     def values(self, trial: Metrics, base: Metrics) -> tuple[float, ...]:
         """Return the trial's value per objective: 1 for the baseline, below 1 for a gain."""
         return tuple(goal.value(trial, base) for goal in self.goals)
@@ -147,6 +103,24 @@ class Objective:
     def fitness(self, value: float) -> float | None:
         """Return the fitness of jin2022 for a value (0 for the baseline, higher is better)."""
         return -_FITNESS_OF_E * log(value) if self.name == JIN2022 else None
+
+    def kept_probability(
+        self, trial: Metrics, base: Metrics, noise: Metrics, runs: tuple[int, int]
+    ) -> float:
+        """Return the probability that a config keeps all constraints.
+
+        `trial` and `base` are medians of as many runs as `runs` says, and `noise` has the standard
+        deviation of the log of each metric. The constraints are taken as independent.
+        """
+        found = 1.0
+        for limit in self.limits:
+            ratio, deviation = limit.ratio(trial, base), noise.get(limit.metric, 0.0)
+            error = deviation * sqrt(sum(1 / count for count in runs))
+            if isinf(ratio) or not error:
+                found *= float(ratio <= 1)
+            else:
+                found *= float(ndtr(-log(ratio) / error))
+        return found
 
     def violation(self, trial: Metrics, base: Metrics, noise: Metrics | None = None) -> float:
         """Return the violation of the worst constraint: 0.1 is 10 % over; at most 0 is feasible.
@@ -201,7 +175,7 @@ def run_noise(groups: Sequence[Sequence[Metrics]], of_runs: int) -> dict[str, fl
     config has twice is not in the result.
     """
     names = {name for runs in groups for run in runs for name in run}
-    spreads = {name: _pooled_deviation(name, groups) for name in sorted(names)}
+    spreads = {name: log_deviation(name, groups) for name in sorted(names)}
     return {
         name: exp(2 * spread / sqrt(of_runs))
         for name, spread in spreads.items()
@@ -209,7 +183,12 @@ def run_noise(groups: Sequence[Sequence[Metrics]], of_runs: int) -> dict[str, fl
     }
 
 
-def _pooled_deviation(name: str, groups: Sequence[Sequence[Metrics]]) -> float | None:
+def log_deviation(name: str, groups: Sequence[Sequence[Metrics]]) -> float | None:
+    """Return the standard deviation of the log of a metric between runs of one config.
+
+    It is pooled over the groups, which have the runs of one config each; None if no config has the
+    metric twice.
+    """
     logs = [[log(run[name]) for run in runs if run.get(name, 0) > 0] for runs in groups]
     freedom = sum(len(values) - 1 for values in logs if values)
     if not freedom:
@@ -235,7 +214,7 @@ def median_metrics(runs: Sequence[Metrics]) -> dict[str, float]:
 def parse_objective(
     names: Sequence[str] | str,
     limits: Sequence[str],
-    default_limits: Sequence[Limit] = DEFAULT_LIMITS,
+    default_limits: Sequence[Limit] = (),
 ) -> Objective:
     """Return the objective from names and from constraints as text.
 
@@ -278,63 +257,3 @@ def _check_goals(names: Sequence[str]) -> None:
             f"objective: {composite!r} combines several metrics and must be the only objective; "
             f"remove {others}, or remove {composite}"
         )
-
-
-_LIMIT = re.compile(
-    r"\s*(\w+)\s*(<=|>=)\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*(\*\s*base)?\s*"
-)
-_LIFTED = re.compile(r"\s*(\w+)\s*<=\s*none\s*")
-
-
-def parse_limit(text: str) -> Limit:
-    """Return the constraint of a text such as `live_sst_bytes <= 1.1 * base`.
-
-    The bound of a size may have a unit: `live_sst_bytes <= 300MiB`. `METRIC <= none` is no bound.
-    """
-    if lifted := _LIFTED.fullmatch(text):
-        return Limit(metric(lifted[1], "limit").name, "<=", inf, False)
-    match = _LIMIT.fullmatch(text)
-    if match is None:
-        raise UserError(_malformed(text))
-    limited = metric(match[1], "limit")
-    number, unit, times_base = match[3], match[4], match[5] is not None
-    if unit and (limited.unit != "bytes" or times_base):
-        left = f"{limited.name} {match[2]}"
-        if times_base:
-            raise UserError(f"limit: {text!r}: a multiple of the baseline has no unit; "
-                            f"use {left} {number} * base")  # fmt: skip
-        raise UserError(f"limit: {text!r}: {_unit_text(limited)}; "
-                        f"use {left} {_without_unit(float(number), unit, limited)}")  # fmt: skip
-    bound = parse_size(number + unit, f"limit {text!r}") if unit else float(number)
-    if times_base and bound == 0:
-        raise UserError(
-            f"limit: {text!r}: the factor 0 is not allowed; use {limited.name} <= NUMBER"
-        )
-    relation: Literal["<=", ">="] = "<=" if match[2] == "<=" else ">="
-    return Limit(limited.name, relation, float(bound), times_base)
-
-
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def _without_unit(number: float, unit: str, limited: Metric) -> str:
-    """Return the number in the unit of the metric, or the word NUMBER if the units differ."""
-    given, own = _SECONDS.get(unit), _SECONDS.get(limited.unit)
-    return f"{number * given / own:.12g}" if given and own else "NUMBER"
-
-
-def _unit_text(limited: Metric) -> str:
-    if limited.unit == "ratio":
-        return f"{limited.name} is a ratio without a unit"
-    return f"{limited.name} is measured in {limited.unit}"
-
-
-def _malformed(text: str) -> str:
-    """Return the message for a text that is not a constraint; it names a known metric's unit."""
-    first = re.match(r"\s*(\w+)", text)
-    limited = METRICS.get(canonical(first[1])) if first else None
-    unit = f"; {_unit_text(limited)}" if limited is not None else ""
-    return (
-        f"limit: invalid constraint {text!r}{unit}. Use METRIC <= NUMBER or METRIC <= NUMBER * "
-        "base, also with >= instead of <=. METRIC <= none removes a constraint"
-    )

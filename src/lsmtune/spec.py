@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,15 +15,18 @@ from lsmtune.errors import UserError, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
+from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, memtable_limit
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
-from lsmtune.objective import Objective, limits_of, parse_objective
+from lsmtune.limits import default_limits
+from lsmtune.objective import JIN2022, Objective, parse_objective
+from lsmtune.reading import parse_toml, read_text
 from lsmtune.tables import Cluster, Online, Screen, problem_text, suited_knobs
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
+from lsmtune.workloads.operations import written_bytes
 
 BUDGET_KEYS = frozenset(
     {"study", "trials", "budget", "until", "finalists", "repeats", "pairs", "max_pairs"}
@@ -247,8 +249,8 @@ class StudySpec(BaseModel):
 
     @property
     def parsed_objective(self) -> Objective:
-        """Objective with its constraints."""
-        limits = limits_of(self.workload.kind, self.workload.preset.unavailable(self.engine))
+        """Objective with the constraints of a new study."""
+        limits = default_limits(self.workload, self.engine)
         return parse_objective(self.objective, self.limits, limits)
 
     @property
@@ -306,8 +308,15 @@ class StudySpec(BaseModel):
         advised = catalogue.advised(self.knobs)
         advice = tuple(catalogue.scaled(start.settings, factor) for start in advised)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
-        limit = MemoryLimit(memory)
+        limit = MemoryLimit(memory, self._memtable_limit(base, factor))
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
+
+    def _memtable_limit(self, base: Settings, scale: float) -> int | None:
+        """Return how many bytes memtables may hold; None for experiments and published searches."""
+        written, published = written_bytes(self.workload), self.objective == (JIN2022,)
+        if published or written is None or self.screen or self.sweep:
+            return None
+        return memtable_limit(base, written * scale / float(self.scale_value))
 
     def begun(self, ground: Ground) -> Settings:
         """Return the preset's changes to the baseline; none if the user gave a baseline."""
@@ -366,12 +375,7 @@ def make_spec(
 
 def read_study_file(path: Path) -> dict[str, Any]:
     """Return the keys and values of a study file; UserError if it is not TOML."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: cannot read the file: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not a TOML file: {error}") from error
+    return parse_toml(read_text(path, str(path)), str(path))
 
 
 def _in_words(error: ValidationError) -> list[str]:

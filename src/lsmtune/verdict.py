@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from lsmtune.limits import Limit
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.objective import Limit, Metrics, Objective
+from lsmtune.objective import Metrics, Objective, log_deviation
 from lsmtune.stats import Interval, geometric_mean, ratio_interval
 
 Pair = tuple[Metrics, Metrics]
@@ -22,18 +23,38 @@ UNKNOWN = Interval(1.0, 1e-9, 1e9)
 Side = Literal["better", "worse", "undecided"]
 
 
+State = Literal["kept", "broken", "undecided", "unknown"]
+
+
 class LimitCheck(BaseModel):
     """A constraint, checked over all pairs.
 
-    `use` is the geometric mean of measured value / bound; above 1 the constraint is broken. It is
-    None if the constraint could not be checked. Then `holds` is False, and `why` gives the reason.
+    `use` is the geometric mean of measured value / bound, and `low` to `high` its 95 % interval;
+    above 1 the constraint is broken. All three are None if the metric is missing in a run; then
+    the state is "unknown" and `why` gives the reason. `limit` is the checked constraint and
+    `asked` the tighter one, if noise made a default bound grow. `required` is False for a default
+    constraint on reads that only the read probe makes: a gain can be claimed while it is undecided.
     """
 
     model_config = ConfigDict(frozen=True)
     limit: str
+    state: State
     use: float | None
-    holds: bool
+    low: float | None = None
+    high: float | None = None
+    asked: str | None = None
+    required: bool = True
     why: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """True if the constraint is kept."""
+        return self.state == "kept"
+
+    @property
+    def forbids_gain(self) -> bool:
+        """True if no gain can be claimed because of this constraint."""
+        return self.state in ("broken", "unknown") or (self.required and self.state != "kept")
 
 
 class Verdict(BaseModel):
@@ -42,9 +63,9 @@ class Verdict(BaseModel):
     `ratios` are winner / baseline; a metric that was zero or missing in a run has none. `goals`
     has the interval of each objective and `objective` that of their geometric mean, both turned
     so that below 1 is a gain. `claim` is "gain" only if the whole interval of `objective` is below
-    1, no interval in `goals` is entirely above 1, and every constraint is kept. `better` and
-    `worse` name the objective's metrics whose own interval excludes 1. `notes` list what could not
-    be judged.
+    1, no interval in `goals` is entirely above 1, no constraint is broken, and every constraint is
+    kept except those of the read probe, which may be undecided. `better` and `worse` name the
+    objective's metrics whose own interval excludes 1. `notes` list what could not be judged.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -62,6 +83,13 @@ class Verdict(BaseModel):
     def half_width(self) -> float:
         """Half the width of the objective's interval, relative to its estimate: 0.05 is ± 5 %."""
         return self.objective.relative_half_width
+
+    @property
+    def waits_for_constraints(self) -> bool:
+        """True if undecided constraints are all that forbids a gain; more pairs may decide them."""
+        forbidding = [check.state for check in self.limits if check.forbids_gain]
+        gains = self.objective.high < 1 and not self.lost_goals
+        return gains and set(forbidding) == {"undecided"}
 
     @property
     def lost_goals(self) -> tuple[str, ...]:
@@ -83,12 +111,13 @@ def judge(pairs: Sequence[Pair], objective: Objective) -> Verdict:
         goal.name: _interval([goal.value(*pair) for pair in counted]) for goal in objective.goals
     }
     ratios = {name: _ratio(name, pairs) for name in METRICS if _has_ratio(name, pairs)}
-    limits = tuple(_check(limit, pairs) for limit in objective.limits)
+    check = _check if objective.by_intervals else _check_mean
+    limits = tuple(check(limit, pairs, objective.most_pairs) for limit in objective.limits)
     asked = {name: ratios[name] for name in objective.metrics if name in ratios}
     gain = (
         overall.high < 1
         and all(goal.low <= 1 for goal in goals.values())
-        and all(limit.holds for limit in limits)
+        and not any(limit.forbids_gain for limit in limits)
     )
     return Verdict(
         pairs=len(pairs),
@@ -138,10 +167,39 @@ def side_of(name: str, ratio: Interval) -> Side:
     return "better" if (ratio.low > 1) == higher else "worse"
 
 
-def _check(limit: Limit, pairs: Sequence[Pair]) -> LimitCheck:
+def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int) -> LimitCheck:
+    """Check a constraint by the interval of its ratio."""
+    noise = log_deviation(limit.metric, [[base for _, base in pairs]])
+    checked = limit.grown(noise, max(most_pairs, len(pairs)))
+    uses = [checked.ratio(best, base) for best, base in pairs]
+    if unknown := sum(map(isinf, uses)):
+        return _unknown(limit, unknown, pairs)
+    found = ratio_interval(uses, [1.0] * len(uses))
+    state: State = "undecided"
+    if found.high <= 1:
+        state = "kept"
+    elif found.low > 1:
+        state = "broken"
+    return LimitCheck(
+        limit=str(checked),
+        state=state,
+        use=found.median,
+        low=found.low,
+        high=found.high,
+        asked=None if checked == limit else str(limit),
+        required=not limit.probe,
+    )
+
+
+def _check_mean(limit: Limit, pairs: Sequence[Pair], _: int) -> LimitCheck:
+    """Check a constraint by the mean of its ratio, as lsmtune 0.2 did."""
     uses = [limit.ratio(best, base) for best, base in pairs]
     if unknown := sum(map(isinf, uses)):
-        why = _missing_text(limit.metric, unknown, pairs)
-        return LimitCheck(limit=str(limit), use=None, holds=False, why=why)
+        return _unknown(limit, unknown, pairs)
     use = geometric_mean(uses)
-    return LimitCheck(limit=str(limit), use=use, holds=use <= 1)
+    return LimitCheck(limit=str(limit), state="kept" if use <= 1 else "broken", use=use)
+
+
+def _unknown(limit: Limit, missing: int, pairs: Sequence[Pair]) -> LimitCheck:
+    why = _missing_text(limit.metric, missing, pairs)
+    return LimitCheck(limit=str(limit), state="unknown", use=None, why=why)

@@ -1,11 +1,14 @@
 """Trials as they lie in the store, made without running anything."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config
+from lsmtune.limits import default_limits
 from lsmtune.metrics.measurement import Measurement
+from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
 from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
@@ -14,9 +17,10 @@ from lsmtune.workloads import Workload
 WORKLOAD = Workload()
 DEFAULTS = load("rocksdb").defaults(1 / 64)
 METRICS = {
-    "write_amp": 10.0, "live_sst_bytes": 10.0, "total_s": 10.0, "get_p99_us": 10.0,
-    "get_missing_p99_us": 10.0, "scan_p99_us": 10.0,
-}  # fmt: skip
+    "write_amp": 10.0,
+    "total_s": 10.0,
+    **{limit.metric: 10.0 for limit in default_limits(WORKLOAD, "rocksdb")},
+}
 
 
 def config(size: int | None = None) -> Config:
@@ -45,7 +49,10 @@ class Written:
     def __init__(self, home: Home, **spec: Any) -> None:
         facts = {"version": "0", "assertions_enabled": False}
         self.home = home
-        self.study: StoredStudy = home.add_study("s", {"study": "s", **spec}, facts, {})
+        limits = StudySpec.model_validate(spec).parsed_objective.limits
+        constraints = [asdict(limit) for limit in limits]
+        given = {"study": "s", **spec}
+        self.study: StoredStudy = home.add_study("s", given, facts, {}, constraints)
 
     def add(
         self, role: Role, size: int | None, result: TrialResult | Mapping[str, float], **ids: int

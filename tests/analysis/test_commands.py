@@ -26,7 +26,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             status=Status.CUT, reason="hopeless", bounds={"write_amp": 30.0, "total_s": 20.0}
         )
         written.add(Role.TRIAL, 4000, cut)
-        home.add_study("other", {"study": "other"}, dict(written.study.engine), {})
+        home.add_study("other", {"study": "other"}, dict(written.study.engine), {}, [])
     return tmp_path
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from lsmtune.analysis.claim import Constraint
+from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.continuing import continue_command
-from lsmtune.objective import parse_limit
+from lsmtune.limits import parse_limit
 from lsmtune.spec import MANY_TRIALS, make_spec
 
 

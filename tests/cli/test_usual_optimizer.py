@@ -52,7 +52,7 @@ def test_a_study_goes_on_by_what_it_began_with(home: Path) -> None:
     with Home(home, create=True) as opened:
         for name in ("tpe", "guided"):
             spec = StudySpec(study=name, optimizer=name)
-            opened.add_study(name, spec.model_dump(mode="json"), {}, {})
+            opened.add_study(name, spec.model_dump(mode="json"), {}, {}, [])
     assert usual(home, study="tpe") == "tpe"
     assert usual(home, study="guided") == "guided"
 

@@ -197,6 +197,9 @@ class DbBench:
         return (self._home / "runs").read_text().count(" load\n") >= first
 
     def _flush(self) -> None:
+        for job in range(100, 107):
+            self._event(job, "flush_started", '"flush_reason": "Write Buffer Full"')
+            self._event(job, "flush_finished", '"lsm_state": [1, 0, 0, 0, 0, 0, 0]')
         self._event(2, "flush_started", '"flush_reason": "Write Buffer Full"')
         with (self._database / "000009.sst").open("wb") as table:
             table.truncate(self._num * 540)  # all holes

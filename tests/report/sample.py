@@ -10,17 +10,19 @@ import numpy as np
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Value
+from lsmtune.limits import default_limits
 from lsmtune.metrics.measurement import Level, Measurement
-from lsmtune.objective import Limit, Objective, parse_objective
+from lsmtune.objective import Objective, parse_objective
 from lsmtune.stats import geometric_mean
 from lsmtune.trials import Role, Status
 from lsmtune.units import MIB
 from lsmtune.verdict import Pair, judge
 from lsmtune.workloads import Workload
 
-OBJECTIVE = parse_objective("balanced", ())
 CATALOGUE = load("rocksdb")
 WORKLOAD = Workload(num=200_000)
+LIMITS = default_limits(WORKLOAD, "rocksdb")
+OBJECTIVE = replace(parse_objective("balanced", (), LIMITS), most_pairs=12)
 
 BASE_METRICS = {
     "write_amp": 2.68, "wal_inclusive_write_amp": 3.70, "w_amp_table": 4.61,
@@ -41,7 +43,8 @@ BASE_METRICS = {
     "others_cpu_percent": 1.2, "peak_rss_bytes": 61.0e6,
     "compact_read_bytes": 470.1e6, "background_jobs": 180.0, "background_s": 9.4,
     "memtable_hit": 0.0, "disk_write_bytes": 790.0e6, "disk_write_amp": 3.8, "disk_bytes": 81.0e6,
-    "get_found": 0.63, "block_reads": 1.7, "write_mean_us": 29.4, "get_mean_us": 11.5,
+    "flushes": 104.0, "get_found": 0.63, "block_reads": 1.7, "write_mean_us": 29.4,
+    "get_mean_us": 11.5,
     "get_missing_mean_us": 9.6, "scan_mean_us": 37.2,
 }  # fmt: skip
 
@@ -232,7 +235,7 @@ _THIRD = {5: 0.9, 8: 1.3, 12: 0.8, 18: 1.05, 19: 0.95}
 
 def pareto_view(goals: tuple[str, ...] = ("write_amp", "throughput_ops_s")) -> StudyView:
     """A study with two goals or three: five trials on the front, five beaten, one cut."""
-    objective = parse_objective(goals, ())
+    objective = parse_objective(goals, (), LIMITS)
     front = tuple(_placed(number, *_goals(number, _FRONT, goals)) for number in _FRONT)
     beaten = tuple(_placed(number, *_goals(number, _BEATEN, goals)) for number in _BEATEN)
     too_slow = trial(
@@ -287,7 +290,7 @@ _READ_RATIOS = {
 def read_view() -> StudyView:
     """A verified study of a load that only reads: no writes, no stalls, no levels."""
     rng = np.random.default_rng(8)
-    limits = tuple(Limit(name, "<=", 1.1, True) for name in ("live_sst_bytes", "write_amp"))
+    limits = default_limits(READ_LOAD, "rocksdb")
     objective = parse_objective("throughput_ops_s", (), limits)
     measured = [_reads(_READ_RATIOS if best else {}, rng) for best in (True, False) * 6]
     runs = tuple((measured[i], measured[i + 1]) for i in range(0, 12, 2))

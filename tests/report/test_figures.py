@@ -8,6 +8,7 @@ import pytest
 from sample import (
     BASE_CONFIG,
     BASE_METRICS,
+    OBJECTIVE,
     measurement,
     pairs,
     read_view,
@@ -110,8 +111,8 @@ def test_axis_names_objective_and_direction(name: str, axis: str) -> None:
 
 def test_metrics_asked_for_come_first_then_those_under_a_limit() -> None:
     groups = [row.group for row in compared().rows]
-    assert groups[:6] == ["objective"] * 3 + ["limit"] * 3
-    assert [group for group, _ in groupby(groups[6:])] == ["main", "reported"]
+    assert [group for group, _ in groupby(groups)] == ["objective", "limit", "main", "reported"]
+    assert groups.count("objective") == 3
 
 
 def test_a_metric_better_when_higher_is_turned() -> None:
@@ -131,14 +132,14 @@ def test_a_metric_that_was_zero_stands_in_the_table_only() -> None:
 
 def test_limits_have_a_place_on_the_ratio_axis() -> None:
     limits = {row.metric.name: row.limit for row in compared().rows if row.limit is not None}
-    assert limits == pytest.approx(
-        {"live_sst_bytes": 1.1, "get_p99_us": 1.1, "get_missing_p99_us": 1.1, "scan_p99_us": 1.1}
-    )
+    assert limits.keys() == {limit.metric for limit in OBJECTIVE.limits}
+    assert limits["live_sst_bytes"] == pytest.approx(1.1)
+    assert limits["throughput_ops_s"] >= 1 / 0.95  # noise can widen the bound of a default
 
 
 def test_a_limit_on_a_metric_better_when_higher_is_turned_too() -> None:
     objective = parse_objective("write_amp", ("throughput_ops_s >= 0.8 * base",))
-    rows = compared(objective=objective).rows
+    rows = compared(objective=objective, verifications=()).rows
     row = next(row for row in rows if row.metric.name == "throughput_ops_s")
     assert row.limit == pytest.approx(1 / 0.8)
 
@@ -240,7 +241,7 @@ def test_a_read_load_shows_its_own_numbers_and_no_plots_of_writes() -> None:
     record = comparison(view)
     assert record
     assert [row.metric.name for row in record.main][:6] == [
-        "throughput_ops_s", "live_sst_bytes", "write_amp", "get_p50_us", "get_p99_us", "read_amp",
+        "throughput_ops_s", "get_p50_us", "get_p99_us", "live_sst_bytes", "write_amp", "read_amp",
     ]  # fmt: skip
     assert {"cache_hit_index", "bloom_useful", "build_s"} <= {r.metric.name for r in record.drawn}
     assert (stalls(view), trees(view)) == (None, None)

@@ -75,7 +75,7 @@ def test_what_cannot_be_kept_leaves_the_store_as_it_was(tmp_path: Path) -> None:
         disk(tmp_path / "disk", 2 * MIB) as place,
         Home(place / "home", create=True) as home,
     ):
-        study = home.add_study("s", {}, {}, {})
+        study = home.add_study("s", {}, {}, {}, [])
         kept = 0
         ballast = fill(place, 100_000)
 

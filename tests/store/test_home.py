@@ -28,7 +28,11 @@ def path(tmp_path: Path) -> Path:
 
 def add_study(home: Home, name: str = "mine") -> StoredStudy:
     return home.add_study(
-        name, {"study": name, "limits": ["é <= 5"]}, {"version": "7"}, {"cpus": 2}
+        name,
+        {"study": name, "limits": ["é <= 5"]},
+        {"version": "7"},
+        {"cpus": 2},
+        [{"metric": "load_s"}],
     )
 
 
@@ -54,6 +58,7 @@ def test_a_study_comes_back(path: Path) -> None:
         assert found == added
         assert found.spec == {"study": "mine", "limits": ["é <= 5"]}
         assert (found.engine, found.host) == ({"version": "7"}, {"cpus": 2})
+        assert found.constraints == ({"metric": "load_s"},)
         assert found.created_at.endswith("+00:00")
         assert home.find_study("yours") is None
 
@@ -320,11 +325,13 @@ def run_together(jobs: list[Any]) -> None:
 
 def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
     with Home(tmp_path / "home", create=True) as home:
-        home.add_study("old", {"knobs": "all", "seed": 7}, {}, {})
-        home.add_study("listed", {"knobs": "block_size"}, {}, {})
+        home.add_study("old", {"knobs": "all", "seed": 7}, {}, {}, [])
+        home.add_study("listed", {"knobs": "block_size"}, {}, {}, [])
     with sqlite3.connect(tmp_path / "home" / "lsmtune.sqlite3") as connection:
         connection.execute("ALTER TABLE study DROP COLUMN ended")
+        connection.execute("ALTER TABLE study DROP COLUMN constraints")
         connection.execute("PRAGMA user_version = 1")
     with Home(tmp_path / "home", create=False) as home:
         assert home.study("old").spec == {"knobs": "core", "seed": 7}
         assert home.study("listed").spec == {"knobs": "block_size"}
+        assert home.study("old").constraints is None

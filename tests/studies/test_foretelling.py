@@ -7,10 +7,12 @@ pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 from fakes.machines import planted, run_on
 from lsmtune.knobs.space import KnobSpace
+from lsmtune.limits import default_limits
 from lsmtune.simulator import Machine, Run, predict
 from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec, without_load
 from lsmtune.studies.foretelling import foretelling
 from lsmtune.trials import Base, TrialSpec
+from lsmtune.workloads import Workload
 
 
 def told(**given: object) -> tuple[StudySpec, KnobSpace]:
@@ -53,7 +55,8 @@ def test_a_limit_that_is_foretold_to_break_counts() -> None:
 def test_reads_are_foretold_where_something_is_asked_of_them() -> None:
     _, space = told(objective="write_amp")
     packed = space.canonical({**space.default(), "compression_type": "zlib"})
-    lifted = [f"{name} <= none" for name in ("get_p99_us", "get_missing_p99_us", "scan_p99_us")]
+    reads = (x.metric for x in default_limits(Workload(), "rocksdb") if x.probe)
+    lifted = [f"{name} <= none" for name in reads]
     limited, free = (
         foretelling(*told(objective="write_amp", limits=limits)) for limits in ((), lifted)
     )

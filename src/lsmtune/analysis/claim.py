@@ -4,57 +4,34 @@
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import ceil, floor, isinf, log10
+from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+from lsmtune.analysis.constraints import Constraint, checked, constraint_of
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.steps import Step, next_steps
 from lsmtune.analysis.study_view import Change, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS, Metric
-from lsmtune.objective import Limit, Metrics, median_metrics, parse_limit
+from lsmtune.objective import Metrics, median_metrics
 from lsmtune.stats import Interval
-from lsmtune.units import GIB, KIB, MIB
-from lsmtune.verdict import UNKNOWN, LimitCheck, Side, Verdict, side_of
+from lsmtune.verdict import UNKNOWN, Side, State, Verdict, side_of
 
 Status = Literal[
     "gain", "no gain", "loss", "not verified", "nothing found", "not measured", "no search"
 ]
 Reason = Literal[
-    "constraint broken", "constraint unknown", "objective worse", "chance", "objective unknown"
+    "constraint broken",
+    "constraint unknown",
+    "constraint undecided",
+    "objective worse",
+    "chance",
+    "objective unknown",
 ]
-State = Literal["kept", "broken", "unknown"]
 RowRole = Literal["objective", "constraint", "speed"]
 
-_TINY = 1e-9
-"""Replaces a bound of zero, as in `Limit.ratio`."""
 _PRECISE = 0.05
 """Half width of the objective's interval that verification aims for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """A constraint, checked on the winner.
-
-    `value` is the measured value that `limit` bounds: a multiple of the baseline if
-    `limit.times_base`, else a number in the metric's unit. `why` says why it is unknown.
-    """
-
-    limit: Limit
-    state: State
-    value: float | None
-    why: str | None = None
-
-    def relaxed(self) -> str:
-        """Return a constraint, as text of --limit, that the measured value keeps."""
-        if self.value is None:
-            return f"{self.limit.metric} <= none"
-        is_size = METRICS[self.limit.metric].unit == "bytes" and not self.limit.times_base
-        value = self.value
-        factor = next((f for f in (GIB, MIB, KIB) if value >= f), 1) if is_size else 1
-        bound = _outward(value / factor, self.limit) * factor
-        return str(replace(self.limit, bound=float(round(bound) if is_size else bound)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +82,9 @@ class Claim:
     `reasons` explain why there is no gain. `objective` is the interval of the objective, winner /
     baseline; `value` is its estimate, also without verification. `lost` names the objectives that
     got worse. `failed` has the constraints that are not kept and `failed_trial` the trial that
-    broke them. `alternative` is set if no gain is claimed and, before verification, only if
+    broke them; `undecided` has the constraints on the read probe that neither a gain nor a loss
+    depends on. `judged_before_0_3`: the constraints are those of lsmtune 0.2 and older.
+    `alternative` is set if no gain is claimed and, before verification, only if
     a constraint failed.
     `wide` is the half width of the objective's interval if it is wider than wanted. `undo` is the
     command that writes the baseline's values.
@@ -136,6 +115,8 @@ class Claim:
     lost: tuple[str, ...]
     failed: tuple[Constraint, ...]
     failed_trial: int | None
+    undecided: tuple[Constraint, ...]
+    judged_before_0_3: bool
     alternative: Alternative | None
     others: tuple[Scaled, ...]
     front: int
@@ -189,6 +170,13 @@ def claim_of(view: StudyView) -> Claim:
         lost=verdict.lost_goals if verdict else (),
         failed=failed,
         failed_trial=failed_trial,
+        undecided=tuple(
+            check
+            for row in rows
+            for check in row.constraints
+            if check.state == "undecided" and not check.forbids_gain
+        ),
+        judged_before_0_3=not view.objective.by_intervals,
         alternative=alternative,
         others=tuple(_others(view)),
         front=len(view.front) if view.objective.pareto else 0,
@@ -223,10 +211,13 @@ def _reasons(verdict: Verdict) -> Iterator[Reason]:
     """Yield the reasons for no gain."""
     if verdict.claim == "gain":
         return
-    if any(not check.holds and check.use is not None for check in verdict.limits):
-        yield "constraint broken"
-    if any(check.use is None for check in verdict.limits):
-        yield "constraint unknown"
+    states = {check.state for check in verdict.limits if check.forbids_gain}
+    reasons: dict[State, Reason] = {
+        "broken": "constraint broken",
+        "unknown": "constraint unknown",
+        "undecided": "constraint undecided",
+    }
+    yield from (reason for state, reason in reasons.items() if state in states)
     if verdict.lost_goals or verdict.objective.low > 1:
         yield "objective worse"
     if verdict.objective == UNKNOWN:
@@ -300,37 +291,9 @@ def _constraints(
     view: StudyView, best: Sequence[Metrics], base: Sequence[Metrics]
 ) -> list[Constraint]:
     if view.verification is not None:
-        return [_checked(check) for check in view.verification.verdict.limits]
+        return [checked(check) for check in view.verification.verdict.limits]
     metrics = [median_metrics(runs) if runs else {} for runs in (best, base)]
-    return [_constraint(limit, limit.ratio(*metrics)) for limit in view.objective.limits]
-
-
-def _checked(check: LimitCheck) -> Constraint:
-    limit = parse_limit(check.limit)
-    if check.use is None:
-        return Constraint(limit, "unknown", None, check.why)
-    return _constraint(limit, check.use)
-
-
-def _constraint(limit: Limit, use: float) -> Constraint:
-    if isinf(use):
-        return Constraint(limit, "unknown", None, _missing(limit))
-    bound = max(limit.bound, _TINY)
-    value = bound * use if limit.relation == "<=" else bound / use
-    return Constraint(limit, "kept" if use <= 1 else "broken", value)
-
-
-def _outward(value: float, limit: Limit) -> float:
-    """Return the value with two digits, rounded to the side that is allowed more."""
-    step = 10.0 ** (floor(log10(max(value, _TINY))) - 1)
-    digits = ceil(value / step) if limit.relation == "<=" else floor(value / step)
-    return float(f"{digits * step:.12g}")
-
-
-def _missing(limit: Limit) -> str:
-    """Return why a constraint cannot be checked: a run lacks its metric."""
-    runs = "the trial or the baseline has" if limit.times_base else "the trial has"
-    return f"{runs} no value of the metric {limit.metric}"
+    return [constraint_of(limit, limit.ratio(*metrics)) for limit in view.objective.limits]
 
 
 def _failed(
@@ -339,15 +302,15 @@ def _failed(
     """The constraints that the winner does not keep; without a winner, the most tempting trial."""
     if view.best_trial is not None:
         checks = [check for row in rows for check in row.constraints]
-        failed = tuple(check for check in checks if check.state != "kept")
+        failed = tuple(check for check in checks if check.forbids_gain)
         return failed, view.best_trial.number if failed else None
     better = [t for t in view.searched if t.value is not None and t.value < 1 and not t.feasible]
     tempting = min(better, key=lambda trial: trial.value or 0, default=None)
     if tempting is None:
         return (), None
     base = median_metrics(view.base_runs)
-    checks = [_constraint(x, x.ratio(tempting.metrics, base)) for x in view.objective.limits]
-    failed = tuple(check for check in checks if check.state != "kept")
+    checks = [constraint_of(x, x.ratio(tempting.metrics, base)) for x in view.objective.limits]
+    failed = tuple(check for check in checks if check.forbids_gain)
     return failed, tempting.number if failed else None
 
 

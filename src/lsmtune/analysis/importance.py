@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.batch import BatchLine
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
@@ -108,7 +109,8 @@ class Importance:
     """Importance for all metrics of one set of runs.
 
     `load_factors` are varied parameters of the workload. `ranking` orders the knobs over all
-    metrics. `engine` is the engine that ran, or "simulated".
+    metrics. `engine` is the engine that ran, or "simulated". `few_flushes` is the number of runs
+    that wrote too little to measure write amplification.
     """
 
     runs: int
@@ -118,6 +120,7 @@ class Importance:
     ranking: tuple[str, ...]
     metrics: tuple[MetricImportance, ...]
     engine: str = "rocksdb"
+    few_flushes: int = 0
 
     @property
     def is_simulated(self) -> bool:
@@ -253,7 +256,14 @@ def find_importance(runs: Runs, metrics: Sequence[str], repeats: int, seed: int 
     measured = sum(len(group) for group in runs.groups)
     ranking = knob_ranking(runs, metrics, seed)
     return Importance(
-        measured, len(runs.first), runs.failed, runs.load_factors, ranking, found, runs.engine
+        measured,
+        len(runs.first),
+        runs.failed,
+        runs.load_factors,
+        ranking,
+        found,
+        runs.engine,
+        too_few_flushes(line.metrics for group in runs.groups for line in group),
     )
 
 
@@ -300,6 +310,7 @@ def importance_document(importance: Importance) -> dict[str, object]:
         "runs": importance.runs,
         "configs": importance.configs,
         "failed": importance.failed,
+        "few_flushes": importance.few_flushes,
         "load_factors": list(importance.load_factors),
         "top": list(importance.top(6)),
         "metrics": {metric.metric: _metric_document(metric) for metric in importance.metrics},

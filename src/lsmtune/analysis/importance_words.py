@@ -9,6 +9,7 @@ from lsmtune.analysis.importance import (
     KnobImportance,
     MetricImportance,
 )
+from lsmtune.analysis.measurable import flushes_text
 from lsmtune.learning.effects import GroupMean
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.units import format_bytes
@@ -30,7 +31,14 @@ def headline_text(importance: Importance) -> str:
 
 
 def reason_text(importance: Importance) -> str:
-    """Return in one sentence why the headline names these knobs, or none."""
+    """Return why the headline names these knobs, or none."""
+    text = _accuracy_reason(importance)
+    if importance.few_flushes:
+        text += f" {flushes_text(importance.few_flushes, importance.runs)}"
+    return text
+
+
+def _accuracy_reason(importance: Importance) -> str:
     weak = [metric for metric in importance.metrics if not metric.is_predictable]
     good = [metric for metric in importance.metrics if metric.is_predictable]
     if not good:

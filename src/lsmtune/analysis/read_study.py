@@ -23,6 +23,7 @@ from lsmtune.store.ranking import (
     front_candidates,
     newest_verdicts,
     repeated_runs,
+    study_objective,
     study_winner,
 )
 from lsmtune.store.records import (
@@ -45,7 +46,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     study = home.study(name)
     spec = StudySpec.model_validate(study.spec)
     stored, verifications = home.trials(study), home.verifications(study)
-    objective = spec.parsed_objective
+    objective = study_objective(study, spec)
     base_runs = complete_trials(stored, Role.BASE)
     verdicts = newest_verdicts(stored, verifications, objective)
     views = _trial_views(spec, stored, objective)
@@ -204,7 +205,7 @@ def _best_within_limits(
     """Return the best config whose medians, and whose verification if any, keep all constraints."""
     for found in candidates(stored, objective):
         verdict = verdicts.get(found.trial.number)
-        if found.over <= 0 and (verdict is None or all(x.holds for x in verdict.limits)):
+        if found.over <= 0 and (verdict is None or not any(x.forbids_gain for x in verdict.limits)):
             return _with_medians(views, found, found.over)
     return None
 

@@ -7,6 +7,7 @@ from math import exp, fsum, log
 import numpy as np
 
 from lsmtune.analysis.importance import SIMULATED
+from lsmtune.analysis.measurable import flushes_text, too_few_flushes
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
@@ -200,6 +201,8 @@ def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list
             else f"the combination {_cell(experiment, catalogue, failed)}"
         )
         warnings.append(f"{where} failed {count} of {experiment.repeats} times: {reason}")
+    if few := too_few_flushes(run.metrics for run in outcome.runs):
+        warnings.append(flushes_text(few, len(outcome.runs)))
     return list(dict.fromkeys(warnings))
 
 

@@ -20,7 +20,6 @@ from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes
-from lsmtune.system.workdir import workdir
 from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName
 
@@ -95,8 +94,8 @@ def check_lines(checks: Sequence[Check]) -> Iterator[str]:
 
 def _db_bench(program: str) -> Check:
     try:
-        with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
-            facts = RocksDB(program).describe(directory)
+        with tempfile.TemporaryDirectory(prefix="lsmtune-doctor-") as folder:
+            facts = RocksDB(program).describe(Path(folder))
     except LsmtuneError as error:
         detail = str(error).removesuffix(f"; {INSTALL_DB_BENCH}")
         return Check("db_bench", False, detail, INSTALL_DB_BENCH)
@@ -112,8 +111,8 @@ def _db_bench(program: str) -> Check:
 def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
     """An optional engine: the check does not fail without it."""
     try:
-        with workdir(Path(tempfile.gettempdir()), "lsmtune-doctor") as directory:
-            facts = make_engine(engine, PROGRAMS[engine]).describe(directory)
+        with tempfile.TemporaryDirectory(prefix="lsmtune-doctor-") as folder:
+            facts = make_engine(engine, PROGRAMS[engine]).describe(Path(folder))
     except LsmtuneError as error:
         fix = (
             f"lsmtune needs {name} only to {use}: if you do not {use}, nothing is missing; "
@@ -135,10 +134,16 @@ def _go_ycsb() -> Check:
     return Check("go-ycsb", True, program)
 
 
-def _disk(home: Path) -> Check:
-    place = home.absolute()
+def existing(path: Path) -> Path:
+    """Return the path, or the nearest folder above it that exists."""
+    place = path.absolute()
     while not place.exists():
         place = place.parent
+    return place
+
+
+def _disk(home: Path) -> Check:
+    place = existing(home)
     if not place.is_dir() or not os.access(place, os.W_OK):
         return Check(
             "home", False, f"lsmtune cannot write to {place}", "name a writable folder with --home"
@@ -166,10 +171,15 @@ def _open_files() -> Check:
     return Check("open files", fix is None, f"a process may open at most {limit} files", fix)
 
 
-def _quiet() -> Check:
+def other_programs_percent() -> float:
+    """Measure for a second the share of the CPU time that other programs use, in percent."""
     meter = CpuMeter()
     time.sleep(_QUIET_S)
-    others = meter.stop().others_cpu_percent(0.0)
+    return meter.stop().others_cpu_percent(0.0)
+
+
+def _quiet() -> Check:
+    others = other_programs_percent()
     fix = (
         "stop other programs: lsmtune repeats a trial that other programs disturb"
         if others > DISTURBED_PERCENT

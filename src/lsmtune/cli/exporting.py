@@ -14,6 +14,7 @@ from lsmtune.engines.tikv.options import with_store
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Knob, Settings
+from lsmtune.reading import read_text
 from lsmtune.report import tikv_toml
 from lsmtune.report.claim_text import export_notes
 from lsmtune.report.export import (
@@ -330,7 +331,4 @@ def _variables(spec: StudySpec, ground: Ground, tuned: Settings, text: str) -> d
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--base {path}: cannot be read ({error})") from error
+    return read_text(path, f"--base {path}")

@@ -1,15 +1,21 @@
 """The plan of `lsmtune tune --dry-run`, as text and as JSON."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lsmtune.cli.baseline import baseline_lines
+from lsmtune.cli.checks import existing, other_programs_percent
 from lsmtune.cli.knob_values import readable_range
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
+from lsmtune.knobs.constraints import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import MANY_TRIALS, Ground, StudySpec
+from lsmtune.studies.enough_data import expected_flushes, too_few
+from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.studies.stopping import fewest_trials
+from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes, format_duration
 
 _SPACE_FACTOR = 4
@@ -103,6 +109,46 @@ def plan_document(
     }
 
 
+def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[tuple[str, str]]:
+    """Return what can be said before the first run about data, disk and machine.
+
+    It measures for a second how much CPU time other programs use.
+    """
+    return [*_data_facts(spec, space), _disk_fact(spec, home), _machine_fact()]
+
+
+def _data_facts(spec: StudySpec, space: KnobSpace) -> list[tuple[str, str]]:
+    flushes = expected_flushes(spec.workload, space.base)
+    if flushes is None:
+        return []
+    if flushes < FEWEST_FLUSHES:
+        return [("data", f"TOO SMALL: {too_few(spec.workload, flushes)}")]
+    return [
+        ("data", f"large enough: the baseline flushes its memtables about {flushes:,.0f} times")
+    ]
+
+
+def _disk_fact(spec: StudySpec, home: Path) -> tuple[str, str]:
+    needed, free = disk_bytes(spec), free_bytes(existing(home))
+    state = "large enough" if free >= needed else "TOO SMALL"
+    return (
+        "disk",
+        f"{state}: {format_bytes(free)} free, at most {format_bytes(needed)} in use at the same "
+        "time",
+    )
+
+
+def _machine_fact() -> tuple[str, str]:
+    others = other_programs_percent()
+    if others <= DISTURBED_PERCENT:
+        return ("machine", f"quiet: other programs use {others:.0f} % of the CPU")
+    return (
+        "machine",
+        f"BUSY: other programs use {others:.0f} % of the CPU. Above {DISTURBED_PERCENT:.0f} %, "
+        "lsmtune runs a trial again. Stop other programs.",
+    )
+
+
 def plan_lines(
     spec: StudySpec,
     home: Path,
@@ -110,9 +156,13 @@ def plan_lines(
     ground: Ground,
     space: KnobSpace,
     *,
+    ready: Sequence[tuple[str, str]] = (),
     verbose: bool = False,
 ) -> list[str]:
-    """Return the plan as text: facts of the study, then a table of the knobs."""
+    """Return the plan as text: facts of the study, then a table of the knobs.
+
+    `ready` is what `readiness` has found.
+    """
     facts_found = [
         ("study", f"{spec.name} in {home}"),
         ("engine", f"{spec.engine} {facts.version}"),
@@ -125,6 +175,7 @@ def plan_lines(
         ("memory", f"at most {format_bytes(space.memory.limit_bytes)} for memtables and caches"),
         ("optimizer", spec.optimizer),
         *_run_facts(spec, len(space.knobs)),
+        *ready,
     ]
     columns = [Column("knob", at_least=24), Column("range that is searched", at_least=24)]
     rows = [(knob.name, readable_range(knob)) for knob in space.knobs]
@@ -158,5 +209,4 @@ def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
     return [
         *facts,
         ("time", f"{format_duration(shortest)} to {most} (estimate)"),
-        ("disk", f"at most {format_bytes(disk_bytes(spec))} in use at the same time"),
     ]

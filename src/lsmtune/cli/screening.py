@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from lsmtune.analysis.measurable import flushes_text, too_few_flushes
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import read_batch
 from lsmtune.cli.common import write_file
@@ -88,4 +89,13 @@ def run_screening(
         write_file(path, "".join(f"{line.to_json()}\n" for line in lines), "runs")
     failed = sum(line.error is not None for line in lines)
     tell(f"runs: {path} ({len(lines)} runs, {failed} failed)")
-    return {"study": spec.name, "runs": len(lines), "failed": failed, "output": str(path)}
+    few = too_few_flushes(line.metrics for line in lines)
+    if few:
+        tell(flushes_text(few, len(lines)))
+    return {
+        "study": spec.name,
+        "runs": len(lines),
+        "failed": failed,
+        "few_flushes": few,
+        "output": str(path),
+    }

@@ -7,7 +7,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from lsmtune.analysis.claim import Claim, Constraint, MetricRow, claim_of
+from lsmtune.analysis.claim import Claim, MetricRow, claim_of
+from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.cli.common import DEFAULT_HOME
 from lsmtune.cli.tables import Column, paragraph, table_lines
@@ -84,7 +85,7 @@ def _verification(verification: VerificationView) -> dict[str, Any]:
         "ratios": {name: asdict(ratio) for name, ratio in verdict.ratios.items()},
         "better": list(verdict.better),
         "worse": list(verdict.worse),
-        "limits": [limit.model_dump() for limit in verdict.limits],
+        "limits": [{**check.model_dump(), "holds": check.holds} for check in verdict.limits],
         "notes": list(verdict.notes),
     }
 
@@ -263,6 +264,8 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "metrics": [_row_document(row) for row in claim.rows],
         "failed": [_constraint_document(check) for check in claim.failed],
         "failed_trial": claim.failed_trial,
+        "undecided": [_constraint_document(check) for check in claim.undecided],
+        "judged_by": "means" if claim.judged_before_0_3 else "intervals",
         "alternative": other and {
             "trial": other.trial,
             "objective": other.ratio,
@@ -292,5 +295,7 @@ def _constraint_document(check: Constraint) -> dict[str, Any]:
         "limit": str(check.limit),
         "state": check.state,
         "value": check.value,
+        "interval": check.interval and asdict(check.interval),
+        "asked": None if check.asked is None else str(check.asked),
         "why": check.why,
     }

@@ -11,7 +11,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.common import note, print_json, say, say_all, write_file
 from lsmtune.cli.exporting import online_file
-from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
+from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines, readiness
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.results import write_results
 from lsmtune.cli.showing import show_document, summary_lines
@@ -216,4 +216,5 @@ def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = Fa
     if as_json:
         print_json(plan_document(spec, home, facts, ground, space))
         return
-    say_all(plan_lines(spec, home, facts, ground, space, verbose=verbose))
+    ready = readiness(spec, home, space)
+    say_all(plan_lines(spec, home, facts, ground, space, ready=ready, verbose=verbose))

@@ -38,6 +38,7 @@ def verify(
     from lsmtune.cli.progress import progress
     from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
+    from lsmtune.cli.tuning import check_space
     from lsmtune.engines.registry import make_engine
     from lsmtune.spec import make_spec
     from lsmtune.store.home import Home
@@ -51,6 +52,7 @@ def verify(
         load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
         asked = {**opened.study(study).spec, "workload": load, "scale": wanted_scale}
         workload = make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
+        check_space(spec.model_copy(update={"workload": workload}), opened)
         engine = make_engine(spec.engine, spec.program, spec.tikv)
         with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
             run_verification(work, wanted_scale, workload, trial)

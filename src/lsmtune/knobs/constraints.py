@@ -23,6 +23,9 @@ __all__ = ["NORMALISATIONS", "Context", "MemoryLimit", "memory_bytes", "normalis
 NORMALISATIONS: tuple[Normalisation, ...] = (*SILENT, *SANITISED, *TIKV)
 """In the order in which they are applied: later ones see what earlier ones changed."""
 
+FEWEST_FLUSHES = 8
+"""Minimum number of flushes with which write amplification can be measured."""
+
 _MANY = 64
 """Size of the cache: the same lists of a few hundred names occur again and again."""
 _MOST_ROUNDS = 5
@@ -82,17 +85,34 @@ def refusals(settings: Settings, context: Context | None = None) -> list[str]:
 def memory_bytes(settings: Mapping[str, Value]) -> int:
     """Return the maximum memory of memtables, block cache and row cache together.
 
-    db_write_buffer_size, if set, limits the memtables of all column families. Missing options
-    take no memory.
+    Missing options take no memory.
+    """
+    whole = view(settings, None)
+    return memtable_bytes(settings) + sum(_bytes(whole, name) for name in _CACHES)
+
+
+def memtable_bytes(settings: Mapping[str, Value]) -> int:
+    """Return the maximum memory of the memtables of all column families.
+
+    db_write_buffer_size, if set, limits them together. Missing options take no memory.
     """
     memtables = sum(
         _bytes(own, "write_buffer_size") * _bytes(own, "max_write_buffer_number")
         for own in (view(settings, family) for family in families(settings))
     )
-    whole = view(settings, None)
-    if budget := _bytes(whole, "db_write_buffer_size"):
-        memtables = min(memtables, budget)
-    return memtables + _bytes(whole, "cache_size") + _bytes(whole, "row_cache_size")
+    budget = _bytes(view(settings, None), "db_write_buffer_size")
+    return min(memtables, budget) if budget else memtables
+
+
+def memtable_limit(base: Settings, written_bytes: float) -> int:
+    """Return how many bytes the memtables of a config may hold.
+
+    It is 1/8 of the bytes that the workload writes, and at least the memtables of the baseline.
+    """
+    return max(int(written_bytes / FEWEST_FLUSHES), memtable_bytes(base))
+
+
+_CACHES = ("cache_size", "row_cache_size")
 
 
 def _bytes(settings: Mapping[str, Value], name: str) -> int:
@@ -101,12 +121,31 @@ def _bytes(settings: Mapping[str, Value], name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLimit:
-    """Memory limit: memtables and caches take at most `limit_bytes`."""
+    """Memory limit: memtables and caches take at most `limit_bytes`.
+
+    `memtables`, if given, limits the memtables alone: if they hold a large part of the written
+    bytes, a short run never flushes them, and its write amplification means nothing.
+    """
 
     limit_bytes: int
+    memtables: int | None = None
+
+    def excess(self, settings: Settings, option: str) -> int:
+        """Return by how many bytes the settings exceed the limits on a memory option."""
+        over = memory_bytes(settings) - self.limit_bytes
+        if option in _CACHES or self.memtables is None:
+            return over
+        return max(over, memtable_bytes(settings) - self.memtables)
 
     def violation(self, settings: Settings) -> str | None:
-        """Return the message if the settings exceed the limit, or None."""
+        """Return the message if the settings exceed a limit, or None."""
+        memtables = memtable_bytes(settings)
+        if self.memtables is not None and memtables > self.memtables:
+            return (
+                f"memtables (write_buffer_size x max_write_buffer_number) hold "
+                f"{format_bytes(memtables)}, but at most {format_bytes(self.memtables)} are "
+                f"allowed: the workload must fill its memtables {FEWEST_FLUSHES} times"
+            )
         used = memory_bytes(settings)
         if used <= self.limit_bytes:
             return None

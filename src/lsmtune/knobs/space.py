@@ -9,7 +9,6 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.constraints import (
     MemoryLimit,
     broken_rules,
-    memory_bytes,
     normalise,
     refusals,
 )
@@ -163,9 +162,8 @@ class KnobSpace:
         """
         settings = self._mended(values)
         for knob in self._of(_SHRINK_ORDER):
-            if self.memory.violation(settings) is None:
-                break
-            settings = self._mended({**settings, knob.name: self._shrunk(knob, settings)})
+            if self.memory.excess(settings, option_name(knob.name)) > 0:
+                settings = self._mended({**settings, knob.name: self._shrunk(knob, settings)})
         config = self._config(settings)
         if not self.violations(config):
             return config
@@ -184,9 +182,8 @@ class KnobSpace:
 
     def _shrunk(self, knob: Knob, settings: Settings) -> Value:
         """The largest value of a memory knob that fits; the smallest where none does."""
-        over = memory_bytes(settings) - self.memory.limit_bytes
-        value = int(settings[knob.name])
         option, own = option_name(knob.name), view(settings, family_of(knob.name))
+        over, value = self.memory.excess(settings, option), int(settings[knob.name])
         if option == "max_write_buffer_number":
             wanted = value + (-over // int(own["write_buffer_size"]))
         elif option == "write_buffer_size":

@@ -49,6 +49,7 @@ METRICS: dict[str, Metric] = {
         Metric("w_amp_table", "ratio", "lower",
                "column W-Amp of RocksDB's compaction table: bytes written by flushes and "
                "compactions / size of the flushed files after compression"),
+        Metric("flushes", "flushes", None, "number of flushes of memtables during the load"),
         Metric("flush_write_bytes", "bytes", "lower", "bytes written by flushes"),
         Metric("compact_write_bytes", "bytes", "lower", "bytes written by compactions"),
         Metric("compact_read_bytes", "bytes", "lower", "bytes read by compactions"),

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsmtune.errors import UserError
+from lsmtune.reading import check_regular
+from lsmtune.units import MIB
 
 _CHUNK_BYTES = 1 << 18
 _LONGEST_LINE_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
+_MOST_UNPACKED_BYTES = 512 * MIB
+"""A gzip file of 2 MB can contain 2 GB, which takes half a minute."""
 
 
 def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
@@ -36,6 +40,7 @@ def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
 
 
 def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
+    check_regular(path, str(path))
     try:
         with path.open("rb") as file:
             packed = file.read(len(_GZIP)) == _GZIP
@@ -52,9 +57,17 @@ def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
 
 def _unpacked(file: gzip.GzipFile, faults: list[str]) -> Iterator[bytes]:
     """What can be unpacked; small pieces, so that little is lost where the file is cut."""
+    unpacked = 0
     try:
         while chunk := file.read1(_CHUNK_BYTES):
             yield chunk
+            unpacked += len(chunk)
+            if unpacked > _MOST_UNPACKED_BYTES:
+                faults.append(
+                    f"lsmtune read only the first {_MOST_UNPACKED_BYTES // MIB} MiB of the "
+                    "unpacked file"
+                )
+                return
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         faults.append(
             f"the gzip file is damaged; lsmtune used only the part before the damage: {error}"

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lsmtune.analysis.claim import Claim, Constraint, MetricRow
+from lsmtune.analysis.claim import Claim, MetricRow
+from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.steps import Step, StepKind
-from lsmtune.objective import Limit
+from lsmtune.limits import Limit
 from lsmtune.report.headline_text import headline_of, percent
 from lsmtune.report.words import (
     TIMES,
@@ -130,6 +131,13 @@ def _warnings(claim: Claim) -> Iterator[str]:
     for other in claim.others:
         if other.status != "gain":
             yield f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}."
+    yield from (_probe_text(claim, check) for check in claim.undecided)
+    if claim.judged_before_0_3:
+        yield (
+            "An older lsmtune started this study. The claim uses the default constraints of that "
+            "version, and compares means with them. A new study checks more constraints, by their "
+            "95 % intervals."
+        )
     if claim.gain and claim.worse:
         yield (
             "Compared with the baseline, the winner is proven worse in "
@@ -149,6 +157,20 @@ def _warnings(claim: Claim) -> Iterator[str]:
             f"The 95 % interval of the objective is wide: ± {number(100 * claim.wide)} %. To "
             "make the interval narrower, run lsmtune tune again with a larger value of --pairs."
         )
+
+
+def _probe_text(claim: Claim, check: Constraint) -> str:
+    return (
+        f"The runs do not decide whether trial {claim.trial} keeps {limit_text(check.limit)}: "
+        f"measured {measured_text(check)}. Only the read probe makes these reads, not the workload."
+    )
+
+
+def _grown_text(check: Constraint, asked: Limit) -> str:
+    return (
+        f"{label(check.limit.metric)} varies too much between runs of the baseline to check "
+        f"{_short(asked, asked.bound)}. The constraint is therefore {limit_text(check.limit)}."
+    )
 
 
 def fitted_text(claim: Claim) -> str:
@@ -184,6 +206,8 @@ def _details(claim: Claim) -> Iterator[str]:
         yield objective
     if claim.front:
         yield front_text(claim.front)
+    for row in claim.rows:
+        yield from (_grown_text(c, c.asked) for c in row.constraints if c.asked is not None)
     for other in claim.others:
         if other.status == "gain":
             yield f"A gain is also verified at scale {other.scale}: {_ratio_text(other.objective)}."
@@ -228,10 +252,14 @@ def failure_text(claim: Claim, check: Constraint) -> str:
     """Return which constraint a trial did not keep, and by which value."""
     if check.state == "unknown" or check.value is None:
         return f"lsmtune cannot check the constraint {limit_text(check.limit)}: {check.why}."
-    return (
-        f"Trial {claim.failed_trial} breaks the constraint {limit_text(check.limit)}: measured "
-        f"{value_text(check.limit, check.value)}."
-    )
+    limit, measured = limit_text(check.limit), measured_text(check)
+    if check.state == "undecided":
+        return (
+            f"The runs do not decide whether trial {claim.failed_trial} keeps the constraint "
+            f"{limit}: measured {measured}. More pairs of runs may decide. To run more pairs, set "
+            "--pairs of `lsmtune tune`."
+        )
+    return f"Trial {claim.failed_trial} breaks the constraint {limit}: measured {measured}."
 
 
 def alternative_text(claim: Claim) -> str:
@@ -269,6 +297,16 @@ def value_text(limit: Limit, value: float) -> str:
     return f"{_short(limit, value)}{' baseline' if limit.times_base else ''}"
 
 
+def measured_text(check: Constraint) -> str:
+    """Return the measured value of a constraint, with its 95 % interval if it is known."""
+    if check.value is None:
+        return "nothing"
+    if check.interval is None:
+        return value_text(check.limit, check.value)
+    low, high = (_short(check.limit, end) for end in (check.interval.low, check.interval.high))
+    return f"{value_text(check.limit, check.value)} (95 % interval {low} to {high})"
+
+
 def constraint_cell(check: Constraint) -> str:
     """Return a constraint and whether it is kept, for a cell of the table."""
     relation = _LE if check.limit.relation == "<=" else _GE
@@ -276,10 +314,10 @@ def constraint_cell(check: Constraint) -> str:
     text = f"{relation} {bound}: "
     if check.state == "unknown" or check.value is None:
         text += "not checked"
-    elif check.state == "kept":
-        text += "kept"
-    else:
+    elif check.state == "broken":
         text += f"broken, {_short(check.limit, check.value)}"
+    else:
+        text += check.state
     return text
 
 

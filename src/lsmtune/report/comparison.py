@@ -7,8 +7,9 @@ from typing import Literal
 
 from lsmtune.analysis.claim import compared_runs
 from lsmtune.analysis.study_view import StudyView
+from lsmtune.limits import Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, Metric
-from lsmtune.objective import Limit, Metrics, gain_ratio
+from lsmtune.objective import Metrics, gain_ratio
 from lsmtune.report.words import Ratio, Side, counted
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import Kind
@@ -153,7 +154,7 @@ def _row(
         best=best_median,
         ratio=ratio,
         gain=ratio.gain(name) if ratio else None,
-        limit=_limit(view.objective.limits, name, base_median) if ratio else None,
+        limit=_limit(_checked_limits(view), name, base_median) if ratio else None,
     )
 
 
@@ -167,6 +168,13 @@ def _ratio(view: StudyView, name: str, best: float | None, base: float | None) -
         interval = view.verification.verdict.ratios.get(name)
         return Ratio.of(interval) if interval else None
     return Ratio(best / base) if best and base and best > 0 and base > 0 else None
+
+
+def _checked_limits(view: StudyView) -> Sequence[Limit]:
+    """Return the constraints as verification has checked them: noise can widen a bound."""
+    if view.verification is None:
+        return view.objective.limits
+    return [parse_limit(check.limit) for check in view.verification.verdict.limits]
 
 
 def _limit(limits: Sequence[Limit], name: str, base: float | None) -> float | None:

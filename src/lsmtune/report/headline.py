@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lsmtune.analysis.claim import Claim, Constraint, claim_of
+from lsmtune.analysis.claim import Claim, claim_of
+from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.report.claim_text import ClaimText, claim_text, limit_text, value_text
+from lsmtune.report.claim_text import ClaimText, claim_text, limit_text, measured_text
 from lsmtune.report.facts import Fact, host_text, objective_text, workload_text
 from lsmtune.report.words import counted, listed
 from lsmtune.trials import Role
@@ -83,4 +84,4 @@ def _limits_text(view: StudyView, claim: Claim) -> Iterator[str]:
 def _check_text(check: Constraint) -> str:
     if check.state == "unknown" or check.value is None:
         return f"{limit_text(check.limit)}: not checked; {check.why}"
-    return f"{limit_text(check.limit)}: {check.state}, {value_text(check.limit, check.value)}"
+    return f"{limit_text(check.limit)}: {check.state}, {measured_text(check)}"

@@ -111,6 +111,10 @@ def _why_not(claim: Claim) -> str:
         if state == "broken":
             return f"constraint on {what} broken"
         return f"{counted(len(failed), 'constraint')} could not be checked"
+    if reason == "constraint undecided":
+        names = {check.limit.metric for check in claim.failed}
+        what = label(names.pop()) if len(names) == 1 else f"{len(names)} metrics"
+        return f"constraint on {what} undecided"
     if reason == "objective worse":
         what = label(claim.lost[0]) if len(claim.lost) == 1 else f"{len(claim.lost)} objectives"
         return f"{what} got worse"

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -109,12 +109,18 @@ class Home:
             )
 
     def add_study(
-        self, name: str, spec: Mapping[str, Any], engine: Mapping[str, Any], host: Mapping[str, Any]
+        self,
+        name: str,
+        spec: Mapping[str, Any],
+        engine: Mapping[str, Any],
+        host: Mapping[str, Any],
+        constraints: Sequence[Mapping[str, Any]],
     ) -> StoredStudy:
-        """Keep a new study; its name must be free."""
+        """Store a new study; its name must be free."""
         self._write(
-            "INSERT INTO study (name, created_at, spec, engine, host) VALUES (?, ?, ?, ?, ?)",
-            (name, now_text(), *(json.dumps(part) for part in (spec, engine, host))),
+            "INSERT INTO study (name, created_at, spec, engine, host, constraints) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (name, now_text(), *(json.dumps(part) for part in (spec, engine, host, constraints))),
         )
         return self.study(name)
 
@@ -293,6 +299,7 @@ def _study(row: sqlite3.Row) -> StoredStudy:
         spec=json.loads(row["spec"]),
         engine=json.loads(row["engine"]),
         host=json.loads(row["host"]),
+        constraints=None if row["constraints"] is None else tuple(json.loads(row["constraints"])),
         ended=row["ended"],
     )
 

@@ -1,19 +1,23 @@
 """Which trial is best, judged over all runs of its config: one lucky run wins nothing."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsmtune.knobs.types import Config
+from lsmtune.limits import Limit, earlier_default_limits
 from lsmtune.objective import (
     Metrics,
     Objective,
     front,
     limit_penalty,
+    log_deviation,
     median_metrics,
+    parse_objective,
     run_noise,
 )
-from lsmtune.spec import MIN_PAIRS
+from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.records import (
+    StoredStudy,
     StoredTrial,
     StoredVerification,
     complete_pairs,
@@ -27,12 +31,28 @@ MOST_CONTENDERS = 2
 """So many configs of a study are verified until the gain of one is proven."""
 
 
+LEAST_PROBABILITY = 0.8
+"""A config can win if it keeps all constraints with at least this probability."""
+
+
+def study_objective(stored: StoredStudy, spec: StudySpec) -> Objective:
+    """Return the objective of a study with the constraints that it is judged by."""
+    if stored.constraints is not None:
+        limits = tuple(Limit(**constraint) for constraint in stored.constraints)
+        most_pairs = max(spec.pairs, spec.max_pairs)
+        return replace(spec.parsed_objective, limits=limits, most_pairs=most_pairs)
+    earlier = earlier_default_limits(spec.workload, spec.engine)
+    found = parse_objective(spec.objective, spec.limits, earlier)
+    return replace(found, by_intervals=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A config that was searched: its trial, how often it ran, and its median metrics.
+    """A config of the search: its trial, its number of runs, and their median metrics.
 
-    `values` are its values for the goals, `value` their mean. `over` is by how much its medians
-    exceed the worst limit, `excess` how much of that the noise of repeated runs cannot explain.
+    `values` are its objectives / baseline, `value` their mean. `over` is the excess of its medians
+    over the worst constraint, and `excess` the part that the noise of repeated runs does not
+    explain. `kept` is the probability that it keeps all constraints.
     """
 
     trial: StoredTrial
@@ -42,16 +62,12 @@ class Candidate:
     value: float
     over: float
     excess: float
+    kept: float
 
     @property
     def promise(self) -> float:
-        """The objective, made worse by as much as the worst limit is exceeded beyond noise."""
+        """The objective, made worse by the excess over the worst constraint beyond noise."""
         return self.value * limit_penalty(self.excess)
-
-    @property
-    def penalised_value(self) -> float:
-        """The objective, made worse by as much as the worst limit is exceeded."""
-        return self.value * limit_penalty(self.over)
 
 
 def base_metrics(trials: Iterable[StoredTrial]) -> Metrics:
@@ -89,36 +105,45 @@ def searched_runs(trials: Sequence[StoredTrial]) -> dict[Config, list[Metrics]]:
 
 
 def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
-    """The measured configs, the most promising first, limits aside."""
+    """Return the measured configs, those with the best objective first."""
     base = base_metrics(trials)
     searched = [] if objective.missing(base) else complete_trials(trials, Role.TRIAL)
     runs, groups = searched_runs(trials), repeated_runs(trials)
     most_runs = max(map(len, runs.values()), default=0)
     noise = {count: run_noise(groups, of_runs=count) for count in range(1, most_runs + 1)}
+    deviations = {limit.metric: log_deviation(limit.metric, groups) for limit in objective.limits}
+    known = {name: found for name, found in deviations.items() if found is not None}
+    checked, of_base = objective.grown(known), len(base_runs(trials))
     found = []
     for trial in searched:
         own = runs[trial.config]
         metrics = median_metrics(own)
         if objective.missing(trial.result.metrics):
             continue
-        values, value = objective.values(metrics, base), objective.value(metrics, base)
-        over = objective.violation(metrics, base)
-        excess = objective.violation(metrics, base, noise[len(own)])
-        found.append(Candidate(trial, len(own), metrics, values, value, over, excess))
+        found.append(
+            Candidate(
+                trial,
+                len(own),
+                metrics,
+                checked.values(metrics, base),
+                checked.value(metrics, base),
+                over=checked.violation(metrics, base),
+                excess=checked.violation(metrics, base, noise[len(own)]),
+                kept=checked.kept_probability(metrics, base, known, (len(own), of_base)),
+            )
+        )
     return sorted(found, key=lambda candidate: candidate.value)
 
 
 def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
-    """The configs that beat the base within the limits, those first whose medians keep them.
+    """Return the configs that beat the baseline, those with the best objective first.
 
-    Once finalists have been repeated, only they count. A limit that is exceeded by no more than
-    repeated runs differ does not exclude a config, but verification will mostly find it broken:
-    such configs come last. Within both groups the best is first.
+    Only configs that keep all constraints with a probability of at least 0.8 are in it, and once
+    finalists have been repeated, only finalists.
     """
     found = candidates(trials, objective)
     most_runs = max((candidate.runs for candidate in found), default=0)
-    eligible = [c for c in found if c.runs == most_runs and c.excess <= 0 and c.value < 1]
-    return sorted(eligible, key=lambda c: (c.over > 0, c.penalised_value))
+    return [c for c in found if c.runs == most_runs and c.kept >= LEAST_PROBABILITY and c.value < 1]
 
 
 def front_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:

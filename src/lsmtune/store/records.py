@@ -14,7 +14,8 @@ from lsmtune.workloads import Workload
 class StoredStudy:
     """A study: its settings and facts as the JSON objects that were stored.
 
-    `ended` says why its search has ended; None while it goes on.
+    `constraints` are those that the study is judged by; None for a study of lsmtune 0.2 or
+    older. `ended` says why its search has ended; None while it goes on.
     """
 
     id: int
@@ -23,6 +24,7 @@ class StoredStudy:
     spec: dict[str, Any]
     engine: dict[str, Any]
     host: dict[str, Any]
+    constraints: tuple[dict[str, Any], ...] | None = None
     ended: str | None = None
 
     @property

@@ -48,9 +48,11 @@ class Simulated:
         self._probe: Probe | None = None
         (self._base,) = self._predict([space.default()])
         asked = spec.parsed_objective
-        if asked.missing(self._base[0]):
-            self._probe = _probe(spec.protocol)
+        if missing := asked.missing(self._base[0]):
+            without, self._probe = self._base, _probe(spec.protocol)
             (self._base,) = self._predict([space.default()])
+            if not any(name in self._base[0] for name in missing):  # reads are not asked for
+                self._base, self._probe = without, None
         known = self._base[0]
         limits = tuple(limit for limit in asked.limits if limit.metric in known)
         self._objective = replace(asked, limits=limits)

@@ -19,6 +19,7 @@ from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.reading import read_text
 from lsmtune.rescale import rescaled
 from lsmtune.simulator import load_machine
 from lsmtune.spec import MANY_TRIALS, Ground, StudySpec, without_load
@@ -31,12 +32,14 @@ from lsmtune.store.ranking import (
     front_candidates,
     repeated_runs,
     searched_runs,
+    study_objective,
     study_winner,
     undisturbed,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless, value_noise
+from lsmtune.studies.enough_data import check_flushes
 from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.stopping import why_to_stop
@@ -65,7 +68,7 @@ class Study:
         self.home = home
         self.stored = stored
         self.spec = spec
-        self.objective: Objective = spec.parsed_objective
+        self.objective: Objective = study_objective(stored, spec)
         catalogue = engine.catalogue.with_families(spec.workload.column_families)
         self.ground = Ground(catalogue, stored.base, describe_host().max_open_files)
         self.space = spec.space(self.ground)
@@ -117,6 +120,8 @@ class Study:
                     f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
                 )
         measured = base_metrics(self.trials())
+        if self.spec.screen is None and self.spec.sweep is None:
+            check_flushes(self.spec.workload, measured)
         if missing := self.objective.missing(measured):
             raise UserError(
                 f"objective: this workload does not measure {', '.join(missing)}; "
@@ -324,17 +329,14 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
 def _own_base(spec: StudySpec) -> OwnBase | None:
     if spec.base is None:
         return None
-    try:
-        text = Path(spec.base).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "the file is not a text file"
-        raise UserError(f"base: cannot read {spec.base}: {why}") from error
-    return OwnBase(text, spec.family)
+    return OwnBase(read_text(Path(spec.base), f"base: {spec.base}"), spec.family)
 
 
 def _create(home: Home, spec: StudySpec, found: tuple[EngineFacts, Ground]) -> StoredStudy:
     host = {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))}
-    return home.add_study(spec.name, spec.model_dump(mode="json"), _engine_record(*found), host)
+    constraints = [asdict(limit) for limit in spec.parsed_objective.limits]
+    engine = _engine_record(*found)
+    return home.add_study(spec.name, spec.model_dump(mode="json"), engine, host, constraints)
 
 
 def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:

@@ -15,6 +15,7 @@ from lsmtune.store.records import (
     complete_pairs,
     complete_trials,
 )
+from lsmtune.studies.enough_data import check_flushes
 from lsmtune.studies.runner import Task
 from lsmtune.studies.study import Study
 from lsmtune.trials import Role, Status, TrialSpec
@@ -65,17 +66,19 @@ def _searched(study: Study, number: int) -> StoredTrial:
 
 
 def verify_trial(study: Study, trial: StoredTrial, scale: str, workload: Workload) -> Verdict:
-    """Run pairs of the trial's config and the base until the objective is known to ± 5 %.
+    """Run pairs of the trial's config and the baseline, and judge them.
 
-    At least six pairs and at most the study's `max_pairs`, each under a workload seed of its
-    own, in random order within the pair. A verification that was cut off goes on.
-    LsmtuneError when the runs keep failing.
+    It runs at least six and at most `max_pairs` pairs. It ends before if the objective is known to
+    ± 5 % and no undecided constraint decides the claim. Each pair has its own workload seed and a
+    random order. An interrupted verification continues. Raises LsmtuneError if runs keep failing.
     """
     verification = _begin(study, trial, scale, workload)
     earlier = len(_runs(study, verification))
     while not _enough(study, pairs := _pairs(study, verification)):
         _run_pair(study, trial.config, verification)
         _check_failures(_runs(study, verification)[earlier:])
+        for _, base in _pairs(study, verification)[:1]:
+            check_flushes(verification.workload, base)
     return judge(pairs, study.objective)
 
 
@@ -94,8 +97,10 @@ def _pairs(study: Study, verification: StoredVerification) -> list[Pair]:
 def _enough(study: Study, pairs: Sequence[Pair]) -> bool:
     if len(pairs) < max(MIN_PAIRS, study.spec.pairs):
         return False
-    precise = judge(pairs, study.objective).half_width <= _PRECISE
-    return precise or len(pairs) >= study.spec.max_pairs
+    if len(pairs) >= study.spec.max_pairs:
+        return True
+    verdict = judge(pairs, study.objective)
+    return verdict.half_width <= _PRECISE and not verdict.waits_for_constraints
 
 
 def _run_pair(study: Study, best: Config, verification: StoredVerification) -> None:

@@ -51,10 +51,6 @@ class Preset:
         """Whether it can run until it is stopped, as online tuning needs it."""
         return self.engine == "myrocks" and self.kind != "read"
 
-    def unavailable(self, engine: EngineName) -> tuple[str, ...]:
-        """Return metrics with a default constraint that the engine does not measure."""
-        return ("get_missing_p99_us", "write_amp") if self.engine == "tikv" else ()
-
     def has(self, parameter: str) -> bool:
         """Return whether the workload has a parameter that all workloads of RocksDB have."""
         return self.engine == "rocksdb" or parameter in self.of_all

@@ -27,7 +27,9 @@ _MOST_KEY_BYTES, _MOST_VALUE_BYTES = 500, 60_000
 """Limits on other engines than db_bench: LMDB keys have 511 bytes, SQL rows 64 KiB."""
 _OF_RECORDS = ("num", "key_size", "value_size", "compression_ratio", "threads")
 """Parameters of every workload of keys and values."""
-_WAREHOUSE_BYTES, _ROW_BYTES, _TRANSACTION_BYTES = 110_000_000, 250, 10_000
+_WAREHOUSE_BYTES, _ROW_BYTES = 110_000_000, 250
+TRANSACTION_BYTES = 10_000
+"""Bytes that an SQL transaction writes, as an estimate."""
 _TRANSACTIONS_UNKNOWN = 100_000
 YCSB_FIELDS = 10
 """Number of fields of a YCSB record; all have the same size."""
@@ -97,7 +99,8 @@ class Workload(BaseModel):
         """Fill in the workload's own parameters and refuse those that it does not have."""
         if not isinstance(given, dict):
             return given
-        preset = PRESETS.get(given.get("name", "fillrandom"))
+        name = given.get("name", "fillrandom")
+        preset = PRESETS.get(name) if isinstance(name, str) else None
         if preset is None:
             return given  # refused below, with the allowed names
         foreign = OPTIONAL - preset.parameters.keys()
@@ -106,7 +109,6 @@ class Workload(BaseModel):
         if stray:
             common = [name for name in _OF_RECORDS if preset.has(name)]
             own = dict.fromkeys((*common, *preset.parameters, *preset.of_all))
-            name = given.get("name", "fillrandom")
             raise ValueError(f"{unknown_word(f'parameter of the workload {name}', stray[0], own)}")
         defaults = {**preset.parameters, **preset.of_all}
         filled = {name: value for name, value in defaults.items() if given.get(name) is None}
@@ -206,7 +208,7 @@ class Workload(BaseModel):
             rows = (self.warehouses or 0) * _WAREHOUSE_BYTES
             rows += (self.tables or 0) * self.num * _ROW_BYTES
             transactions = (self.client_operations or _TRANSACTIONS_UNKNOWN) * self.threads
-            return rows + transactions * _TRANSACTION_BYTES
+            return rows + transactions * TRANSACTION_BYTES
         built = self.build_writes if self.preset.prepared else 0
         operations = self.num if self.client_operations is None else self.client_operations
         writes = operations * self.threads if self.kind != "read" else 0

@@ -119,6 +119,7 @@ def measure(
         **run.metrics(),
         **time_metrics(run.transactions, run.load_s, settle_s),
         **({} if reads else _writes(counted, loaded)),
+        **({} if reads else {"flushes": float(sum(job.kind == "flush" for job in jobs))}),
         **(read_metrics(counted) if probed is None else cache_metrics(probed.counted)),
         **({} if probed is None else probed.latencies),
         **(_of_records(load, loaded, live) if is_of_records(load) else {}),

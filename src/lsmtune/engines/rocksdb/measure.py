@@ -180,7 +180,8 @@ def _space(run: _Run, load: Workload) -> dict[str, float]:
 
 
 def _writes(run: _Run) -> dict[str, float]:
-    return write_metrics(run.statistics) | table_sums(run.table)
+    flushes = sum(job.kind == "flush" for job in run.output.log.ledger.jobs)
+    return {**write_metrics(run.statistics), **table_sums(run.table), "flushes": float(flushes)}
 
 
 def _times(run: _Run, load: Workload) -> dict[str, float]:

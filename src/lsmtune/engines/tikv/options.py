@@ -12,9 +12,10 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Settings, Value
+from lsmtune.reading import parse_toml
 
 _UNITS = ("", "K", "M", "G", "T", "P")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGTP]?)(?:i?B)?")
@@ -95,10 +96,7 @@ def flat(document: Mapping[str, Any], above: str = "") -> Flat:
 
 def parse_file(text: str, where: str) -> Flat:
     """What a file of TiKV says; UserError where it is no TOML."""
-    try:
-        return flat(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{where}: invalid TOML: {error}") from error
+    return flat(parse_toml(text, where))
 
 
 def read_settings(catalogue: Catalogue, told: Flat) -> Settings:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from lsmtune.engines.registry import make_engine
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.types import Config, Knob, Value
+from lsmtune.limits import no_default_limits
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Cell, Experiment, Make, run_experiment
 from lsmtune.recipes.published import published
@@ -67,8 +68,6 @@ _SCALE = 64
 _REPEATS = 3
 _BASE_RUNS, _FINALISTS = 2, 3
 _ANY_MEMORY = "1TiB"
-_LIFTED = ("live_sst_bytes <= none", "write_amp <= none")
-"""The post had no constraints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +122,14 @@ def specs(asked: Asked) -> tuple[StudySpec, ...]:
 
 def search(name: Name, asked: Asked) -> StudySpec:
     """Return a search: one run per config, the best configs again with other keys."""
+    load = _load(name, asked)
     return _spec(
         f"autotikv-{name}",
-        _load(name, asked),
+        load,
         asked,
         knobs=_KNOBS[name],
         objective=(METRIC[name],),
-        limits=_LIFTED,
+        limits=no_default_limits(load, load.preset.engine),  # the post had no constraints
         optimizer=OPTIMIZER,
         trials=TRIALS,
         base_runs=_BASE_RUNS,

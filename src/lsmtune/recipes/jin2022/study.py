@@ -16,6 +16,7 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config, Settings
+from lsmtune.limits import no_default_limits
 from lsmtune.objective import JIN2022, Metrics
 from lsmtune.recipes.base import Progress
 from lsmtune.recipes.data_size import fewest, flushes, too_small, written_bytes
@@ -48,11 +49,6 @@ _KNOBS: dict[Mode, str] = {"honest": "jin2022", "published": "jin2022-published"
 _GENES = "jin2022-genes"
 _MEMORY = "1GiB"
 """More than any config of the paper's ranges needs: the paper has no memory limit."""
-_LIFTED = tuple(
-    f"{name} <= none"
-    for name in ("live_sst_bytes", "get_p99_us", "get_missing_p99_us", "scan_p99_us")
-)
-"""The paper had no constraints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +98,7 @@ class Plan:
             knobs=_GENES if mode == "published" else _KNOBS[mode],
             memory=_MEMORY,
             objective=(JIN2022,),
-            limits=_LIFTED,
+            limits=no_default_limits(self.load, "rocksdb"),  # the paper had no constraints
             optimizer="genetic" if mode == "honest" else "genetic-jin2022",
             trials=EVALUATIONS,
             seed=seed,

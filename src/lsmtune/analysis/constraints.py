@@ -1,0 +1,94 @@
+"""Constraints of a study, checked on its winner."""
+
+from dataclasses import dataclass, replace
+from math import ceil, floor, isinf, log10
+
+from lsmtune.limits import Limit, parse_limit
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.stats import Interval
+from lsmtune.units import GIB, KIB, MIB
+from lsmtune.verdict import LimitCheck, State
+
+_TINY = 1e-9
+"""Replaces a bound of zero, as in `Limit.ratio`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A constraint, checked on the winner.
+
+    `value` is the measured value that `limit` bounds: a multiple of the baseline if
+    `limit.times_base`, else a number in the metric's unit. `interval` is its 95 % interval, or
+    None without verification. `asked` is the tighter bound that the noise of the runs forbids.
+    `forbids_gain`: no gain can be claimed because of it. `why` says why it is unknown.
+    """
+
+    limit: Limit
+    state: State
+    value: float | None
+    why: str | None = None
+    interval: Interval | None = None
+    asked: Limit | None = None
+    forbids_gain: bool = False
+
+    def relaxed(self) -> str:
+        """Return a constraint, as text of --limit, that the measured value keeps.
+
+        If an interval was measured, its whole interval keeps the constraint.
+        """
+        if self.value is None:
+            return f"{self.limit.metric} <= none"
+        is_size = METRICS[self.limit.metric].unit == "bytes" and not self.limit.times_base
+        value = self.value
+        if self.interval is not None:
+            value = self.interval.high if self.limit.relation == "<=" else self.interval.low
+        factor = next((f for f in (GIB, MIB, KIB) if value >= f), 1) if is_size else 1
+        bound = _outward(value / factor, self.limit) * factor
+        return str(replace(self.limit, bound=float(round(bound) if is_size else bound)))
+
+
+def checked(check: LimitCheck) -> Constraint:
+    """Return a constraint that pairs of runs have checked."""
+    limit = parse_limit(check.limit)
+    asked = None if check.asked is None else parse_limit(check.asked)
+    if check.use is None:
+        return Constraint(limit, "unknown", None, check.why, forbids_gain=check.forbids_gain)
+    interval = None
+    if check.low is not None and check.high is not None:
+        ends = sorted(_measured(limit, use) for use in (check.low, check.high))
+        interval = Interval(_measured(limit, check.use), *ends)
+    return Constraint(
+        limit,
+        check.state,
+        _measured(limit, check.use),
+        interval=interval,
+        asked=asked,
+        forbids_gain=check.forbids_gain,
+    )
+
+
+def constraint_of(limit: Limit, use: float) -> Constraint:
+    """Return a constraint that medians of the search keep or break."""
+    if isinf(use):
+        return Constraint(limit, "unknown", None, _missing(limit), forbids_gain=True)
+    state: State = "kept" if use <= 1 else "broken"
+    return Constraint(limit, state, _measured(limit, use), forbids_gain=state == "broken")
+
+
+def _measured(limit: Limit, use: float) -> float:
+    """Return the measured value for a value / bound."""
+    bound = max(limit.bound, _TINY)
+    return bound * use if limit.relation == "<=" else bound / use
+
+
+def _outward(value: float, limit: Limit) -> float:
+    """Return the value with two digits, rounded to the side that is allowed more."""
+    step = 10.0 ** (floor(log10(max(value, _TINY))) - 1)
+    digits = ceil(value / step) if limit.relation == "<=" else floor(value / step)
+    return float(f"{digits * step:.12g}")
+
+
+def _missing(limit: Limit) -> str:
+    """Return why a constraint cannot be checked: a run lacks its metric."""
+    runs = "the trial or the baseline has" if limit.times_base else "the trial has"
+    return f"{runs} no value of the metric {limit.metric}"

@@ -1,0 +1,65 @@
+"""Reading of files that users name: regular files of a bounded size, and their TOML and JSON."""
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from lsmtune.errors import UserError
+
+_MIB = 1 << 20
+MOST_BYTES = 256 * _MIB
+"""Maximum size of a file that lsmtune reads as a whole."""
+
+
+def check_regular(path: Path, where: str) -> None:
+    """Raise UserError if the path is not a regular file: a pipe or a device may never end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise UserError(f"{where}: cannot read the file: {error.strerror}") from error
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a pipe, a device or a socket"
+        raise UserError(f"{where}: {kind}; name a regular file")
+
+
+def read_text(path: Path, where: str) -> str:
+    """Return the text of a regular file in UTF-8; UserError that begins with `where` otherwise."""
+    check_regular(path, where)
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise UserError(f"{where}: the file is larger than {MOST_BYTES // _MIB} MiB")
+        return content.decode("utf-8")
+    except OSError as error:
+        raise UserError(f"{where}: cannot read the file: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{where}: the file is not a text file in UTF-8") from error
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """Return the document of a TOML text; UserError that begins with `where` if it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{where}: not a TOML file: {error}") from error
+    except (RecursionError, ValueError, OverflowError) as error:
+        raise UserError(f"{where}: {_too_large(error)}") from None
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Return the document of a JSON text; UserError that begins with `where` if it is not JSON."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{where}: invalid JSON: {error.msg}") from error
+    except (RecursionError, ValueError, OverflowError) as error:
+        raise UserError(f"{where}: {_too_large(error)}") from None
+
+
+def _too_large(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "lists or tables are nested too deeply"
+    return "a number has too many digits"

@@ -1,0 +1,54 @@
+"""Check whether a workload writes enough data to measure write amplification."""
+
+from math import ceil, floor, log10
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.constraints import FEWEST_FLUSHES, memtable_bytes
+from lsmtune.knobs.types import Settings
+from lsmtune.objective import Metrics
+from lsmtune.workloads import Workload
+from lsmtune.workloads.operations import written_bytes
+
+_SPARE = 1.25
+"""A sufficient number gets so much more, because flushes differ between runs."""
+
+
+def expected_flushes(load: Workload, base: Settings) -> float | None:
+    """Estimate the flushes of the baseline before the first run; None if it is not known."""
+    written, memtables = written_bytes(load), memtable_bytes(base)
+    if written is None or not memtables or not base.get("max_write_buffer_number"):
+        return None
+    return written / (memtables / float(base["max_write_buffer_number"]))
+
+
+def check_flushes(load: Workload, base: Metrics) -> None:
+    """Raise UserError if the baseline flushes too seldom to measure its write amplification."""
+    flushes = base.get("flushes")
+    if load.kind == "read" or flushes is None or flushes >= FEWEST_FLUSHES:
+        return
+    raise UserError(too_few(load, flushes))
+
+
+def too_few(load: Workload, flushes: float) -> str:
+    """Return the message for too few flushes, with a sufficient number of records."""
+    key, number = _size_of(load)
+    wanted = _rounded_up(_SPARE * number * FEWEST_FLUSHES / max(flushes, 1))
+    return (
+        f"{key}: {number} is too small: the baseline flushes its memtables {flushes:.0f} times, "
+        f"but write amplification needs at least {FEWEST_FLUSHES} flushes; use {wanted} or more"
+    )
+
+
+def _size_of(load: Workload) -> tuple[str, int]:
+    """Return the parameter that makes the workload longer, and its value."""
+    if load.duration_s is not None:
+        return "workload.duration_s", load.duration_s
+    if load.operations is not None or load.preset.engine == "myrocks":
+        return "workload.operations", load.client_operations or load.num
+    return "workload.num", load.num
+
+
+def _rounded_up(value: float) -> int:
+    """Return the value with two digits, rounded up."""
+    step: int = 10 ** max(0, floor(log10(max(value, 1))) - 1)
+    return ceil(value / step) * step

@@ -1,0 +1,59 @@
+"""Files that users name: only regular files of a bounded size, and no traceback."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lsmtune import reading
+from lsmtune.errors import UserError
+from lsmtune.reading import parse_json, parse_toml, read_text
+
+DEEP = "[" * 100_000 + "]" * 100_000
+LONG = "9" * 5000
+
+
+def test_a_text_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("ü = 1\n", encoding="utf-8")
+    assert read_text(tmp_path / "x", "x") == "ü = 1\n"
+
+
+def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("text")
+    (tmp_path / "link").symlink_to(tmp_path / "x")
+    assert read_text(tmp_path / "link", "x") == "text"
+
+
+@pytest.mark.parametrize("name", ["pipe", "folder", "missing", "/dev/zero"])
+def test_only_regular_files_are_read(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UserError, match=r"^--base: "):
+        read_text(tmp_path / name, "--base")
+
+
+def test_a_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_BYTES", 10)
+    (tmp_path / "x").write_text("y" * 11)
+    with pytest.raises(UserError, match=r"^x: .*larger"):
+        read_text(tmp_path / "x", "x")
+    (tmp_path / "x").write_text("y" * 10)
+    assert read_text(tmp_path / "x", "x") == "y" * 10
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=r"^x: "):
+        read_text(tmp_path / "x", "x")
+
+
+@pytest.mark.parametrize("text", [f"x = {DEEP}", f"x = {LONG}", "x =", "x"])
+def test_toml_is_refused_without_a_traceback(text: str) -> None:
+    with pytest.raises(UserError, match=r"^study.toml: "):
+        parse_toml(text, "study.toml")
+
+
+@pytest.mark.parametrize("text", [DEEP, LONG, "{", ""])
+def test_json_is_refused_without_a_traceback(text: str) -> None:
+    with pytest.raises(UserError, match=r"^line 3: "):
+        parse_json(text, "line 3")
