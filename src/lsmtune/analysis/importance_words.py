@@ -176,12 +176,13 @@ def accuracy_text(metric: MetricImportance) -> str:
         top = metric.noise.ceiling
         limit = (
             f"The values of {metric.metric} in runs of the same config differ by "
-            f"{100 * metric.noise.relative:.1f} % (standard deviation). Because of this noise, no "
-            f"model can have a held-out R² above {_two(top.median)} (95 % interval "
+            f"{100 * metric.noise.relative:.1f} % (standard deviation). No model can predict this "
+            f"noise between runs: held-out R² can be at most {_two(top.median)} (95 % interval "
             f"{_two(top.low)} to {_two(top.high)})."
         )
     return (
-        f"lsmtune selected the model “{metric.model}” by cross-validation. Its held-out R² is "
-        f"{_two(r2.median)}; 90 % of the R² values of cross-validation are from {_two(r2.low)} to "
-        f"{_two(r2.high)}. A random forest has a held-out R² of {_two(forest.median)}. {limit}"
+        f"lsmtune selected the model “{metric.model}” by cross-validation. The accuracy of this "
+        f"model (held-out R²) is {_two(r2.median)}; 90 % of the values in cross-validation are "
+        f"from {_two(r2.low)} to {_two(r2.high)}. A random forest, a model of many decision "
+        f"trees, has an accuracy of {_two(forest.median)}. {limit}"
     )

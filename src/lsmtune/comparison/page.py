@@ -203,9 +203,9 @@ def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[st
     else:
         yield (
             "In this comparison, the optimizers search on a model instead of a real engine. The "
-            "model of the engine is gradient boosting, trained on the measured runs that ship "
-            "with lsmtune. Real runs of the same config give different values. Therefore lsmtune "
-            "adds random noise of the same size to the predictions of the model."
+            "model predicts the metrics of a config. It was trained on the measured runs that "
+            "ship with lsmtune (method: gradient boosting). Real runs of the same config give "
+            "different values, so lsmtune adds random noise of the same size to each prediction."
         )
         yield (
             "An optimizer sees only values with noise, and chooses its best config from these "

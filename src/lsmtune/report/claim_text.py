@@ -380,8 +380,12 @@ def _result_notes(claim: Claim) -> list[str]:
 
 
 def _scale_note(claim: Claim) -> str:
-    proof = "UNVERIFIED" if claim.unverified_at_full_scale else "Verified"
+    proof = (
+        "UNVERIFIED at scale 1, the full amount of data."
+        if claim.unverified_at_full_scale
+        else "Verified at scale 1, the full amount of data."
+    )
     return (
-        f"{proof} at scale 1, the full amount of data. The search ran at scale "
-        f"{claim.search_scale}, with less data. The sizes in this file are for scale 1."
+        f"{proof} The search ran at scale {claim.search_scale}, with less data. The sizes in this "
+        "file are for scale 1."
     )

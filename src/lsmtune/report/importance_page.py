@@ -199,12 +199,13 @@ def _method(importance: Importance) -> Html:
         "With an R² of 1, all predictions are exact. With an R² of 0, the model is as inaccurate "
         "as a model that always predicts the mean.",
         "R² lost (permutation): lsmtune shuffles the values of one knob between the runs, so that "
-        "the model cannot use the knob. The lost R² is the decrease of held-out R² after the "
-        "shuffling. A knob with a large lost R² is important.",
-        "MDI (mean decrease in impurity) is the share of a knob in the decisions of a random "
-        "forest. For knobs with many values, MDI is too high.",
-        "PED-ANOVA compares the best tenth of the runs with all runs. A knob has a high share if "
-        "the best runs prefer some of its values.",
+        "the model cannot use the knob. The lost R² is how much the accuracy (held-out R²) "
+        "falls if one knob is shuffled. A knob with a large lost R² is important.",
+        "The column MDI (mean decrease in impurity) shows how large a part of the decisions of "
+        "a random forest use the knob. A random forest is a model of many decision trees. For "
+        "knobs with many values, MDI is too high.",
+        "The column PED-ANOVA compares the best tenth of the runs with all runs. A knob has a "
+        "high share if the best runs prefer some of its values.",
         "eta² is the share of the variance of the metric that one knob explains if all other "
         "knobs keep their values (analysis of variance).",
         "If a p-value is below 0.05, chance alone rarely causes such an effect of the knob. “p "

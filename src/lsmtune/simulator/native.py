@@ -10,6 +10,7 @@ from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Value
+from lsmtune.units import format_bytes
 from lsmtune.workloads import PRESETS, Workload
 
 _WHEEL = "lsmsim"
@@ -19,6 +20,12 @@ _OF_LOAD = {"name", "num", "operations", "key_size", "value_size", "threads",
             "compression_ratio"}  # fmt: skip
 """What the core knows of a load; everything else has to be left as it is by default."""
 
+
+MOST_MEMTABLES = 3200
+"""Maximum number of memtables that a run fills: the longest real runs that we compared filled
+3,000. Longer runs take very long, and their predicted write amplification is too low."""
+_WRITE_BUFFER_SIZE, _ENTRY_BYTES = 64 << 20, 63
+"""db_bench's default, and what a memtable needs per record in addition to key and value."""
 
 _PLACE = re.compile(r" at line \d+ column \d+$")
 
@@ -144,7 +151,7 @@ def _refusal(run: Run) -> str | None:
     """Return why a workload cannot be simulated; None when it can."""
     others = run.workload.model_dump(exclude_defaults=True).keys() - _OF_LOAD
     if not others:
-        return None
+        return _too_long(run)
     if "simulated" not in run.workload.preset.engines:
         names = (name for name, preset in PRESETS.items() if "simulated" in preset.engines)
         return (
@@ -153,6 +160,22 @@ def _refusal(run: Run) -> str | None:
     return (
         f"workload: the simulator does not support these parameters: {', '.join(sorted(others))}; "
         f"supported: {', '.join(sorted(_OF_LOAD))}"
+    )
+
+
+def _too_long(run: Run) -> str | None:
+    """Return why a run is too long: its time grows fast, and no real run of its length is known."""
+    load = run.workload
+    size = int(run.knobs.get("write_buffer_size", _WRITE_BUFFER_SIZE))
+    written = (load.client_operations or load.num) * load.threads
+    most = MOST_MEMTABLES * max(size, 1) // (load.record_bytes + _ENTRY_BYTES)
+    if written <= most:
+        return None
+    most_num = load.num * most // written
+    return (
+        f"num: {load.num} is too large for the simulator: the run would fill more than "
+        f"{MOST_MEMTABLES} memtables of {format_bytes(size)}; use at most {most_num}, larger "
+        "memtables, or a larger scale"
     )
 
 

@@ -156,7 +156,7 @@ def edited(text: str, changes: Mapping[str, Any], gone: Iterable[str] = ()) -> s
         written = document.as_string()
         if flat(tomllib.loads(written)) == {**kept, **changes}:
             return written
-        reason = "the file defines a table in several places; keep all keys of a table in one place"
+        reason = "the TOML file has the same [section] several times; write each [section] once"
     except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, KeyError) as error:
         reason = str(error)
     raise LsmtuneError(f"tikv.config: cannot edit the file: {reason}")

@@ -164,7 +164,7 @@ def _claims(found: list[Claim]) -> Html:
             "One value of a knob is clearly better than another value if the whole interval of "
             "the ratio of their objectives is on the better side of 1. A change of the "
             f"objective is smaller or larger than {little} only if the whole interval shows this. "
-            "lsmtune widens the intervals with a Bonferroni correction. Then all intervals of "
+            "lsmtune widens the intervals with a Bonferroni correction, so that all intervals of "
             "one recommendation are correct together with a probability of 95 %.",
         ]),
     )  # fmt: skip

@@ -93,10 +93,10 @@ def _opening(results: Results) -> Html:
         picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
                 "other store / RocksDB, with 95 % interval"),
         element("p", "The published slides show three db_bench commands on RocksDB and measure no "
-                     "other store. The slides expect RocksDB to be better than various databases, "
-                     "and name MyRocks, MongoDB and LedisDB for a comparison. lsmtune compares "
-                     "RocksDB with MyRocks, LevelDB and LMDB. The slides do not contain the "
-                     "metrics of the comparison of the stores."),
+                     "other store. The published slides expect RocksDB to be better than "
+                     "various databases, and name MyRocks, MongoDB and LedisDB for a "
+                     "comparison. lsmtune compares RocksDB with MyRocks, LevelDB and LMDB. "
+                     "The published slides do not say which metrics to compare between the stores."),
         element("p", "lsmtune runs the three published commands with less data. lsmtune also "
                      "reduces the sizes of the LSM tree and of the range tombstones. Compare "
                      "directions and ratios with the published slides, not absolute times. The "

@@ -102,7 +102,7 @@ def _opening(results: Results) -> Html:
                      "vary too, as in the paper. The parameters threads and compression_ratio "
                      "change the workload and the data." + data),
         element("p", "The chart shows the fitness of single runs. The highest fitness of many "
-                     "single runs is partly luck. Therefore, verification measures the winner of "
+                     "single runs is partly luck, so verification measures the winner of "
                      "each search again in pairs of runs. A pair is one run of the winner and one "
                      "run of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
@@ -129,11 +129,11 @@ def _figure_5(results: Results) -> Html:
     return section(
         "Figure 5: prediction accuracy",
         "How well a model predicts the metrics of new configs",
-        element("p", "The paper's model is a random forest. Held-out R² is the accuracy of a "
-                     "model on configs that were not used to fit the model. Compare the paper "
-                     "with lsmtune's varied workload, because the paper also varies the workload. "
+        element("p", "The paper's model is a random forest, a model of many decision trees. "
+                     "Held-out R² is the accuracy of a model on configs that were not used to fit "
+                     "the model. Compare the paper with lsmtune's varied workload, because the paper also varies the workload. "
                      "With a fixed workload, the data does not change, so the metrics vary less. "
-                     "Do not compare R² with a fixed workload with R² in the paper."),
+                     "So the paper's R² cannot be compared with the R² of the fixed workload."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -178,8 +178,8 @@ def _figure_6(results: Results) -> Html:
         "Figure 6: importance of the parameters",
         f"{agreeing} of the paper's {len(named)} most important parameters are among lsmtune's "
         f"{len(named)} most important",
-        element("p", "As in the paper, the chart shows the importance of each parameter in a "
-                     "random forest. This importance is called MDI (mean decrease in impurity). "
+        element("p", "As in the paper, the chart shows MDI (mean decrease in impurity): how "
+                     "large a part of the decisions of a random forest use the parameter. "
                      "MDI overrates parameters with many values. The column “lost R²” does not "
                      "have this bias. Lost R² is the accuracy that the best model loses if the "
                      "values of a parameter are shuffled. MDI and lost R² are means over the "
@@ -355,7 +355,7 @@ def _method(results: Results) -> Html:
         "that the clients write per second, without the time of the pending compactions.",
         "WAF in the paper is the value W-Amp of RocksDB's compaction table. W-Amp divides the "
         "bytes that flushes and compactions write by the compressed bytes that flushes write. "
-        "Therefore, W-Amp changes with the compression. Exact write amplification divides the "
+        "So W-Amp changes if the compression changes. Exact write amplification divides the "
         "bytes that flushes and compactions write by the bytes that the clients write.",
         "As in the paper, memory is not limited, so a winner may use more memory for "
         "memtables than the baseline.",
