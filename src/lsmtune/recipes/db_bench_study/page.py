@@ -96,7 +96,7 @@ def _opening(results: Results) -> Html:
                      "other store. The published slides expect RocksDB to be better than "
                      "various databases, and name MyRocks, MongoDB and LedisDB for a "
                      "comparison. lsmtune compares RocksDB with MyRocks, LevelDB and LMDB. "
-                     "The published slides do not say which metrics to compare between the stores."),
+                     "The published slides do not say which metrics to compare."),
         element("p", "lsmtune runs the three published commands with less data. lsmtune also "
                      "reduces the sizes of the LSM tree and of the range tombstones. Compare "
                      "directions and ratios with the published slides, not absolute times. The "

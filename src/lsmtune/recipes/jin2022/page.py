@@ -131,7 +131,8 @@ def _figure_5(results: Results) -> Html:
         "How well a model predicts the metrics of new configs",
         element("p", "The paper's model is a random forest, a model of many decision trees. "
                      "Held-out R² is the accuracy of a model on configs that were not used to fit "
-                     "the model. Compare the paper with lsmtune's varied workload, because the paper also varies the workload. "
+                     "the model. Compare the paper with lsmtune's varied workload, because the "
+                     "paper also varies the workload. "
                      "With a fixed workload, the data does not change, so the metrics vary less. "
                      "So the paper's R² cannot be compared with the R² of the fixed workload."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
