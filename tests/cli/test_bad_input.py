@@ -201,10 +201,10 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["tune", "--db-bench="], ["program", "''"]),
     # study files
     (["tune", "missing.toml"], ["missing.toml", "No such file"]),
-    (["tune", "foreign"], ["foreign", "directory"]),
+    (["tune", "foreign"], ["foreign", "folder"]),
     (["tune", "no-toml.toml"], ["no-toml.toml", "TOML", "line 1"]),
     (["tune", "twice.toml"], ["twice.toml", "TOML"]),
-    (["tune", "binary.toml"], ["binary.toml", "TOML"]),
+    (["tune", "binary.toml"], ["binary.toml", "UTF-8"]),
     (["tune", "null.toml"], ["null.toml", "TOML"]),
     (["tune", "key.toml"], ["key.toml", "numm", "workload", "protocol"]),
     (["tune", "nested-key.toml"], ["nested-key.toml", "workload.numm", "'num'", "value_size"]),
