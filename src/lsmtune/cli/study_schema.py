@@ -29,8 +29,9 @@ _STUDY_WORDS = {
     "the size of the block cache.",
     "workload": "Workload: a name, or a table with its parameters.",
     "scale": "Size of the tree: 1 is full size; 1/64 divides every size by 64.",
-    "knobs": "Knobs to tune: a preset, names separated by commas, top:N or lasso:N. top:N and "
-    "lasso:N choose the N most important knobs of measured runs, e.g. of `lsmtune screen`.",
+    "knobs": "Knobs to tune: a preset, or names separated by commas. top:N chooses the N most "
+    "important knobs of measured runs, e.g. of `lsmtune screen`. lasso:N does the same with a "
+    "linear model (Lasso).",
     "objective": "Objective: a combination such as balanced, a metric, or a list of metrics.",
     "limits": "Constraints: METRIC <= NUMBER, METRIC <= NUMBER * base, METRIC >= ..., or "
     "METRIC <= none to remove a default constraint. `base` is the value of the baseline.",
@@ -102,8 +103,8 @@ _PROTOCOL_WORDS = {
     "stops the trial.",
 }
 _SCREEN_WORDS = {
-    "design": "Method that chooses the configs: `random` for independent points, `latin` for a "
-    "Latin hypercube, `sobol` for a Sobol sequence.",
+    "design": "Method that chooses the configs. `random` draws independent configs. `latin` (Latin "
+    "hypercube) and `sobol` (Sobol sequence) spread the configs more evenly.",
     "batch": "File of JSON lines with the configs to run. The key `design` then has no effect.",
     "replicated": "Number of configs that run several times, to measure the noise. Every other "
     "config runs once.",

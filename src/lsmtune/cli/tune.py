@@ -36,8 +36,9 @@ Cache = Annotated[
 Knobs = Annotated[
     str | None,
     typer.Option(
-        help="Knobs to tune: a preset, names as a,b,c, or top:N or lasso:N for the N knobs "
-        "that matter most in measured runs [a preset that suits the workload]."
+        help="Knobs to tune: a preset, names as a,b,c, or top:N for the N knobs that matter most "
+        "in measured runs. lasso:N ranks the knobs with a linear model (Lasso) [a preset that "
+        "suits the workload]."
     ),
 ]
 Objectives = Annotated[

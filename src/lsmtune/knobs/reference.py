@@ -21,7 +21,7 @@ def remarks(knob: Knob) -> list[str]:
         conditions = (f"{name} = {_either(values)}" for name, values in knob.when.items())
         found.append(f"The knob has an effect only with {' and '.join(conditions)}.")
     if knob.named_only:
-        values = _either(knob.named_only)
+        values = " or ".join(f"`{_text(value)}`" for value in knob.named_only)
         found.append(f"A search tries the value {values} only if the baseline has this value.")
     if knob.risk:
         found.append(f"lsmtune tunes this knob only if you name the knob. Risk: {knob.risk}.")
