@@ -69,7 +69,8 @@ def calibration_check(program: str, home_path: Path) -> Check:
     try:
         with Home(home_path, create=True) as home, working("calibrating", delay_s=0) as show:
             machine = calibrated(RocksDB(program), home.work, show)
-            write_file(home.machine_path, machine.model_dump_json(indent=2) + "\n", "machine")
+            text = machine.model_dump_json(indent=2) + "\n"
+            write_file(home.machine_path, text, "machine", home.path)
     except LsmtuneError as error:
         return Check(
             "calibration",

@@ -109,15 +109,16 @@ def _free_name(path: Path) -> Path:
     return next(other for name in names if not (other := path.with_name(name)).exists())
 
 
-def write_file(path: Path, text: str, what: str) -> None:
-    """Write a file whole or not at all; UserError names it when that fails."""
-    from lsmtune.errors import UserError
+def write_file(path: Path, text: str, what: str, home: Path | None = None) -> None:
+    """Write a file whole or not at all; UserError names it when that fails.
 
-    partial = path.with_name(path.name + ".partial")
+    `home` is the home folder if the file may be inside it, see `write_whole`.
+    """
+    from lsmtune.errors import UserError
+    from lsmtune.system.write import write_whole
+
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        write_whole(path, text, home)
     except OSError as error:
         raise UserError(
             f"{path}: lsmtune cannot write the {what} file: {error.strerror}"

@@ -64,7 +64,8 @@ def run(
                 finished = list(_shown(curves, asked, show))
         found = outcome(finished, asked.spec.trials, asked.target, asked.reference)
         page = output or results / f"{name}.html"
-    write_file(page, render_comparison(found, asked.spec, real=asked.real), "page")
+    text = render_comparison(found, asked.spec, real=asked.real)
+    write_file(page, text, "page", home)
     return page, found
 
 

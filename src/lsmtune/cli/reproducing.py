@@ -32,5 +32,5 @@ def run(name: str, asked: Asked, home: Path, output: Path | None) -> tuple[Path,
             check_space(spec, opened)
         found = recipe.run(asked, opened, progress)
         page = output or opened.path / "results" / f"{name}.html"
-    write_file(page, found.page, "page")
+    write_file(page, found.page, "page", home)
     return page, found

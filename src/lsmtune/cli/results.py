@@ -21,14 +21,14 @@ def write_results(home: Home, view: StudyView, tell: Callable[[str], None]) -> N
     """
     folder = home.path / "results" / view.name
     with working("writing the page"):
-        write_file(folder / "report.html", render_page(view), "page")
+        write_file(folder / "report.html", render_page(view), "page", home.path)
     tell(f"page:            {folder / 'report.html'}")
     name = FILES[FORMATS[view.engine][0]]
     claim = claim_of(view)
     if view.best_trial is not None and claim.status in ("gain", "not verified"):
         files = deployment(home, view)
-        write_file(folder / name, files.options, "options")
-        write_file(folder / f"{name}.back", files.back, "options")
+        write_file(folder / name, files.options, "options", home.path)
+        write_file(folder / f"{name}.back", files.back, "options", home.path)
         proof = "" if claim.gain else " (not verified)"
         tell(f"file to deploy:  {folder / name}{proof}")
         tell(f"file to undo:    {folder / f'{name}.back'}")

@@ -86,7 +86,8 @@ def run_screening(
             tell(f"lsmtune ran one config at a time: {remark}")
         lines = screened_lines(home, spec.name)
         path = output or home.path / "results" / spec.name / "runs.jsonl"
-        write_file(path, "".join(f"{line.to_json()}\n" for line in lines), "runs")
+        text = "".join(f"{line.to_json()}\n" for line in lines)
+        write_file(path, text, "runs", home.path)
     failed = sum(line.error is not None for line in lines)
     tell(f"runs: {path} ({len(lines)} runs, {failed} failed)")
     few = too_few_flushes(line.metrics for line in lines)

@@ -165,7 +165,7 @@ def run_online(
             kept = tune_online(study, engine, table, on_step)
             base = study.space.default()
         path = home.path / "results" / spec.name / "my.cnf"
-        write_file(path, online_file(home, spec.name, kept), "options")
+        write_file(path, online_file(home, spec.name, kept), "options", home.path)
     tell_result(f"file to deploy:  {path}")
     return {
         "study": spec.name,
