@@ -1,6 +1,6 @@
 """Sentences and tables of a claim, for the terminal, the page and the exported files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim, MetricRow
@@ -166,11 +166,17 @@ def _probe_text(claim: Claim, check: Constraint) -> str:
     )
 
 
-def _grown_text(check: Constraint, asked: Limit) -> str:
+def _grown_text(grown: Sequence[Constraint]) -> str:
+    count = counted(len(grown), "default constraint")
     return (
-        f"{label(check.limit.metric)} varies too much between runs of the baseline to check "
-        f"{_short(asked, asked.bound)}. The constraint is therefore {limit_text(check.limit)}."
+        f"The runs of the baseline vary too much to decide {count} with the usual bound. The table "
+        f"shows the wider bounds that lsmtune used: {', '.join(_widened(c) for c in grown)}."
     )
+
+
+def _widened(check: Constraint) -> str:
+    usual = "none" if check.asked is None else _short(check.asked, check.asked.bound)
+    return f"{check.limit.metric} {_short(check.limit, check.limit.bound)} instead of {usual}"
 
 
 def fitted_text(claim: Claim) -> str:
@@ -206,8 +212,9 @@ def _details(claim: Claim) -> Iterator[str]:
         yield objective
     if claim.front:
         yield front_text(claim.front)
-    for row in claim.rows:
-        yield from (_grown_text(c, c.asked) for c in row.constraints if c.asked is not None)
+    grown = [c for row in claim.rows for c in row.constraints if c.asked is not None]
+    if grown:
+        yield _grown_text(grown)
     for other in claim.others:
         if other.status == "gain":
             yield f"A gain is also verified at scale {other.scale}: {_ratio_text(other.objective)}."
