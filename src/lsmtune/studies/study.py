@@ -42,6 +42,7 @@ from lsmtune.studies.early_stop import hopeless, value_noise
 from lsmtune.studies.enough_data import check_flushes
 from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.runner import Listener, Runner, Task
+from lsmtune.studies.same_system import check_same_system
 from lsmtune.studies.stopping import why_to_stop
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.lock import study_lock
@@ -295,10 +296,11 @@ def open_study(
             stored = _create(home, spec, found)
         else:
             _check_is_the_same(stored, spec)
+            found = described or describe(spec, engine, home.work)
+            check_same_system(stored, spec, found[0], describe_host(), describe_storage(home.path))
             home.update_spec(stored, spec.model_dump(mode="json"))
             home.sweep_evidence(stored)
             if stored.base is None:
-                found = described or describe(spec, engine, home.work)
                 stored = home.update_engine(stored, _engine_record(*found))
         try:
             yield Study(home, stored, spec, engine, listener)

@@ -19,13 +19,15 @@ _CPU_MODEL_KEYS = ("model name", "cpu model", "Model")
 class HostFacts:
     """What a measurement says about the machine it was taken on.
 
-    `cpu_model` is None where the kernel does not tell. `memory_bytes` is the installed memory,
+    `cpu_model` is None where the kernel does not tell. `usable_cpus` are those that this process
+    may run on. `memory_bytes` is the installed memory,
     `boot_id` changes with every start of the machine, `max_open_files` is the soft limit that
     this process and its children have.
     """
 
     cpu_model: str | None
     logical_cpus: int
+    usable_cpus: int
     memory_bytes: int
     kernel: str
     machine: str
@@ -36,11 +38,12 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class StorageFacts:
-    """Where a path is stored: type of file system and device (None if unknown), free bytes."""
+    """Where a path is stored: file system, device and its kind (None if unknown), free bytes."""
 
     fs_type: str | None
     device: str | None
     free_bytes: int
+    rotational: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ def describe_host() -> HostFacts:
     return HostFacts(
         cpu_model=_cpu_model(Path("/proc/cpuinfo").read_text()),
         logical_cpus=psutil.cpu_count() or 1,
+        usable_cpus=len(os.sched_getaffinity(0)),
         memory_bytes=psutil.virtual_memory().total,
         kernel=platform.release(),
         machine=platform.machine(),
@@ -111,7 +115,20 @@ def describe_storage(path: Path) -> StorageFacts:
         return StorageFacts(None, None, free_bytes(place))
     # The deepest mount holds the path; of two on one point the later one hides the earlier.
     mount = max(reversed(around), key=lambda each: len(Path(each.mountpoint).parts))
-    return StorageFacts(mount.fstype, mount.device, free_bytes(place))
+    return StorageFacts(mount.fstype, mount.device, free_bytes(place), _is_rotational(place))
+
+
+def _is_rotational(place: Path) -> bool | None:
+    """Return True for a rotating disk, False for an SSD, None if the kernel does not say."""
+    number = place.stat().st_dev
+    block = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    # A partition has no queue of its own; its disk is the folder above.
+    for folder in (block.resolve(), block.resolve().parent):
+        try:
+            return (folder / "queue" / "rotational").read_text().strip() == "1"
+        except OSError:
+            continue
+    return None
 
 
 def free_bytes(path: Path) -> int:

@@ -1,0 +1,84 @@
+"""Check that a study continues on the system that it started on."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from lsmtune.engines.base import EngineFacts
+from lsmtune.errors import UserError
+from lsmtune.spec import StudySpec
+from lsmtune.store.records import StoredStudy
+from lsmtune.system.host import HostFacts, StorageFacts
+from lsmtune.units import format_bytes
+
+_MEMORY_TOLERANCE = 0.1
+_ELSEWHERE = ("simulated", "tikv")
+"""Engines that do not run on this host, so that the host changes no result."""
+
+
+def check_same_system(
+    stored: StoredStudy,
+    spec: StudySpec,
+    facts: EngineFacts,
+    host: HostFacts,
+    storage: StorageFacts,
+) -> None:
+    """Raise UserError if the engine or the host is not that of the stored runs.
+
+    Runs of different systems cannot be compared. A new kernel or host name is allowed. A fact
+    that the study did not store is not compared.
+    """
+    changes = [
+        f"{name} was {then} and is now {now}"
+        for name, then, now in _differing(stored, spec, facts, host, storage)
+    ]
+    if changes:
+        raise UserError(
+            f"study {stored.name!r} started on another system: {'; '.join(changes)}. Results of "
+            "different systems cannot be compared; choose another --study, and name this study "
+            "with --warm-start to start from its results"
+        )
+
+
+def _differing(
+    stored: StoredStudy,
+    spec: StudySpec,
+    facts: EngineFacts,
+    host: HostFacts,
+    storage: StorageFacts,
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the facts that differ: name, stored value, value now."""
+    before = stored.engine
+    if before.get("version") not in (None, facts.version):
+        yield f"the version of {spec.engine}", str(before["version"]), facts.version
+    if before.get("assertions_enabled") not in (None, facts.assertions_enabled):
+        builds = {True: "with assertions", False: "without assertions"}
+        then, now = builds[before["assertions_enabled"]], builds[facts.assertions_enabled]
+        yield f"the build of {spec.engine}", then, now
+    if spec.engine in _ELSEWHERE:
+        return
+    yield from _other_host(stored.host, host)
+    kept = stored.host.get("storage") or {}
+    for key, name in (("fs_type", "the file system"), ("rotational", "the kind of device")):
+        earlier, here = kept.get(key), asdict(storage).get(key)
+        if earlier is not None and here is not None and earlier != here:
+            yield name, _device(key, earlier), _device(key, here)
+
+
+def _other_host(before: Mapping[str, Any], host: HostFacts) -> Iterator[tuple[str, str, str]]:
+    then, now = before.get("cpu_model"), host.cpu_model
+    if then is not None and now is not None and then != now:
+        yield "the CPU", str(then), now
+    cores = before.get("usable_cpus", before.get("logical_cpus"))
+    here = host.usable_cpus if "usable_cpus" in before else host.logical_cpus
+    if cores is not None and cores != here:
+        yield "the number of usable cores", str(cores), str(here)
+    memory = before.get("memory_bytes")
+    if memory is not None and abs(host.memory_bytes - memory) > _MEMORY_TOLERANCE * memory:
+        yield "the memory", format_bytes(memory), format_bytes(host.memory_bytes)
+
+
+def _device(key: str, value: Any) -> str:
+    if key == "fs_type":
+        return str(value)
+    return "a rotating disk" if value else "an SSD"
