@@ -12,7 +12,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset, Start, load
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, CODEC_LABELS
 from lsmtune.knobs.types import Knob, parse_value
-from lsmtune.workloads import Workload
+from lsmtune.workloads import PRESETS, Workload
 
 CATALOGUE = load("rocksdb")
 KNOBS = CATALOGUE.knobs
@@ -180,8 +180,21 @@ CORE = {
 """What shipped results were measured with."""
 
 
+@pytest.mark.parametrize("preset", sorted({preset.knobs for preset in PRESETS.values()}))
+@pytest.mark.parametrize("engine", ["rocksdb", "myrocks"])
+def test_default_presets_leave_alone_what_production_systems_do(engine: str, preset: str) -> None:
+    catalogue = load(engine)
+    if preset in {found.name for found in catalogue.presets}:
+        assert [k.name for k in catalogue.select(preset) if k.avoid] == []
+    avoided = {knob.name for knob in CATALOGUE.knobs if knob.avoid}
+    assert avoided == {
+        "mmap_read", "mmap_write", "open_files", "max_background_flushes",
+        "max_background_compactions",
+    }  # fmt: skip
+
+
 def test_the_core_is_what_the_study_searched() -> None:
-    core = CATALOGUE.select("core")
+    core = CATALOGUE.select("core-0.2")
     assert {k.name: k.bounds() if k.is_range else k.drawn for k in core} == CORE
     assert set(CORE) < set(STUDY_PARAMETERS)
     tuned = {knob.name for knob in CATALOGUE.select("jin2022")}
@@ -289,7 +302,7 @@ def test_a_list_selects_in_its_own_order() -> None:
     [
         ("num_level", "'num_level'.*'num_levels'"),
         ("num_levels,block_size,num_levels", "num_levels .*twice"),
-        (" , ", "empty.*core, jin2022,"),
+        (" , ", "empty.*core, core-0.2, jin2022,"),
         ("bloom_locality", f"bloom_locality .*{CATALOGUE.knob('bloom_locality').inert}"),
     ],
 )

@@ -332,6 +332,6 @@ def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
         connection.execute("ALTER TABLE study DROP COLUMN constraints")
         connection.execute("PRAGMA user_version = 1")
     with Home(tmp_path / "home", create=False) as home:
-        assert home.study("old").spec == {"knobs": "core", "seed": 7}
+        assert home.study("old").spec == {"knobs": "core-0.2", "seed": 7}
         assert home.study("listed").spec == {"knobs": "block_size"}
         assert home.study("old").constraints is None

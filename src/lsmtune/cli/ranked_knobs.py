@@ -32,6 +32,8 @@ _RUNS_A_COLUMN = 3
 def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str, str]:
     """Return the N knobs of `top:N` or `lasso:N` as a list, and the source of the ranking.
 
+    Knobs that production systems leave alone are left out.
+
     UserError for an invalid N, or if the workload has no measured runs.
     """
     ranking, _, count = wanted.partition(":")
@@ -45,7 +47,9 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
     asked = spec.parsed_objective.metrics
     measured = set.intersection(*(set(line.metrics) for line in runs.first))
     metrics = [name for name in asked if name in measured] or DEFAULT_METRICS[spec.workload.kind]
-    names = _RANKINGS[ranking](runs, metrics)[: int(count)]
+    avoided = {knob.name for knob in catalogue_of(spec.engine, spec.workload).knobs if knob.avoid}
+    ranked = _RANKINGS[ranking](runs, metrics)
+    names = [name for name in ranked if name not in avoided][: int(count)]
     columns = runs.design.matrix.shape[1]
     if len(runs.first) < _RUNS_A_COLUMN * columns:
         source += (

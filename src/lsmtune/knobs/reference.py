@@ -25,6 +25,8 @@ def remarks(knob: Knob) -> list[str]:
         found.append(f"A search tries the value {values} only if the baseline has this value.")
     if knob.risk:
         found.append(f"lsmtune tunes this knob only if you name the knob. Risk: {knob.risk}.")
+    if knob.avoid:
+        found.append(f"A search with the default knobs leaves this knob alone: {knob.avoid}.")
     if knob.inert:
         found.append(f"lsmtune never tunes this knob: {knob.inert}.")
     if knob.option is None and knob.flag:

@@ -68,6 +68,7 @@ class Knob(BaseModel):
     apply        changed online (SetOptions, SetDBOptions) or by a restart
     trade        what a change gains and costs, in plain sentences
     risk         why it is unsafe: such a knob is tuned only if it is named
+    avoid        why production systems leave it alone: default presets and rankings leave it out
     since        the oldest RocksDB, from 6.0 on, that has the option; `until` the newest
     option       its place in an OPTIONS file; None if it is only a flag of db_bench
     flag         whether db_bench 7.8.3 has a flag of this name
@@ -96,6 +97,7 @@ class Knob(BaseModel):
     apply: Literal["online", "restart"]
     trade: str
     risk: str | None = None
+    avoid: str | None = None
     since: str = "6.0"
     until: str | None = None
     option: OptionKey | None = None

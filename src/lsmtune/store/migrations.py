@@ -53,6 +53,12 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE study ADD COLUMN constraints TEXT;
     """,
+    # The preset "core" of RocksDB lost the options that production systems leave alone.
+    """
+    UPDATE study SET spec = json_set(spec, '$.knobs', 'core-0.2')
+    WHERE json_extract(spec, '$.knobs') = 'core'
+    AND coalesce(json_extract(spec, '$.engine'), 'rocksdb') IN ('rocksdb', 'simulated');
+    """,
 )
 
 
