@@ -361,8 +361,8 @@ def _method(results: Results) -> Html:
         "that the clients write per second, without the time of the pending compactions.",
         "The paper's metric WAF is the value W-Amp in RocksDB's table “Compaction Stats”. W-Amp "
         "divides the bytes that flushes and compactions write by the compressed bytes that "
-        "flushes write. Exact write amplification divides the "
-        "bytes that flushes and compactions write by the bytes that the clients write.",
+        "flushes write. Exact write amplification divides the bytes that flushes and compactions "
+        "write by the bytes that the clients write.",
         "As in the paper, memory is not limited, so a winner may use more memory for "
         "memtables than the baseline.",
         "The paper's authors later published a data set. lsmtune takes the ranges of the "
