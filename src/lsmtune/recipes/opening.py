@@ -3,7 +3,7 @@
 from lsmtune.report.markup import Html, element
 from lsmtune.report.words import sentence_start, unbroken
 
-TOO_SMALL = "Too little data for a verdict"
+TOO_SMALL = "Too little data to judge the results"
 """Headline of a page without verdicts."""
 
 

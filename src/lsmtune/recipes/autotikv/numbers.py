@@ -219,7 +219,7 @@ def moved(part: Part, cell: Cell, against: Cell) -> Iterator[Change]:
             yield f"{_COUNTS[name]} per {operation}", number(after), number(before)
         elif name == "sustained_ops_s":
             unit = METRICS[name].unit
-            what = "writes per second, pending compactions included"
+            what = "writes per second, including the time of pending compactions"
             yield what, quantity(after, unit), quantity(before, unit)
         elif name == "settle_s":
             yield "time of the pending compactions", quantity(after, "s"), quantity(before, "s")

@@ -55,7 +55,7 @@ _HEIGHT_PX = 260
 _TOPIC = "AutoTiKV (2019), run again"
 _OFF_AND_ON = {
     "write_mean_us": "mean latency",
-    "sustained_ops_s": "writes per second, pending compactions included",
+    "sustained_ops_s": "writes per second, including the time of pending compactions",
 }
 _VERBS = {
     "agrees": "agrees with the runs of lsmtune",
@@ -111,20 +111,21 @@ def _opening(results: Results, found: list[Claim]) -> Html:
                 row = f"{paper()[name]['title']}: {knob.name}"
                 rows[row] = max(ratios, key=lambda ratio: abs(log(ratio.median)))
     sentence = (
-        "Each row shows the largest effect of one knob. The ratio is the cost with another value "
-        "of the knob, divided by the cost with the recommended value. The cost is the mean "
-        "latency. In the search “point lookup B”, the cost is 1 / throughput. A ratio of 1 means "
-        "that the knob has no effect on the cost."
+        "Each row compares two values of one knob: the value that lsmtune recommends, and the "
+        "other value with the largest effect. The ratio divides the mean latency with the other "
+        "value by the mean latency with the recommended value. For the search “point lookup B”, "
+        "the ratio divides the throughput with the recommended value by the throughput with the "
+        "other value. A ratio above 1 means that the recommended value is better."
     )
     return opening(
         _TOPIC, answer(found), sentence,
         picture("effects", ratio_chart(rows), RATIO_KEYS, sentence,
-                "cost with another value / cost with the recommended value, with 95 % interval"),
+                "ratio per knob, with 95 % interval; above 1, the recommended value is better"),
         element("p", "AutoTiKV is a tuner for TiKV. The authors of AutoTiKV published an article "
                      "about four searches with different workloads. lsmtune repeats the four "
                      "searches of the article on RocksDB and MyRocks, with a thousandth of the "
-                     "data. The block cache can hold the same share of the data as in the "
-                     "AutoTiKV article."),
+                     "data. In the runs of lsmtune and in the AutoTiKV article, the block cache "
+                     "can hold the same share of the data."),
         element("p", "After each search, lsmtune measures every value of each knob again, while "
                      "the other knobs keep their recommended values. Compare directions and ratios "
                      "with the AutoTiKV article, not absolute times."),
@@ -148,24 +149,29 @@ def _claims(found: list[Claim]) -> Html:
         table("Each recommended value of the AutoTiKV article",
               ("published", "recommended here", "result", "measured ratio (95 % interval)"), rows),
         items([
-            "The result “agrees” means that at least one other value is clearly worse than every "
-            "published value. For “agrees”, no other value may be clearly better than every "
-            "published value.",
-            "The result “disagrees” means that another value is clearly better than every "
-            "published value.",
+            "A published value is a value of a knob that the article recommends. An unpublished "
+            "value is a value of the same knob that the article does not recommend.",
+            "The result “agrees” means that at least one unpublished value is clearly worse than "
+            "every published value. With the result “agrees”, no unpublished value is clearly "
+            "better than every published value.",
+            "The result “disagrees” means that at least one unpublished value is clearly better "
+            "than every published value.",
             "The result “makes no difference here” means that every value of the knob changes the "
-            f"objective by less than {little}, compared with the recommended value.",
+            f"objective by less than {little}. The changes of the objective are relative to the "
+            "value that lsmtune recommends.",
             "If the article states that a knob has little effect, “agrees” means that every value "
             f"of the knob changes the objective by less than {little}. If the article states that "
             "a knob has little effect, “disagrees” means that at least one value of the knob "
             f"changes the objective by more than {little}.",
             "The result “not decided” means that the intervals of the measured ratios are too "
             "wide to decide. More runs make the intervals of the ratios narrower.",
-            "One value of a knob is clearly better than another value if the whole interval of "
-            "the ratio of their objectives is on the better side of 1. A change of the "
-            f"objective is smaller or larger than {little} only if the whole interval shows this. "
-            "lsmtune widens the intervals with a Bonferroni correction, so that all intervals of "
-            "one recommendation are correct together with a probability of 95 %.",
+            "lsmtune compares two values of a knob by the ratio of their objectives. One value is "
+            "clearly better if the whole interval of the ratio is on the better side of 1. A "
+            f"change of less than {little} means that the whole interval of the ratio is between "
+            f"{1 / LITTLE:.2g} and {LITTLE:g}. A change of more than {little} means that the whole "
+            f"interval of the ratio is below {1 / LITTLE:.2g} or above {LITTLE:g}.",
+            "lsmtune widens the intervals with a Bonferroni correction. With a probability of at "
+            "least 95 %, all intervals of one recommendation contain the true ratios.",
         ]),
     )  # fmt: skip
 
@@ -180,7 +186,7 @@ def _search(part: Part) -> Html:
         f"{theirs['title']}: the search", f"lsmtune recommends {config}",
         element("p", f"The workload of the AutoTiKV article consists of {theirs['load']}. The "
                      f"search by lsmtune {aim} {theirs['metric']}. The search has "
-                     f"{counted(len(part.rounds), 'round')}. Each round is one run with another "
+                     f"{counted(len(part.rounds), 'round')}. In each round, lsmtune runs one "
                      f"config. {_sources(part)}"),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
@@ -196,8 +202,8 @@ def _sources(part: Part) -> str:
     if _only_random(part):
         return "All configs of the search are random."
     return (
-        f"The configs of the first {paper()['random_rounds']} rounds are random. The optimizer "
-        "recommends all later configs."
+        f"The configs of the first {paper()['random_rounds']} rounds are random. After round "
+        f"{paper()['random_rounds']}, the optimizer chooses the config of each round."
     )
 
 
@@ -340,9 +346,10 @@ def _compaction(results: Results) -> Html:
     ]
     return section(
         "write-heavy: cost of compaction", _without_compactions(results),
-        element("p", "A write of a TiKV transaction first reads to find conflicts. A blind write "
-                     "does not read before it writes. Rows with “pending compactions included” "
-                     "also include the time until all compactions are done."),
+        element("p", "Before a TiKV transaction writes a key, TiKV reads the key to find "
+                     "conflicts. A blind write writes a key without a read. Rows with “including "
+                     "the time of pending compactions” also count the time from the last write "
+                     "to the end of all compactions."),
         table("Compactions off / on (95 % interval)", ("writes", "off / on"), rows),
     )  # fmt: skip
 
@@ -368,24 +375,25 @@ def _method(results: Results) -> Html:
         texts += [f"Search “{title}”: {text}" for text in workload_lines(ran.load)]
         texts += [f"Search “{title}”: a run failed: {reason}" for _, reason in ran.outcome.failures]
     texts += [
-        f"The optimizer is {OPTIMIZER}. The config of a round also sets the options with which "
-        "the store is built. After the search, lsmtune runs the best configs again with another "
-        "workload seed, and then recommends the best config.",
+        f"The optimizer is {OPTIMIZER}. In each round, lsmtune uses the config to build the store "
+        "and to run the workload. After the search, lsmtune runs the best configs again with "
+        "another workload seed, and then recommends the best config.",
         "The baseline has the engine's defaults, except for three settings from TiKV. The block "
         "cache contains indexes and filters, the indexes and filters of level 0 are pinned, and "
-        "filters have 10 bits per key. The sizes of the LSM tree, such as the memtable size, are "
-        "1/64 of the full size.",
-        "A workload that only reads uses the store as built with the options of the config. If "
-        "the config disables compactions, all files of the store are in level 0. After the "
-        "workload, lsmtune runs all pending compactions. The write amplification includes the "
-        "bytes of the pending compactions. The metric sustained_ops_s includes the time of the "
-        "pending compactions.",
+        "filters have 10 bits per key. lsmtune divides the sizes of the LSM tree, such as "
+        "the memtable size, by 64.",
+        "If the workload only reads and the config disables compactions, all files of the store "
+        "are in level 0. After the workload, lsmtune runs all pending compactions. The write "
+        "amplification includes the bytes of the pending compactions. The metric sustained_ops_s "
+        "includes the time of the pending compactions.",
         "Three searches use db_bench. db_bench uses only one column family, which represents "
         "defaultcf of TiKV. The keys of writes are uniformly distributed, because db_bench cannot "
         "skew the keys of writes.",
-        "The search “point lookup B” uses MyRocks. Two tables represent two column families of "
-        "TiKV. The client first reads the table of keys, which represents writecf. If the key has "
-        "a value, the client then reads the table of values, which represents defaultcf.",
+        "The search “point lookup B” uses MyRocks. One MyRocks table contains the keys and "
+        "represents the column family writecf of TiKV. A second MyRocks table contains the "
+        "values and represents the column family defaultcf. For each lookup, the client reads "
+        "the key from the table of keys. If the key exists, the client also reads the value from "
+        "the table of values.",
         "The reads do not use the page cache of the operating system.",
         "Debian 12 builds RocksDB with assertions, which make RocksDB slower. The RocksDB inside "
         "MariaDB (MyRocks) is built without assertions.",

@@ -86,20 +86,21 @@ def _opening(results: Results) -> Html:
     }
     sentence = (
         "Each row shows a metric of one other store, divided by the metric of RocksDB. A ratio of "
-        "1 means that the other store and RocksDB are equal."
+        "1 means that both stores have the same value of the metric."
     )
     return opening(
         _TOPIC, answer(results), sentence,
         picture("ratios", ratio_chart(rows), RATIO_KEYS, sentence,
                 "other store / RocksDB, with 95 % interval"),
-        element("p", "The published slides show three db_bench commands on RocksDB and measure no "
-                     "other store. The published slides expect RocksDB to be better than "
-                     "various databases, and name MyRocks, MongoDB and LedisDB for a "
-                     "comparison. lsmtune compares RocksDB with MyRocks, LevelDB and LMDB. "
-                     "The published slides do not say which metrics to compare."),
-        element("p", "lsmtune runs the three published commands with less data. lsmtune also "
-                     "reduces the sizes of the LSM tree and of the range tombstones. Compare "
-                     "directions and ratios with the published slides, not absolute times. The "
+        element("p", "The published study consists of slides. The slides of the published study "
+                     "show three db_bench commands on RocksDB and measure no other store. The "
+                     "authors of the published study expect RocksDB to be better than various "
+                     "databases, and name MyRocks, MongoDB and LedisDB for a comparison. lsmtune "
+                     "compares RocksDB with MyRocks, LevelDB and LMDB. The published study does "
+                     "not say which metrics to compare."),
+        element("p", "lsmtune runs the three published commands with less data, a smaller LSM "
+                     "tree and smaller range tombstones. Compare directions and ratios with the "
+                     "published study, not absolute times. The "
                      "published runs used a RocksDB build with assertions in a virtual machine "
                      "with one core."),
     )  # fmt: skip
@@ -114,12 +115,13 @@ def _commands(results: Results) -> Html:
             ("command", "run", "records", "ops/s", "µs", "found"),
             rows,
         ),
-        element("p", "The time per operation is the time that one thread needs for one operation. "
-                     "The command fillseq ran with the defaults, the other commands with the "
-                     "published options. In the published run, readrandom uses the page cache, and "
-                     "other options than the command that wrote the database. In the runs of "
-                     "lsmtune, readrandom bypasses the page cache, and uses the options with which "
-                     "the database was built."),
+        element("p", "The time per operation is the time that one thread needs for one "
+                     "operation. The command fillseq ran with the default options. The "
+                     "commands fillrandom and readrandom ran with the published options. In "
+                     "the published run, readrandom uses the page cache, and other options "
+                     "than the command fillrandom, which wrote the database. In the runs of "
+                     "lsmtune, readrandom does not use the page cache. In the runs of lsmtune, "
+                     "the database of readrandom is built with the options of readrandom."),
         items(_flags()),
     )  # fmt: skip
 
@@ -207,7 +209,7 @@ def _stores(results: Results) -> Html:
                      "into an empty store, without waiting for a sync. After the writes, the "
                      "client reads records with gets and scans."),
         element("p", "One program runs RocksDB, LevelDB and LMDB with the same keys and the same "
-                     "clock. RocksDB uses the settings that LevelDB has built in. RocksDB and "
+                     "clock. RocksDB runs with the built-in settings of LevelDB. RocksDB and "
                      "LevelDB compress with snappy. LMDB has no settings of an LSM tree and no "
                      "compression. MyRocks gets the same records as SQL statements through a "
                      "socket. The LSM tree of MyRocks has similar settings to the LSM tree of "
@@ -261,20 +263,21 @@ def _method(results: Results) -> Html:
     for name, part in results.parts.items():
         texts += method_lines(name, part)
     texts += [
-        "In the published run of readrandom, only 43 % of the gets find a record. The reason is "
-        "unknown. After as many random writes as there are keys, 63 % of the keys have a record. "
-        "The range tombstones of the published options delete only few records.",
-        "In the published slides, readrandom reads the database that the previous command wrote. "
-        "In the runs of lsmtune, each config builds its own database with the same range "
-        "tombstones, and all compactions are done before the reads.",
+        "In the published run of readrandom, only 43 % of the gets find a record. The reason for "
+        "the 43 % is unknown. After as many random writes as there are keys, 63 % of the keys "
+        "have a record. The range tombstones of the published options delete only few records.",
+        "In the published study, readrandom reads the database that the command fillrandom wrote. "
+        "In the runs of lsmtune, each config of readrandom has its own database. The databases of "
+        "all configs contain the same range tombstones. In the runs of lsmtune, all compactions "
+        "are done before the reads.",
         "For the disk write amplification, the kernel counts the bytes that the process writes to "
         "the disk. If a page of LMDB's memory map changes several times before the kernel writes "
         "the page, the kernel counts the page once.",
         "All data of the compared stores fits into the page cache, so the reads measure code and "
         "caches, not the disk.",
         "Debian 12 builds RocksDB and LevelDB with assertions, but builds LMDB without "
-        "assertions. The assertions make RocksDB and LevelDB slower.",
-        "Without fsync, a crash of the machine can destroy the database of LMDB. If the machine "
-        "crashes without fsync, RocksDB, LevelDB and MyRocks lose only their newest writes.",
+        "assertions. Assertions make RocksDB and LevelDB slower.",
+        "Without fsync, a crash of the machine can destroy the database of LMDB. Without "
+        "fsync, RocksDB, LevelDB and MyRocks lose only their newest writes if the machine crashes.",
     ]
     return section("Method", "How lsmtune ran the stores and the commands", items(texts))

@@ -102,7 +102,7 @@ def _opening(results: Results) -> Html:
                      "vary too, as in the paper. The parameters threads and compression_ratio "
                      "change the workload and the data." + data),
         element("p", "The chart shows the fitness of single runs. The highest fitness of many "
-                     "single runs is partly luck, so verification measures the winner of "
+                     "single runs is partly luck. Verification measures the winner of "
                      "each search again in pairs of runs. A pair is one run of the winner and one "
                      "run of the baseline with the same seed." + seeds),
         table("Fitness of each search", heads, map(_search_row, results.searches)),
@@ -131,10 +131,10 @@ def _figure_5(results: Results) -> Html:
         "How well a model predicts the metrics of new configs",
         element("p", "The paper's model is a random forest, a model of many decision trees. "
                      "Held-out R² is the accuracy of a model on configs that were not used to fit "
-                     "the model. Compare the paper with lsmtune's varied workload, because the "
-                     "paper also varies the workload. "
-                     "With a fixed workload, the data does not change, so the metrics vary less. "
-                     "So the paper's R² cannot be compared with the R² of the fixed workload."),
+                     "the model. Compare the paper's R² with the R² of the varied workload, "
+                     "because the paper also varies the workload. Do not compare the paper's R² "
+                     "with the R² of the fixed workload. With a fixed workload, the metrics vary "
+                     "less, because the data does not change."),
         picture("figure5", accuracy_plot(drawn), ACCURACY_KEYS, axis, axis),
         table("Held-out R²: median over folds (5 % to 95 %)",
               ("metric", "mode", "paper", "forest", "best model", "limit by noise"), rows),
@@ -179,12 +179,15 @@ def _figure_6(results: Results) -> Html:
         "Figure 6: importance of the parameters",
         f"{agreeing} of the paper's {len(named)} most important parameters are among lsmtune's "
         f"{len(named)} most important",
-        element("p", "As in the paper, the chart shows MDI (mean decrease in impurity): how "
-                     "large a part of the decisions of a random forest use the parameter. "
-                     "MDI overrates parameters with many values. The column “lost R²” does not "
-                     "have this bias. Lost R² is the accuracy that the best model loses if the "
-                     "values of a parameter are shuffled. MDI and lost R² are means over the "
-                     "metrics WAF, SA, RATE and TIME of the paper."),
+        element("p", "As in the paper, the chart shows the MDI (mean decrease in impurity) of "
+                     "each parameter. lsmtune computes the MDI with a random forest, a model "
+                     "of many decision trees. A high MDI means that the parameter explains a "
+                     "large part of the changes of the metrics in the decision trees. For a "
+                     "parameter with many values, the MDI is too high. Lost R² is the accuracy "
+                     "that the most accurate model loses if lsmtune shuffles the values of a "
+                     "parameter. Lost R² does not overrate a parameter with many values. MDI "
+                     "and lost R² are means over the metrics WAF, SA, RATE and TIME of the "
+                     "paper."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
         element("p", "In the paper, each thread writes all records, so more threads write more "
                      "data. In the runs of lsmtune, all threads together write as many "
@@ -208,11 +211,11 @@ def _figure_7(results: Results) -> Html:
     return section(
         "Figure 7: one-way analysis of variance",
         "Effect of the parameters that the paper selects",
-        element("p", "As in the paper, the analysis of variance tests whether a metric differs "
-                     "between the values of one parameter. The other parameters are ignored. A "
-                     "small p means that chance rarely causes such differences. Each mean in the "
-                     "table is the mean of the metric over all configs with one value of the "
-                     "parameter."),
+        element("p", "As in the paper, an analysis of variance tests whether the mean of a "
+                     "metric depends on one parameter. The test ignores all other parameters. A "
+                     "small p means that chance alone rarely causes differences as large as the "
+                     "measured differences. Each mean in the table is the mean of the metric over "
+                     "all configs with one value of the parameter."),
         table("Group means of the paper and of both modes", heads, rows),
     )  # fmt: skip
 
@@ -267,9 +270,10 @@ def _table_2(results: Results) -> Html:
                      "left of 0 means that the winner is worse than the default."),
         picture("figure9", improvement_plot(results.searches), ACCURACY_KEYS, _FIGURE_9, _FIGURE_9),
         element("p", "For the searches of lsmtune, the table contains medians of the verification "
-                     "runs. The fitness of the paper is computed from the paper's table 2. The "
-                     "fitness of lsmtune's searches is computed with exact write amplification "
-                     "instead of the paper's WAF."),
+                     "runs. lsmtune computes the fitness of the paper's winner from the paper's "
+                     "table 2. The fitness of lsmtune's searches uses exact write amplification "
+                     "instead of the paper's WAF. Exact write amplification divides the bytes "
+                     "that flushes and compactions write by the bytes that the clients write."),
         table("Indicators of the default and of the winner", heads, rows),
         *_changes(results),
     )  # fmt: skip
@@ -319,11 +323,12 @@ def _data_section(results: Results) -> Html:
         "Varied workload: the data",
         title,
         element("p", "The parameter compression_ratio of db_bench sets how well the values "
-                     "compress. The paper's algorithm tunes compression_ratio like an option of "
-                     "the store."),
-        element("p", "lsmtune verifies the winner's options twice: with the winner's data and "
-                     "with the baseline's data. The options are the same in both verifications, "
-                     "so the difference between the two fitness values comes from the data."),
+                     "compress. The paper's algorithm tunes compression_ratio together with the "
+                     "options of the store."),
+        element("p", "lsmtune verifies the winner's options on two kinds of data: the winner's "
+                     "data and the baseline's data. The difference between the fitness on the "
+                     "winner's data and the fitness on the baseline's data comes only from the "
+                     "data."),
         table("Winner of the search with a varied workload, with both kinds of data", heads, rows),
     )  # fmt: skip
 
@@ -339,8 +344,8 @@ def _method(results: Results) -> Html:
         load = results.screenings[mode].runs.first[0].workload
         texts.append(
             f"For figures 5 to 7 with a {MODE_NAMES[mode]}, lsmtune measured {importance.configs} "
-            f"random configs in {importance.runs} runs with {load.num:,} records. Of these runs, "
-            f"{importance.failed} failed."
+            f"random configs in {importance.runs} runs with {load.num:,} records. "
+            f"{importance.failed} of the runs with a {MODE_NAMES[mode]} failed."
         )
     texts.append(f"The paper measured {paper()['configs']:,} configs with 1,000,000 records.")
     plan = results.plan
@@ -354,14 +359,15 @@ def _method(results: Results) -> Html:
         "The paper ends each run with a forced compaction. In the runs of lsmtune, the paper's "
         "metric TIME ends when all compactions are done. The paper's metric RATE is the user data "
         "that the clients write per second, without the time of the pending compactions.",
-        "WAF in the paper is the value W-Amp of RocksDB's compaction table. W-Amp divides the "
-        "bytes that flushes and compactions write by the compressed bytes that flushes write. "
-        "So W-Amp changes if the compression changes. Exact write amplification divides the "
-        "bytes that flushes and compactions write by the bytes that the clients write.",
+        "The paper's metric WAF is the value W-Amp in RocksDB's table “Compaction Stats”. W-Amp "
+        "divides the bytes that flushes and compactions write by the compressed bytes that "
+        "flushes write. Exact write amplification divides the bytes that flushes and compactions "
+        "write by the bytes that the clients write.",
         "As in the paper, memory is not limited, so a winner may use more memory for "
         "memtables than the baseline.",
-        "The ranges of the parameters are from a later data set of the paper's authors. If this "
-        "data set does not contain a parameter, lsmtune uses the parameter's range in the output "
-        "of the command lsmtune knobs.",
+        "The paper's authors later published a data set. lsmtune takes the ranges of the "
+        "parameters from the data set of the paper's authors. If the data set of the paper's "
+        "authors does not contain a parameter, lsmtune uses the range that the command lsmtune "
+        "knobs prints.",
     ]
     return section("Method", "How lsmtune ran the paper's searches again", items(texts))

@@ -97,4 +97,5 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
             fitness = f"fitness {exact['median']:.0f} ({low:.0f}\N{EN DASH}{high:.0f})"
         yield f"search, {MODE_NAMES[search['mode']]}, seed {search['seed']}: {fitness}"
         if search["data_share"] is not None:
-            yield f"  {search['data_share']:.0%} of this fitness comes from the changed data"
+            share = f"{search['data_share']:.0%}"
+            yield f"  {share} of the search's fitness comes from the changed data"

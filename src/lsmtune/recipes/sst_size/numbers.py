@@ -86,7 +86,7 @@ def _claims(results: Results) -> Iterator[Claim]:
             falls=True, of=f"{what} of flushes and compactions, files and memtables of {sizes}",
         )  # fmt: skip
     yield judged(
-        "A larger memtable answers more gets",
+        "A larger memtable answers more gets than a smaller memtable",
         largest(results, "memtable_hit", MEMTABLES),
         falls=False, of=f"gets answered by a memtable, memtables of {sizes}",
     )  # fmt: skip

@@ -79,10 +79,10 @@ def _sizes() -> list[str]:
 def _opening(results: Results) -> Html:
     swept, found = results.experiment.swept, swept_metric(results, "write_amp")
     sentence = (
-        f"The headline compares memtables or files of {_sizes()[-1]} with memtables or files of "
-        f"{_sizes()[0]}. Each line in the chart is a memtable size; file sizes grow from left to "
-        "right. The published report changed memtable size and file size together. lsmtune also "
-        "changes one size while the other size stays the same."
+        f"The headline compares two sizes of memtables and of files: {_sizes()[-1]} and "
+        f"{_sizes()[0]}. Each line in the chart is a memtable size. The file sizes grow from left "
+        "to right. The published report changed memtable size and file size together. lsmtune "
+        "measures every combination of a memtable size and a file size."
     )
     return opening(
         _TOPIC, answer(results), sentence,
@@ -163,8 +163,8 @@ def _hits(results: Results) -> Html:
     note = (
         "The published report assumes that larger memtables answer more gets, because the report "
         "measured fewer reads with larger memtables. In the runs of lsmtune, RocksDB counts the "
-        "gets that a memtable answers. A larger memtable also collects more overwritten values, "
-        "which RocksDB drops when it flushes the memtable."
+        "gets that a memtable answers. A larger memtable contains more overwritten values, "
+        "which RocksDB drops during the flush of the memtable."
     )
     return section(
         "The explanation: hits in the memtable", title,
@@ -179,17 +179,17 @@ def _method(results: Results) -> Html:
     texts = [
         *workload_text(results.experiment.load),
         *(f"In all runs: {name} = {value}" for name, value in FIXED.items()),
-        f"The experiment has {number(swept.runs)} runs; {swept.failed} runs failed.",
+        f"The experiment has {number(swept.runs)} runs. {swept.failed} runs failed.",
         "lsmtune combines each memtable size with each file size, and runs each combination "
-        f"{counted(swept.blocks, 'time')}. Each time, all combinations and the baseline run in "
-        "random order with the same workload seed. The baseline has RocksDB's default sizes of "
-        "memtables and files.",
+        f"{counted(swept.blocks, 'time')}. In each repetition, all combinations and the baseline "
+        "run in random order with the same workload seed. The baseline has RocksDB's default "
+        "sizes of memtables and files.",
         "Before each run, lsmtune builds the store and waits for all compactions. The published "
         "run began with an empty store.",
-        "The metric w_amp_table is W-Amp of RocksDB's compaction table. W-Amp divides the bytes "
-        "that flushes and compactions write by the compressed bytes that flushes write. Exact "
-        "write amplification divides the bytes that flushes and compactions write by the bytes "
-        "that the clients write.",
+        "The metric w_amp_table is W-Amp in RocksDB's table “Compaction Stats”. W-Amp divides "
+        "the bytes that flushes and compactions write by the compressed bytes that flushes "
+        "write. Exact write amplification divides the bytes that flushes and compactions write "
+        "by the bytes that the clients write.",
         *swept.warnings,
     ]
     if not results.full:
