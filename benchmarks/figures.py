@@ -27,7 +27,8 @@ LOADS = {
     "mixed": "gets and overwrites, 50/50",
 }
 BUILDS = {
-    "7.8.3": "in Debian's build. Assertions make this build slower. Compare ratios, not times"
+    "7.8.3": "in Debian's build, which is slower because of its assertions. Compare ratios, not "
+    "times"
 }
 """Build of a RocksDB version that figures come from."""
 ROCKSDB = f"We measured with RocksDB 7.8.3 {BUILDS['7.8.3']}"
@@ -160,8 +161,9 @@ def _false_gains(found: dict[str, Any]) -> str:
 def _null_verifications(found: dict[str, Any]) -> str:
     return (
         f"{ROCKSDB}. Of {found['verifications']} verifications of the baseline against itself, "
-        f"lsmtune claimed a gain in {found['claims_of_gain']}. A default constraint was broken in "
-        f"{found['with_a_broken_constraint']}.\n"
+        f"lsmtune claimed a gain in {found['claims_of_gain']} verifications. In "
+        f"{found['with_a_broken_constraint']} verifications, the baseline broke a default "
+        "constraint.\n"
     )
 
 
@@ -194,8 +196,8 @@ def _warm_starts(found: dict[str, Any]) -> str:
         for name, row in marks.items()
     ]
     return (
-        f"{ROCKSDB}. Each start ran {found['searches']} searches with "
-        f"`{found['optimizer']}`. The table shows the median number of trials that a search "
+        f"{ROCKSDB}. For each kind of start, {found['searches']} searches with "
+        f"`{found['optimizer']}` ran. The table shows the median number of trials that a search "
         "needed to reach the target, with the 95 % interval in brackets. A search that never "
         f"reached the target counts as {found['trials'] + 1} trials.\n\n"
         f"{_table(heads, rows)}"
@@ -297,7 +299,7 @@ def _simulator(found: dict[str, Any]) -> str:
         "three times, and three times again at another hour. We compared the predicted live space "
         "with the range of three real runs, widened by 5 %. The predicted live space is inside the "
         f"range of the real runs for {inside} of the {repeated[0]['configs']} configs.", "",
-        "**Comparison with other models.** We also fitted other models to 400 of the measured "
+        "**Comparison with other models.** We compared the simulator with models that were fitted to 400 of the measured "
         "runs. The table shows the median error of the simulator and of the best fitted model:", "",
         _table(["metric", "simulator", "best model of 400 runs"], models),
     ])  # fmt: skip

@@ -150,8 +150,8 @@ def _effects(metric: MetricImportance) -> Iterator[Html]:
 def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
     title, name = f"{pair.first} and {pair.second} interact most", label(metric.metric)
     see = (
-        f"If the lines are not parallel, the effect of {pair.first} on {name} depends on the value "
-        f"of {pair.second}. The interaction explains {100 * pair.strength:.0f} % of the changes "
+        f"If the lines in the chart are not parallel, the effect of {pair.first} on {name} "
+        f"depends on the value of {pair.second}. The interaction explains {100 * pair.strength:.0f} % of the changes "
         f"of {name} that {pair.first} and {pair.second} cause together. If this share is small, "
         "you can tune each of the two knobs separately."
     )
@@ -201,9 +201,9 @@ def _method(importance: Importance) -> Html:
         "R² lost (permutation): lsmtune shuffles the values of one knob between the runs, so that "
         "the model cannot use the knob. The lost R² is how much the accuracy (held-out R²) "
         "falls if one knob is shuffled. A knob with a large lost R² is important.",
-        "The column MDI (mean decrease in impurity) shows how large a part of the decisions of "
-        "a random forest use the knob. A random forest is a model of many decision trees. For "
-        "knobs with many values, MDI is too high.",
+        "The column MDI (mean decrease in impurity) shows how much the knob explains of the "
+        "changes of the metric in a random forest, a model of many decision trees. For knobs with "
+        "many values, MDI is too high.",
         "The column PED-ANOVA compares the best tenth of the runs with all runs. A knob has a "
         "high share if the best runs prefer some of its values.",
         "eta² is the share of the variance of the metric that one knob explains if all other "
