@@ -299,8 +299,9 @@ def _simulator(found: dict[str, Any]) -> str:
         "three times, and three times again at another hour. We compared the predicted live space "
         "with the range of three real runs, widened by 5 %. The predicted live space is inside the "
         f"range of the real runs for {inside} of the {repeated[0]['configs']} configs.", "",
-        "**Comparison with other models.** We compared the simulator with models that were fitted to 400 of the measured "
-        "runs. The table shows the median error of the simulator and of the best fitted model:", "",
+        "**Comparison with other models.** We compared the simulator "
+        "with models that were fitted to 400 of the measured runs. The table shows the median "
+        "error of the simulator and of the best fitted model:", "",
         _table(["metric", "simulator", "best model of 400 runs"], models),
     ])  # fmt: skip
 

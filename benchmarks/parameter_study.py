@@ -107,8 +107,8 @@ def _searches(study: dict[str, Any]) -> str:
         f"{_fitness(search['verified']['exact'])} with the winner's `compression_ratio`. "
         "With the baseline's `compression_ratio`, the winner's fitness is "
         f"{_fitness(search['on_base_data']['exact'])}. This means that "
-        f"{100 * search['data_share']:.0f} % of the winner's fitness comes from the changed `compression_ratio` of the data, not from "
-        "better options."
+        f"{100 * search['data_share']:.0f} % of the winner's fitness comes from the changed "
+        "`compression_ratio` of the data, not from better options."
         for search in shares
     ]
     return "\n".join(lines) + "\n"

@@ -103,8 +103,8 @@ _PROTOCOL_WORDS = {
     "stops the trial.",
 }
 _SCREEN_WORDS = {
-    "design": "Method that chooses the configs. `random` draws independent configs. `latin` (Latin "
-    "hypercube) and `sobol` (Sobol sequence) spread the configs more evenly.",
+    "design": "Method that chooses the configs. `random` draws independent configs. `latin` and "
+    "`sobol` spread the configs more evenly, as a Latin hypercube or a Sobol sequence.",
     "batch": "File of JSON lines with the configs to run. The key `design` then has no effect.",
     "replicated": "Number of configs that run several times, to measure the noise. Every other "
     "config runs once.",

@@ -37,8 +37,8 @@ Knobs = Annotated[
     str | None,
     typer.Option(
         help="Knobs to tune: a preset, names as a,b,c, or top:N for the N knobs that matter most "
-        "in measured runs. lasso:N ranks the knobs with a linear model (Lasso) [a preset that "
-        "suits the workload]."
+        "in measured runs. lasso:N ranks the knobs with a linear model [a preset that suits "
+        "the workload]."
     ),
 ]
 Objectives = Annotated[
