@@ -149,10 +149,11 @@ def _effects(metric: MetricImportance) -> Iterator[Html]:
 
 def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
     title, name = f"{pair.first} and {pair.second} interact most", label(metric.metric)
+    share = f"{100 * pair.strength:.0f} %"
     see = (
         f"If the lines in the chart are not parallel, the effect of {pair.first} on {name} "
-        f"depends on the value of {pair.second}. The interaction explains "
-        f"{100 * pair.strength:.0f} % of the changes of {name} that {pair.first} and {pair.second} cause together. If this share is small, "
+        f"depends on the value of {pair.second}. The interaction explains {share} of the changes "
+        f"of {name} that {pair.first} and {pair.second} cause together. If this share is small, "
         "you can tune each of the two knobs separately."
     )
     return element(
