@@ -7,7 +7,7 @@ pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 from fakes.machines import planted, run_on
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.limits import default_limits
+from lsmtune.limits import default_limits, no_default_limits
 from lsmtune.simulator import Machine, Run, predict
 from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec, without_load
 from lsmtune.studies.foretelling import foretelling
@@ -23,7 +23,8 @@ def told(**given: object) -> tuple[StudySpec, KnobSpace]:
 
 
 def test_the_base_is_one_and_a_config_what_it_gains() -> None:
-    spec, space = told(objective="write_amp")
+    free = no_default_limits(Workload(), "rocksdb")
+    spec, space = told(objective="write_amp", limits=free)
     foretell = foretelling(spec, space)
     assert foretell is not None
     config = space.sample(np.random.default_rng(3))
