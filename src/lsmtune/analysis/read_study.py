@@ -231,7 +231,10 @@ def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     count = len(base.left_out)
     options = "1 option" if count == 1 else f"{count} options"
     left_out = (
-        (f"lsmtune leaves out {options} of the file; see `lsmtune tune --verbose --dry-run`",)
+        (
+            f"lsmtune does not use {options} of your baseline file; "
+            "`lsmtune tune --verbose --dry-run` lists them",
+        )
         if count
         else ()
     )

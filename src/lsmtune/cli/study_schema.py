@@ -117,7 +117,7 @@ _SWEEP_WORDS = {
     "default the tables show the values.",
     "fixed": "Knob values of all runs, including the runs of the baseline.",
     "repeats": "Number of runs of each combination. lsmtune runs all combinations and the baseline "
-    "in random order, and then starts again with a new seed.",
+    "in random order, and then starts again with another workload seed.",
     "metrics": "Metrics in the tables of the result.",
 }
 _ONLINE_WORDS = {

@@ -71,24 +71,24 @@ def _claims(results: Results) -> Iterator[Claim]:
     yield judged(
         "Larger files and memtables together reduce write amplification",
         against_least(results, "w_amp_table", _LAST),
-        falls=True, of=f"W-Amp, files and memtables of {sizes}",
+        falls=True, of=f"W-Amp (sizes of files and memtables: {sizes})",
     )  # fmt: skip
     for name, what in ((WRITTEN, "written"), ("compact_read_bytes", "read")):
         yield judged(
             f"Larger files and memtables together reduce the bytes {what}",
             against_least(results, name, _LAST),
-            falls=True, of=f"bytes {what}, files and memtables of {sizes}",
+            falls=True, of=f"bytes {what} (sizes of files and memtables: {sizes})",
         )  # fmt: skip
     for name, what in (("background_s", "time"), ("background_jobs", "number")):
         yield judged(
             f"Larger files and memtables together reduce the {what} of compactions",
             against_least(results, name, _LAST),
-            falls=True, of=f"{what} of flushes and compactions, files and memtables of {sizes}",
+            falls=True, of=f"{what} of flushes and compactions (files and memtables: {sizes})",
         )  # fmt: skip
     yield judged(
         "A larger memtable answers more gets than a smaller memtable",
         largest(results, "memtable_hit", MEMTABLES),
-        falls=False, of=f"gets answered by a memtable, memtables of {sizes}",
+        falls=False, of=f"gets answered by a memtable (sizes of memtables: {sizes})",
     )  # fmt: skip
     yield judged(
         "Larger files alone increase write amplification, with memtables of the same size",
@@ -98,7 +98,7 @@ def _claims(results: Results) -> Iterator[Claim]:
     yield judged(
         "Larger memtables alone reduce write amplification, with files of the same size",
         largest(results, "write_amp", MEMTABLES),
-        falls=True, of=f"write amplification, memtables of {sizes}",
+        falls=True, of=f"write amplification (sizes of memtables: {sizes})",
     )  # fmt: skip
     yield _outweighs(results, sizes)
 
