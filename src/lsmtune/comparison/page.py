@@ -209,7 +209,7 @@ def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[st
         )
         yield (
             "An optimizer sees only values with noise, and chooses its best config from these "
-            "values. The chart shows the cost of this config without noise."
+            "values. The chart shows the cost of the chosen config, predicted without noise."
         )
         yield (
             "On a real engine, some configs fail. The model predicts a cost for these configs "

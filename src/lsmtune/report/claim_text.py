@@ -162,15 +162,15 @@ def _warnings(claim: Claim) -> Iterator[str]:
 def _probe_text(claim: Claim, check: Constraint) -> str:
     return (
         f"The runs do not decide whether trial {claim.trial} keeps {limit_text(check.limit)}: "
-        f"measured {measured_text(check)}. Only the read probe makes these reads, not the workload."
+        f"measured {measured_text(check)}. The workload only writes; lsmtune reads after it."
     )
 
 
 def _grown_text(grown: Sequence[Constraint]) -> str:
-    count = counted(len(grown), "default constraint")
+    count, widened = counted(len(grown), "default constraint"), map(_widened, grown)
     return (
-        f"The runs of the baseline vary too much to decide {count} with the usual bound. The table "
-        f"shows the wider bounds that lsmtune used: {', '.join(_widened(c) for c in grown)}."
+        f"The runs of the baseline vary too much to decide {count} with the usual bound. "
+        f"lsmtune used a wider bound for each of these constraints: {', '.join(widened)}."
     )
 
 

@@ -152,9 +152,9 @@ def _interaction(metric: MetricImportance, pair: Interaction) -> Html:
     share = f"{100 * pair.strength:.0f} %"
     see = (
         f"If the lines in the chart are not parallel, the effect of {pair.first} on {name} "
-        f"depends on the value of {pair.second}. The interaction explains {share} of the changes "
-        f"of {name} that {pair.first} and {pair.second} cause together. If this share is small, "
-        "you can tune each of the two knobs separately."
+        f"depends on the value of {pair.second}. The part of the changes of {name} that only "
+        f"the combination of both knobs explains is {share}. If this share is small, you can "
+        "tune each of the two knobs separately."
     )
     return element(
         "div",

@@ -296,7 +296,7 @@ def _failed_cells(row: FailedTrial) -> list[str]:
 _LOADED = (
     "Each trial starts with an empty store. Each trial runs the workload, flushes the memtables, "
     "and waits until all flushes and compactions are done. The metrics write_amp, total_s and "
-    "sustained_ops_s include the compactions after the workload. A config cannot improve these "
+    "sustained_ops_s include the compactions after the workload. A config cannot improve the three "
     "metrics by postponing compactions. After the compactions, each trial runs a short test of "
     "reads, which measures whether a config slows down reads."
 )

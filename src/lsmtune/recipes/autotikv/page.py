@@ -152,7 +152,7 @@ def _claims(found: list[Claim]) -> Html:
             "A published value is a value of a knob that the article recommends. An unpublished "
             "value is a value of the same knob that the article does not recommend.",
             "The result “agrees” means that at least one unpublished value is clearly worse than "
-            "every published value. With the result “agrees”, no unpublished value is clearly "
+            "all published values. With the result “agrees”, no unpublished value is clearly "
             "better than every published value.",
             "The result “disagrees” means that at least one unpublished value is clearly better "
             "than every published value.",
@@ -186,8 +186,8 @@ def _search(part: Part) -> Html:
         f"{theirs['title']}: the search", f"lsmtune recommends {config}",
         element("p", f"The workload of the AutoTiKV article consists of {theirs['load']}. The "
                      f"search by lsmtune {aim} {theirs['metric']}. The search has "
-                     f"{counted(len(part.rounds), 'round')}. In each round, lsmtune runs one "
-                     f"config. {_sources(part)}"),
+                     f"{counted(len(part.rounds), 'round')}. A round is one run of one config. "
+                     f"{_sources(part)}"),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 

@@ -185,9 +185,9 @@ def _figure_6(results: Results) -> Html:
                      "large part of the changes of the metrics in the decision trees. For a "
                      "parameter with many values, the MDI is too high. Lost R² is the accuracy "
                      "that the most accurate model loses if lsmtune shuffles the values of a "
-                     "parameter. Lost R² does not overrate a parameter with many values. MDI "
-                     "and lost R² are means over the metrics WAF, SA, RATE and TIME of the "
-                     "paper."),
+                     "parameter. Lost R² does not overrate a parameter with many values. The "
+                     "chart has the mean MDI and the mean lost R² over the metrics WAF, SA, RATE "
+                     "and TIME of the paper."),
         picture("figure6", contribution_plot(drawn), MODE_KEYS, axis, axis),
         element("p", "In the paper, each thread writes all records, so more threads write more "
                      "data. In the runs of lsmtune, all threads together write as many "
