@@ -186,8 +186,7 @@ def _search(part: Part) -> Html:
         f"{theirs['title']}: the search", f"lsmtune recommends {config}",
         element("p", f"The workload of the AutoTiKV article consists of {theirs['load']}. The "
                      f"search by lsmtune {aim} {theirs['metric']}. The search has "
-                     f"{counted(len(part.rounds), 'round')}. A round is one run of one config. "
-                     f"{_sources(part)}"),
+                     f"{counted(len(part.rounds), 'round')} of one run each. {_sources(part)}"),
         picture(f"search-{part.name}", _search_plot(part), _search_keys(part), axis, axis),
     )  # fmt: skip
 
