@@ -37,7 +37,8 @@ _STUDY_WORDS = {
     "METRIC <= none to remove a default constraint. `base` is the value of the baseline.",
     "memory": "Memory limit for memtables and caches, e.g. 64MiB. By default the limit is "
     "the size of the baseline's memtables and caches.",
-    "optimizer": "Algorithm that chooses the next config.",
+    "optimizer": "Algorithm that chooses the next config. Without this key, `lsmtune tune` uses "
+    "`guided` if the simulator supports the workload, else `tpe`.",
     "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
     "trials": "Maximum number of configs that the search tries.",
     "budget": "Time limit of the search, e.g. 20m.",
