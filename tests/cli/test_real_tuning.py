@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from lsmtune.cli.main import run
+from lsmtune.limits import default_limits
+from lsmtune.workloads import Workload
 
 pytestmark = pytest.mark.db_bench
 
@@ -21,8 +23,7 @@ finalists = 2
 repeats = 1
 max_pairs = 6
 objective = "write_amp"
-limits = ["live_sst_bytes <= 9 * base", "get_p99_us <= 9 * base",
-          "get_missing_p99_us <= 9 * base", "scan_p99_us <= 9 * base"]
+limits = ["live_sst_bytes <= 9 * base", LIMITS]
 [workload]
 num = 20000
 [protocol]
@@ -30,9 +31,18 @@ probe_reads = 5000
 """
 
 
+# Times depend on what else runs on the machine.
+TIMED = [
+    limit.metric
+    for limit in default_limits(Workload(), "rocksdb")
+    if limit.metric.endswith(("_us", "_ops_s"))
+]
+
+
 def tune(home: Path, *flags: str) -> int:
     file = home.with_name("study.toml")
-    file.write_text(STUDY)
+    lifted = ", ".join(f'"{name} <= none"' for name in TIMED)
+    file.write_text(STUDY.replace("LIMITS", lifted))
     return run(["tune", str(file), "--home", str(home), *flags])
 
 
