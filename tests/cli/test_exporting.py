@@ -166,6 +166,20 @@ def test_an_older_file_is_kept(
     assert Path("OPTIONS.old").read_text() == "mine"
 
 
+def test_a_link_of_the_user_is_followed(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("real").mkdir()
+    Path("real/mine").write_text("mine")
+    Path("OPTIONS").symlink_to("real/mine")
+    command = ["export", "s", "--format", "options", "--home", str(home.path), "-o", "OPTIONS"]
+    assert run(command) == 0
+    assert Path("OPTIONS").is_symlink()
+    assert "[Version]" in Path("real/mine").read_text()
+    assert Path("real/mine.old").read_text() == "mine"
+
+
 def test_without_a_proven_gain_nothing_is_exported_unasked(tmp_path: Path) -> None:
     spec = make_spec(
         {"study": "n", "objective": "write_amp", "optimizer": "random", "knobs": "block_size",

@@ -85,9 +85,10 @@ def write_output(path: Path, text: str, what: str) -> None:
     from lsmtune.errors import UserError
 
     if _is_other(path, text):
-        kept = _free_name(path)
+        target = path.resolve()  # a link that the user names stays
+        kept = _free_name(target)
         try:
-            path.rename(kept)
+            target.rename(kept)
         except OSError as error:
             raise UserError(f"{path}: lsmtune cannot rename the file: {error.strerror}") from error
         say(f"kept the older {path.name} as {kept}")
