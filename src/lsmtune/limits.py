@@ -6,18 +6,15 @@ from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, sqrt
 from typing import Literal
 
-from scipy.special import stdtrit
-
 from lsmtune.errors import UserError
 from lsmtune.metrics.definitions import METRICS, Metric, canonical, metric
+from lsmtune.stats import half_width
 from lsmtune.units import format_bytes, parse_size
 from lsmtune.workloads import EngineName, Kind, Workload
 from lsmtune.workloads.operations import READS, own_operations, probed_operations
 
-_TINY = 1e-9
+TINY = 1e-9
 """Replaces zero in ratios; no metric has values as small as this."""
-
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +37,13 @@ class Limit:
         if self.metric not in trial or (self.times_base and self.metric not in base):
             return inf
         bound = self.bound * (base[self.metric] if self.times_base else 1)
-        pair = max(trial[self.metric], _TINY), max(bound, _TINY)
+        pair = max(trial[self.metric], TINY), max(bound, TINY)
         return pair[0] / pair[1] if self.relation == "<=" else pair[1] / pair[0]
+
+    def measured(self, ratio: float) -> float:
+        """Return the measured value of a `ratio`: the value that the bound bounds."""
+        bound = max(self.bound, TINY)
+        return bound * ratio if self.relation == "<=" else bound / ratio
 
     def grown(self, deviation: float | None, pairs: int) -> "Limit":
         """Return the constraint with the tightest bound that runs of the baseline can keep.
@@ -53,7 +55,7 @@ class Limit:
         """
         if not self.default or not deviation or pairs < 2:  # noqa: PLR2004 - no interval
             return self
-        half = stdtrit(pairs - 1, (1 + _CONFIDENCE) / 2) * deviation * sqrt(2 / pairs)
+        half = half_width(sqrt(2) * deviation, pairs)  # a pair has the noise of two runs
         if 2 * half <= abs(log(self.bound)):
             return self
         if self.relation == "<=":

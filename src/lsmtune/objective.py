@@ -8,7 +8,7 @@ from statistics import fmean, median
 from scipy.special import ndtr
 
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.limits import Limit, parse_limit
+from lsmtune.limits import TINY, Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, canonical, metric
 from lsmtune.stats import geometric_mean
 
@@ -21,8 +21,6 @@ COMPOSITES: dict[str, tuple[str, ...]] = {
 
 Metrics = Mapping[str, float]
 
-_TINY = 1e-9
-"""Replaces zero in ratios; no metric has values as small as this."""
 _FITNESS_OF_E = 4000
 """Fitness if all four metrics improve by their whole baseline value."""
 _STEEPEST = 50
@@ -149,8 +147,8 @@ def jin2022_fitness(trial: Metrics, base: Metrics, write_amp: str = "write_amp")
     uses `w_amp_table` as write amplification.
     """
     lower = (write_amp, "live_sst_bytes", "total_s")
-    gained = sum((base[name] - trial[name]) / max(base[name], _TINY) for name in lower)
-    faster = (trial["rate_mb_s"] - base["rate_mb_s"]) / max(base["rate_mb_s"], _TINY)
+    gained = sum((base[name] - trial[name]) / max(base[name], TINY) for name in lower)
+    faster = (trial["rate_mb_s"] - base["rate_mb_s"]) / max(base["rate_mb_s"], TINY)
     return 1000 * (gained + faster)
 
 
@@ -174,13 +172,19 @@ def run_noise(groups: Sequence[Sequence[Metrics]], of_runs: int) -> dict[str, fl
     for example with the state of the last big merge under universal compaction. A metric that no
     config has twice is not in the result.
     """
+    return noise_factors(log_deviations(groups), of_runs)
+
+
+def noise_factors(deviations: Metrics, of_runs: int) -> dict[str, float]:
+    """Return `run_noise` for deviations that are known already."""
+    return {name: exp(2 * found / sqrt(of_runs)) for name, found in deviations.items()}
+
+
+def log_deviations(groups: Sequence[Sequence[Metrics]]) -> dict[str, float]:
+    """Return `log_deviation` of each metric that some config has twice."""
     names = {name for runs in groups for run in runs for name in run}
-    spreads = {name: log_deviation(name, groups) for name in sorted(names)}
-    return {
-        name: exp(2 * spread / sqrt(of_runs))
-        for name, spread in spreads.items()
-        if spread is not None
-    }
+    found = {name: log_deviation(name, groups) for name in sorted(names)}
+    return {name: deviation for name, deviation in found.items() if deviation is not None}
 
 
 def log_deviation(name: str, groups: Sequence[Sequence[Metrics]]) -> float | None:
@@ -199,7 +203,7 @@ def log_deviation(name: str, groups: Sequence[Sequence[Metrics]]) -> float | Non
 
 def gain_ratio(name: str, trial: float, base: float) -> float:
     """Return trial / baseline, inverted if higher is better, so that below 1 is a gain."""
-    ratio = max(trial, _TINY) / max(base, _TINY)
+    ratio = max(trial, TINY) / max(base, TINY)
     return ratio if METRICS[name].better == "lower" else 1 / ratio
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from statistics import median
 
 import numpy as np
@@ -22,6 +23,11 @@ class Interval:
         return (self.high - self.low) / 2 / abs(self.median)
 
 
+def half_width(deviation: float, count: int, confidence: float = 0.95) -> float:
+    """Return half the width of the t-interval of a mean of at least 2 values."""
+    return float(stdtrit(count - 1, (1 + confidence) / 2)) * (deviation / sqrt(count))
+
+
 def ratio_interval(
     trial: Sequence[float], base: Sequence[float], confidence: float = 0.95
 ) -> Interval:
@@ -33,9 +39,7 @@ def ratio_interval(
     if len(trial) != len(base) or len(base) < 2:  # noqa: PLR2004 - an interval needs two pairs
         raise ValueError(f"need at least 2 pairs of values, got {len(trial)} and {len(base)}")
     logs = np.log(np.asarray(trial, dtype=float) / np.asarray(base, dtype=float))
-    centre = float(logs.mean())
-    error = float(logs.std(ddof=1)) / len(logs) ** 0.5
-    half = float(stdtrit(len(logs) - 1, (1 + confidence) / 2)) * error
+    centre, half = float(logs.mean()), half_width(float(logs.std(ddof=1)), len(logs), confidence)
     return Interval(*(float(np.exp(x)) for x in (centre, centre - half, centre + half)))
 
 
@@ -88,6 +92,6 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval
     if len(values) < 2:  # noqa: PLR2004 - an interval needs two values
         raise ValueError(f"need at least 2 values, got {len(values)}")
     numbers = np.asarray(values, dtype=float)
-    centre, error = float(numbers.mean()), float(numbers.std(ddof=1)) / len(numbers) ** 0.5
-    half = float(stdtrit(len(numbers) - 1, (1 + confidence) / 2)) * error
+    centre = float(numbers.mean())
+    half = half_width(float(numbers.std(ddof=1)), len(numbers), confidence)
     return Interval(centre, centre - half, centre + half)

@@ -3,14 +3,11 @@
 from dataclasses import dataclass, replace
 from math import ceil, floor, isinf, log10
 
-from lsmtune.limits import Limit, parse_limit
+from lsmtune.limits import TINY, Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
 from lsmtune.units import GIB, KIB, MIB
 from lsmtune.verdict import LimitCheck, State
-
-_TINY = 1e-9
-"""Replaces a bound of zero, as in `Limit.ratio`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +52,12 @@ def checked(check: LimitCheck) -> Constraint:
         return Constraint(limit, "unknown", None, check.why, forbids_gain=check.forbids_gain)
     interval = None
     if check.low is not None and check.high is not None:
-        ends = sorted(_measured(limit, use) for use in (check.low, check.high))
-        interval = Interval(_measured(limit, check.use), *ends)
+        ends = sorted(limit.measured(use) for use in (check.low, check.high))
+        interval = Interval(limit.measured(check.use), *ends)
     return Constraint(
         limit,
         check.state,
-        _measured(limit, check.use),
+        limit.measured(check.use),
         interval=interval,
         asked=asked,
         forbids_gain=check.forbids_gain,
@@ -72,18 +69,12 @@ def constraint_of(limit: Limit, use: float) -> Constraint:
     if isinf(use):
         return Constraint(limit, "unknown", None, _missing(limit), forbids_gain=True)
     state: State = "kept" if use <= 1 else "broken"
-    return Constraint(limit, state, _measured(limit, use), forbids_gain=state == "broken")
-
-
-def _measured(limit: Limit, use: float) -> float:
-    """Return the measured value for a value / bound."""
-    bound = max(limit.bound, _TINY)
-    return bound * use if limit.relation == "<=" else bound / use
+    return Constraint(limit, state, limit.measured(use), forbids_gain=state == "broken")
 
 
 def _outward(value: float, limit: Limit) -> float:
     """Return the value with two digits, rounded to the side that is allowed more."""
-    step = 10.0 ** (floor(log10(max(value, _TINY))) - 1)
+    step = 10.0 ** (floor(log10(max(value, TINY))) - 1)
     digits = ceil(value / step) if limit.relation == "<=" else floor(value / step)
     return float(f"{digits * step:.12g}")
 

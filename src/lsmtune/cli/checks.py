@@ -19,7 +19,7 @@ from lsmtune.spec import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
-from lsmtune.system.host import CpuMeter, describe_host, free_bytes
+from lsmtune.system.host import CpuMeter, describe_host, free_bytes, nearest_existing
 from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName
 
@@ -135,16 +135,8 @@ def _go_ycsb() -> Check:
     return Check("go-ycsb", True, program)
 
 
-def existing(path: Path) -> Path:
-    """Return the path, or the nearest folder above it that exists."""
-    place = path.absolute()
-    while not place.exists():
-        place = place.parent
-    return place
-
-
 def _disk(home: Path) -> Check:
-    place = existing(home)
+    place = nearest_existing(home)
     if not place.is_dir() or not os.access(place, os.W_OK):
         return Check(
             "home", False, f"lsmtune cannot write to {place}", "name a writable folder with --home"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.cli.baseline import baseline_lines
-from lsmtune.cli.checks import existing, other_programs_percent
+from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.knob_values import readable_range
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
@@ -129,7 +129,7 @@ def _data_facts(spec: StudySpec, space: KnobSpace) -> list[tuple[str, str]]:
 
 
 def _disk_fact(spec: StudySpec, home: Path) -> tuple[str, str]:
-    needed, free = disk_bytes(spec), free_bytes(existing(home))
+    needed, free = disk_bytes(spec), free_bytes(home)
     state = "large enough" if free >= needed else "TOO SMALL"
     return (
         "disk",

@@ -10,10 +10,10 @@ from lsmtune.objective import (
     Objective,
     front,
     limit_penalty,
-    log_deviation,
+    log_deviations,
     median_metrics,
+    noise_factors,
     parse_objective,
-    run_noise,
 )
 from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.records import (
@@ -110,10 +110,9 @@ def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Cand
     searched = [] if objective.missing(base) else complete_trials(trials, Role.TRIAL)
     runs, groups = searched_runs(trials), repeated_runs(trials)
     most_runs = max(map(len, runs.values()), default=0)
-    noise = {count: run_noise(groups, of_runs=count) for count in range(1, most_runs + 1)}
-    deviations = {limit.metric: log_deviation(limit.metric, groups) for limit in objective.limits}
-    known = {name: found for name, found in deviations.items() if found is not None}
-    checked, of_base = objective.grown(known), len(base_runs(trials))
+    deviations = log_deviations(groups)
+    noise = {count: noise_factors(deviations, count) for count in range(1, most_runs + 1)}
+    checked, of_base = objective.grown(deviations), len(base_runs(trials))
     found = []
     for trial in searched:
         own = runs[trial.config]
@@ -129,7 +128,7 @@ def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Cand
                 checked.value(metrics, base),
                 over=checked.violation(metrics, base),
                 excess=checked.violation(metrics, base, noise[len(own)]),
-                kept=checked.kept_probability(metrics, base, known, (len(own), of_base)),
+                kept=checked.kept_probability(metrics, base, deviations, (len(own), of_base)),
             )
         )
     return sorted(found, key=lambda candidate: candidate.value)

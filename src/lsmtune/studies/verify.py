@@ -75,10 +75,10 @@ def verify_trial(study: Study, trial: StoredTrial, scale: str, workload: Workloa
     verification = _begin(study, trial, scale, workload)
     earlier = len(_runs(study, verification))
     while not _enough(study, pairs := _pairs(study, verification)):
+        if pairs:
+            check_flushes(verification.workload, pairs[0][1])
         _run_pair(study, trial.config, verification)
         _check_failures(_runs(study, verification)[earlier:])
-        for _, base in _pairs(study, verification)[:1]:
-            check_flushes(verification.workload, base)
     return judge(pairs, study.objective)
 
 

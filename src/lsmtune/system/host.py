@@ -108,7 +108,7 @@ def describe_host() -> HostFacts:
 
 def describe_storage(path: Path) -> StorageFacts:
     """Return where `path` is, or would be, stored; it need not exist yet."""
-    place = _nearest_existing(path)
+    place = nearest_existing(path)
     mounts = psutil.disk_partitions(all=True)
     around = [mount for mount in mounts if place.is_relative_to(mount.mountpoint)]
     if not around:  # in a chroot the mount of the root directory may be out of sight
@@ -133,7 +133,7 @@ def _is_rotational(place: Path) -> bool | None:
 
 def free_bytes(path: Path) -> int:
     """Return the bytes that this user may still write where `path` is, or would be, stored."""
-    return shutil.disk_usage(_nearest_existing(path)).free
+    return shutil.disk_usage(nearest_existing(path)).free
 
 
 def boot_id() -> str:
@@ -141,7 +141,8 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
-def _nearest_existing(path: Path) -> Path:
+def nearest_existing(path: Path) -> Path:
+    """Return the path, or the nearest folder above it that exists."""
     resolved = path.resolve()
     return next(place for place in (resolved, *resolved.parents) if place.exists())
 
