@@ -125,6 +125,7 @@ loose-rocksdb-block-cache-size = 1G
     datadir = /var/lib/mysql
   rocksdb_override_cf_options =
 rocksdb_wal_dir = /fast/disk
+rocksdb_info_log_level = error_level
 rocksdb_default_cf_options = "write_buffer_size=8m;compression=kLZ4Compression"
 [mariadb-10.11]
 rocksdb_max_background_jobs
@@ -136,8 +137,9 @@ rocksdb_max_background_jobs
         "default_cf_options": "write_buffer_size=8m;compression=kLZ4Compression",
         "max_background_jobs": "1",
     }
-    (left,) = left_out(text)
-    assert left.startswith("rocksdb_wal_dir = /fast/disk:")
+    assert [line.partition(":")[0] for line in left_out(text)] == [
+        "rocksdb_wal_dir = /fast/disk", "rocksdb_info_log_level = error_level"
+    ]  # fmt: skip
 
 
 def test_a_family_of_the_users_keeps_what_is_not_tuned() -> None:

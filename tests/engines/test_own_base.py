@@ -73,6 +73,26 @@ def test_nothing_leads_to_the_users_own_folders() -> None:
     assert "PRODUCTION" not in text
 
 
+LOG_OPTIONS = {
+    "wal_dir": "/fast/wal", "db_log_dir": "/var/log/store", "info_log_level": "WARN_LEVEL",
+    "max_log_file_size": "1000", "log_file_time_to_roll": "60", "keep_log_file_num": "2",
+    "stats_dump_period_sec": "7",
+}  # fmt: skip
+"""Options that lead a trial's files away, or make its LOG incomplete."""
+
+
+def test_options_of_folders_and_of_the_log_are_listed_and_not_used() -> None:
+    lines = "".join(f"  {key}={value}\n" for key, value in LOG_OPTIONS.items())
+    theirs = THEIRS.replace("  wal_dir=PRODUCTION\n", lines)
+    text, left_out = merged_options(OWN, parse_options(theirs), "orders")
+    used, own = (parse_options(each).sections["DBOptions"] for each in (text, OWN))
+    assert {key: used.get(key) for key in LOG_OPTIONS} == {k: own.get(k) for k in LOG_OPTIONS}
+    listed = [line.partition(":")[0] for line in left_out]
+    assert [f"{key} = {value}" for key, value in LOG_OPTIONS.items()] == [
+        line for line in listed if line.partition(" = ")[0] in LOG_OPTIONS
+    ]
+
+
 def test_what_follows_from_other_options_follows_again() -> None:
     text, _ = merged_options(OWN, parse_options(THEIRS), "orders")
     family = parse_options(text).sections['CFOptions "default"']
@@ -114,6 +134,18 @@ def test_a_trial_runs_on_the_users_base_at_scale(tmp_path: Path) -> None:
     assert options.get("DBOptions", "max_background_jobs") == "6"
     assert options.get('CFOptions "default"', "write_buffer_size") == str(4 << 20)
     assert options.get('TableOptions/BlockBasedTable "default"', "block_size") == "16384"
+
+
+@pytest.mark.db_bench
+def test_a_trial_settles_whatever_the_users_log_level_is(tmp_path: Path) -> None:
+    file = tmp_path / "OPTIONS"
+    level = "info_log_level=FATAL_LEVEL\n  stats_dump_period_sec=1"
+    file.write_text(THEIRS.replace("some_old_option=17", level))
+    rig = Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
+    outcome = rig.run(workload=Workload(num=100_000, value_size=400))
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    assert outcome.result.metrics["flushes"] > 0
+    assert outcome.result.metrics["settle_s"] > 0
 
 
 @pytest.mark.db_bench

@@ -302,11 +302,18 @@ def as_my_cnf(variables: Mapping[str, str]) -> str:
 
 
 _OWN_FOLDER = "a trial keeps all files in the folder of the trial"
+_OWN_LOG = "lsmtune measures a trial by RocksDB's LOG, which must be complete"
 _NOT_TAKEN = {
     "datadir": _OWN_FOLDER,
     "wal_dir": _OWN_FOLDER,
     "persistent_cache_path": _OWN_FOLDER,
     "tmpdir": _OWN_FOLDER,
+    "log_dir": _OWN_FOLDER,
+    "info_log_level": _OWN_LOG,
+    "max_log_file_size": _OWN_LOG,
+    "log_file_time_to_roll": _OWN_LOG,
+    "keep_log_file_num": _OWN_LOG,
+    "stats_dump_period_sec": _OWN_LOG,
     "read_free_rpl_tables": "trials do not contain the tables of your application",
 }
 """Variables of a production server that trials do not run with, and why."""

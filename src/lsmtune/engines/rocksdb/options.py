@@ -22,6 +22,7 @@ _DATABASE = "DBOptions"
 _APPLICATION = "trials run without the classes of your application"
 _OWN_FOLDER = "a trial keeps all files in the folder of the trial"
 _STORE_ONLY = "trials run RocksDB without additional classes and caches"
+_OWN_LOG = "lsmtune measures a trial by RocksDB's LOG, which must be complete"
 _UNDERSTOOD = {
     "table_factory": (re.compile("BlockBasedTable"), "db_bench uses only block-based tables"),
     "prefix_extractor": (
@@ -38,6 +39,11 @@ _UNDERSTOOD = {
 _NOT_TAKEN = {
     "wal_dir": _OWN_FOLDER,
     "db_log_dir": _OWN_FOLDER,
+    "info_log_level": _OWN_LOG,
+    "max_log_file_size": _OWN_LOG,
+    "log_file_time_to_roll": _OWN_LOG,
+    "keep_log_file_num": _OWN_LOG,
+    "stats_dump_period_sec": _OWN_LOG,
     "db_paths": _OWN_FOLDER,
     "cf_paths": _OWN_FOLDER,
     "env": _STORE_ONLY,
