@@ -2,17 +2,18 @@
 
 from lsmtune.trials import Base
 
-_SEE = "see `lsmtune tune --verbose`"
+_SEE = "`lsmtune tune --verbose` lists the values and the reasons"
 
 
 def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
-    """Return the remarks about the baseline; the options that are left out are one line.
+    """Return the remarks about the baseline; one line names the options that are left out.
 
-    With `verbose`, each option that is left out has a line of its own with the reason.
+    With `verbose`, each option that is left out has a line of its own with value and reason.
     """
     lines = list(base.notes)
     if count := len(base.left_out):
         what = "1 option" if count == 1 else f"{count} options"
-        lines.append(f"lsmtune does not use {what} of the file{':' if verbose else f'; {_SEE}'}")
-        lines += [f"  {option}" for option in base.left_out] if verbose else []
+        names = ", ".join(option.partition(" = ")[0] for option in base.left_out)
+        lines.append(f"lsmtune does not use {what} of the file:{'' if verbose else f' {names}'}")
+        lines += [f"  {option}" for option in base.left_out] if verbose else [_SEE]
     return lines

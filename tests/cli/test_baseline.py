@@ -1,0 +1,16 @@
+"""What a user is told about the options of his file that trials do not use."""
+
+from lsmtune.cli.baseline import baseline_lines
+from lsmtune.trials import Base
+
+BASE = Base(
+    options="", settings={}, notes=("a remark",),
+    left_out=("wal_dir = /wal: own folder", "info_log_level = WARN_LEVEL: complete LOG"),
+)  # fmt: skip
+
+
+def test_each_option_that_is_left_out_is_named_once() -> None:
+    for verbose in (False, True):
+        text = "\n".join(baseline_lines(BASE, verbose=verbose))
+        assert [text.count(name) for name in ("a remark", "wal_dir", "info_log_level")] == [1] * 3
+        assert ("WARN_LEVEL" in text) is verbose
