@@ -77,16 +77,16 @@ def test_the_file_to_deploy_holds_what_was_tuned_alone(home: Home) -> None:
     view = read_study(home, "fam")
     files = deployment(home, view)
     assert files.name == "my.cnf"
-    told = read_base(files.options)
+    told = read_base(files.options.text)
     assert "cf_stock={" in told["override_cf_options"]
     assert set(told) <= {"default_cf_options", "override_cf_options", "block_cache_size"}
-    assert files.back.startswith("# lsmtune, study fam: ")
+    assert files.back.text.startswith("# lsmtune, study fam: ")
 
 
 def test_a_users_file_keeps_every_other_line(home: Home, tmp_path: Path) -> None:
     theirs = tmp_path / "my.cnf"
     theirs.write_text("[client]\npassword=secret\n[mysqld]\nport=3306\n")
-    text = exported(home, read_study(home, "fam"), "my.cnf", theirs, back=False)
+    text = exported(home, read_study(home, "fam"), "my.cnf", theirs, back=False).text
     assert "password=secret\n[mysqld]\nport=3306\n" in text
     assert "rocksdb_override_cf_options=" in text
     with pytest.raises(UserError, match=r"--format options.*myrocks.*my.cnf"):

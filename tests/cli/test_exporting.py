@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.exporting import deployment, exported
+from lsmtune.analysis.study_view import StudyView
+from lsmtune.cli import exporting
+from lsmtune.cli.exporting import deployment
 from lsmtune.cli.main import run
 from lsmtune.cli.results import write_results
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -51,6 +53,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         yield opened
 
 
+def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
+    return exporting.exported(home, view, form, base, back=back).text
+
+
 def table(text: str) -> dict[str, str]:
     sections = parse_options(text).sections
     return next(dict(v) for k, v in sections.items() if k.startswith("TableOptions"))
@@ -60,15 +66,15 @@ def test_what_a_preset_begins_with_is_deployed_and_taken_back(home: Home) -> Non
     files = deployment(home, read_study(home, "s"))
     ran = [trial.spec.settings for trial in home.trials(home.study("s"))]
     assert all(settings[name] is True for settings in ran for name in BEGUN)
-    deployed, before, own = table(files.options), table(files.back), table(OPTIONS)
+    deployed, before, own = table(files.options.text), table(files.back.text), table(OPTIONS)
     for name in BEGUN:
         assert deployed[name] == "true"
         assert before[name] == own[name] == "false"
     assert "bloomfilter:10" in deployed["filter_policy"]
     assert before["filter_policy"] == own["filter_policy"] == "nullptr"
     assert before["block_size"] == own["block_size"]
-    for text in (files.options, files.back):
-        assert any(f"{BEGUN[0]} = True" in line for line in comments(text))
+    for file in (files.options, files.back):
+        assert any(f"{BEGUN[0]} = True" in line for line in comments(file.text))
 
 
 def comments(text: str) -> list[str]:
@@ -105,7 +111,7 @@ def test_what_is_the_loads_is_not_deployed(home: Home) -> None:
     assert "--write_buffer_size=" in flags
     assert "--threads" not in flags
     assert "--compression_ratio" not in flags
-    assert "write_buffer_size=" in deployment(home, view).options
+    assert "write_buffer_size=" in deployment(home, view).options.text
 
 
 def own_file(folder: Path, **values: str) -> Path:

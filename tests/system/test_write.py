@@ -24,6 +24,15 @@ def test_permissions_of_a_replaced_file_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == 0o640
 
 
+def test_a_copy_gets_the_permissions_of_the_original(tmp_path: Path) -> None:
+    for name, mode in (("original", 0o600), ("x", 0o644)):
+        (tmp_path / name).write_text("old")
+        (tmp_path / name).chmod(mode)
+    for name in ("x", "new"):
+        write_whole(tmp_path / name, "text", like=tmp_path / "original")
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+
+
 def test_a_link_of_the_user_is_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "x").write_text("old")

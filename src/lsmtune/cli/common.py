@@ -80,8 +80,11 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
-def write_output(path: Path, text: str, what: str) -> None:
-    """Write a file that the user names and print its name; an older file of this name is kept."""
+def write_output(path: Path, text: str, what: str, like: Path | None = None) -> None:
+    """Write a file that the user names and print its name; an older file of this name is kept.
+
+    `like` is a file whose permissions the new file gets, see `write_whole`.
+    """
     from lsmtune.errors import UserError
 
     if _is_other(path, text):
@@ -92,7 +95,7 @@ def write_output(path: Path, text: str, what: str) -> None:
         except OSError as error:
             raise UserError(f"{path}: lsmtune cannot rename the file: {error.strerror}") from error
         say(f"kept the older {path.name} as {kept}")
-    write_file(path, text, what)
+    write_file(path, text, what, like=like)
     say(f"written: {path}")
 
 
@@ -110,16 +113,19 @@ def _free_name(path: Path) -> Path:
     return next(other for name in names if not (other := path.with_name(name)).exists())
 
 
-def write_file(path: Path, text: str, what: str, home: Path | None = None) -> None:
+def write_file(
+    path: Path, text: str, what: str, home: Path | None = None, like: Path | None = None
+) -> None:
     """Write a file whole or not at all; UserError names it when that fails.
 
-    `home` is the home folder if the file may be inside it, see `write_whole`.
+    `home` is the home folder if the file may be inside it, and `like` is a file with the same
+    permissions, see `write_whole`.
     """
     from lsmtune.errors import UserError
     from lsmtune.system.write import write_whole
 
     try:
-        write_whole(path, text, home)
+        write_whole(path, text, home, like)
     except OSError as error:
         raise UserError(
             f"{path}: lsmtune cannot write the {what} file: {error.strerror}"

@@ -28,7 +28,10 @@ def export(
     form: Annotated[Format, typer.Option("--format", help=f"format of the file: {_FORMATS}")],
     base: Annotated[
         Path | None,
-        typer.Option(help="your OPTIONS file, my.cnf or tikv.toml; only tuned keys change"),
+        typer.Option(
+            help="your OPTIONS file, my.cnf or tikv.toml, in which only tuned keys change; with "
+            "--back, the file that you deployed [default: the file of the study's baseline]"
+        ),
     ] = None,
     trial: Annotated[
         int | None, typer.Option(help="number of another trial than the winner")
@@ -47,8 +50,8 @@ def export(
     from lsmtune.store.home import Home
 
     with Home(home, create=False) as opened:
-        text = exported(opened, read_study(opened, study, trial), form.value, base, back=back)
+        file = exported(opened, read_study(opened, study, trial), form.value, base, back=back)
     if output is None:
-        say(text.removesuffix("\n"))
+        say(file.text.removesuffix("\n"))
     else:
-        write_output(output, text, "options")
+        write_output(output, file.text, "options", file.source)

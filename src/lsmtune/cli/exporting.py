@@ -9,15 +9,22 @@ from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.deploy import FILES, FORMATS, export_command
 from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.engines.myrocks.options import server_variables, variables_of, with_file
-from lsmtune.engines.tikv.options import with_store
+from lsmtune.cli.own_files import (
+    OwnFile,
+    my_cnf_variables,
+    named_file,
+    own_my_cnf,
+    own_options,
+    own_tikv_toml,
+)
+from lsmtune.cli.showing import home_flag
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Knob, Settings
-from lsmtune.reading import read_text
 from lsmtune.report import tikv_toml
 from lsmtune.report.claim_text import export_notes
 from lsmtune.report.export import (
+    LAST_NOTE,
     Differences,
     OptionsBase,
     ascii_text,
@@ -31,36 +38,46 @@ from lsmtune.report.export import differing as options_differing
 from lsmtune.report.my_cnf import differences as my_cnf_differences
 from lsmtune.report.my_cnf import export_my_cnf
 from lsmtune.rescale import rescaled
-from lsmtune.spec import Ground, StudySpec, without_load
+from lsmtune.spec import without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
-from lsmtune.system.stand_in import StandIn
 from lsmtune.tables import Cluster
 from lsmtune.trials import Role
 
-_RESTART = "Restart the server: it reads this file only when it starts."
+RESTART = "Restart the server: it reads this file only when it starts."
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The text of an exported file, and the user's file that was changed to make it, if any.
+
+    The exported file needs the permissions of the user's file, which may contain passwords.
+    """
+
+    text: str
+    source: Path | None
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """File name and texts of a deployment: the winner's options, and the baseline's to undo it."""
+    """File name and files of a deployment: the winner's options, and the baseline's to undo it."""
 
     name: str
-    options: str
-    back: str
+    options: Exported
+    back: Exported
 
 
 def deployment(home: Home, view: StudyView) -> Deployment:
-    """Return the files to deploy and to undo, made from the baseline file that the study keeps."""
+    """Return the files to deploy and to undo: the user's file, or what the study keeps of it."""
     form = FORMATS[view.engine][0]
     _check_trial(view)
     exporter = _Exporter(home, view)
-    texts = (exporter.text(form, None, back=back, to_keep=True) for back in (False, True))
-    return Deployment(FILES[form], *texts)
+    files = (exporter.file(form, None, back=back) for back in (False, True))
+    return Deployment(FILES[form], *files)
 
 
-def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> str:
-    """Return the text of the exported file, with values for a full-size tree.
+def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back: bool) -> Exported:
+    """Return the exported file, with values for a full-size tree.
 
     Raises UserError if there is nothing to export, if the engine does not have this format, or
     if `back` cannot restore the user's own file.
@@ -77,7 +94,7 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
         raise UserError(
             f"--base: not allowed with --format {form}; allowed: options, my.cnf, tikv-toml"
         )
-    return _Exporter(home, view).text(form, base, back=back)
+    return _Exporter(home, view).file(form, base, back=back)
 
 
 def _check_trial(view: StudyView) -> None:
@@ -109,99 +126,99 @@ class _Exporter:
         self._base = self._ground.base
         self._begun = self._spec.begun(self._ground)
 
-    def text(self, form: str, base: Path | None, *, back: bool, to_keep: bool = False) -> str:
-        """Return the exported file; with `to_keep` without secrets of the user's own file."""
+    def file(self, form: str, base: Path | None, *, back: bool) -> Exported:
+        """Return the exported file."""
         config = self._base_run().config
         of_store = without_load(dict(config))
         tuned = (*of_store, *(name for name in self._begun if name not in of_store))
         old = {**self._full_size(config), **self._own_of_begun()}
         new = self._full_size(self._best_run().config)
-        change = _Change(form, base, tuned, *((new, old) if back else (old, new)), back=back)
+        before, after = (new, old) if back else (old, new)
+        is_baseline = base is None and self._base.given is not None
+        change = _Change(form, base, tuned, before, after, back=back, is_baseline=is_baseline)
         if form == "db_bench":
-            return export_db_bench(
-                self._ground.catalogue, change.tuned_settings, self._heading(back=back)
+            heading = self._heading(back=back)
+            return Exported(
+                export_db_bench(self._ground.catalogue, change.tuned_settings, heading), None
             )
         if form == "toml":
-            return export_toml(change.tuned_settings, self._heading(back=back))
-        if form == "tikv-toml":
-            return self._tikv_toml(change, to_keep=to_keep)
-        if form == "my.cnf":
-            return self._my_cnf(change)
-        return self._options(change)
+            return Exported(export_toml(change.tuned_settings, self._heading(back=back)), None)
+        own = self._own_text(change)
+        write = {"options": self._options, "my.cnf": self._my_cnf, "tikv-toml": self._tikv_toml}
+        return Exported(write[form](change, own), own.path)
 
-    def _options(self, change: "_Change") -> str:
+    def _own_text(self, change: "_Change") -> OwnFile:
+        """Return the file of the store to change."""
+        if change.base is not None:
+            return named_file(change.base)
+        if change.form == "options":
+            return own_options(self._base)
+        return (own_my_cnf if change.form == "my.cnf" else own_tikv_toml)(self._spec, self._base)
+
+    def _options(self, change: "_Change", own: OwnFile) -> str:
         base = change.base
-        text = (self._base.given or self._base.options) if base is None else _read(base)
-        if not text:
+        if not own.text:
             raise UserError(
                 "--format options: the simulator has no OPTIONS file; set --base to yours, or use "
                 "--format db_bench"
             )
-        file = OptionsBase(text, self._spec.family)
+        file = OptionsBase(own.text, self._spec.family)
         knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
         try:
             to_old, to_new = (options_differences(knobs, s, file) for s in change.both)
-            own = self._own_file(change, to_old, to_new)
+            of_file = self._own_file(change, to_old, to_new)
             changed, deployed = change.knobs_between(knobs), file
             if base is None:
                 deployed = OptionsBase(export_options(knobs, change.old, file, ""), file.family)
             else:
-                of_file = options_differing(knobs, change.new, file)
-                changed = [k for k in knobs if k in (of_file if k.option else changed)]
+                differing = options_differing(knobs, change.new, file)
+                changed = [k for k in knobs if k in (differing if k.option else changed)]
             how = deployment_lines(changed, change.new, deployed)
-            note = "\n".join([self._heading(back=change.back), *own, *how])
-            return export_options(knobs, change.new, file, note)
+            note = self._notes(change, own, [*of_file, *how])
+            return export_options(knobs, change.written, file, note)
         except ParseError as error:
             raise UserError(f"--base {base}: {error}") from error
 
-    def _my_cnf(self, change: "_Change") -> str:
-        base = change.base
-        text = (self._base.given or "") if base is None else _read(base)
+    def _my_cnf(self, change: "_Change", own: OwnFile) -> str:
         variables = [
-            _variables(self._spec, self._ground, {name: of[name] for name in change.tuned}, text)
+            my_cnf_variables(self._spec, self._ground, {n: of[n] for n in change.written}, own.text)
             for of in change.both
         ]
-        to_old, to_new = (my_cnf_differences(text, of) for of in variables)
-        own = self._own_file(change, to_old, to_new)
-        note = "\n".join([self._heading(back=change.back), *own, _RESTART])
-        return export_my_cnf(text, variables[1], note)
+        to_old, to_new = (my_cnf_differences(own.text, of) for of in variables)
+        lines = self._own_file(change, to_old, to_new)
+        note = self._notes(change, own, [*lines, RESTART])
+        return export_my_cnf(own.text, variables[1], note)
 
-    def _tikv_file(self, base: Path | None, *, to_keep: bool) -> tuple[str, bool]:
-        """Return the tikv.toml to edit, and whether it is complete.
-
-        TiKV's own file may contain secrets. A study keeps only the tables of the store.
-        """
-        kept, cluster = self._base.given or "", self._spec.tikv or Cluster()
-        if base is not None:
-            return _read(base), True
-        if to_keep or cluster.config_path is None:
-            return kept, False
-        try:
-            text = StandIn(cluster.config_path).own_text()
-        except UserError:
-            return kept, False
-        return (text if self._spec.base is None else with_store(text, kept)), True
-
-    def _tikv_toml(self, change: "_Change", *, to_keep: bool) -> str:
-        text, whole = self._tikv_file(change.base, to_keep=to_keep)
+    def _tikv_toml(self, change: "_Change", own: OwnFile) -> str:
         knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
         own_settings = self._base.settings
         to_old, to_new = (
-            tikv_toml.differences(knobs, of, own_settings, text) for of in change.both
+            tikv_toml.differences(knobs, of, own_settings, own.text) for of in change.both
         )
-        own = self._own_file(change, to_old, to_new)
+        lines = self._own_file(change, to_old, to_new)
         if change.base is None:
             changed = change.knobs_between(knobs)
         else:
             changed = [k for k in knobs if k.name in to_new]
         status = (self._spec.tikv or Cluster()).status
-        note = [
-            self._heading(back=change.back),
-            *own,
-            *tikv_toml.scope_lines(self._view.name, whole=whole, back=change.back),
-            *tikv_toml.deployment_lines(changed, change.new, status),
-        ]
-        return tikv_toml.export_tikv_toml(knobs, change.new, own_settings, text, "\n".join(note))
+        how = tikv_toml.deployment_lines(changed, change.new, status)
+        note = self._notes(change, own, [*lines, *how])
+        written = [knob for knob in knobs if knob.name in change.written]
+        return tikv_toml.export_tikv_toml(written, change.new, own_settings, own.text, note)
+
+    def _notes(self, change: "_Change", own: OwnFile, lines: Sequence[str]) -> str:
+        """Return the comment at the top of the user's file."""
+        about_file = []
+        if own.missing is not None:
+            command = self._command(change.form, back=change.back, base=FILES[change.form])
+            about_file = [*_part_lines(change.form, own.missing), f"  {command}"]
+        elif own.edited:
+            about_file = [
+                f"Your file {own.path} has other RocksDB options than the baseline of the study. "
+                "This file has the options of the baseline, apart from the changes."
+            ]
+        notes = [self._heading(back=change.back), *map(ascii_text, about_file), *lines, LAST_NOTE]
+        return "\n".join(notes)
 
     def _own_file(self, change: "_Change", to_old: Differences, to_new: Differences) -> list[str]:
         """Return notes about a file of `--base`: what changes in it, and how to undo that.
@@ -228,10 +245,18 @@ class _Exporter:
         return [*lines, "To undo: deploy a copy of your own file. Keep one."]
 
     def _undo_line(self, form: str) -> str:
+        return f"To undo: {self._command(form, back=True, to_file=True)}"
+
+    def _command(
+        self, form: str, *, back: bool, to_file: bool = False, base: str | None = None
+    ) -> str:
+        """Return the command that exports this trial; `base` is the file to change."""
         view = self._view
         picked = view.best_trial.number if view.picked and view.best_trial else None
-        command = export_command(view.name, view.engine, form=form, trial=picked, back=True)
-        return f"To undo: {command}"
+        command = export_command(
+            view.name, view.engine, form=form, trial=picked, back=back, to_file=to_file
+        )
+        return command + (f" --base {base}" if base else "") + home_flag(view)
 
     def _full_size(self, config: Config) -> Settings:
         return rescaled(self._spec, self._ground, config, Fraction(1)).settings
@@ -271,7 +296,10 @@ class _Exporter:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What an export changes: the tuned options, their settings before and after it."""
+    """What an export changes: the tuned options, their settings before and after it.
+
+    `is_baseline`: the file to change is the user's file that the study started from.
+    """
 
     form: str
     base: Path | None
@@ -279,6 +307,7 @@ class _Change:
     old: Settings
     new: Settings
     back: bool
+    is_baseline: bool
 
     @property
     def both(self) -> tuple[Settings, Settings]:
@@ -288,6 +317,15 @@ class _Change:
     def knobs_between(self, knobs: Sequence[Knob]) -> list[Knob]:
         """Return the knobs whose settings change."""
         return [knob for knob in knobs if self.new[knob.name] != self.old[knob.name]]
+
+    @property
+    def written(self) -> Settings:
+        """The settings to write: in the baseline's own file, only those that change."""
+        if not self.is_baseline:
+            return self.tuned_settings
+        if self.back:
+            return {}
+        return {name: self.new[name] for name in self.tuned if self.new[name] != self.old[name]}
 
     @property
     def tuned_settings(self) -> Settings:
@@ -303,32 +341,18 @@ def _not_restorable(
     more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
     return (
         f"--base {base}: {key} = {to_old[key][0]}{more}; the study has {to_new[key][1]} for the "
-        f"baseline and {to_old[key][1]} for the winner. --back cannot restore your file: deploy "
-        "the copy that you kept"
+        f"baseline and {to_old[key][1]} for the winner. --back cannot restore this file: name the "
+        "file that you deployed, or deploy the copy of your own file that you kept"
     )
 
 
-def online_file(home: Home, name: str, kept: Config) -> str:
-    """Return the my.cnf with the changes that online tuning kept, for a full-size tree."""
-    spec, ground = stored_ground(home, name)
-    full_size = rescaled(spec, ground, kept, Fraction(1)).settings
-    tuned = {knob: full_size[knob] for knob in kept}
-    note = f"lsmtune, study {name}: the changes that online tuning kept\n{_RESTART}"
-    if spec.scale != "1":
-        note += f"\nUNVERIFIED at scale 1: found at scale {spec.scale}."
-    text = ground.base.given or ""
-    return export_my_cnf(text, _variables(spec, ground, tuned, text), note)
-
-
-def _variables(spec: StudySpec, ground: Ground, tuned: Settings, text: str) -> dict[str, str]:
-    """Return the variables that a my.cnf with the tuned settings has."""
-    base = ground.base
-    given = {name: value for _, name, value in server_variables(text)}
-    before = {name: value for _, name, value in server_variables(base.given or "")}
-    own = with_families(base.settings, spec.workload.column_families)
-    options, settings = with_file(ground.catalogue, base.options, own, before, given)
-    return variables_of(ground.catalogue, options, settings, given, {**settings, **tuned})
-
-
-def _read(path: Path) -> str:
-    return read_text(path, f"--base {path}")
+def _part_lines(form: str, why: str) -> list[str]:
+    """Return a warning: the file has only the part of the user's file that the study keeps."""
+    part, server = {
+        "my.cnf": ("the rocksdb_ variables", "the server"),
+        "tikv-toml": ("[rocksdb] and [storage]", "TiKV"),
+    }[form]
+    return [
+        f"Do not start {server} with this file: the file has only {part} ({why}).",
+        "To write the changes into your own file, name your file with --base:",
+    ]

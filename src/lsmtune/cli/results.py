@@ -1,12 +1,13 @@
 """The files of a study's result: its page, the file to deploy and the file to undo."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from lsmtune.analysis.claim import claim_of
 from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.common import write_file
-from lsmtune.cli.exporting import deployment
+from lsmtune.cli.exporting import Deployment, deployment
 from lsmtune.cli.progress import working
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
@@ -27,10 +28,15 @@ def write_results(home: Home, view: StudyView, tell: Callable[[str], None]) -> N
     claim = claim_of(view)
     if view.best_trial is not None and claim.status in ("gain", "not verified"):
         files = deployment(home, view)
-        write_file(folder / name, files.options, "options", home.path)
-        write_file(folder / f"{name}.back", files.back, "options", home.path)
+        write_deployment(home, folder, files)
         proof = "" if claim.gain else " (not verified)"
         tell(f"file to deploy:  {folder / name}{proof}")
         tell(f"file to undo:    {folder / f'{name}.back'}")
     else:
         remove_file(folder / name)
+
+
+def write_deployment(home: Home, folder: Path, files: Deployment) -> None:
+    """Write the file to deploy and the file to undo, with the permissions of the user's file."""
+    for name, file in ((files.name, files.options), (f"{files.name}.back", files.back)):
+        write_file(folder / name, file.text, "options", home.path, file.source)

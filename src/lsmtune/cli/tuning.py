@@ -8,11 +8,11 @@ from typing import Any
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.baseline import baseline_lines
-from lsmtune.cli.common import note, print_json, say, say_all, write_file
-from lsmtune.cli.exporting import online_file
+from lsmtune.cli.common import note, print_json, say, say_all
+from lsmtune.cli.online_files import online_files
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines, readiness
 from lsmtune.cli.progress import progress, working
-from lsmtune.cli.results import write_results
+from lsmtune.cli.results import write_deployment, write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
@@ -164,9 +164,11 @@ def run_online(
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
             kept = tune_online(study, engine, table, on_step)
             base = study.space.default()
-        path = home.path / "results" / spec.name / "my.cnf"
-        write_file(path, online_file(home, spec.name, kept), "options", home.path)
+        files = online_files(home, spec.name, kept)
+        path = home.path / "results" / spec.name / files.name
+        write_deployment(home, path.parent, files)
     tell_result(f"file to deploy:  {path}")
+    tell_result(f"file to undo:    {path}.back")
     return {
         "study": spec.name,
         "kept": kept.differing(base),

@@ -1,6 +1,7 @@
 """Files to deploy: the tuned options in the format that the store reads."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ _DATABASE = "DBOptions"
 _CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}
 """Calls that set options of the database (True) or of a column family (False) at run time."""
 
+
+_FIRST_NOTE, LAST_NOTE = "lsmtune, study ", "End of the notes of lsmtune."
+_NOTES = re.compile(rf"# {_FIRST_NOTE}[^\n]*\n(?:#[^\n]*\n)*?# {re.escape(LAST_NOTE)}\n")
 
 Differences = dict[str, tuple[str | None, str]]
 """For each key: its text in a file (None: the file lacks it), and the text of some settings."""
@@ -27,7 +31,7 @@ class OptionsBase:
 
 
 def export_options(knobs: Sequence[Knob], settings: Settings, base: OptionsBase, note: str) -> str:
-    """Return the baseline's OPTIONS file with the tuned keys set; every other byte stays.
+    """Return the baseline's OPTIONS file with these settings; every other byte stays.
 
     `note` becomes a comment at the top. Raises ParseError if a needed section is missing.
     """
@@ -119,6 +123,13 @@ _ASCII = str.maketrans({
 def ascii_text(text: str) -> str:
     """Return the text with its signs in ASCII, for files that old parsers read."""
     return text.translate(_ASCII)
+
+
+def without_notes(text: str) -> str:
+    """Return a file without the notes that an earlier export wrote at its top."""
+    while (found := _NOTES.match(text)) is not None:
+        text = text[found.end() :]
+    return text
 
 
 def _comment(note: str) -> str:

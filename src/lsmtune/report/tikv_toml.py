@@ -47,18 +47,6 @@ def differences(
     }
 
 
-def scope_lines(study: str, *, whole: bool, back: bool) -> list[str]:
-    """Return a warning if the file is incomplete: TiKV must not start with it."""
-    if whole:
-        return []
-    way = " --back" if back else ""
-    return [
-        "Do not start TiKV with this file: the file has only [rocksdb] and [storage].",
-        "To write the changes into your own tikv.toml, run:",
-        f"  lsmtune export {study} --format tikv-toml --base tikv.toml{way}",
-    ]
-
-
 def deployment_lines(knobs: Sequence[Knob], settings: Settings, status: str) -> list[str]:
     """Return notes: which keys can change in a running TiKV, and which need a restart.
 

@@ -9,12 +9,13 @@ from lsmtune.errors import UserError
 from lsmtune.system.remove import remove_file
 
 
-def write_whole(path: Path, text: str, home: Path | None = None) -> None:
+def write_whole(path: Path, text: str, home: Path | None = None, like: Path | None = None) -> None:
     """Write a text file in UTF-8, whole or not at all.
 
     In the folder `home` no link is followed, because somebody else may have made the folder, and
     missing folders are made. Elsewhere a link is followed, because the user named it, and the
-    folder must exist. Raises UserError for a target that is not a regular file, and OSError if
+    folder must exist. The file gets the permissions of the file `like`; without it, those of the
+    file that it replaces. Raises UserError for a target that is not a regular file, and OSError if
     writing fails.
     """
     if home is not None and path.absolute().is_relative_to(home.absolute()):
@@ -31,7 +32,7 @@ def write_whole(path: Path, text: str, home: Path | None = None) -> None:
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
-        draft.chmod(_mode(target))
+        draft.chmod(_mode(target) if like is None else stat.S_IMODE(like.stat().st_mode))
         draft.replace(target)
     except BaseException:
         remove_file(draft)

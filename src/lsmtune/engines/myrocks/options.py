@@ -1,5 +1,6 @@
 """MyRocks' options: server variables for the database, texts for each column family."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from lsmtune.errors import UserError
@@ -27,6 +28,7 @@ _FILTER = "filter_policy"
 _DEFAULT_TEXT, _OVERRIDE_TEXT = "default_cf_options", "override_cf_options"
 _CACHE, _CACHE_VARIABLE = "cache_size", "block_cache_size"
 _PREFIXES = ("loose_rocksdb_", "rocksdb_")
+_UNCOMMENTED = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[^#"'])*""")
 _SECTIONS = ("mysqld", "mariadb", "mariadbd", "server")
 
 
@@ -247,12 +249,17 @@ def read_base(text: str) -> dict[str, str]:
     Only what is RocksDB's is taken: paths, ports, users and passwords of a production server are
     not. UserError where there is none.
     """
-    found = {name: value for _, name, value in server_variables(text) if name not in _NOT_TAKEN}
+    found = {name: value for _, name, value in server_variables(text) if is_used(name)}
     if not found:
         including = any(line.strip().startswith("!include") for line in text.splitlines())
         hint = "; name the included file that sets rocksdb_ variables" if including else ""
         raise UserError(f"base: this my.cnf sets no rocksdb_ variable{hint}")
     return found
+
+
+def is_used(name: str) -> bool:
+    """Return whether trials run with a variable of a my.cnf, by its name without prefix."""
+    return name not in _NOT_TAKEN
 
 
 def left_out(text: str) -> tuple[str, ...]:
@@ -268,11 +275,12 @@ def server_variables(text: str) -> Iterator[tuple[int, str, str]]:
     """RocksDB's variables in the server's sections of a my.cnf: line, name without prefix, value.
 
     As the server reads it: blanks around do not count, dashes are underscores, a name alone
-    stands for 1.
+    stands for 1, and `#` outside quotes begins a comment (mysys/my_default.c). Lines end with a
+    line feed.
     """
     in_server = False
-    for at, line in enumerate(text.splitlines()):
-        told = line.strip()
+    for at, line in enumerate(text.split("\n")):
+        told = without_end_comment(line).strip()
         if told.startswith("["):
             in_server = is_of_server(told)
         elif in_server and told and told[0] not in "#;!":
@@ -281,6 +289,12 @@ def server_variables(text: str) -> Iterator[tuple[int, str, str]]:
             prefix = next((p for p in _PREFIXES if plain.startswith(p)), None)
             if prefix is not None:
                 yield at, plain.removeprefix(prefix), value.strip("\"'") if equals else "1"
+
+
+def without_end_comment(line: str) -> str:
+    """Return a line of a my.cnf up to the comment at its end."""
+    found = _UNCOMMENTED.match(line)
+    return line if found is None else found[0]
 
 
 def is_of_server(head: str) -> bool:
