@@ -197,6 +197,21 @@ def test_what_is_not_ours_is_left_alone(
     assert before == (file.read_bytes() if file.is_file() else None)
 
 
+def test_a_link_of_the_user_is_followed_and_one_in_the_home_is_not(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert run(["dashboard", "s", "--storage", str(tmp_path / "link"), "--export-only"]) == 0
+    assert (tmp_path / "link").is_symlink()
+    assert len(load(tmp_path / "real").trials) == 11
+    (tmp_path / "victim").mkdir()
+    (home / "results").mkdir(exist_ok=True)
+    (home / "results" / "s").symlink_to(tmp_path / "victim")
+    assert run(["dashboard", "s", "--export-only"]) == 2
+    assert "link" in capsys.readouterr().err
+    assert list((tmp_path / "victim").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("flags", "words"),
     [

@@ -7,6 +7,7 @@ import pytest
 
 from lsmtune.comparison.runs import engine_studies, on_engine, on_model
 from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.trials import TrialResult, TrialSpec
@@ -26,16 +27,28 @@ def silent(_: object):  # type: ignore[no-untyped-def]
 def test_on_model_stores_finished_searches(tmp_path: Path) -> None:
     lifted = [f"{metric} <= none" for metric in READ_LIMITS]
     spec = make_spec({"objective": "write_amp", "limits": lifted, "trials": 4}, "test")
-    kept = tmp_path / "kept.jsonl"
-    first = list(on_model(spec, ["random"], 2, kept, jobs=1))
+    kept = tmp_path / "results" / "kept.jsonl"
+    first = list(on_model(spec, ["random"], 2, kept, 1, home=tmp_path))
     text = kept.read_text()
-    again = list(on_model(spec, ["random", "genetic"], 2, kept, jobs=1))
+    kept.write_text(text + '{"optimizer": "gen')  # as after a kill
+    again = list(on_model(spec, ["random", "genetic"], 2, kept, 1, home=tmp_path))
     assert again[:2] == first
     assert kept.read_text().startswith(text)
     assert {(c.optimizer, c.seed) for c in again} == {
         (name, seed) for name in ("random", "genetic") for seed in (1, 2)
     }
     assert all(len(curve.costs) == 4 for curve in again)
+    assert len(kept.read_text().splitlines()) == 4
+
+
+def test_no_link_inside_a_home_is_followed(tmp_path: Path) -> None:
+    spec, home, victim = make_spec({"trials": 4}, "test"), tmp_path / "home", tmp_path / "victim"
+    victim.mkdir()
+    home.mkdir()
+    (home / "results").symlink_to(victim)
+    with pytest.raises(UserError, match="link"):
+        list(on_model(spec, ["random"], 1, home / "results" / "kept.jsonl", 1, home=home))
+    assert list(victim.iterdir()) == []
 
 
 def test_on_engine_each_search_is_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

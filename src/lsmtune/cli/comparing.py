@@ -51,10 +51,11 @@ def run(
             studies = engine_studies(asked.spec, asked.optimizers, asked.repeats)
             curves = on_engine(studies, engine, opened, progress)
         else:
-            results.mkdir(exist_ok=True)
             kept = results / f"{name}-{_digest(asked)}.jsonl"
             jobs = describe_host().logical_cpus or 1
-            curves = on_model(asked.spec, asked.optimizers, asked.repeats, kept, jobs)
+            curves = on_model(
+                asked.spec, asked.optimizers, asked.repeats, kept, jobs, home=opened.path
+            )
         if asked.real:
             finished = list(_shown(curves, asked, tell))
         else:

@@ -23,6 +23,7 @@ from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.study import open_study
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workers import worker_pool
+from lsmtune.system.write import place_to_write, write_whole
 from lsmtune.trials import Base
 
 _MANY_FILES = 20_000
@@ -41,27 +42,30 @@ def shipped_model(objective: tuple[str, ...], limits: tuple[str, ...]) -> Modell
 
 
 def on_model(
-    spec: StudySpec, optimizers: Sequence[str], repeats: int, kept: Path, jobs: int
+    spec: StudySpec, optimizers: Sequence[str], repeats: int, kept: Path, jobs: int, *, home: Path
 ) -> Iterator[Curve]:
-    """Yield searches on the shipped model; each finished one is stored as a line of JSON."""
+    """Yield searches on the shipped model; each finished one is stored as a line of JSON.
+
+    `kept` is the file of these lines in the folder `home`.
+    """
+    place_to_write(kept, home)  # before the lock beside it is made
     with study_lock(kept.with_suffix(".lock"), f"the comparison in {kept}"):
-        done = _read(kept) if kept.exists() else {}
+        text = _whole_lines(kept) if kept.exists() else ""
+        done = _curves(text)
         wanted = [(n, s) for s in range(spec.seed, spec.seed + repeats) for n in optimizers]
         yield from (done[search] for search in wanted if search in done)
-        yield from _run_all(spec, [search for search in wanted if search not in done], kept, jobs)
+        for curve in _run_all(spec, [search for search in wanted if search not in done], jobs):
+            text += json.dumps(asdict(curve)) + "\n"
+            write_whole(kept, text, home)
+            yield curve
 
 
-def _run_all(
-    spec: StudySpec, searches: Sequence[tuple[str, int]], kept: Path, jobs: int
-) -> Iterator[Curve]:
-    with worker_pool(jobs) as pool, kept.open("a", encoding="utf-8") as file:
+def _run_all(spec: StudySpec, searches: Sequence[tuple[str, int]], jobs: int) -> Iterator[Curve]:
+    with worker_pool(jobs) as pool:
         asked = spec.objective, spec.limits
         running = [pool.submit(_one, *asked, n, seed, spec.trials) for n, seed in searches]
         for future in as_completed(running):
-            curve = future.result()
-            file.write(json.dumps(asdict(curve)) + "\n")
-            file.flush()
-            yield curve
+            yield future.result()
 
 
 def _one(
@@ -78,13 +82,15 @@ def _one(
         return search(model, name, make_optimizer(name, foretelling=guide), seed, trials)
 
 
-def _read(path: Path) -> dict[tuple[str, int], Curve]:
-    """Return the finished searches; an incomplete last line is removed from the file."""
+def _whole_lines(path: Path) -> str:
+    """Return the text of a file without an incomplete last line."""
     text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole, encoding="utf-8")
-    told = map(json.loads, whole.splitlines())
+    return text[: text.rfind("\n") + 1]
+
+
+def _curves(text: str) -> dict[tuple[str, int], Curve]:
+    """Return the finished searches."""
+    told = map(json.loads, text.splitlines())
     return {
         (t["optimizer"], t["seed"]): Curve(t["optimizer"], t["seed"], tuple(t["costs"]))
         for t in told

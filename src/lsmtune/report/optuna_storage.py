@@ -28,6 +28,7 @@ from lsmtune.spec import StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.system.workdir import sweep_workdirs, workdir
+from lsmtune.system.write import place_to_write
 from lsmtune.trials import Status
 
 _MARK = "made_by"
@@ -57,11 +58,11 @@ def export_study(home: Home, name: str, file: Path) -> int:
     A file from an earlier export is replaced. Raises UserError if the file has other content or
     cannot be written.
     """
+    file = _place(file, home)
     _check_is_ours(file)
     study, view = home.study(name), read_study(home, name)
     trials = _frozen_trials(home, study, view)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         sweep_workdirs(file.parent)
         with workdir(file.parent, f".{file.name}-{os.getpid()}") as directory:
             partial = directory / file.name
@@ -71,6 +72,17 @@ def export_study(home: Home, name: str, file: Path) -> int:
         reason = error.strerror if isinstance(error, OSError) else error.__cause__ or error
         raise UserError(f"--storage {file}: cannot be written ({reason})") from error
     return len(trials)
+
+
+def _place(file: Path, home: Home) -> Path:
+    """Return the path to write to; UserError if it cannot be the path of a storage."""
+    storage_url(file)
+    try:
+        return place_to_write(file, home.path)
+    except UserError as error:
+        raise UserError(f"--storage {error}") from error
+    except OSError as error:
+        raise UserError(f"--storage {file}: cannot be written ({error.strerror})") from error
 
 
 def _check_is_ours(file: Path) -> None:

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from lsmtune.errors import UserError
+from lsmtune.system.write import write_whole
 
 
 def state_folder() -> Path:
@@ -30,14 +31,9 @@ class Marker:
 
     def leave(self, text: str) -> None:
         """Leave the text, in the place of one that was there."""
-        new = self.path.with_name(self.path.name + ".new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with new.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self.path)
+            write_whole(self.path, text)
         except OSError as error:
             raise UserError(f"cannot write {self.path}: {error.strerror}") from error
 

@@ -2,12 +2,12 @@
 
 import hashlib
 import os
-import shutil
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 from lsmtune.errors import UserError
+from lsmtune.system.write import write_whole
 
 
 class StandIn:
@@ -46,11 +46,10 @@ class StandIn:
         """Put the text in the file's place, readable for whom the own one is."""
         try:
             self._keep_edit()
-            self._digest.write_text(_digest(text.encode()))
+            write_whole(self._digest, _digest(text.encode()))
             if not self.is_aside:
                 self.path.rename(self._aside)
-            self.path.write_text(text, encoding="utf-8")
-            shutil.copymode(self._aside, self.path)
+            write_whole(self.path, text, like=self._aside)
             owner = self._aside.stat()
             with suppress(PermissionError):  # only root may give files away
                 os.chown(self.path, owner.st_uid, owner.st_gid)
@@ -67,7 +66,7 @@ class StandIn:
 
     def adopt(self) -> None:
         """What stands in the place now counts as a text of ours: TiKV has written it."""
-        self._digest.write_text(_digest(self.path.read_bytes()))
+        write_whole(self._digest, _digest(self.path.read_bytes()))
 
     def put_back(self) -> bool:
         """Put the user's file back in its place; whether it was aside."""

@@ -10,13 +10,32 @@ from lsmtune.system.remove import remove_file
 
 
 def write_whole(path: Path, text: str, home: Path | None = None, like: Path | None = None) -> None:
-    """Write a text file in UTF-8, whole or not at all.
+    """Write a text file in UTF-8, whole or not at all, even if the machine stops.
+
+    The rules of `place_to_write` apply. The file gets the permissions of the file `like`; without
+    it, those of the file that it replaces. Raises OSError if writing fails.
+    """
+    target = place_to_write(path, home)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(_mode(target) if like is None else stat.S_IMODE(like.stat().st_mode))
+        draft.replace(target)
+    except BaseException:
+        remove_file(draft)
+        raise
+
+
+def place_to_write(path: Path, home: Path | None = None) -> Path:
+    """Return the path of the file that is written if the user or lsmtune names `path`.
 
     In the folder `home` no link is followed, because somebody else may have made the folder, and
     missing folders are made. Elsewhere a link is followed, because the user named it, and the
-    folder must exist. The file gets the permissions of the file `like`; without it, those of the
-    file that it replaces. Raises UserError for a target that is not a regular file, and OSError if
-    writing fails.
+    folder must exist. Raises UserError for a target that is not a regular file.
     """
     if home is not None and path.absolute().is_relative_to(home.absolute()):
         _refuse_links(path.absolute(), home.absolute())
@@ -27,16 +46,7 @@ def write_whole(path: Path, text: str, home: Path | None = None, like: Path | No
         if not target.parent.is_dir():
             raise UserError(f"{path}: the folder {target.parent} does not exist; make it first")
     _refuse_others(path, target)
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        draft.chmod(_mode(target) if like is None else stat.S_IMODE(like.stat().st_mode))
-        draft.replace(target)
-    except BaseException:
-        remove_file(draft)
-        raise
+    return target
 
 
 def _refuse_links(path: Path, home: Path) -> None:
