@@ -15,6 +15,7 @@ from lsmtune.cli.main import run
 from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.simulator import Run, load_machine, predict
+from lsmtune.simulator.native import default_constants
 from lsmtune.store.home import Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.system.host import describe_host
@@ -61,6 +62,20 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     file = tmp_path / "machine.json"
     file.write_text("{ no json")
     with pytest.raises(UserError, match=r"machine\.json: .*--calibrate"):
+        load_machine(file, describe_host())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("put_s", None), ("put_s", "x"), ("put_s", -1.0), ("put_s", float("nan")), ("cores", True),
+     ("codecs", None), ("codecs", 3), ("codecs", {"snappy": {"compress_s_per_byte": 1e-9}})],
+)  # fmt: skip
+def test_a_file_with_an_unusable_constant_is_told(tmp_path: Path, name: str, value: object) -> None:
+    constants = {**default_constants(), name: value}
+    if value is None:
+        del constants[name]
+    file = keep_machine(tmp_path / "machine.json", constants=constants)
+    with pytest.raises(UserError, match=rf"machine\.json: .*{name}.*--calibrate"):
         load_machine(file, describe_host())
 
 

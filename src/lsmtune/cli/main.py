@@ -29,6 +29,7 @@ from lsmtune.cli import (
     verify,
 )
 from lsmtune.cli.common import note, say
+from lsmtune.cli.output import check_output
 from lsmtune.cli.program import Program, usage_message
 from lsmtune.errors import LsmtuneError, UserError
 
@@ -116,6 +117,7 @@ def main() -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, _interrupt)
+    check_output()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -125,6 +127,7 @@ def run(arguments: list[str]) -> int:
         code = app(arguments or ["--help"], prog_name="lsmtune", standalone_mode=False)
         if code == _TYPER_INTERRUPTED:
             raise KeyboardInterrupt
+        sys.stdout.flush()
     except TyperException as error:
         note(f"lsmtune: {usage_message(error)}")
         return _WRONG_USE

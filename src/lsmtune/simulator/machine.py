@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import log
+from math import inf, log
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lsmtune.errors import UserError
 from lsmtune.learning.factors import Floats
-from lsmtune.simulator.native import Constants, Run, default_constants, predict
+from lsmtune.simulator.native import Constants, Run, default_constants, is_installed, predict
 from lsmtune.system.host import HostFacts
 
 _WRITER = ("put_s", "memtable_s_per_doubling", "wal_s_per_byte")
@@ -125,15 +125,37 @@ def _scaled(usual: Constants, codecs: Sequence[str], scales: Floats) -> Constant
 def load_machine(path: Path, host: HostFacts) -> Machine | None:
     """The machine that the file keeps; None where there is none, or it is of another host.
 
-    UserError when the file cannot be read.
+    UserError when the file cannot be read, or lacks a constant.
     """
     if not path.is_file():
         return None
     try:
         machine = Machine.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, ValidationError) as error:
+        if is_installed():
+            _check(machine.constants)
+    except (OSError, ValueError, ValidationError, RecursionError) as error:
         why = str(error).partition("\n")[0]
         raise UserError(
             f"{path}: cannot read the calibration ({why}); run `lsmtune doctor --calibrate` again"
         ) from None
     return machine if machine.is_of(host) else None
+
+
+def _check(constants: Constants) -> None:
+    """Raise ValueError unless there is a possible number for every constant."""
+    given = _flat(constants)
+    for name in _flat(default_constants()):
+        if name not in given:
+            raise ValueError(f"the constant {name} is missing")
+        value = given[name]
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
+            raise ValueError(f"the constant {name} is {value!r}, but must be a number >= 0")
+
+
+def _flat(constants: Constants, above: str = "") -> Constants:
+    """Return the constants of all groups, by dotted names."""
+    found: Constants = {}
+    for name, value in constants.items():
+        told = _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+        found |= told
+    return found
