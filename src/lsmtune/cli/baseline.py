@@ -2,7 +2,7 @@
 
 from lsmtune.trials import Base
 
-_SEE = "`lsmtune tune --verbose` lists the values and the reasons"
+_SEE = "`lsmtune tune --verbose` lists values and reasons"
 
 
 def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
@@ -14,6 +14,7 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     if count := len(base.left_out):
         what = "1 option" if count == 1 else f"{count} options"
         names = ", ".join(option.partition(" = ")[0] for option in base.left_out)
-        lines.append(f"lsmtune does not use {what} of the file:{'' if verbose else f' {names}'}")
-        lines += [f"  {option}" for option in base.left_out] if verbose else [_SEE]
+        listed = "" if verbose else f" {names}; {_SEE}"
+        lines.append(f"lsmtune does not use {what} of the file:{listed}")
+        lines += [f"  {option}" for option in base.left_out] if verbose else []
     return lines

@@ -18,7 +18,7 @@ class Output(io.TextIOWrapper):
 
     def write(self, text: str) -> int:
         """Write a text."""
-        if not text:  # typer writes an empty text to see of what kind the output is
+        if text == "":  # typer writes an empty text to see of what kind the output is
             return 0
         try:
             return super().write(text)
