@@ -258,6 +258,8 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["trials", STUDY, "--csv", "--jsonl"], ["--csv", "--jsonl", "--json"]),
     (["trials", STUDY, "--csv", "--json"], ["--csv", "--jsonl", "--json"]),
     (["report", STUDY, "-o", "foreign"], ["foreign", "directory"]),
+    (["report", STUDY, "-o", ""], ["regular file"]),
+    (["export", STUDY, "--format", "db_bench", "-o", ""], ["regular file"]),
     (["report", STUDY, "-o", "text/page.html"], ["text/page.html", "does not exist"]),
     (["report", STUDY, "-o", "/proc/lsmtune/page.html"], ["/proc/lsmtune", "does not exist"]),
     (["export", STUDY, "--format", "yaml"], ["--format", "'yaml'", "options", "db_bench"]),

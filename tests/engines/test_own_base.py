@@ -1,12 +1,18 @@
 """The user's own OPTIONS file as base: what is taken over, what is not, and why."""
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from fakes.rig import Rig
-from lsmtune.engines.rocksdb.options import merged_options, rendered_options, version_notes
+from lsmtune.engines.rocksdb.options import (
+    check_not_negative,
+    merged_options,
+    rendered_options,
+    version_notes,
+)
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.options_file import parse_options
@@ -116,6 +122,23 @@ def test_a_trial_differs_from_the_base_in_the_tuned_keys_alone() -> None:
         if before[section].get(key) != value
     }
     assert changed == {('TableOptions/BlockBasedTable "default"', "block_size")}
+
+
+@pytest.mark.parametrize("option", ["write_buffer_size", "num_levels", "max_background_jobs"])
+@pytest.mark.parametrize(
+    "program", ["lsmsim", pytest.param("db_bench", marks=pytest.mark.db_bench)]
+)
+def test_a_negative_number_is_refused(tmp_path: Path, option: str, program: str) -> None:
+    file = tmp_path / "OPTIONS"
+    file.write_text(re.sub(rf"( {option}=).*", r"\g<1>-67108864", OWN))
+    engine = "simulated" if program == "lsmsim" else "rocksdb"
+    with pytest.raises(UserError, match=rf"^base: {option} = -67108864: .*0 or more"):
+        Rig(program, tmp_path / "rig", StudySpec(base=str(file), engine=engine))
+
+
+@pytest.mark.parametrize("path", sorted(CAPTURED.rglob("OPTIONS")), ids=lambda p: p.parent.name)
+def test_an_options_file_that_rocksdb_wrote_is_not_refused(path: Path) -> None:
+    check_not_negative(parse_options(path.read_text()), "default")
 
 
 @pytest.mark.db_bench

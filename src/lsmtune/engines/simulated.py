@@ -5,7 +5,12 @@ from pathlib import Path
 
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
-from lsmtune.engines.rocksdb.options import family_names, settings_in, version_notes
+from lsmtune.engines.rocksdb.options import (
+    check_not_negative,
+    family_names,
+    settings_in,
+    version_notes,
+)
 from lsmtune.errors import ParseError, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
@@ -44,6 +49,7 @@ class Simulated:
             return Base(options=facts.options, settings=defaults, codecs=facts.codecs)
         try:
             given = parse_options(own.options)
+            check_not_negative(given, own.family)
         except ParseError as error:
             raise UserError(f"base: {error}") from error
         values = self._values(given, own.family)

@@ -16,6 +16,7 @@ from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import banner_argv
 from lsmtune.engines.rocksdb.options import (
+    check_not_negative,
     merged_options,
     own_options,
     read_settings,
@@ -84,6 +85,7 @@ class RocksDB:
             return Base(options=facts.options, settings=settings, codecs=facts.codecs)
         try:
             given = parse_options(own.options)
+            check_not_negative(given, own.family)
             merged, left_out = merged_options(facts.options, given, own.family)
         except ParseError as error:
             raise UserError(f"base: {error}") from error

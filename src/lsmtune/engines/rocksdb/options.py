@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping
 
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
     Sections,
     derived_arena_block_size,
     derived_max_compaction_bytes,
+    option_place,
     read_value,
     statements,
     struct_fields,
@@ -112,6 +113,23 @@ def merged_options(own: str, given: OptionsFile, family: str) -> tuple[str, tupl
             elif reason and text != known.get(key):
                 left_out.append(f"{key} = {text}: {reason}")
     return replace_options(own, changes), tuple(left_out)
+
+
+def check_not_negative(given: OptionsFile, family: str) -> None:
+    """Raise UserError for a negative number that has no meaning in RocksDB.
+
+    RocksDB would read it as a very large one (util/string_util.cc, ParseUint64).
+    """
+    for knob in load("rocksdb").knobs:
+        if knob.option is None or not knob.is_range:
+            continue
+        value = read_value(knob, given.sections, family)
+        if isinstance(value, str) or value is None or value >= 0:
+            continue
+        if value not in knob.special_values and knob.bounds()[0] >= 0:
+            key = option_place(knob, family)[1]
+            special = "".join(f", or {s.value} ({s.meaning})" for s in knob.special)
+            raise UserError(f"base: {key} = {value}: not possible; allowed: 0 or more{special}")
 
 
 def version_notes(given: OptionsFile, version: str) -> tuple[str, ...]:
