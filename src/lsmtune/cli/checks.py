@@ -85,12 +85,20 @@ def check_lines(checks: Sequence[Check]) -> Iterator[str]:
     """Give the checks as a table; a second row has the fix, or a note if the check passed."""
     rows = []
     for check in checks:
-        state = "absent" if check.detail.startswith(_ABSENT) else "ok"
-        rows.append((check.name, state if check.ok else "FAIL", check.detail))
+        rows.append((check.name, _state(check), check.detail))
         if check.fix is not None:
             rows.append(("", "note" if check.ok else "fix", check.fix))
     columns = [Column("check", at_least=13), Column("state", at_least=5), Column("result")]
     yield from table_lines(columns, rows)
+
+
+def _state(check: Check) -> str:
+    """Return the state in one word; a check that passed with a note is a warning."""
+    if not check.ok:
+        return "FAIL"
+    if check.detail.startswith(_ABSENT):
+        return "absent"
+    return "ok" if check.fix is None else "warn"
 
 
 def _db_bench(program: str) -> Check:
