@@ -1,5 +1,6 @@
 """An exported file is the user's file in which only the tuned keys changed."""
 
+import re
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -26,7 +27,9 @@ from lsmtune.studies.study import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"
-OF_MYROCKS = rocksdb_options.own_options((CAPTURED / "myrocks-6.29-OPTIONS").read_text())
+AS_RUN = rocksdb_options.own_options((CAPTURED / "myrocks-6.29-OPTIONS").read_text())
+OF_MYROCKS = re.sub(r"( write_buffer_size=)\d+", rf"\g<1>{8 << 20}", AS_RUN)
+assert OF_MYROCKS != AS_RUN
 CACHE = 8 << 20
 MY_CNF = f"""\
 # production
@@ -40,6 +43,7 @@ datadir         = /var/lib/mysql   # the big disk
 plugin_load_add = ha_rocksdb
 rocksdb-block-cache-size = {CACHE}   # bytes
 rocksdb_delayed_write_rate=0
+rocksdb_default_cf_options = write_buffer_size=8m;compression=kLZ4Compression
 rocksdb_info_log_level = error_level
 innodb_buffer_pool_size = 1G
 
@@ -185,7 +189,9 @@ def test_without_the_users_file_its_part_is_marked(
     (own.folder / "my.cnf").unlink()
     for flags in ([], ["--back"]):
         text = out(capsys, own.command("server", "my.cnf", *flags))
-        assert set(read_base(text)) == {"block_cache_size", "delayed_write_rate"}
+        assert set(read_base(text)) == {
+            "block_cache_size", "delayed_write_rate", "default_cf_options"
+        }  # fmt: skip
         assert "port" not in body(text)
         command = " ".join(["lsmtune", "export server --format my.cnf", *flags, "--base my.cnf"])
         assert f"{command} --home {own.home.path}\n" in text

@@ -14,6 +14,7 @@ from lsmtune.engines.myrocks.options import (
     read_base,
     read_settings,
     variables_of,
+    with_file,
     with_filter,
 )
 from lsmtune.engines.rocksdb.options import own_options
@@ -140,6 +141,18 @@ rocksdb_max_background_jobs
     assert [line.partition(":")[0] for line in left_out(text)] == [
         "rocksdb_wal_dir = /fast/disk", "rocksdb_info_log_level = error_level"
     ]  # fmt: skip
+
+
+def test_sizes_of_a_my_cnf_may_have_a_unit() -> None:
+    given_ = {"default_cf_options": "write_buffer_size=8m;ttl=1k", "block_cache_size": "1G"}
+    options, found = with_file(CATALOGUE, OPTIONS, BASE, {}, given_)
+    assert found["default.write_buffer_size"] == 8 << 20
+    assert found["cache_size"] == 1 << 30
+    names = {f"rocksdb_{name}": text for name, text in given_.items()}
+    assert variables_of(CATALOGUE, options, found, given_, found) == names
+    want = {**found, "default.block_size": 1 << 14}
+    changed = variables_of(CATALOGUE, options, found, given_, want)
+    assert changed["rocksdb_default_cf_options"].startswith("write_buffer_size=8m;ttl=1k;")
 
 
 def test_a_family_of_the_users_keeps_what_is_not_tuned() -> None:

@@ -60,6 +60,12 @@ def test_options_count_the_restarts() -> None:
     assert options(study_view(scale="1")).see == ""
 
 
+def test_a_my_cnf_needs_a_restart_whatever_changes() -> None:
+    title = options(study_view(engine="myrocks")).title
+    assert numbers(title) == ["7"]
+    assert "my.cnf" in title
+
+
 def test_every_trial_has_one_mark_or_a_place_on_the_rail() -> None:
     view = study_view()
     record = convergence(view)

@@ -34,6 +34,7 @@ _FILTER = re.compile(r"(?P<kind>bloom|ribbon)filter:(?P<bits>\d+)(?:\.0*)?(?P<re
 _PREFIX = re.compile(r"rocksdb\.FixedPrefix\.(\d+)")
 _FACTORY = re.compile(r"\{id=(\w+);.*\}|(\w+)(?::\d+)?")
 _DECIMALS_WRITTEN = 6
+_POWERS = "kmgt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +144,18 @@ def _value(knob: Knob, text: str) -> Value | None:
 
 def _number(text: str, *, whole: bool) -> int | float | None:
     try:
-        return int(text) if whole else round(float(text), _DECIMALS_WRITTEN)
+        return whole_number(text) if whole else round(float(text), _DECIMALS_WRITTEN)
     except ValueError:
         return None
+
+
+def whole_number(text: str) -> int:
+    """Return the number that RocksDB or MariaDB reads: `8m` is 8 MiB; ValueError if it is none.
+
+    RocksDB: util/string_util.cc, ParseUint64.
+    """
+    power = _POWERS.find(text[-1:].lower()) if text[-1:] else -1
+    return int(text) if power < 0 else int(text[:-1]) * 1024 ** (power + 1)
 
 
 def _written(knob: Knob, wish: _Wish, file: _File) -> dict[Place, str]:

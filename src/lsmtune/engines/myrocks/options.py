@@ -18,6 +18,7 @@ from lsmtune.knobs.option_text import (
     read_value,
     statements,
     struct_fields,
+    whole_number,
     with_field,
 )
 from lsmtune.knobs.types import Knob, Settings, Value
@@ -83,9 +84,10 @@ def _variable_value(knob: Knob, variables: Mapping[str, str]) -> Value | None:
     if knob.kind == "bool":
         return {"ON": True, "OFF": False, "1": True, "0": False}.get(text.upper())
     if knob.is_range:
-        number = float(text) if text.replace(".", "", 1).lstrip("-").isdecimal() else None
-        whole = isinstance(knob.default, int)
-        return None if number is None else (int(number) if whole else number)
+        try:
+            return whole_number(text) if isinstance(knob.default, int) else float(text)
+        except ValueError:
+            return None
     return next((value for value in knob.values if str(value) == text), None)
 
 
@@ -158,8 +160,9 @@ def with_file(
         earlier, theirs = _family_texts(before, family), _family_texts(given, family)
         defaults = {knob.name: knob.default for knob in plain.values() if knob.option}
         written = statements(plain.values(), _of_family(defaults), {}, family)
-        gone = {place: text for place, text in written.items() if place in earlier}
-        changes |= {**gone, **theirs}
+        gone = {p: text for p, text in written.items() if p in earlier and p not in theirs}
+        new = {p: text for p, text in theirs.items() if earlier.get(p) != text}
+        changes |= {**gone, **new}
     known = {place: text for place, text in changes.items() if place[0] in sections}
     text = replace_options(options, known)
     told = parse_options(text).sections
