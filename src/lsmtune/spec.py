@@ -20,7 +20,7 @@ from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import default_limits
-from lsmtune.objective import JIN2022, Objective, parse_objective
+from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.tables import Cluster, Online, Screen, problem_text, suited_knobs
 from lsmtune.trials import Base, Protocol
@@ -303,19 +303,18 @@ class StudySpec(BaseModel):
         base = {**scaled, **self.fixed, **load}
         chosen = (k for k in selected if k.name not in self.fixed)
         knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
-        if not catalogue.is_published(self.knobs):
+        if not (published := catalogue.is_published(self.knobs)):
             knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
         starts = (start.settings for start in catalogue.advised(self.knobs))
         advice = tuple(catalogue.scaled(start, factor) for start in starts)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
-        limit = MemoryLimit(memory, self._memtable_limit(base, factor))
+        limit = MemoryLimit(memory, None if published else self._memtable_limit(base, factor))
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
 
     def _memtable_limit(self, base: Settings, scale: float) -> int | None:
-        """Return how many bytes memtables may hold; None for experiments and published searches."""
-        written, published = written_bytes(self.workload), self.objective == (JIN2022,)
-        if published or written is None or self.screen or self.sweep:
+        """Return how many bytes memtables may hold; None for experiments, which are marked."""
+        if (written := written_bytes(self.workload)) is None or self.screen or self.sweep:
             return None
         return memtable_limit(base, written * scale / float(self.scale_value))
 
