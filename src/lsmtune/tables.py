@@ -19,6 +19,9 @@ from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.types import Knob
 from lsmtune.workloads import Workload
 
+STUDY_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""Pattern of the names of studies, which are also names of folders."""
+
 _MOST_SCANNED_RAW = 10_240
 """Maximum number of records per scan of the raw API (client-go, rawkv.MaxRawKVScanLimit)."""
 
