@@ -78,7 +78,8 @@ def answer(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 FROM_STUDY_FILES = [
     ["tune", "named.toml"], ["tune", "named.toml", "--dry-run"], ["screen", "named.toml"],
-    ["compare", "random", "--study-file", "named.toml", "--real"], ["sweep", "sweep.toml"], ["tune", "tikv.toml"],
+    ["compare", "random", "--study-file", "named.toml", "--real"], ["sweep", "sweep.toml"],
+    ["tune", "tikv.toml"],
 ]  # fmt: skip
 
 
