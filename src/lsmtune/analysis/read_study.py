@@ -143,9 +143,26 @@ def _trial_views(
     knobs = {knob.name: knob for knob in (*catalogue.knobs, *varied)}
     views = {}
     for trial in stored:
+        _check_config(trial, knobs, base_config)
         changes = _changes(knobs, base_config, trial.config) if base_config else ()
         views[trial.number] = replace(_trial_view(trial, base, noise, objective), changes=changes)
     return views
+
+
+def _check_config(trial: StoredTrial, knobs: Mapping[str, Knob], base: Config | None) -> None:
+    """Raise UserError for values of knobs that no trial of the study can have had."""
+    for name, value in trial.config.items():
+        knob = knobs.get(name)
+        if knob is None or (base is not None and name not in base):
+            problem = f"{name} is not a knob of this study"
+        elif knob.is_range and isinstance(value, bool | str):
+            problem = f"{name} = {value!r} must be a number"
+        else:
+            continue
+        raise UserError(
+            f"trial {trial.number} in the home: {problem}; the database is damaged or was changed "
+            "by another program"
+        )
 
 
 def _trial_view(
