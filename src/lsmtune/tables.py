@@ -62,6 +62,16 @@ def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> s
     return f"{place}: {message[:1].lower()}{message[1:]}".removeprefix(": ")
 
 
+def study_name(name: str) -> str:
+    """Return the name of a study; ValueError if it is not a plain name of a folder."""
+    if not re.fullmatch(STUDY_NAME, name):
+        raise ValueError(
+            "use 1 to 64 letters, digits, dots, dashes and underscores; start with a letter or "
+            "digit"
+        )
+    return name
+
+
 class Screen(BaseModel):
     """Settings of a screening: it measures many configs spread over the whole knob space.
 

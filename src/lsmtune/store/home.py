@@ -16,7 +16,7 @@ from typing import Any, Self
 from lsmtune.errors import LsmtuneError, UserError, unknown_word
 from lsmtune.store.database import DATABASE, open_to_read, open_to_write
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
-from lsmtune.store.rows import problem_of, study_name, study_of, trial_of, verification_of
+from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of
 from lsmtune.system.links import refuse_links
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
 from lsmtune.workloads import Workload
@@ -149,7 +149,7 @@ class Home:
         """The names of all studies, oldest first."""
         with self._reading("a study"):
             rows = self._db.execute("SELECT name FROM study ORDER BY id")
-            return [study_name(row["name"]) for row in rows]
+            return [name_of(row) for row in rows]
 
     def update_spec(self, study: StoredStudy, spec: Mapping[str, Any]) -> None:
         """Replace the settings of a study (its budget may grow)."""

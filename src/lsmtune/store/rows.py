@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from lsmtune.knobs.types import Config
 from lsmtune.reading import parse_json
 from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
-from lsmtune.tables import STUDY_NAME, problem_text
+from lsmtune.tables import STUDY_NAME, problem_text, study_name
 from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.units import parse_scale
 from lsmtune.workloads import Workload
@@ -28,7 +28,7 @@ def study_of(row: sqlite3.Row) -> StoredStudy:
         raise ValueError("constraints: must be a list of tables")
     return StoredStudy(
         id=_whole(row, "id"),
-        name=study_name(row["name"]),
+        name=name_of(row),
         created_at=_time(row, "created_at"),
         spec=_table(row, "spec"),
         engine=_table(row, "engine"),
@@ -69,11 +69,12 @@ def verification_of(row: sqlite3.Row) -> StoredVerification:
     )
 
 
-def study_name(name: Any) -> str:
-    """Return the stored name of a study; ValueError if it would not be a plain folder name."""
-    if not isinstance(name, str) or not re.fullmatch(STUDY_NAME, name):
-        raise ValueError(f"name = {name!r}: not a name that lsmtune gives to a study")
-    return name
+def name_of(row: sqlite3.Row) -> str:
+    """Return the name of the row of a study; ValueError if lsmtune cannot have given it."""
+    try:
+        return study_name(row["name"])
+    except ValueError as error:
+        raise ValueError(f"name = {row['name']!r}: {error}") from error
 
 
 def problem_of(error: Exception) -> str:
