@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,7 +21,7 @@ from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import default_limits
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.tables import Cluster, Online, Screen, problem_text, suited_knobs
+from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name, suited_knobs
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
@@ -126,12 +125,7 @@ class StudySpec(BaseModel):
     @field_validator("study")
     @classmethod
     def _name_is_a_folder_name(cls, name: str | None) -> str | None:
-        if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
-            raise ValueError(
-                "use 1 to 64 letters, digits, dots, dashes and underscores; start with a "
-                "letter or digit"
-            )
-        return name
+        return None if name is None else study_name(name)
 
     @field_validator("workload", mode="before")
     @classmethod

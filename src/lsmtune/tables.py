@@ -19,6 +19,9 @@ from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.types import Knob
 from lsmtune.workloads import Workload
 
+STUDY_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""Pattern of the names of studies, which are also names of folders."""
+
 _MOST_SCANNED_RAW = 10_240
 """Maximum number of records per scan of the raw API (client-go, rawkv.MaxRawKVScanLimit)."""
 
@@ -57,6 +60,16 @@ def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> s
     shown = isinstance(value, dict) or (problem["type"] == "value_error" and repr(value) in message)
     place = key if shown else f"{key} = {value!r}"
     return f"{place}: {message[:1].lower()}{message[1:]}".removeprefix(": ")
+
+
+def study_name(name: str) -> str:
+    """Return the name of a study; ValueError if it is not a plain name of a folder."""
+    if not re.fullmatch(STUDY_NAME, name):
+        raise ValueError(
+            "use 1 to 64 letters, digits, dots, dashes and underscores; start with a letter or "
+            "digit"
+        )
+    return name
 
 
 class Screen(BaseModel):

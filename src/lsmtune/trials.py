@@ -92,7 +92,7 @@ class Base(BaseModel):
     user's file that trials do not run with, each as "NAME = VALUE: REASON".
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
     options: str
     settings: Settings
     codecs: tuple[str, ...] | None = None

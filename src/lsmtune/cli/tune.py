@@ -114,7 +114,14 @@ Online = Annotated[
         "--online", help="Change the options of a running engine; only for the engine myrocks."
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and run nothing.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Print the plan and run no trial. The program of the engine starts only to report its "
+        "version and options.",
+    ),
+]
 Verbose = Annotated[
     bool,
     typer.Option(

@@ -9,6 +9,7 @@ from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.common import note, print_json, say, say_all, write_file
+from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.exporting import online_file
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines, readiness
 from lsmtune.cli.progress import progress, working
@@ -19,7 +20,7 @@ from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
 from lsmtune.report.words import Ratio
-from lsmtune.spec import Ground, StudySpec, read_study_file
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study
@@ -35,7 +36,7 @@ def given_settings(
     study_file: Path | None, flags: Mapping[str, Any], workload: str | None, num: int | None
 ) -> dict[str, Any]:
     """Return the settings of the study file, replaced by those of the flags."""
-    given = read_study_file(study_file) if study_file else {}
+    given = own_study_file(study_file) if study_file else {}
     given |= {key: value for key, value in flags.items() if value is not None}
     if workload is not None or num is not None:
         given["workload"] = merged_workload(given.get("workload"), workload, num)

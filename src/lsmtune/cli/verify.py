@@ -35,6 +35,7 @@ def verify(
     claims a gain only if the 95 % interval of the ratio is below 1.
     """
     from lsmtune.analysis.read_study import read_study
+    from lsmtune.cli.consent import ask_for_home
     from lsmtune.cli.progress import progress
     from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
@@ -47,12 +48,13 @@ def verify(
     from lsmtune.units import parse_scale
 
     with Home(home, create=False) as opened:
-        spec = make_spec(opened.study(study).spec, f"study {study!r}")
+        spec = opened.study(study).settings
         wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))
         load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
         asked = {**opened.study(study).spec, "workload": load, "scale": wanted_scale}
         workload = make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
         check_space(spec.model_copy(update={"workload": workload}), opened)
+        ask_for_home(opened.path, spec.model_dump())
         engine = make_engine(spec.engine, spec.program, spec.tikv)
         with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
             run_verification(work, wanted_scale, workload, trial)

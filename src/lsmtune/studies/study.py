@@ -351,7 +351,7 @@ def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:
 
 
 def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:
-    before = StudySpec.model_validate(stored.spec)
+    before = stored.settings
     if before.identity() == spec.identity():
         return
     then, now = before.lasting(), spec.lasting()
