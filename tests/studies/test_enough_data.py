@@ -88,7 +88,7 @@ def test_memtables_of_searched_configs_hold_an_eighth_of_the_written_bytes(seed:
     rng = np.random.default_rng(seed)
     for config in (space.sample(rng), space.at(rng.random(len(space.knobs)).tolist())):
         assert memtable_bytes(space.settings(config)) <= 20_000 * 1040 / 8
-    free = StudySpec(workload=Workload(num=20_000), memory="64MiB", objective=("jin2022",))
+    free = StudySpec(workload=Workload(num=20_000), memory="64MiB", knobs="jin2022")
     assert free.space(Ground(load("rocksdb"), Base(options="", settings=FULL), 1024)).memory == (
         MemoryLimit(64 << 20)
     )

@@ -63,7 +63,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         and no_search is None
         and spec.online is None
         and not verifications
-        and sum(trial.role is Role.TRIAL for trial in stored) < spec.trials
+        and (spec.trials is None or sum(trial.role is Role.TRIAL for trial in stored) < spec.trials)
     )
     return StudyView(
         name=study.name,

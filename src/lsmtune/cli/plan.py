@@ -9,9 +9,10 @@ from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.knob_values import readable_range
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
+from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.knobs.constraints import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.spec import MANY_TRIALS, Ground, StudySpec
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.studies.enough_data import expected_flushes, too_few
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.studies.stopping import fewest_trials
@@ -20,8 +21,6 @@ from lsmtune.units import format_bytes, format_duration
 
 _SPACE_FACTOR = 4
 """Maximum disk space of a trial, as a multiple of the bytes that it writes."""
-_TEMPLATES = 6
-"""Maximum number of template databases that are kept for workloads that read."""
 _SLOWEST_BYTES_S, _FASTEST_BYTES_S = 5e6, 50e6
 """Observed range of bytes written per second, load and settling together."""
 _FASTEST_SIMULATED_S, _SLOWEST_SIMULATED_S = 0.01, 1.0
@@ -34,7 +33,7 @@ def disk_bytes(spec: StudySpec) -> int:
     """Return the maximum disk space that trials take at a time."""
     if spec.engine in ("tikv", "simulated"):
         return 0  # the data is elsewhere, or there is none
-    kept = _TEMPLATES if spec.workload.preset.prepared else 0
+    kept = MOST_TEMPLATES if spec.workload.preset.prepared else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 
 
@@ -42,14 +41,16 @@ def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
     """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
     finals = spec.finalists * spec.repeats
     verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
-    fewest = spec.base_runs + min(spec.trials, _fewest_trials(spec, knobs)) + 2 * spec.pairs
-    most = spec.base_runs + spec.trials + finals + verified
-    return fewest, None if spec.trials == MANY_TRIALS else most
+    least = _fewest_trials(spec, knobs)
+    if spec.trials is None:
+        return spec.base_runs + least + 2 * spec.pairs, None
+    fewest = spec.base_runs + min(spec.trials, least) + 2 * spec.pairs
+    return fewest, spec.base_runs + spec.trials + finals + verified
 
 
 def _fewest_trials(spec: StudySpec, knobs: int) -> int:
     if spec.until is None:
-        return 1 if spec.trials == MANY_TRIALS else spec.trials
+        return spec.trials or 1
     return spec.until if isinstance(spec.until, int) else fewest_trials(knobs)
 
 
@@ -72,7 +73,7 @@ def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
 
 def _search_text(spec: StudySpec, knobs: int) -> str:
     """What ends the search."""
-    ends = [] if spec.trials == MANY_TRIALS else [f"after {spec.trials} trials"]
+    ends = [] if spec.trials is None else [f"after {spec.trials} trials"]
     if spec.budget_s is not None:
         ends.append(f"after {format_duration(spec.budget_s)}")
     if isinstance(spec.until, int):
@@ -80,7 +81,7 @@ def _search_text(spec: StudySpec, knobs: int) -> str:
     elif spec.until is not None:
         fewest = fewest_trials(knobs)
         ends.append(f"when lsmtune expects no further gain, at the earliest after {fewest} trials")
-    return "ends " + (", or ".join(ends) or f"after {spec.trials} trials")
+    return "ends " + ", or ".join(ends)
 
 
 def plan_document(

@@ -6,7 +6,8 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.spec import PROGRAMS, StudySpec
+from lsmtune.spec import StudySpec
+from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.workloads import PRESETS, Workload
 
 Schema = dict[str, Any]

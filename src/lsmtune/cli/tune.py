@@ -159,7 +159,7 @@ def tune(
     from lsmtune.cli import tuning
     from lsmtune.cli.usual_optimizer import with_usual_optimizer
     from lsmtune.optimizers.registry import published_name
-    from lsmtune.spec import MANY_TRIALS, make_spec
+    from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
@@ -174,8 +174,6 @@ def tune(
         given["optimizer"] = published_name(given.get("optimizer", "tpe"))
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
-    if budget is not None and trials is None:
-        given["trials"] = MANY_TRIALS
     names = tuning.flag_names(flags, workload, num)
     spec = make_spec(given, str(study_file or "lsmtune tune"), names)
     spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)

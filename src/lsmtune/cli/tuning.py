@@ -157,7 +157,7 @@ def run_online(
 
     def on_step(step: Step) -> None:
         steps.append(step)
-        note(_step_line(step, spec.trials))
+        note(_step_line(step, spec.number_of_trials))
 
     with Home(home_path, create=True) as home:
         check_space(spec, home)
