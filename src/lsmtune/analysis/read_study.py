@@ -152,6 +152,7 @@ def _trial_view(
         violation=objective.violation(metrics, base, noise) if comparable else None,
         values=objective.values(metrics, base) if comparable else (),
         bound=objective.values(result.bounds, base) if bounded else (),
+        disturbance=result.disturbance,
     )
 
 

@@ -7,6 +7,7 @@ import typer
 
 from lsmtune.cli.common import (
     DEFAULT_HOME,
+    AcceptNoise,
     EngineFlag,
     Home,
     Json,
@@ -148,6 +149,7 @@ def tune(
     program: Program = None,
     home: Home = DEFAULT_HOME,
     dry_run: DryRun = False,
+    accept_noise: AcceptNoise = False,
     verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
@@ -180,4 +182,4 @@ def tune(
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
-    tuning.run(spec, home, verbose=verbose, as_json=as_json)
+    tuning.run(spec, home, verbose=verbose, accept_noise=accept_noise, as_json=as_json)

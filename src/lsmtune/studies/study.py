@@ -61,7 +61,14 @@ class Study:
     """A study that is open for work; made by `open_study`, which holds its lock."""
 
     def __init__(
-        self, home: Home, stored: StoredStudy, spec: StudySpec, engine: Engine, listener: Listener
+        self,
+        home: Home,
+        stored: StoredStudy,
+        spec: StudySpec,
+        engine: Engine,
+        listener: Listener,
+        *,
+        accept_noise: bool = False,
     ) -> None:
         if stored.base is None:
             raise LsmtuneError(
@@ -74,7 +81,9 @@ class Study:
         catalogue = engine.catalogue.with_families(spec.workload.column_families)
         self.ground = Ground(catalogue, stored.base, describe_host().max_open_files)
         self.space = spec.space(self.ground)
-        self._runner = Runner(home, stored, stored.base, engine, listener)
+        self._runner = Runner(
+            home, stored, stored.base, engine, listener, accept_noise=accept_noise
+        )
         self._trials: list[StoredTrial] = []
 
     def tune(self, tell: Callable[[str], None] = lambda ended: None) -> None:
@@ -283,10 +292,13 @@ def open_study(
     engine: Engine,
     listener: Listener,
     described: tuple[EngineFacts, Ground] | None = None,
+    *,
+    accept_noise: bool = False,
 ) -> Iterator[Study]:
     """Hold the study of the spec, new or as an earlier call left it.
 
-    `described` is what `describe` has found, where it has been asked already.
+    `described` is what `describe` has found, where it has been asked already. With `accept_noise`,
+    runs that other processes disturb are marked and not repeated.
     UserError when another process works on it, or when it exists with other settings.
     """
     with study_lock(home.lock_path(spec.name), f"study {spec.name!r}"):
@@ -305,7 +317,7 @@ def open_study(
             if stored.base is None:
                 stored = home.update_engine(stored, _engine_record(*found))
         try:
-            yield Study(home, stored, spec, engine, listener)
+            yield Study(home, stored, spec, engine, listener, accept_noise=accept_noise)
         finally:
             if isinstance(engine, Borrowed):
                 engine.give_back()
