@@ -17,7 +17,7 @@ from lsmtune.spec import catalogue_of
 from lsmtune.tables import problem_text
 from lsmtune.workloads import EngineName, Workload
 
-_KEYS = {"id", "workload", "engine", "knobs", "metrics", "error", "seed"}
+_KEYS = {"id", "workload", "engine", "knobs", "metrics", "error", "seed", "disturbance"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,9 @@ class BatchLine:
 
     Values are those of db_bench's flags at full size; nothing is scaled. `metrics` is empty if
     nothing was measured. `error` is the reason of a failed run, or the mistake in the line. `seed`
-    is the seed of the run. `engine` is the engine that ran it; names and defaults of the knobs are
-    those of this engine. A line contains it if it is not the workload's first engine.
+    is the seed of the run. `disturbance` says what disturbed a run that was kept all the same.
+    `engine` is the engine that ran it; names and defaults of the knobs are those of this engine. A
+    line contains it if it is not the workload's first engine.
     """
 
     id: str
@@ -36,6 +37,7 @@ class BatchLine:
     metrics: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
     seed: int | None = None
+    disturbance: str | None = None
     engine: EngineName = "rocksdb"
 
     def to_json(self) -> str:
@@ -50,6 +52,8 @@ class BatchLine:
         }
         if self.seed is not None:
             document["seed"] = self.seed
+        if self.disturbance is not None:
+            document["disturbance"] = self.disturbance
         document |= {"metrics": dict(self.metrics)} if self.error is None else {"error": self.error}
         return json.dumps(document)
 
@@ -112,7 +116,8 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
         if isinstance(value, float) and not isfinite(value):
             raise UserError(f"metrics.{metric}: {value} is not a finite number")
     seed, error_text = document.get("seed"), document.get("error")
-    return BatchLine(name, workload, checked, metrics, error_text, seed, engine)
+    disturbance = document.get("disturbance")
+    return BatchLine(name, workload, checked, metrics, error_text, seed, disturbance, engine)
 
 
 def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:

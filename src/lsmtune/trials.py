@@ -37,7 +37,7 @@ _MEANINGS = {
     Status.COMPLETE: "measured",
     Status.DISTURBED: (
         "disturbed: other processes used the CPU, or the clock was changed; lsmtune runs a "
-        "disturbed trial again, at most twice"
+        "disturbed trial again, at most twice, and then keeps and marks the result"
     ),
     Status.REFUSED: "the engine refused the options",
     Status.CRASHED: "the engine crashed",
@@ -121,6 +121,7 @@ class TrialResult(BaseModel):
     """Result of a trial: a measurement, or the reason why there is none.
 
     `bounds` are the best values that a pruned trial could still have reached, by metric.
+    `disturbance` says what disturbed a complete run that was kept all the same.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -128,6 +129,7 @@ class TrialResult(BaseModel):
     reason: str | None = None
     measurement: Measurement | None = None
     bounds: dict[str, float] = {}
+    disturbance: str | None = None
 
     @property
     def metrics(self) -> dict[str, float]:

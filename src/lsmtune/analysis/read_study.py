@@ -67,7 +67,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         and no_search is None
         and spec.online is None
         and not verifications
-        and sum(trial.role is Role.TRIAL for trial in stored) < spec.trials
+        and (spec.trials is None or sum(trial.role is Role.TRIAL for trial in stored) < spec.trials)
     )
     return StudyView(
         name=study.name,
@@ -184,6 +184,7 @@ def _trial_view(
         violation=objective.violation(metrics, base, noise) if comparable else None,
         values=objective.values(metrics, base) if comparable else (),
         bound=objective.values(result.bounds, base) if bounded else (),
+        disturbance=result.disturbance,
     )
 
 

@@ -20,6 +20,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
             metrics={name: float(f"{value:.6g}") for name, value in trial.result.metrics.items()},
             error=None if trial.result.metrics else f"{trial.result.status}: {trial.result.reason}",
             seed=trial.spec.seed,
+            disturbance=trial.result.disturbance,
             engine=spec.engine,
         )
         for trial in undisturbed(home.trials(stored), Role.TRIAL, Role.REPEAT)

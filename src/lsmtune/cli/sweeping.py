@@ -10,7 +10,7 @@ from lsmtune.analysis.swept_words import answers, rows
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.progress import progress
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
-from lsmtune.cli.tuning import check_space, described, name_program
+from lsmtune.cli.tuning import check_space, described, name_program, say_if_busy
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
@@ -95,13 +95,17 @@ def planned(spec: StudySpec) -> Iterator[str]:
     )
 
 
-def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
+def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -> Swept:
     """Run the missing runs of the experiment and return its result."""
     engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)
-        with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
+        say_if_busy(spec, accept_noise=accept_noise)
+        with (
+            progress(spec) as listener,
+            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
+        ):
             return finish(study).swept
 
 

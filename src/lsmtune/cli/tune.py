@@ -7,6 +7,7 @@ import typer
 
 from lsmtune.cli.common import (
     DEFAULT_HOME,
+    AcceptNoise,
     EngineFlag,
     Home,
     Json,
@@ -155,6 +156,7 @@ def tune(
     program: Program = None,
     home: Home = DEFAULT_HOME,
     dry_run: DryRun = False,
+    accept_noise: AcceptNoise = False,
     verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
@@ -166,7 +168,7 @@ def tune(
     from lsmtune.cli import tuning
     from lsmtune.cli.usual_optimizer import with_usual_optimizer
     from lsmtune.optimizers.registry import published_name
-    from lsmtune.spec import MANY_TRIALS, make_spec
+    from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
@@ -181,12 +183,10 @@ def tune(
         given["optimizer"] = published_name(given.get("optimizer", "tpe"))
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
-    if budget is not None and trials is None:
-        given["trials"] = MANY_TRIALS
     names = tuning.flag_names(flags, workload, num)
     spec = make_spec(given, str(study_file or "lsmtune tune"), names)
     spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
-    tuning.run(spec, home, verbose=verbose, as_json=as_json)
+    tuning.run(spec, home, verbose=verbose, accept_noise=accept_noise, as_json=as_json)

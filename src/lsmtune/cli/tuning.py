@@ -8,11 +8,13 @@ from typing import Any
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.baseline import baseline_lines
+from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all, write_file
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.exporting import online_file
-from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines, readiness
+from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
+from lsmtune.cli.readiness import busy_text, readiness
 from lsmtune.cli.results import write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts
@@ -22,6 +24,7 @@ from lsmtune.errors import UserError
 from lsmtune.report.words import Ratio
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
+from lsmtune.studies import runner
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study
 from lsmtune.studies.verify import verify_contenders
@@ -93,16 +96,22 @@ def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], N
     given["knobs"] = knobs
 
 
-def run(spec: StudySpec, home: Path, *, verbose: bool, as_json: bool) -> None:
+def run(spec: StudySpec, home: Path, *, verbose: bool, accept_noise: bool, as_json: bool) -> None:
     """Tune, between runs or online; print the JSON document if requested.
 
     The result is on standard output, remarks are on standard error.
     """
     tell_result = note if as_json else say
     if spec.online is not None:
+        if accept_noise:
+            raise UserError(
+                "--accept-noise: not allowed with [online], which repeats no run; remove the flag"
+            )
         document = run_online(spec, home, tell_result)
     else:
-        document = run_study(spec, home, note, tell_result, verbose=verbose)
+        document = run_study(
+            spec, home, note, tell_result, verbose=verbose, accept_noise=accept_noise
+        )
     if as_json:
         print_json(document)
 
@@ -114,6 +123,7 @@ def run_study(
     tell_result: Callable[[str], None],
     *,
     verbose: bool = False,
+    accept_noise: bool = False,
 ) -> dict[str, Any]:
     """Tune, verify, write page and files, print where they are; return the JSON of `show`.
 
@@ -131,9 +141,10 @@ def run_study(
         tell(f"baseline: {remark}")
     with Home(home_path, create=True) as home:
         check_space(spec, home)
+        say_if_busy(spec, accept_noise=accept_noise)
         with (
             progress(spec) as listener,
-            open_study(home, spec, engine, listener, found) as study,
+            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
         ):
             study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.pairs:
@@ -158,7 +169,7 @@ def run_online(
 
     def on_step(step: Step) -> None:
         steps.append(step)
-        note(_step_line(step, spec.trials))
+        note(_step_line(step, spec.number_of_trials))
 
     with Home(home_path, create=True) as home:
         check_space(spec, home)
@@ -210,12 +221,21 @@ def check_space(spec: StudySpec, home: Home) -> None:
         )
 
 
+def say_if_busy(spec: StudySpec, *, accept_noise: bool) -> None:
+    """Say before the first run if other programs use so much CPU time that they disturb runs."""
+    if spec.engine in ("simulated", "tikv"):
+        return  # nothing is measured on this host, or the engine does not report other programs
+    others = other_programs_percent()
+    if others > runner.DISTURBED_PERCENT:
+        note(busy_text(others, accept_noise=accept_noise))
+
+
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = False) -> None:
     """Print what `tune` would do; the engine only reports its options."""
     facts, ground = described(spec, make_engine(spec.engine, spec.program, spec.tikv))
     space = spec.space(ground)
-    if as_json:
-        print_json(plan_document(spec, home, facts, ground, space))
-        return
     ready = readiness(spec, home, space)
+    if as_json:
+        print_json(plan_document(spec, home, facts, ground, space, ready=ready))
+        return
     say_all(plan_lines(spec, home, facts, ground, space, ready=ready, verbose=verbose))

@@ -6,6 +6,7 @@ import typer
 
 from lsmtune.cli.common import (
     DEFAULT_HOME,
+    AcceptNoise,
     Json,
     OtherTrial,
     StudyName,
@@ -26,6 +27,7 @@ def verify(
         int | None, typer.Option(help="Number of records in the workload [as in the study].")
     ] = None,
     trial: OtherTrial = None,
+    accept_noise: AcceptNoise = False,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -39,7 +41,7 @@ def verify(
     from lsmtune.cli.progress import progress
     from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
-    from lsmtune.cli.tuning import check_space
+    from lsmtune.cli.tuning import check_space, say_if_busy
     from lsmtune.engines.registry import make_engine
     from lsmtune.spec import make_spec
     from lsmtune.store.home import Home
@@ -56,7 +58,11 @@ def verify(
         check_space(spec.model_copy(update={"workload": workload}), opened)
         ask_for_home(opened.path, spec.model_dump())
         engine = make_engine(spec.engine, spec.program, spec.tikv)
-        with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
+        say_if_busy(spec, accept_noise=accept_noise)
+        with (
+            progress(spec) as listener,
+            open_study(opened, spec, engine, listener, accept_noise=accept_noise) as work,
+        ):
             run_verification(work, wanted_scale, workload, trial)
         view = read_study(opened, study, trial)
         if as_json:

@@ -56,7 +56,9 @@ def _run_all(
 ) -> Iterator[Curve]:
     with worker_pool(jobs) as pool, kept.open("a", encoding="utf-8") as file:
         asked = spec.objective, spec.limits
-        running = [pool.submit(_one, *asked, n, seed, spec.trials) for n, seed in searches]
+        running = [
+            pool.submit(_one, *asked, n, seed, spec.number_of_trials) for n, seed in searches
+        ]
         for future in as_completed(running):
             curve = future.result()
             file.write(json.dumps(asdict(curve)) + "\n")
