@@ -338,7 +338,7 @@ class StudySpec(BaseModel):
         """Return the knobs that the baseline has, adapted to this study."""
         known = ground.catalogue.restricted(
             with_families(ground.base.settings, self.workload.column_families)
-        )
+        ).limited(ground.base.most)
         return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:

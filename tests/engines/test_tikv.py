@@ -79,7 +79,7 @@ def test_a_load_is_measured(place: Site) -> None:
     assert phases == ["build", "load", "settle", "probe"]
     assert told["load_s"] == 2.5
     assert told["throughput_ops_s"] == NUM // 16 // 4 * 4 / 2.5
-    assert told["write_amp"] == pytest.approx(2 + 512 / 128)
+    assert told["write_amp"] == pytest.approx(2 + 512 / 128, rel=0.05)  # whole memtables
     assert told["wal_inclusive_write_amp"] == pytest.approx(told["write_amp"] + 1)
     assert told["live_sst_bytes"] == NUM * 800
     assert told["stall_s"] == 0  # what TiKV had counted before is not of this load

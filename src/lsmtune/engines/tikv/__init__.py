@@ -60,6 +60,7 @@ class TiKV:
         self._node.hold()
         try:
             settings, store = self._node.settings(), self._node.own_store()
+            most = self._node.largest_values()
         finally:
             self._node.give_back()
         notes = [
@@ -76,7 +77,9 @@ class TiKV:
             notes += self._not_as_given(settings, given)
             settings |= self._given(settings, given, store)
             store = given
-        return Base(options=store or "", settings=settings, given=store, notes=tuple(notes))
+        return Base(
+            options=store or "", settings=settings, most=most, given=store, notes=tuple(notes)
+        )
 
     def _given(self, running: Settings, given: str, store: str | None) -> Settings:
         """What the user's own base says otherwise than what runs, where it can be started with it.
