@@ -402,6 +402,47 @@ def test_a_load_that_fails_is_a_failed_trial(
     assert (result.status, words in str(result.reason)) == (ended, True), result.reason
 
 
+@pytest.mark.parametrize("load_name", ["ycsb_a", "ycsb_f"])
+def test_write_conflicts_of_transactions_are_counted(place: Site, load_name: str) -> None:
+    """Of both loads, half of the operations change a record."""
+    found = rig(place, load_name, tikv={"api": "txn"})
+    assert metrics(found.run())["failed_percent"] == 0
+    place.tikv.conflicts = 0.25
+    told = metrics(found.run())
+    assert told["failed_percent"] == pytest.approx(12.5)
+    assert told["throughput_ops_s"] == pytest.approx(NUM * 0.875 / 2.5)
+
+
+@pytest.mark.parametrize(
+    ("table", "failing", "ended"),
+    [
+        ({"max_failed_percent": 20}, 0.25, Status.COMPLETE),
+        ({"max_failed_percent": 10}, 0.25, Status.CRASHED),
+        ({}, 1.0, Status.COMPLETE),  # half of all: so many may fail by default
+    ],
+)
+def test_too_many_conflicts_fail_a_trial(
+    place: Site, table: dict[str, Any], failing: float, ended: Status
+) -> None:
+    place.tikv.conflicts = failing
+    result = rig(place, tikv={"api": "txn", **table}).run().result
+    assert result.status is ended
+    assert (result.reason is None) == (ended is Status.COMPLETE)
+    assert ended is Status.COMPLETE or "max_failed_percent" in str(result.reason)
+
+
+def test_a_load_of_which_most_fails_has_failed(place: Site) -> None:
+    place.tikv.conflicts = 0.6
+    found = rig(place, "writeheavy", tikv={"api": "txn"})
+    assert found.run().result.status is Status.CRASHED
+
+
+def test_raw_operations_do_not_fail(place: Site) -> None:
+    with pytest.raises(UserError, match=r"max_failed_percent"):
+        rig(place, tikv={"max_failed_percent": 5})
+    assert "failed_percent" not in metrics(rig(place).run())
+
+
 def test_the_other_output_style_is_read_as_well(place: Site) -> None:
     found = rig(place)
     place.ycsb(Ycsb.JSON)

@@ -6,7 +6,13 @@ from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
 from lsmtune.engines.debt import owing
-from lsmtune.engines.tikv.loads import GoYcsb, loading, probing, running
+from lsmtune.engines.tikv.loads import (
+    GoYcsb,
+    loading,
+    most_failed_percent,
+    probing,
+    running,
+)
 from lsmtune.engines.tikv.measure import (
     cpu_metrics,
     live_bytes,
@@ -66,6 +72,8 @@ class Trial:
         self._keep_metrics("after")
         counted = self._since(after, before)
         found = {**run.metrics(), **cpu_metrics(counted), **live_bytes(after)}
+        if self.cluster.api == "txn":
+            found["failed_percent"] = run.failed_percent
         if building_s is not None:
             found["build_s"] = building_s + settling_s
         if load.kind != "read":
@@ -151,7 +159,8 @@ class Trial:
 
     def _go_ycsb(self) -> GoYcsb:
         folder, limit_s = self.places.workdir, self.spec.protocol.wall_limit_s
-        return GoYcsb(self.program, folder, limit_s, self._look)
+        most_percent = most_failed_percent(self.cluster)
+        return GoYcsb(self.program, folder, limit_s, most_percent, self._look)
 
     def _look(self) -> None:
         if self.node.status.is_gone():
