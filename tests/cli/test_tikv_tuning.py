@@ -15,7 +15,7 @@ import pytest
 
 from fakes.fake_tikv import Mode
 from fakes.patience import PATIENCE_S, eventually
-from fakes.tikv_site import FILE, Site, site
+from fakes.tikv_site import FILE, NUM, Site, site
 from lsmtune.cli.main import run
 
 BLOCK = "rocksdb.defaultcf.block-size"
@@ -192,6 +192,30 @@ def test_a_dry_run_changes_nothing(
     assert re.search(r"^disk .* 0 B ", told, re.MULTILINE)
     assert (place.tikv.starts, place.tikv.asked, place.runs()) == (1, [], [])
     assert not (tmp_path / "home").exists()
+
+
+def test_a_load_that_never_leaves_the_memtables_is_refused(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, home = study_file(place, ONE), str(tmp_path / "home")
+    large = path.read_text()
+
+    def tuned(num: int) -> int:
+        path.write_text(large.replace(f"num = {NUM}", f"num = {num}"))
+        return run(["tune", str(path), "--home", home])
+
+    assert "TOO SMALL" in dry_run(path, capsys, large.replace(f"num = {NUM}", "num = 20000"))
+    assert tuned(20_000) == 2
+    refused = re.search(r"workload\.num: 20000 .* use (\d+) or more", capsys.readouterr().err)
+    assert refused is not None
+    assert "TOO SMALL" not in dry_run(path, capsys, large)
+    home = str(tmp_path / "other")
+    assert tuned(int(refused[1])) == 0
+
+
+def dry_run(path: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
+    path.write_text(text)
+    return out(capsys, "tune", str(path), "--dry-run")
 
 
 def test_trials_that_fail_are_told_and_the_study_goes_on(

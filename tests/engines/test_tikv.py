@@ -18,6 +18,7 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import make_spec
 from lsmtune.trials import Status
+from lsmtune.workloads import Workload
 
 CATALOGUE = load("tikv")
 BLOCK, MEMTABLE = "rocksdb.defaultcf.block-size", "rocksdb.defaultcf.write-buffer-size"
@@ -104,6 +105,16 @@ def test_reads_of_a_load_are_measured(place: Site) -> None:
     assert told["read_amp"] == pytest.approx(0.25)
     for untold in ("cache_hit_index", "bloom_useful"):
         assert untold not in told
+
+
+def test_a_load_that_flushes_nothing_has_no_write_amplification(place: Site) -> None:
+    found = rig(place, "writeheavy")
+    enough = metrics(found.run())
+    assert enough["flushes"] == pytest.approx(NUM / 16 * 1000 / (128 * MIB), abs=1)
+    small = metrics(found.run(workload=Workload(name="writeheavy", num=NUM, operations=100)))
+    assert small["flushes"] == 0
+    assert not {"write_amp", "wal_inclusive_write_amp"} & small.keys()
+    assert small["flush_write_bytes"] == 0
 
 
 def test_what_tikv_does_not_count_is_no_metric(place: Site) -> None:
