@@ -1,5 +1,10 @@
 """Remarks about the baseline of a study."""
 
+from collections.abc import Iterable
+
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.report.words import number, quantity
+from lsmtune.studies.noise_floor import Floor
 from lsmtune.trials import Base
 
 _SEE = "see `lsmtune tune --verbose`"
@@ -16,3 +21,20 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
         lines.append(f"lsmtune does not use {what} of the file{':' if verbose else f'; {_SEE}'}")
         lines += [f"  {option}" for option in base.left_out] if verbose else []
     return lines
+
+
+def floor_lines(floors: Iterable[Floor]) -> list[str]:
+    """Return the noise of the baseline against itself, a line per metric."""
+    return [f"noise: {_floor_text(floor)}" for floor in floors]
+
+
+def _floor_text(floor: Floor) -> str:
+    if floor.factor is None:
+        return f"{floor.metric}: unknown, because the baseline has run once. Use base_runs >= 2"
+    unit = METRICS[floor.metric].unit
+    low, high = quantity(floor.low, unit), quantity(floor.high, unit)
+    percent = f"{number(100 * (floor.factor - 1))} %"
+    return (
+        f"{floor.metric}: {low} to {high} in {floor.runs} runs of the baseline; "
+        f"{floor.pairs} pairs of runs cannot prove a difference below {percent}"
+    )

@@ -24,7 +24,7 @@ def write_metrics(counted: Series, load_s: float) -> dict[str, float]:
     flushes = _flushes(counted)
     if flushes is None and flushed is not None:
         flushes = 0.0  # TiKV tells of no event before the first
-    tables = [flushed, compacted] if flushes else [None]
+    tables: list[float | None] = [flushed, compacted] if flushes else [None]
     stalled = counted.total("tikv_engine_stall_micro_seconds", db="kv")
     return _told({
         "write_amp": _ratio(tables, user),
