@@ -24,9 +24,12 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     """Return a config at another scale: sizes grow, the rest stays.
 
     Values equal to the baseline stay equal to it, to the byte. The memory limit of that scale
-    applies, by default the memory of the baseline.
+    applies, by default the memory of the baseline. At the study's own scale, the config is returned
+    as it ran, even if lsmtune has become stricter since.
     """
     space, here = spec.space(ground, scale), spec.space(ground).default()
+    if scale == spec.scale_value:
+        return Rescaled(without_load(space.settings(config)), ())
     grown = spec.catalogue(ground).scaled(config, float(scale / spec.scale_value))
     kept = {name: space.base[name] for name in config if config[name] == here[name]}
     wanted = {**grown, **kept}

@@ -197,20 +197,36 @@ def test_a_dry_run_changes_nothing(
 def test_a_load_that_never_leaves_the_memtables_is_refused(
     place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, home = study_file(place, ONE), str(tmp_path / "home")
+    path, home = study_file(place, ONE, "writeheavy"), str(tmp_path / "home")
     large = path.read_text()
-
-    def tuned(num: int) -> int:
-        path.write_text(large.replace(f"num = {NUM}", f"num = {num}"))
-        return run(["tune", str(path), "--home", home])
-
-    assert "TOO SMALL" in dry_run(path, capsys, large.replace(f"num = {NUM}", "num = 20000"))
-    assert tuned(20_000) == 2
+    small = large.replace(f"num = {NUM}", "num = 20000")
+    assert "TOO SMALL" not in dry_run(path, capsys, large)
+    assert "TOO SMALL" in dry_run(path, capsys, small)
+    assert run(["tune", str(path), "--home", home]) == 2
     refused = re.search(r"workload\.num: 20000 .* use (\d+) or more", capsys.readouterr().err)
     assert refused is not None
-    assert "TOO SMALL" not in dry_run(path, capsys, large)
-    home = str(tmp_path / "other")
-    assert tuned(int(refused[1])) == 0
+    path.write_text(large.replace(f"num = {NUM}", f"num = {refused[1]}"))
+    assert run(["tune", str(path), "--home", str(tmp_path / "other")]) == 0
+
+
+def test_a_load_that_also_reads_says_that_it_flushes_too_seldom(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, home = study_file(place, ONE), str(tmp_path / "home")
+    small = path.read_text().replace(f"num = {NUM}", "num = 20000")
+    told = dry_run(path, capsys, small)
+    assert "not measurable" in told
+    assert "TOO SMALL: " not in told
+    assert run(["tune", str(path), "--home", home]) == 0
+    err = capsys.readouterr().err
+    assert "not measurable" in err
+    assert "noise: throughput_ops_s" in err
+    document = json.loads(out(capsys, "show", "s", "--home", home, "--json"))
+    assert document["base"]["metrics"]["flushes"] == 0
+    assert "write_amp" not in document["base"]["metrics"]
+    path.write_text(small.replace('"get_mean_us"', '"write_amp"').replace('"s"', '"t"'))
+    assert run(["tune", str(path), "--home", home]) == 2
+    assert "workload.num: 20000 " in capsys.readouterr().err
 
 
 def dry_run(path: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:

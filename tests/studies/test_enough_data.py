@@ -50,6 +50,15 @@ def test_a_baseline_that_flushes_nothing_needs_what_the_estimate_says() -> None:
         check_flushes(SMALL, {"flushes": 0}, expected=0.1)
 
 
+def test_on_tikv_a_load_that_also_reads_need_not_flush() -> None:
+    reading = Workload(name="ycsb_b", num=5000)
+    check_flushes(reading, {"flushes": 0}, ["throughput_ops_s"])
+    with pytest.raises(UserError, match=r"^workload\.num: 5000 "):
+        check_flushes(reading, {"flushes": 0}, ["throughput_ops_s", "write_amp"])
+    with pytest.raises(UserError, match=r"^workload\.num: 5000 "):
+        check_flushes(Workload(name="writeheavy", num=5000), {"flushes": 0}, ["throughput_ops_s"])
+
+
 def test_the_parameter_that_the_user_gave_is_named() -> None:
     given = Workload(name="overwrite", num=5000, operations=1000)
     with pytest.raises(UserError, match=r"^workload\.operations: 1000 "):

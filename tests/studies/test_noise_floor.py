@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsmtune.cli import tuning
-from lsmtune.cli.baseline import floor_lines
+from lsmtune.cli.baseline import measured_lines
 from lsmtune.cli.tuning import run_study
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.spec import StudySpec
@@ -70,7 +70,7 @@ def test_the_metrics_of_the_objective_have_a_floor(home: Home) -> None:
 def test_one_run_tells_no_noise(home: Home) -> None:
     found = floors(home, (1000.0,))["throughput_ops_s"]
     assert found.factor is None
-    assert "base_runs" in floor_lines([found])[0]
+    assert "base_runs" in measured_lines([], [found])[0]
 
 
 def test_it_is_told_before_the_search(

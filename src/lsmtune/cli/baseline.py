@@ -1,8 +1,10 @@
 """Remarks about the baseline of a study."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from lsmtune.analysis.measurable import flushes_text, too_few_flushes
 from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import Metrics
 from lsmtune.report.words import number, quantity
 from lsmtune.studies.noise_floor import Floor
 from lsmtune.trials import Base
@@ -23,9 +25,11 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     return lines
 
 
-def floor_lines(floors: Iterable[Floor]) -> list[str]:
-    """Return the noise of the baseline against itself, a line per metric."""
-    return [f"noise: {_floor_text(floor)}" for floor in floors]
+def measured_lines(runs: Sequence[Metrics], floors: Iterable[Floor]) -> list[str]:
+    """Return what its runs say before a search: its noise, and whether it flushes too seldom."""
+    few = too_few_flushes(runs)
+    warnings = [f"baseline: {flushes_text(few, len(runs))}"] if few else []
+    return warnings + [f"noise: {_floor_text(floor)}" for floor in floors]
 
 
 def _floor_text(floor: Floor) -> str:

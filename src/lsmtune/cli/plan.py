@@ -12,7 +12,7 @@ from lsmtune.engines.base import EngineFacts
 from lsmtune.knobs.constraints import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import MANY_TRIALS, Ground, StudySpec
-from lsmtune.studies.enough_data import expected_flushes, too_few
+from lsmtune.studies.enough_data import expected_flushes, must_flush, too_few
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.studies.stopping import fewest_trials
 from lsmtune.system.host import free_bytes
@@ -122,7 +122,9 @@ def _data_facts(spec: StudySpec, space: KnobSpace) -> list[tuple[str, str]]:
     if flushes is None:
         return []
     if flushes < FEWEST_FLUSHES:
-        return [("data", f"TOO SMALL: {too_few(spec.workload, flushes)}")]
+        must = must_flush(spec.workload, spec.parsed_objective.needed)
+        state = "TOO SMALL" if must else "write amplification is not measurable"
+        return [("data", f"{state}: {too_few(spec.workload, flushes)}")]
     return [
         ("data", f"large enough: the baseline flushes its memtables about {flushes:,.0f} times")
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.baseline import baseline_lines, floor_lines
+from lsmtune.cli.baseline import baseline_lines, measured_lines
 from lsmtune.cli.common import note, print_json, say, say_all, write_file
 from lsmtune.cli.exporting import online_file
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines, readiness
@@ -22,6 +22,7 @@ from lsmtune.errors import UserError
 from lsmtune.report.words import Ratio
 from lsmtune.spec import Ground, StudySpec, read_study_file
 from lsmtune.store.home import Home
+from lsmtune.store.ranking import base_runs
 from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study
@@ -136,7 +137,7 @@ def run_study(
             open_study(home, spec, engine, listener, found) as study,
         ):
             study.measure_base()
-            for line in floor_lines(noise_floor(study)):
+            for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
                 tell(line)
             study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.pairs:

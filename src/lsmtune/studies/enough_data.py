@@ -1,5 +1,6 @@
 """Check whether a workload writes enough data to measure write amplification."""
 
+from collections.abc import Iterable
 from math import ceil, floor, log10
 
 from lsmtune.errors import UserError
@@ -11,6 +12,7 @@ from lsmtune.workloads.operations import written_bytes
 
 _TIKV = "rocksdb.defaultcf.write-buffer-size"
 """Memtable of the column family in which TiKV has the records."""
+_WRITTEN = frozenset({"write_amp", "wal_inclusive_write_amp"})
 _SPARE = 1.25
 """A sufficient number gets so much more, because flushes differ between runs."""
 
@@ -25,13 +27,27 @@ def expected_flushes(load: Workload, base: Settings) -> float | None:
     return written / (memtables / float(base["max_write_buffer_number"]))
 
 
-def check_flushes(load: Workload, base: Metrics, expected: float | None = None) -> None:
+def must_flush(load: Workload, needed: Iterable[str]) -> bool:
+    """Return whether a study must measure write amplification; `needed` are its metrics.
+
+    A workload that also reads can be tuned for its reads. lsmtune cannot make TiKV's memtables
+    smaller, so there such a workload need not fill them. The searched memtables are then at most as
+    large as those of the baseline.
+    """
+    reads_too = load.kind == "mixed" and load.preset.engine == "tikv"
+    return load.kind != "read" and not (reads_too and _WRITTEN.isdisjoint(needed))
+
+
+def check_flushes(
+    load: Workload, base: Metrics, needed: Iterable[str] = (), expected: float | None = None
+) -> None:
     """Raise UserError if the baseline flushes too seldom to measure its write amplification.
 
-    `expected` is the estimate of its flushes. It is used if the baseline has not flushed at all.
+    `needed` are the metrics of the study. `expected` is the estimate of the flushes. It is used if
+    the baseline has not flushed at all.
     """
     flushes = base.get("flushes")
-    if load.kind == "read" or flushes is None or flushes >= FEWEST_FLUSHES:
+    if flushes is None or flushes >= FEWEST_FLUSHES or not must_flush(load, needed):
         return
     raise UserError(too_few(load, flushes, expected))
 

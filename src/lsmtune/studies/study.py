@@ -123,7 +123,8 @@ class Study:
         measured = base_metrics(self.trials())
         if self.spec.screen is None and self.spec.sweep is None:
             load = self.spec.workload
-            check_flushes(load, measured, expected_flushes(load, self.space.base))
+            expected = expected_flushes(load, self.space.base)
+            check_flushes(load, measured, self.objective.needed, expected)
         if missing := self.objective.missing(measured):
             raise UserError(
                 f"objective: this workload does not measure {', '.join(missing)}; "

@@ -64,7 +64,8 @@ class TiKV:
         finally:
             self._node.give_back()
         notes = [
-            "lsmtune was tested with simulated TiKV and go-ycsb programs, not with a real cluster",
+            "lsmtune was tried on one TiKV 9.0.0-beta, not on other versions or on a cluster of "
+            "several nodes",
             "lsmtune tunes only the TiKV node at [tikv] status; other nodes stay unchanged",
         ]
         if self._cluster.api == "raw":
