@@ -79,6 +79,7 @@ class Node:
             self._lock()
             self._mend()
             self._found = of_rocksdb(self.status.config())
+            self.is_settled = False  # nobody knows what was done meanwhile
         except TrialFailedError as failure:
             self._held.close()
             raise UserError(f"tikv: {failure}") from failure
