@@ -287,7 +287,7 @@ def test_ranges_of_tikv_reach_around_what_it_runs_with() -> None:
     ground = Ground(catalogue, Base(options="", settings=settings), open_files=1024)
     space = make_spec({"engine": "tikv"}, "here").space(ground)
     knobs = {knob.name: knob for knob in space.knobs}
-    assert knobs[capacity].bounds() == (64 << 20, 900 << 30)
+    assert knobs[capacity].bounds() == (64 << 20, 225 << 30)  # what the memory limit allows
     assert knobs["storage.scheduler-worker-pool-size"].bounds() == (1, 8)
     assert dict(space.default()).items() <= settings.items()
 
@@ -339,7 +339,7 @@ def test_the_space_is_scaled_and_has_the_memory_of_the_base() -> None:
     spec = StudySpec(scale="1/64", knobs="write_buffer_size, num_levels")
     space = spec.space(ground())
     buffer, levels = space.knobs
-    assert buffer.bounds() == (524_288, 134_152_192 / 64)
+    assert buffer.bounds() == (524_288, 1 << 20)  # the baseline's: more exceeds the memory limit
     assert levels.bounds() == (5, 8)
     assert space.memory.limit_bytes == memory_bytes(space.base) == (2 << 20) + (8 << 20)
 
@@ -392,18 +392,18 @@ def test_direct_reads_belong_to_the_load_and_are_not_searched() -> None:
 
 
 def test_a_cache_that_is_given_scales_with_the_tree() -> None:
-    space = StudySpec(cache="512MiB", knobs="cache_size").space(ground())
+    space = StudySpec(cache="512MiB", knobs="cache_size", memory="1GiB").space(ground())
     assert space.base["cache_size"] == 8 << 20
     assert space.knobs[0].bounds() == (512 << 10, 32 << 20)
 
 
 def test_the_ranges_reach_around_the_users_own_base() -> None:
-    settings: Settings = {**ground().base.settings, "write_buffer_size": 1 << 30}
+    settings: Settings = {**ground().base.settings, "max_bytes_for_level_base": 4 << 30}
     own = Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
-    spec = StudySpec(base="OPTIONS", knobs="write_buffer_size")
+    spec = StudySpec(base="OPTIONS", knobs="max_bytes_for_level_base")
     low, high = spec.space(own).knobs[0].bounds()
-    assert low <= (1 << 30) / 64 / 4
-    assert high >= 4 * (1 << 30) / 64
+    assert low <= (4 << 30) / 64 / 4
+    assert high >= 4 * (4 << 30) / 64
 
 
 def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:

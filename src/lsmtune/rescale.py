@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isclose
 
-from lsmtune.knobs.types import Config, Settings, Value
+from lsmtune.knobs.types import Config, Knob, Settings, Value
 from lsmtune.spec import Ground, StudySpec, without_load
 
 
@@ -23,19 +23,29 @@ class Rescaled:
 def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -> Rescaled:
     """Return a config at another scale: sizes grow, the rest stays.
 
-    Values equal to the baseline stay equal to it, to the byte. The memory limit of that scale
-    applies, by default the memory of the baseline. At the study's own scale, the config is returned
-    as it ran, even if lsmtune has become stricter since.
+    Values that a search drew as round ones become exactly round. Values equal to the baseline stay
+    equal to it, to the byte. The memory limit of that scale applies, by default the memory of the
+    baseline. At the study's own scale, the config is returned as it ran, even if lsmtune has become
+    stricter since.
     """
     space, here = spec.space(ground, scale), spec.space(ground).default()
     if scale == spec.scale_value:
         return Rescaled(without_load(space.settings(config)), ())
     grown = spec.catalogue(ground).scaled(config, float(scale / spec.scale_value))
+    grown |= {knob.name: _as_drawn(knob, grown[knob.name]) for knob in space.knobs}
     kept = {name: space.base[name] for name in config if config[name] == here[name]}
     wanted = {**grown, **kept}
     plain, legal = space.canonical(wanted), space.legalise(wanted)
     fitted = tuple(name for name in legal if not _nearly(legal[name], plain[name]))
     return Rescaled(without_load(space.settings(legal)), fitted)
+
+
+def _as_drawn(knob: Knob, value: Value) -> Value:
+    """Return the round value if a value differs from it by a rounding only."""
+    if isinstance(value, (bool, str)) or not knob.grid:
+        return value
+    nearest = knob.clip(value)
+    return nearest if _nearly(nearest, value) else value
 
 
 def _nearly(value: Value, other: Value) -> bool:

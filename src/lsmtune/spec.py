@@ -294,19 +294,20 @@ class StudySpec(BaseModel):
 
         Raises UserError if the knobs or the memory limit do not fit.
         """
-        factor = float(scale or self.scale_value)
-        catalogue = self.catalogue(ground)
+        factor, catalogue = float(scale or self.scale_value), self.catalogue(ground)
         cache: Settings = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
         settings = with_families(ground.base.settings, self.workload.column_families)
         selected = catalogue.select(self.knobs)
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
-        given = {**settings, **self.begun(ground), **cache}
-        base = {**catalogue.scaled(given, factor), **self.fixed, **load}
+        scaled = catalogue.scaled({**settings, **self.begun(ground), **cache}, factor)
+        base = {**scaled, **self.fixed, **load}
         chosen = (k for k in selected if k.name not in self.fixed)
         knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
+        if not catalogue.is_published(self.knobs):
+            knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        advised = catalogue.advised(self.knobs)
-        advice = tuple(catalogue.scaled(start.settings, factor) for start in advised)
+        starts = (start.settings for start in catalogue.advised(self.knobs))
+        advice = tuple(catalogue.scaled(start, factor) for start in starts)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
         limit = MemoryLimit(memory, self._memtable_limit(base, factor))
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()

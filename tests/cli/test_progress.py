@@ -1,10 +1,11 @@
 """Progress of long work, and what is said of the baseline: always on standard error."""
 
-import time
+import threading
 from pathlib import Path
 
 import pytest
 
+from fakes.patience import eventually
 from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -15,12 +16,19 @@ from lsmtune.trials import Base
 
 
 def test_work_in_a_pipe_prints_a_line_per_phase(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = ""
+
+    def is_shown() -> bool:
+        nonlocal printed
+        printed += capsys.readouterr().err
+        return printed != ""
+
     with working("reading", delay_s=0.05) as show:
-        time.sleep(0.3)
+        assert eventually(is_shown)
         show("reading")
         show("fitting")
     out, err = capsys.readouterr()
-    assert (out, err.splitlines()) == ("", ["reading", "fitting"])
+    assert (out, (printed + err).splitlines()) == ("", ["reading", "fitting"])
 
 
 def test_quick_work_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,9 +38,10 @@ def test_quick_work_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_failed_work_ends_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="wrong"), working("reading", delay_s=0.05):
+    threads = threading.active_count()
+    with pytest.raises(ValueError, match="wrong"), working("reading"):
         raise ValueError("wrong")
-    time.sleep(0.2)
+    assert eventually(lambda: threading.active_count() == threads)  # nothing can print any more
     assert capsys.readouterr() == ("", "")
 
 

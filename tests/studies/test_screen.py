@@ -146,15 +146,20 @@ def test_runs_go_side_by_side_once_that_is_seen_to_change_nothing(home: Home) ->
 
 
 def test_runs_stay_alone_where_company_slows_them(home: Home) -> None:
-    running = 0
+    running: list[list[TrialSpec]] = []
+    lock = threading.Lock()
 
     def slowed(spec: TrialSpec) -> TrialResult:
-        nonlocal running
-        running += 1
+        company = [spec]
+        with lock:
+            for others in running:
+                others.append(spec)
+                company.append(others[0])
+            running.append(company)
         time.sleep(0.02)
-        result = measured(total_s=10.0 * running)
-        running -= 1
-        return result
+        with lock:
+            running.remove(company)
+        return measured(total_s=20.0 if len(company) > 1 else 10.0)
 
     remark, trials = side_by_side(home, slowed)
     assert remark is not None

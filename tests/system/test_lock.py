@@ -7,12 +7,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 
+from fakes.patience import eventually
 from lsmtune.errors import UserError
 from lsmtune.system.lock import host_lock, study_lock
 from lsmtune.system.process import ChildProcess
@@ -150,19 +151,32 @@ def test_killing_the_holder_frees_the_host() -> None:
 def test_two_that_want_the_host_take_turns() -> None:
     """Who has just had it would otherwise have it again before the other looks."""
     order: list[str] = []
+    finished = {"a": threading.Event(), "b": threading.Event()}
 
-    def work(name: str) -> None:
+    def work(name: str, other: str) -> None:
         for _ in range(3):
             with host_lock(None):
                 order.append(name)
-                time.sleep(0.3)
+                assert eventually(lambda: finished[other].is_set() or next_in_line())
+        finished[name].set()
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    threads = [threading.Thread(target=work, args=names) for names in ("ab", "ba")]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert "".join(order) in ("ababab", "bababa")
+
+
+def next_in_line() -> bool:
+    """Whether somebody waits for the host and has the turn."""
+    turn = FileLock(Path(tempfile.gettempdir()) / "lsmtune-turn.lock", mode=0o666)
+    try:
+        turn.acquire(blocking=False)
+    except Timeout:
+        return True
+    turn.release()
+    return False
 
 
 def test_every_user_can_open_the_host_lock(tmp_path: Path) -> None:

@@ -3,12 +3,11 @@
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from fakes.patience import eventually
+from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import UserError
 from lsmtune.system.command import run_command
 from lsmtune.system.deadline import ProcessTimeout
@@ -109,18 +108,21 @@ def test_a_command_that_does_not_end_is_killed(tmp_path: Path) -> None:
 
 
 def test_an_interruption_waits_for_the_command(tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    begun, interrupted, told = (tmp_path / name for name in ("begun", "interrupted", "told"))
+
+    waits = f"touch {begun}; until [ -e {interrupted} ]; do sleep 0.02; done; touch {told}"
 
     def interrupt() -> None:
-        time.sleep(0.1)
+        assert eventually(begun.exists)
         os.kill(os.getpid(), signal.SIGINT)
+        interrupted.touch()
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     thread = threading.Thread(target=interrupt)
     thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            run_command(shell(f"sleep 0.4; touch {told}"), output=tmp_path / "out", limit_s=30)
+            run_command(shell(waits), output=tmp_path / "out", limit_s=PATIENCE_S)
     finally:
         thread.join()
         signal.signal(signal.SIGINT, before)

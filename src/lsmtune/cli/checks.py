@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT
 from lsmtune.system.host import CpuMeter, describe_host, free_bytes, nearest_existing
+from lsmtune.system.workdir import scratch
 from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName
 
@@ -95,8 +95,8 @@ def check_lines(checks: Sequence[Check]) -> Iterator[str]:
 
 def _db_bench(program: str) -> Check:
     try:
-        with tempfile.TemporaryDirectory(prefix="lsmtune-doctor-") as folder:
-            facts = RocksDB(program).describe(Path(folder))
+        with scratch() as folder:
+            facts = RocksDB(program).describe(folder)
     except LsmtuneError as error:
         detail = str(error).removesuffix(f"; {INSTALL_DB_BENCH}")
         return Check("db_bench", False, detail, INSTALL_DB_BENCH)
@@ -112,8 +112,8 @@ def _db_bench(program: str) -> Check:
 def _optional(name: str, engine: EngineName, use: str, target: str) -> Check:
     """An optional engine: the check does not fail without it."""
     try:
-        with tempfile.TemporaryDirectory(prefix="lsmtune-doctor-") as folder:
-            facts = make_engine(engine, PROGRAMS[engine]).describe(Path(folder))
+        with scratch() as folder:
+            facts = make_engine(engine, PROGRAMS[engine]).describe(folder)
     except LsmtuneError as error:
         fix = (
             f"lsmtune needs {name} only to {use}: if you do not {use}, nothing is missing; "

@@ -1,6 +1,5 @@
 """The work of `lsmtune tune`; a module of its own so that `--help` is quick."""
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -28,6 +27,7 @@ from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study
 from lsmtune.studies.verify import verify_contenders
 from lsmtune.system.host import free_bytes
+from lsmtune.system.workdir import scratch
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes
 from lsmtune.workloads import PRESETS
@@ -200,8 +200,8 @@ def _step_line(step: Step, trials: int) -> str:
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
     """Describe the engine and the baseline; UserError for what cannot be used."""
     starting = f"starting {spec.engine} to read its version and options"
-    with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder, working(starting):
-        return describe(spec, engine, Path(folder))
+    with scratch() as folder, working(starting):
+        return describe(spec, engine, folder)
 
 
 def check_space(spec: StudySpec, home: Home) -> None:

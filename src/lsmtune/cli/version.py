@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
 _LIMIT_S = 5.0
@@ -46,10 +45,11 @@ def _printed_version(path: str) -> str:
     """What the program prints with --version; "" where it does not run."""
     from lsmtune.errors import LsmtuneError
     from lsmtune.system.command import run_command
+    from lsmtune.system.workdir import scratch
 
     try:
-        with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
-            output = Path(folder) / "version"
+        with scratch() as folder:
+            output = folder / "version"
             run_command([path, "--version"], output=output, limit_s=_LIMIT_S)
             return output.read_text(encoding="utf-8", errors="replace")
     except (LsmtuneError, OSError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 import numpy as np
 
@@ -24,7 +25,8 @@ SPECIAL_SHARE = 0.2
 _CHANGED_SHARE = 0.2
 _ALMOST = 1e-12
 """Places lie below 1 by at least this."""
-_SHRINK_ORDER = ("cache_size", "row_cache_size", "max_write_buffer_number", "write_buffer_size")
+_CACHES = ("cache_size", "row_cache_size")
+_SHRINK_ORDER = (*_CACHES, "max_write_buffer_number", "write_buffer_size")
 _MEMORY_KNOBS = (*_SHRINK_ORDER, "db_write_buffer_size")
 
 
@@ -61,7 +63,19 @@ class KnobSpace:
 
         What the base has is kept.
         """
-        return replace(self, knobs=tuple(self._fitted(knob) for knob in self.knobs))
+        fitted = replace(self, knobs=tuple(self._fitted(knob) for knob in self.knobs))
+        return replace(fitted, knobs=tuple(fitted._affordable(knob) for knob in fitted.knobs))
+
+    def _affordable(self, knob: Knob) -> Knob:
+        """The knob without round values that exceed the memory limit whatever the others are."""
+        if not knob.grid or option_name(knob.name) not in _MEMORY_KNOBS:
+            return knob
+        lowest = {k.name: k.bounds()[0] for k in self._of(_MEMORY_KNOBS)}
+        lowest |= {k.name: 0 for k in self._of(_CACHES) if 0 in k.special_values}
+        least = self.settings({**lowest})
+        fitting = (v for v in knob.grid if not self.memory.violation({**least, knob.name: v}))
+        base = self.base[knob.name]
+        return knob.up_to(max([*fitting, *(v for v in knob.grid if v == base)], default=-inf))
 
     def _fitted(self, knob: Knob) -> Knob:
         option = option_name(knob.name)
@@ -192,9 +206,7 @@ class KnobSpace:
             wanted = value - over
         if wanted < knob.bounds()[0] and 0 in knob.special_values:
             return 0
-        fitting = knob.clip(min(wanted, value))
-        # The nearest step may lie above what fits.
-        return fitting if fitting <= wanted else knob.clip(fitting - knob.step)
+        return knob.floor(min(wanted, value))
 
     def _mended(self, values: Mapping[str, Value]) -> Settings:
         """The settings of the values, with what RocksDB would refuse repaired where it can be."""
@@ -229,6 +241,8 @@ def value_at(knob: Knob, place: float) -> Value:
         if place < SPECIAL_SHARE:
             return knob.special_values[int(place / SPECIAL_SHARE * len(knob.special))]
         place = (place - SPECIAL_SHARE) / (1 - SPECIAL_SHARE)
+    if knob.grid:
+        return knob.grid[int(place * len(knob.grid))]
     low, high = knob.bounds()
     if knob.kind == "int" and not knob.log:
         return int(low) + int(place * (int(high) - int(low) + 1))
@@ -245,7 +259,9 @@ def place_of(knob: Knob, value: Value) -> float:
         return (knob.special_values.index(value) + 0.5) / len(knob.special) * SPECIAL_SHARE
     low, high = knob.bounds()
     within = min(max(float(value), low), high)
-    if knob.log:
+    if knob.grid:
+        place = (float(np.interp(within, knob.grid, range(len(knob.grid)))) + 0.5) / len(knob.grid)
+    elif knob.log:
         place = float(np.log(within / low) / np.log(high / low))
     elif knob.kind == "int":
         place = (within - low + 0.5) / (high - low + 1)
@@ -256,7 +272,9 @@ def place_of(knob: Knob, value: Value) -> float:
 
 
 def _settled(knob: Knob, value: Value) -> Value:
-    """An advised value, moved into the knob's range where this space has a narrower one."""
-    if knob.allows(value) or isinstance(value, (bool, str)) or not knob.is_range:
+    """An advised value, moved to the nearest one that a search may draw."""
+    if isinstance(value, (bool, str)) or not knob.is_range or value in knob.special_values:
+        return value
+    if knob.allows(value) and not knob.grid:
         return value
     return knob.clip(value)

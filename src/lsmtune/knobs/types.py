@@ -3,11 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from math import inf, log
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from lsmtune.errors import UserError
+from lsmtune.knobs.round_values import round_values
 from lsmtune.units import parse_size
 
 Value = bool | int | float | str
@@ -17,6 +19,7 @@ _DECIMALS = 3
 _WIDER = 4
 _SIZES = ("default", "low", "high", "least", "most", "step")
 _SENTINEL = 64
+_TINY = 1e-9
 _NO_UNIT = ("", "ratio", "level")
 
 Settings = dict[str, Value]
@@ -60,6 +63,7 @@ class Knob(BaseModel):
     least, most  what the engine accepts, where a range may be widened or scaled beyond it
     log          searched on a logarithmic scale
     step         a search draws whole multiples of it
+    grid         the only values of the range that a search draws, in ascending order; empty: all
     special      values outside the range that mean something of their own
     choices      of a categorical knob; `labels` are their names in an OPTIONS file
     named_only   allowed values that a search tries only if the baseline has them
@@ -88,6 +92,7 @@ class Knob(BaseModel):
     most: float | None = None
     log: bool = False
     step: int = 1
+    grid: tuple[int | float, ...] = ()
     special: tuple[Special, ...] = ()
     choices: tuple[Value, ...] = ()
     labels: tuple[str, ...] = ()
@@ -165,10 +170,22 @@ class Knob(BaseModel):
         return self._bounds
 
     def clip(self, value: float) -> int | float:
-        """The value of the range nearest to the given one, in the knob's steps and precision."""
+        """The value that a search may draw nearest to the given one: of the grid, or in steps."""
+        if self.grid:
+            return min(self.grid, key=lambda drawn: self._distance(drawn, value))
         low, high = self._bounds
         stepped = round(value / self.step) * self.step if self.step > 1 else value
         return self.rounded(min(max(stepped, low), high))
+
+    def _distance(self, one: float, other: float) -> float:
+        return abs(log(max(one, _TINY) / max(other, _TINY))) if self.log else abs(one - other)
+
+    def floor(self, value: float) -> int | float:
+        """The largest value that a search may draw up to the given one; the lowest if none is."""
+        if self.grid:
+            return max((v for v in self.grid if v <= value), default=self.grid[0])
+        nearest = self.clip(value)
+        return nearest if nearest <= value else self.clip(nearest - self.step)
 
     def rounded(self, value: float) -> int | float:
         """The value in the knob's precision: whole, or to three decimals.
@@ -215,6 +232,32 @@ class Knob(BaseModel):
         above = above if self.most is None else min(above, self.most)
         wider = {"low": min(low, below, value), "high": max(high, above, value)}
         return self.model_copy(update={side: self.rounded(b) for side, b in wider.items()})
+
+    def with_round_values(self, base: Value, factor: float) -> "Knob":
+        """The knob of which a search draws only round values and the baseline's.
+
+        Sizes that scale are round for the whole tree, not for a tree `factor` times as large. The
+        range grows to the nearest round value at its ends.
+        """
+        if not self.is_range:
+            return self
+        low, high = self._bounds
+        scale = factor if self.scales else 1
+        found = round_values(
+            low / scale, high / scale, log=self.log, unit=self.unit, whole=self.kind == "int"
+        )
+        least, most = self.least or -inf, inf if self.most is None else self.most
+        drawn = {self.rounded(value * scale) for value in found if least <= value * scale <= most}
+        if not isinstance(base, (bool, str)) and low <= base <= high:
+            drawn.add(base)
+        grid = tuple(sorted(drawn)) or (self.rounded(low), self.rounded(high))
+        ends = {"low": min(low, grid[0]), "high": max(high, grid[-1])}
+        return self.model_copy(update={"grid": grid, **ends})
+
+    def up_to(self, most: float) -> "Knob":
+        """The knob without the values of its grid above this one; the lowest is kept."""
+        kept = tuple(value for value in self.grid if value <= most) or self.grid[:1]
+        return self.model_copy(update={"grid": kept, "high": kept[-1]})
 
     def _with_choice(self, value: Value) -> "Knob":
         if not self.allows(value):

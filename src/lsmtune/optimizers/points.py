@@ -84,10 +84,15 @@ def _columns(knob: Knob, place: Floats) -> tuple[Floats, ...]:
         number = np.floor(place * len(knob.drawn))
         return ((number + 0.5) / len(knob.drawn) if _lists_quantities(knob) else number,)
     if not knob.special:
-        return (place,)
-    within = (place - SPECIAL_SHARE) / (1 - SPECIAL_SHARE)
+        return (_on_grid(knob, place),)
+    within = _on_grid(knob, (place - SPECIAL_SHARE) / (1 - SPECIAL_SHARE))
     which = np.floor(place / SPECIAL_SHARE * len(knob.special)) + 1
     return np.where(within < 0, _MIDDLE, within), np.where(within < 0, which, 0.0)
+
+
+def _on_grid(knob: Knob, place: Floats) -> Floats:
+    """The places of the values that a search draws there."""
+    return (np.floor(place * len(knob.grid)) + 0.5) / len(knob.grid) if knob.grid else place
 
 
 def _place(knob: Knob, columns: Iterator[Floats]) -> Floats:

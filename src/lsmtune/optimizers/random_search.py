@@ -45,6 +45,8 @@ def _all_of_few(space: KnobSpace) -> Iterator[Config]:
 def _count(knob: Knob) -> float:
     if not knob.is_range:
         return len(knob.drawn)
+    if knob.grid:
+        return len(knob.grid) + len(knob.special)
     low, high = knob.bounds()
     return high - low + 1 + len(knob.special) if knob.kind == "int" else math.inf
 
@@ -53,5 +55,7 @@ def _values(knob: Knob) -> list[Value]:
     """The values of a knob that has a finite number of them."""
     if not knob.is_range:
         return list(knob.drawn)
+    if knob.grid:
+        return [*knob.special_values, *knob.grid]
     low, high = knob.bounds()
     return [*knob.special_values, *range(int(low), int(high) + 1)]

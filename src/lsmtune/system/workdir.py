@@ -3,8 +3,10 @@
 import errno
 import os
 import platform
+import secrets
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -96,6 +98,19 @@ def workdir(parent: Path, name: str) -> Iterator[Path]:
         yield path
     finally:
         remove_workdir(path)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """Make a work directory with a short path for the block, outside of any home.
+
+    It is in the folder for temporary files; what dead processes left there is removed first. Raises
+    what `create_workdir` and `remove_workdir` raise.
+    """
+    parent = Path(tempfile.gettempdir())
+    sweep_workdirs(parent)
+    with workdir(parent, f"lsmtune-{secrets.token_hex(4)}") as path:
+        yield path
 
 
 def sweep_workdirs(parent: Path) -> list[Path]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pymysql
 from pymysql.cursors import Cursor
@@ -16,6 +15,7 @@ from lsmtune.engines.attempt import is_disk_full
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.process import ChildProcess, ExitStatus
+from lsmtune.system.workdir import scratch
 from lsmtune.trials import Status
 
 DATABASE = "lsmtune"
@@ -212,8 +212,8 @@ def running(program: str, files: ServerFiles, variables: Mapping[str, str]) -> I
     TrialFailedError with the reason of its error log where it does not start, or does not stop.
     """
     # The path of a socket may have no more than 107 bytes; that of a work directory has any length.
-    with TemporaryDirectory(prefix="lsmtune-") as folder:
-        socket = Path(folder) / "mysql.sock"
+    with scratch() as folder:
+        socket = folder / "mysql.sock"
         files.config.write_text(configuration(files, socket, variables))
         files.error_log.write_text("")  # of this start alone
         with ChildProcess(

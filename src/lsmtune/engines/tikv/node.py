@@ -36,6 +36,7 @@ from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.lock import study_lock
 from lsmtune.system.marker import Marker, state_folder
 from lsmtune.system.stand_in import StandIn
+from lsmtune.system.workdir import scratch
 from lsmtune.tables import Cluster
 from lsmtune.trials import Base, Status
 
@@ -261,8 +262,8 @@ class Node:
         self.is_settled = False
         began = self._start_time()
         command, limit_s = self._cluster.restart, self._cluster.start_s
-        with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
-            output = Path(folder) / "restart.txt"
+        with scratch() as folder:
+            output = folder / "restart.txt"
             run_told(command, output, limit_s, Status.REFUSED)
         if not self._comes(lambda: self._is_up_since(began)):
             reason = f"TiKV did not answer within {limit_s:g} s after the restart"

@@ -60,7 +60,8 @@ class Preset(BaseModel):
     and no risk. Knobs in `fixed` stay at the baseline. For knobs in `choices`, a search tries only
     these values. `base` are start values of a published study; they are not used with a baseline
     of the user. `load` are workload parameters that vary too, as in a published study: the gain of
-    such a preset is not only the store's.
+    such a preset is not only the store's. A `published` preset keeps all values of its ranges; of
+    other presets, a search draws only round values.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -72,6 +73,7 @@ class Preset(BaseModel):
     choices: dict[str, tuple[Value, ...]] = {}
     base: dict[str, Value] = {}
     load: tuple[str, ...] = ()
+    published: bool = False
 
 
 class Start(BaseModel):
@@ -200,6 +202,11 @@ class Catalogue:
         if self._preset(selection) is None:
             return self.starts
         return tuple(start for start in self.starts if selection in start.suits)
+
+    def is_published(self, selection: str) -> bool:
+        """Return True for a preset whose knobs keep the values of a published study."""
+        preset = self._preset(selection)
+        return preset is not None and preset.published
 
     def _model(self, preset: Preset) -> Preset:
         """The preset whose knobs it has: the one that it is like, or itself."""
