@@ -234,6 +234,18 @@ def dry_run(path: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
     return out(capsys, "tune", str(path), "--dry-run")
 
 
+def test_transactions_are_tuned_although_some_conflict(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.tikv.conflicts = 0.2
+    path, home = study_file(place, ONE, "writeheavy"), str(tmp_path / "home")
+    path.write_text(path.read_text().replace("[tikv]", '[tikv]\napi = "txn"'))
+    assert run(["tune", str(path), "--home", home]) == 0
+    document = json.loads(out(capsys, "show", "s", "--home", home, "--json"))
+    assert document["trials"]["failed"] == 0
+    assert document["base"]["metrics"]["failed_percent"] == pytest.approx(20)
+
+
 def test_trials_that_fail_are_told_and_the_study_goes_on(
     place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
