@@ -25,9 +25,12 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
 
     Values that a search drew as round ones become exactly round. Values equal to the baseline stay
     equal to it, to the byte. The memory limit of that scale applies, by default the memory of the
-    baseline.
+    baseline. At the study's own scale, the config is returned as it ran, even if lsmtune has become
+    stricter since.
     """
     space, here = spec.space(ground, scale), spec.space(ground).default()
+    if scale == spec.scale_value:
+        return Rescaled(without_load(space.settings(config)), ())
     grown = spec.catalogue(ground).scaled(config, float(scale / spec.scale_value))
     grown |= {knob.name: _as_drawn(knob, grown[knob.name]) for knob in space.knobs}
     kept = {name: space.base[name] for name in config if config[name] == here[name]}

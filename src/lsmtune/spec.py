@@ -22,7 +22,7 @@ from lsmtune.limits import default_limits
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.spec_defaults import with_defaults
-from lsmtune.tables import Cluster, Online, Screen, problem_text
+from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
@@ -299,7 +299,7 @@ class StudySpec(BaseModel):
         """Return the knobs that the baseline has, adapted to this study."""
         known = ground.catalogue.restricted(
             with_families(ground.base.settings, self.workload.column_families)
-        )
+        ).limited(ground.base.most)
         return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:

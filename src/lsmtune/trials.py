@@ -87,15 +87,17 @@ class Base(BaseModel):
 
     `options` is its text; a trial's differs from it in the knobs alone. `settings` are the values
     of all knobs that the engine has. `codecs` are the compression libraries linked into the
-    engine (None: unknown). `given` is the user's file unchanged; None when the baseline is the
-    engine's defaults. `notes` are remarks about the baseline. `left_out` are the options of the
-    user's file that trials do not run with, each as "NAME = VALUE: REASON".
+    engine (None: unknown). `most` are the largest values that the engine accepts as it runs here,
+    of options whose range would allow more. `given` is the user's file unchanged; None when the
+    baseline is the engine's defaults. `notes` are remarks about the baseline. `left_out` are the
+    options of the user's file that trials do not run with, each as "NAME = VALUE: REASON".
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
     options: str
     settings: Settings
     codecs: tuple[str, ...] | None = None
+    most: Settings = {}
     given: str | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()

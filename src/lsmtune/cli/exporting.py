@@ -201,7 +201,10 @@ class _Exporter:
             *tikv_toml.scope_lines(self._view.name, whole=whole, back=change.back),
             *tikv_toml.deployment_lines(changed, change.new, status),
         ]
-        return tikv_toml.export_tikv_toml(knobs, change.new, own_settings, text, "\n".join(note))
+        catalogue = self._ground.catalogue.restricted(own_settings)
+        return tikv_toml.export_tikv_toml(
+            knobs, catalogue, change.new, own_settings, text, note="\n".join(note)
+        )
 
     def _own_file(self, change: "_Change", to_old: Differences, to_new: Differences) -> list[str]:
         """Return notes about a file of `--base`: what changes in it, and how to undo that.

@@ -8,7 +8,7 @@ from lsmtune.knobs.constraints import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import StudySpec
 from lsmtune.studies import runner
-from lsmtune.studies.enough_data import expected_flushes, too_few
+from lsmtune.studies.enough_data import expected_flushes, must_flush, too_few
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
 
@@ -36,11 +36,12 @@ def _data(spec: StudySpec, space: KnobSpace) -> list[Ready]:
     if flushes is None:
         return []
     ok = flushes >= FEWEST_FLUSHES
-    text = (
-        f"large enough: the baseline flushes its memtables about {flushes:,.0f} times"
-        if ok
-        else f"TOO SMALL: {too_few(spec.workload, flushes)}"
-    )
+    if ok:
+        text = f"large enough: the baseline flushes its memtables about {flushes:,.0f} times"
+    else:
+        must = must_flush(spec.workload, spec.parsed_objective.needed)
+        state = "TOO SMALL" if must else "write amplification is not measurable"
+        text = f"{state}: {too_few(spec.workload, flushes)}"
     return [Ready("data", ok, text, {"flushes": flushes, "needed_flushes": FEWEST_FLUSHES})]
 
 

@@ -137,6 +137,8 @@ _TIKV_WORDS = {
     "restart": "Command that stops and starts TiKV, as a list of arguments.",
     "prepare": "Command that brings the data into the same state before every trial.",
     "api": "API that go-ycsb uses: raw, or txn for transactions.",
+    "max_failed_percent": 'With `api = "txn"`, a trial fails if more than this percentage of its '
+    "operations fail, for example because of write conflicts. The default is 50.",
     "start_s": "Number of seconds that TiKV may take to start. After this time, the trial fails.",
     "refresh_s": "Interval in seconds at which TiKV updates its metrics.",
 }

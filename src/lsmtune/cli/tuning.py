@@ -7,7 +7,7 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.baseline import baseline_lines
+from lsmtune.cli.baseline import baseline_lines, measured_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all, write_file
 from lsmtune.cli.consent import own_study_file
@@ -24,7 +24,9 @@ from lsmtune.errors import UserError
 from lsmtune.report.words import Ratio
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
+from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
+from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.study import describe, open_study
 from lsmtune.studies.verify import verify_contenders
@@ -146,6 +148,9 @@ def run_study(
             progress(spec) as listener,
             open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
         ):
+            study.measure_base()
+            for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
+                tell(line)
             study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.pairs:
                 verify_contenders(study)

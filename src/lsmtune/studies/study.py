@@ -39,7 +39,7 @@ from lsmtune.store.ranking import (
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless, value_noise
-from lsmtune.studies.enough_data import check_flushes
+from lsmtune.studies.enough_data import check_flushes, expected_flushes
 from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.same_system import check_same_system
@@ -133,7 +133,9 @@ class Study:
                 )
         measured = base_metrics(self.trials())
         if self.spec.screen is None and self.spec.sweep is None:
-            check_flushes(self.spec.workload, measured)
+            load = self.spec.workload
+            expected = expected_flushes(load, self.space.base)
+            check_flushes(load, measured, self.objective.needed, expected)
         if missing := self.objective.missing(measured):
             raise UserError(
                 f"objective: this workload does not measure {', '.join(missing)}; "

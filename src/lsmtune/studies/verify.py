@@ -76,7 +76,7 @@ def verify_trial(study: Study, trial: StoredTrial, scale: str, workload: Workloa
     earlier = len(_runs(study, verification))
     while not _enough(study, pairs := _pairs(study, verification)):
         if pairs:
-            check_flushes(verification.workload, pairs[0][1])
+            check_flushes(verification.workload, pairs[0][1], study.objective.needed)
         _run_pair(study, trial.config, verification)
         _check_failures(_runs(study, verification)[earlier:])
     return judge(pairs, study.objective)
