@@ -31,8 +31,9 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     space, here = spec.space(ground, scale), spec.space(ground).default()
     if scale == spec.scale_value:
         return Rescaled(without_load(space.settings(config)), ())
-    grown = spec.catalogue(ground).scaled(config, float(scale / spec.scale_value))
-    grown |= {knob.name: _as_drawn(knob, grown[knob.name]) for knob in space.knobs}
+    growth = float(scale / spec.scale_value)
+    grown = spec.catalogue(ground).scaled(config, growth)
+    grown |= {knob.name: _as_drawn(knob, grown[knob.name], growth) for knob in space.knobs}
     kept = {name: space.base[name] for name in config if config[name] == here[name]}
     wanted = {**grown, **kept}
     plain, legal = space.canonical(wanted), space.legalise(wanted)
@@ -40,12 +41,12 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     return Rescaled(without_load(space.settings(legal)), fitted)
 
 
-def _as_drawn(knob: Knob, value: Value) -> Value:
-    """Return the round value if a value differs from it by a rounding only."""
-    if isinstance(value, (bool, str)) or not knob.grid:
+def _as_drawn(knob: Knob, value: Value, growth: float) -> Value:
+    """Return the round value if a value differs from it only because a byte was rounded."""
+    if isinstance(value, (bool, str)) or not (knob.grid and knob.scales):
         return value
     nearest = knob.clip(value)
-    return nearest if _nearly(nearest, value) else value
+    return nearest if abs(nearest - value) <= growth else value
 
 
 def _nearly(value: Value, other: Value) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 import typer
 
 from lsmtune.errors import UserError
-from lsmtune.spec import PROGRAMS, read_study_file
+from lsmtune.spec import read_study_file
+from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.database import DATABASE
 from lsmtune.system.owner import other_owner
 
