@@ -115,6 +115,14 @@ Online = Annotated[
         "--online", help="Change the options of a running engine; only for the engine myrocks."
     ),
 ]
+NewBaseline = Annotated[
+    bool,
+    typer.Option(
+        "--new-baseline",
+        help="After a change of engine or machine: start a new study that measures the baseline "
+        "again and uses the earlier runs as a guide.",
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option(
@@ -157,15 +165,18 @@ def tune(
     home: Home = DEFAULT_HOME,
     dry_run: DryRun = False,
     accept_noise: AcceptNoise = False,
+    new_baseline: NewBaseline = False,
     verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
     The command runs RocksDB's db_bench unless --engine or --workload name another engine. After an
-    interruption, the same command continues the study.
+    interruption, the same command continues the study; `--study NAME` alone does so too. With
+    another --objective or --limit, a study NAME-2 starts from the runs of study NAME.
     """
     from lsmtune.cli import tuning
+    from lsmtune.cli.following import followed
     from lsmtune.cli.usual_optimizer import with_usual_optimizer
     from lsmtune.optimizers.registry import published_name
     from lsmtune.spec import make_spec
@@ -176,7 +187,7 @@ def tune(
         "optimizer": optimizer, "trials": trials, "warm_start": warm_start or None,
         "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip
-    given = tuning.given_settings(study_file, flags, workload, num)
+    given = tuning.given_settings(study_file, flags, workload, num, home)
     if online:
         given.setdefault("online", {})
     if as_published:
@@ -186,7 +197,8 @@ def tune(
     names = tuning.flag_names(flags, workload, num)
     spec = make_spec(given, str(study_file or "lsmtune tune"), names)
     spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
+    spec, source = followed(spec, home, note, new_baseline=new_baseline)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
-    tuning.run(spec, home, verbose=verbose, accept_noise=accept_noise, as_json=as_json)
+    tuning.run(spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json)

@@ -12,6 +12,7 @@ from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all, write_file
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.exporting import online_file
+from lsmtune.cli.following import stored_settings
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
@@ -26,11 +27,13 @@ from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
+from lsmtune.studies.copied_runs import copy_runs
 from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
+from lsmtune.studies.same_system import check_same_system
 from lsmtune.studies.study import describe, open_study
 from lsmtune.studies.verify import verify_contenders
-from lsmtune.system.host import free_bytes
+from lsmtune.system.host import describe_host, describe_storage, free_bytes
 from lsmtune.system.workdir import scratch
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes
@@ -38,10 +41,20 @@ from lsmtune.workloads import PRESETS
 
 
 def given_settings(
-    study_file: Path | None, flags: Mapping[str, Any], workload: str | None, num: int | None
+    study_file: Path | None,
+    flags: Mapping[str, Any],
+    workload: str | None,
+    num: int | None,
+    home: Path | None = None,
 ) -> dict[str, Any]:
-    """Return the settings of the study file, replaced by those of the flags."""
-    given = own_study_file(study_file) if study_file else {}
+    """Return the settings of the study file, replaced by those of the flags.
+
+    Without a study file, they are those of the stored study that the flags name in `home`.
+    """
+    if study_file:
+        given = own_study_file(study_file)
+    else:
+        given = stored_settings(home, flags.get("study")) if home else {}
     given |= {key: value for key, value in flags.items() if value is not None}
     if workload is not None or num is not None:
         given["workload"] = merged_workload(given.get("workload"), workload, num)
@@ -98,8 +111,18 @@ def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], N
     given["knobs"] = knobs
 
 
-def run(spec: StudySpec, home: Path, *, verbose: bool, accept_noise: bool, as_json: bool) -> None:
+def run(
+    spec: StudySpec,
+    home: Path,
+    source: str | None = None,
+    *,
+    verbose: bool,
+    accept_noise: bool,
+    as_json: bool,
+) -> None:
     """Tune, between runs or online; print the JSON document if requested.
+
+    The runs of the study `source`, if given, also count for this one.
 
     The result is on standard output, remarks are on standard error.
     """
@@ -112,7 +135,7 @@ def run(spec: StudySpec, home: Path, *, verbose: bool, accept_noise: bool, as_js
         document = run_online(spec, home, tell_result)
     else:
         document = run_study(
-            spec, home, note, tell_result, verbose=verbose, accept_noise=accept_noise
+            spec, home, note, tell_result, source, verbose=verbose, accept_noise=accept_noise
         )
     if as_json:
         print_json(document)
@@ -123,6 +146,7 @@ def run_study(
     home_path: Path,
     tell: Callable[[str], None],
     tell_result: Callable[[str], None],
+    source: str | None = None,
     *,
     verbose: bool = False,
     accept_noise: bool = False,
@@ -143,11 +167,16 @@ def run_study(
         tell(f"baseline: {remark}")
     with Home(home_path, create=True) as home:
         check_space(spec, home)
+        if source is not None:
+            host, storage = describe_host(), describe_storage(home.path)
+            check_same_system(home.study(source), spec, found[0], host, storage)
         say_if_busy(spec, accept_noise=accept_noise)
         with (
             progress(spec) as listener,
             open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
         ):
+            if source is not None:
+                copy_runs(home, home.study(source), study.stored)
             study.measure_base()
             for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
                 tell(line)

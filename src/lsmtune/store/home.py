@@ -3,6 +3,7 @@
 import errno
 import gzip
 import json
+import os
 import shutil
 import sqlite3
 import zlib
@@ -18,11 +19,13 @@ from lsmtune.store.database import DATABASE, open_to_read, open_to_write
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
 from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of
 from lsmtune.system.links import refuse_links
+from lsmtune.system.remove import remove_folder
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
 from lsmtune.workloads import Workload
 
 MACHINE = "machine.json"
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+_ZIPPED = ".gz"
 _ZIPPED_LEVEL = 1
 """Fast: the time between two trials counts, and logs shrink well at any level."""
 
@@ -151,6 +154,42 @@ class Home:
             rows = self._db.execute("SELECT name FROM study ORDER BY id")
             return [name_of(row) for row in rows]
 
+    def rename_study(self, study: StoredStudy, new: str) -> None:
+        """Give a study a free name; the same call completes a renaming that was cut off."""
+        old_folder, new_folder = self.evidence / study.name, self.evidence / new
+        if old_folder.exists() and os.path.lexists(new_folder):
+            raise UserError(f"{new_folder}: the folder exists; choose another name")
+        with self._kept():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.execute(
+                    "UPDATE study SET name = ?, spec = ? WHERE id = ?",
+                    (new, json.dumps({**study.spec, "study": new}), study.id),
+                )
+                self._db.execute(
+                    "UPDATE trial SET evidence = ? || substr(evidence, ?) WHERE study_id = ?",
+                    (new, len(study.name) + 1, study.id),
+                )
+                if old_folder.exists():
+                    old_folder.rename(new_folder)
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+
+    def delete_study(self, study: StoredStudy) -> None:
+        """Delete the runs of a study: first their evidence, then their rows in one transaction.
+
+        The same call completes a deletion that was cut off.
+        """
+        with self._kept():
+            remove_folder(self.evidence / study.name)
+            self._db.execute("BEGIN IMMEDIATE")
+            for table, column in (("trial", "study_id"), ("verification", "study_id"),
+                                  ("study", "id")):  # fmt: skip
+                self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (study.id,))  # noqa: S608
+            self._db.execute("COMMIT")
+
     def update_spec(self, study: StoredStudy, spec: Mapping[str, Any]) -> None:
         """Replace the settings of a study (its budget may grow)."""
         self._write("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
@@ -225,6 +264,11 @@ class Home:
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise UserError(f"{path}: the file is damaged: {error}") from error
 
+    def evidence_files(self, trial: StoredTrial) -> dict[str, Path]:
+        """The files that were kept with a trial, by their names; each is compressed."""
+        folder = self.evidence / trial.evidence
+        return {path.name.removesuffix(_ZIPPED): path for path in folder.glob(f"*{_ZIPPED}")}
+
     def sweep_evidence(self, study: StoredStudy) -> None:
         """Remove the folders of trials that were cut off before their row was written."""
         sweep_drafts(self.evidence / study.name)
@@ -286,9 +330,12 @@ def _reason(error: OSError | sqlite3.Error) -> str:
 def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:
     (folder / "spec.json").write_text(trial.spec.model_dump_json(indent=1))
     for name, path in files.items():
+        if path.suffix == _ZIPPED:
+            shutil.copyfile(path, folder / f"{name}{_ZIPPED}")
+            continue
         with (
             path.open("rb") as source,
-            closing(gzip.open(folder / f"{name}.gz", "wb", _ZIPPED_LEVEL)) as target,
+            closing(gzip.open(folder / f"{name}{_ZIPPED}", "wb", _ZIPPED_LEVEL)) as target,
         ):
             shutil.copyfileobj(source, target)
 

@@ -109,7 +109,7 @@ class Study:
             config = optimizer.ask(self.space, history, self.spec.seed)
             if config in seen(history):
                 return "all configs of the knob space have been tried"
-            title = f"trial {len(history)}{of_all}"
+            title = f"search {len(history)}{of_all}"
             self.run(Task(title, Role.TRIAL, config, self.trial_spec(config), self._hopeless()))
         return ended
 
