@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import documented  # noqa: E402 - it is not in the package
 
 RESULTS = ROOT / "benchmarks" / "results" / "docs_commands.json"
-NUM, TRIALS, SCREENED = 20_000, 4, 40
+NUM, TRIALS, SCREENED = 20_000, 12, 40
 _BEFORE = {
     "searching": f"lsmtune tune --workload readrandom --num {NUM} --trials 6 --study reads",
 }

@@ -114,7 +114,7 @@ def arguments(command: str, num: int, trials: int, paths: Mapping[str, str]) -> 
 
 MY_CNF = """[mysqld]
 rocksdb_block_cache_size = 64M
-rocksdb_default_cf_options = "write_buffer_size=8m"
+rocksdb_default_cf_options = "write_buffer_size=1m;max_bytes_for_level_base=4m"
 """
 """A my.cnf that a few trials can improve, so that a page can export the winner."""
 

@@ -31,7 +31,7 @@ FLOORS: dict[str, int] = {
 ROOM_OF_MODULE = {
     "__init__": "lsmtune", "errors": "errors", "units": "units", "stats": "stats",
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
-    "rescale": "records", "limits": "records", "reading": "reading",
+    "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""

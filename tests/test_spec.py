@@ -18,6 +18,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.rescale import rescaled
 from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, make_spec, read_study_file
 from lsmtune.trials import Base
+from lsmtune.workloads import Workload
 
 FULL = """
 study = "night-run"
@@ -414,6 +415,17 @@ def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:
     full = rescaled(spec, own, config, Fraction(1)).settings
     assert full["max_bytes_for_level_base"] == odd
     assert full["block_size"] == 8192
+
+
+def test_at_the_scale_of_the_study_a_config_is_as_it_ran() -> None:
+    """Even if later rules would allow it no more: here, an eighth of the written bytes."""
+    own = ground()
+    ran = StudySpec(workload=Workload(num=10_000_000), knobs="write_buffer_size", memory="16GiB")
+    config = ran.space(own).canonical({"write_buffer_size": 16 << 20})
+    small = ran.model_copy(update={"workload": Workload(num=1000)})
+    assert small.space(own).legalise(config) != config
+    found = rescaled(small, own, config, small.scale_value)
+    assert (found.settings["write_buffer_size"], found.fitted) == (16 << 20, ())
 
 
 def test_lookups_are_tuned_family_by_family_and_not_while_they_run() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.reading import parse_json, read_text
@@ -17,7 +17,7 @@ from lsmtune.spec import catalogue_of
 from lsmtune.tables import problem_text
 from lsmtune.workloads import EngineName, Workload
 
-_KEYS = {"id", "workload", "engine", "knobs", "metrics", "error", "seed"}
+_KEYS = {"id", "workload", "engine", "knobs", "metrics", "error", "seed", "disturbance"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,10 @@ class BatchLine:
 
     Values are those of db_bench's flags at full size; nothing is scaled. `metrics` is empty if
     nothing was measured. `error` is the reason of a failed run, or the mistake in the line. `seed`
-    is the seed of the run. `engine` is the engine that ran it; names and defaults of the knobs are
-    those of this engine. A line contains it if it is not the workload's first engine.
+    is the seed of the run. `disturbance` says what disturbed a run that was kept all the same.
+    `others` are the keys of the line that lsmtune does not know: they are kept as they are.
+    `engine` is the engine that ran it; names and defaults of the knobs are those of this engine. A
+    line contains it if it is not the workload's first engine.
     """
 
     id: str
@@ -36,13 +38,16 @@ class BatchLine:
     metrics: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
     seed: int | None = None
+    disturbance: str | None = None
     engine: EngineName = "rocksdb"
+    others: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return the line as text."""
         if self.error is not None and not self.knobs:
-            return json.dumps({"id": self.id, "error": self.error})
+            return json.dumps({**self.others, "id": self.id, "error": self.error})
         document: dict[str, Any] = {
+            **self.others,
             "id": self.id,
             "workload": self.workload.model_dump(exclude_none=True),
             **({} if self.engine == self.workload.preset.engine else {"engine": self.engine}),
@@ -50,6 +55,8 @@ class BatchLine:
         }
         if self.seed is not None:
             document["seed"] = self.seed
+        if self.disturbance is not None:
+            document["disturbance"] = self.disturbance
         document |= {"metrics": dict(self.metrics)} if self.error is None else {"error": self.error}
         return json.dumps(document)
 
@@ -88,8 +95,6 @@ def _lines(text: str) -> Iterator[BatchLine]:
 
 
 def _line(name: str, document: dict[str, Any]) -> BatchLine:
-    if unknown := sorted(document.keys() - _KEYS):
-        raise UserError(unknown_word("key", unknown[0], sorted(_KEYS)))
     try:
         workload = Workload.model_validate(document.get("workload", {}))
     except ValidationError as error:
@@ -112,7 +117,11 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
         if isinstance(value, float) and not isfinite(value):
             raise UserError(f"metrics.{metric}: {value} is not a finite number")
     seed, error_text = document.get("seed"), document.get("error")
-    return BatchLine(name, workload, checked, metrics, error_text, seed, engine)
+    disturbance = document.get("disturbance")
+    others = {key: value for key, value in document.items() if key not in _KEYS}
+    return BatchLine(
+        name, workload, checked, metrics, error_text, seed, disturbance, engine, others
+    )
 
 
 def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:

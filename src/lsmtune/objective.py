@@ -80,10 +80,14 @@ class Objective:
         """Whether there are several objectives."""
         return len(self.goals) > 1
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Metrics of the objectives and of the constraints."""
+        return tuple(dict.fromkeys([*self.metrics, *(limit.metric for limit in self.limits)]))
+
     def missing(self, run: Metrics) -> list[str]:
         """Return the needed metrics that a run does not have."""
-        needed = dict.fromkeys([*self.metrics, *(limit.metric for limit in self.limits)])
-        return [name for name in needed if name not in run]
+        return [name for name in self.needed if name not in run]
 
     def grown(self, noise: Metrics) -> "Objective":
         """Return it with the bounds that runs of the baseline can keep, see `Limit.grown`."""

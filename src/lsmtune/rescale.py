@@ -25,11 +25,15 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
 
     Values that a search drew as round ones become exactly round. Values equal to the baseline stay
     equal to it, to the byte. The memory limit of that scale applies, by default the memory of the
-    baseline.
+    baseline. At the study's own scale, the config is returned as it ran, even if lsmtune has become
+    stricter since.
     """
     space, here = spec.space(ground, scale), spec.space(ground).default()
-    grown = spec.catalogue(ground).scaled(config, float(scale / spec.scale_value))
-    grown |= {knob.name: _as_drawn(knob, grown[knob.name]) for knob in space.knobs}
+    if scale == spec.scale_value:
+        return Rescaled(without_load(space.settings(config)), ())
+    growth = float(scale / spec.scale_value)
+    grown = spec.catalogue(ground).scaled(config, growth)
+    grown |= {knob.name: _as_drawn(knob, grown[knob.name], growth) for knob in space.knobs}
     kept = {name: space.base[name] for name in config if config[name] == here[name]}
     wanted = {**grown, **kept}
     plain, legal = space.canonical(wanted), space.legalise(wanted)
@@ -37,12 +41,12 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     return Rescaled(without_load(space.settings(legal)), fitted)
 
 
-def _as_drawn(knob: Knob, value: Value) -> Value:
-    """Return the round value if a value differs from it by a rounding only."""
-    if isinstance(value, (bool, str)) or not knob.grid:
+def _as_drawn(knob: Knob, value: Value, growth: float) -> Value:
+    """Return the round value if a value differs from it only because a byte was rounded."""
+    if isinstance(value, (bool, str)) or not (knob.grid and knob.scales):
         return value
     nearest = knob.clip(value)
-    return nearest if _nearly(nearest, value) else value
+    return nearest if abs(nearest - value) <= growth else value
 
 
 def _nearly(value: Value, other: Value) -> bool:

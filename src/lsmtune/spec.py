@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,9 +19,10 @@ from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import default_limits
-from lsmtune.objective import JIN2022, Objective, parse_objective
+from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.tables import Cluster, Online, Screen, problem_text, suited_knobs
+from lsmtune.spec_defaults import with_defaults
+from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
@@ -33,8 +33,7 @@ BUDGET_KEYS = frozenset(
 )
 """Settings that may change when a study is continued; the name finds the study."""
 
-MANY_TRIALS = 100_000
-"""Number of trials that means no limit, if something else ends the search."""
+_MOST_TRIALS = 100_000
 
 ALL_STUDIES = "all"
 """Value of `warm_start` for all suitable earlier studies of the home."""
@@ -42,26 +41,11 @@ ALL_STUDIES = "all"
 SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB's smallest memtable is 64 KiB, and no knob may be scaled below the engine's minimum."""
 
-PROGRAMS: dict[EngineName, str] = {
-    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores", "tikv": "go-ycsb",
-    "simulated": "lsmsim",
-}  # fmt: skip
-"""Default program of each engine."""
-
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 """The block cache is searched from 1/16 to 4 times the given size."""
 
 _LOAD = ("threads", "compression_ratio")
 """Parameters of the workload that presets of published studies vary."""
-
-_ELSEWHERE: dict[str, dict[str, str]] = {
-    "myrocks": {"knobs": "mixed"},
-    "embedded": {"knobs": "all", "objective": "total_s", "scale": "1"},
-}
-"""Defaults for RocksDB's own workloads on another engine."""
-
-_TIMED = "throughput_ops_s"
-"""Default objective if a duration ends the load, and for a running engine."""
 
 MIN_PAIRS = 6
 """Minimum number of pairs of runs for a claim of a gain."""
@@ -84,12 +68,12 @@ class StudySpec(BaseModel):
     smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
     of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
     can no longer win. With `warm_start`, the search uses the earlier study with the most similar
-    workload. The search ends at the first of `trials`, `budget` and `until`. With `until`, the
-    number of trials has no limit by default. The `finalists` best configs run `repeats` more
-    times, so that a single lucky run cannot win. `pairs` to `max_pairs` pairs of runs verify the
-    winner. A `screen` or `sweep` table makes the study an experiment without a search. An `online`
-    table tunes a running engine. A study continues only with the settings that it started with;
-    trials, budget, until, finalists, repeats and pairs may change.
+    workload. The search ends at the first of `trials`, `budget` and `until`. With `budget` or
+    `until`, the number of trials has no limit by default (None). The `finalists` best configs run
+    `repeats` more times, so that a single lucky run cannot win. `pairs` to `max_pairs` pairs of
+    runs verify the winner. A `screen` or `sweep` table makes the study an experiment without a
+    search. An `online` table tunes a running engine. A study continues only with the settings that
+    it started with; trials, budget, until, finalists, repeats and pairs may change.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -107,9 +91,9 @@ class StudySpec(BaseModel):
     memory: str | None = None
     optimizer: str = "tpe"
     warm_start: tuple[str, ...] | None = None
-    trials: int = Field(default=16, ge=1, le=MANY_TRIALS)
+    trials: int | None = Field(default=16, ge=1, le=_MOST_TRIALS)
     budget: str | None = None
-    until: Literal["stable"] | Annotated[int, Field(ge=1, le=MANY_TRIALS)] | None = None
+    until: Literal["stable"] | Annotated[int, Field(ge=1, le=_MOST_TRIALS)] | None = None
     seed: int = Field(default=1, ge=1, le=2**31 - 1)
     early_stop: bool = True
     base_runs: int = Field(default=3, ge=1, le=100)
@@ -126,12 +110,7 @@ class StudySpec(BaseModel):
     @field_validator("study")
     @classmethod
     def _name_is_a_folder_name(cls, name: str | None) -> str | None:
-        if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
-            raise ValueError(
-                "use 1 to 64 letters, digits, dots, dashes and underscores; start with a "
-                "letter or digit"
-            )
-        return name
+        return None if name is None else study_name(name)
 
     @field_validator("workload", mode="before")
     @classmethod
@@ -147,7 +126,7 @@ class StudySpec(BaseModel):
     @classmethod
     def _stable_or_a_number(cls, given: Any) -> Any:
         value = int(given) if isinstance(given, str) and given.isdecimal() else given
-        if value in (None, "stable") or (type(value) is int and 0 < value <= MANY_TRIALS):
+        if value in (None, "stable") or (type(value) is int and 0 < value <= _MOST_TRIALS):
             return value
         raise ValueError("use the word stable, or a number of trials >= 1")
 
@@ -155,34 +134,7 @@ class StudySpec(BaseModel):
     @classmethod
     def _defaults_of_the_load(cls, given: Any) -> Any:
         """Fill in engine, program, knobs and objective that suit the workload."""
-        load = given.get("workload", {}) if isinstance(given, Mapping) else None
-        if isinstance(load, Workload):
-            load = load.model_dump()
-        table = load if isinstance(load, Mapping) else {"name": load}
-        if "name" not in table and given.get("engine") == "tikv":
-            table = {**table, "name": "ycsb_a"}
-            given = {**given, "workload": table}
-        name = table.get("name", "fillrandom")
-        if not isinstance(name, str) or name not in PRESETS:
-            return given
-        preset = PRESETS[name]
-        engine = given.get("engine") or preset.engine
-        if engine not in preset.engines:
-            engine = preset.engine  # refused below
-        ours: dict[str, Any] = {"engine": engine, "program": PROGRAMS[engine]}
-        asked = {
-            "knobs": "families" if table.get("families") else preset.knobs,
-            "objective": _TIMED if table.get("duration_s") else preset.objective,
-        }
-        if engine != preset.engine:
-            asked |= _ELSEWHERE.get(engine, {})
-        if engine == "tikv":
-            asked |= {"scale": "1", "knobs": suited_knobs(given.get("tikv"))}
-        if given.get("online") is not None:
-            asked = {"knobs": "online", "objective": _TIMED}
-        if given.get("until") is not None:
-            ours["trials"] = MANY_TRIALS
-        return {**asked, **ours, **given}
+        return with_defaults(given)
 
     @field_validator("scale")
     @classmethod
@@ -221,8 +173,9 @@ class StudySpec(BaseModel):
                 f"online: the workload {self.workload.name} cannot run for an unlimited time; "
                 f"use one of these workloads: {_endless()}"
             )
-        if self.online is not None and self.until is not None:
-            raise UserError("until: not allowed with [online]; set trials instead")
+        ends = [key for key in ("until", "budget") if getattr(self, key) is not None]
+        if self.online is not None and ends:
+            raise UserError(f"{ends[0]}: not allowed with [online]; set trials instead")
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} pairs of runs are too few; use 0 (none) or >= {MIN_PAIRS}"
@@ -241,6 +194,13 @@ class StudySpec(BaseModel):
     def budget_s(self) -> float | None:
         """Time limit of the search in seconds."""
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
+
+    @property
+    def number_of_trials(self) -> int:
+        """Number of trials of a study that must have one; UserError without one."""
+        if self.trials is None:
+            raise UserError("trials: missing; set the number of trials")
+        return self.trials
 
     @property
     def cache_bytes(self) -> int | None:
@@ -303,19 +263,19 @@ class StudySpec(BaseModel):
         base = {**scaled, **self.fixed, **load}
         chosen = (k for k in selected if k.name not in self.fixed)
         knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
-        if not catalogue.is_published(self.knobs):
+        if not (published := catalogue.is_published(self.knobs)):
             knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
         starts = (start.settings for start in catalogue.advised(self.knobs))
         advice = tuple(catalogue.scaled(start, factor) for start in starts)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
-        limit = MemoryLimit(memory, self._memtable_limit(base, factor))
+        limit = MemoryLimit(memory, None if published else self._memtable_limit(base, factor))
         return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
 
     def _memtable_limit(self, base: Settings, scale: float) -> int | None:
-        """Return how many bytes memtables may hold; None for experiments and published searches."""
-        written, published = written_bytes(self.workload), self.objective == (JIN2022,)
-        if published or written is None or self.screen or self.sweep:
+        """Return how many bytes memtables may hold; None for experiments."""
+        written = written_bytes(self.workload)
+        if written is None or self.screen or self.sweep:
             return None
         return memtable_limit(base, written * scale / float(self.scale_value))
 
@@ -339,7 +299,7 @@ class StudySpec(BaseModel):
         """Return the knobs that the baseline has, adapted to this study."""
         known = ground.catalogue.restricted(
             with_families(ground.base.settings, self.workload.column_families)
-        )
+        ).limited(ground.base.most)
         return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:

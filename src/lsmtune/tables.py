@@ -19,6 +19,9 @@ from lsmtune.knobs.design import DesignName
 from lsmtune.knobs.types import Knob
 from lsmtune.workloads import Workload
 
+STUDY_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""Pattern of the names of studies, which are also names of folders."""
+
 _MOST_SCANNED_RAW = 10_240
 """Maximum number of records per scan of the raw API (client-go, rawkv.MaxRawKVScanLimit)."""
 
@@ -57,6 +60,16 @@ def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> s
     shown = isinstance(value, dict) or (problem["type"] == "value_error" and repr(value) in message)
     place = key if shown else f"{key} = {value!r}"
     return f"{place}: {message[:1].lower()}{message[1:]}".removeprefix(": ")
+
+
+def study_name(name: str) -> str:
+    """Return the name of a study; ValueError if it is not a plain name of a folder."""
+    if not re.fullmatch(STUDY_NAME, name):
+        raise ValueError(
+            "use 1 to 64 letters, digits, dots, dashes and underscores; start with a letter or "
+            "digit"
+        )
+    return name
 
 
 class Screen(BaseModel):
@@ -100,8 +113,10 @@ class Cluster(BaseModel):
     and starts TiKV, as a list of arguments that no shell reads. Without these two, only options
     that can be changed online are tuned. `prepare` is a command that runs before every trial, when
     the options are in effect. It must bring the data into the same state each time. Without it,
-    records are loaded again if options affect files. `api` is the API that go-ycsb uses. TiKV has
-    `start_s` seconds to start and updates its metrics every `refresh_s` seconds.
+    records are loaded again if options affect files. `api` is the API that go-ycsb uses. With
+    "txn", a trial fails if more than `max_failed_percent` of its operations fail (None: 50), for
+    example because of write conflicts. TiKV has `start_s` seconds to start and updates its metrics
+    every `refresh_s` seconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -111,8 +126,15 @@ class Cluster(BaseModel):
     restart: tuple[str, ...] = ()
     prepare: tuple[str, ...] = ()
     api: Literal["raw", "txn"] = "raw"
+    max_failed_percent: float | None = Field(default=None, ge=0, le=100)
     start_s: float = Field(default=120, gt=0, le=3600)
     refresh_s: float = Field(default=10, gt=0, le=600)
+
+    @model_validator(mode="after")
+    def _only_transactions_may_fail(self) -> Self:
+        if self.max_failed_percent is not None and self.api != "txn":
+            raise ValueError('max_failed_percent needs api = "txn"; remove max_failed_percent')
+        return self
 
     @field_validator("status", "pd")
     @classmethod

@@ -37,7 +37,7 @@ _MEANINGS = {
     Status.COMPLETE: "measured",
     Status.DISTURBED: (
         "disturbed: other processes used the CPU, or the clock was changed; lsmtune runs a "
-        "disturbed trial again, at most twice"
+        "disturbed trial again, at most twice, and then keeps and marks the result"
     ),
     Status.REFUSED: "the engine refused the options",
     Status.CRASHED: "the engine crashed",
@@ -87,15 +87,17 @@ class Base(BaseModel):
 
     `options` is its text; a trial's differs from it in the knobs alone. `settings` are the values
     of all knobs that the engine has. `codecs` are the compression libraries linked into the
-    engine (None: unknown). `given` is the user's file unchanged; None when the baseline is the
-    engine's defaults. `notes` are remarks about the baseline. `left_out` are the options of the
-    user's file that trials do not run with, each as "NAME = VALUE: REASON".
+    engine (None: unknown). `most` are the largest values that the engine accepts as it runs here,
+    of options whose range would allow more. `given` is the user's file unchanged; None when the
+    baseline is the engine's defaults. `notes` are remarks about the baseline. `left_out` are the
+    options of the user's file that trials do not run with, each as "NAME = VALUE: REASON".
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
     options: str
     settings: Settings
     codecs: tuple[str, ...] | None = None
+    most: Settings = {}
     given: str | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -121,6 +123,7 @@ class TrialResult(BaseModel):
     """Result of a trial: a measurement, or the reason why there is none.
 
     `bounds` are the best values that a pruned trial could still have reached, by metric.
+    `disturbance` says what disturbed a complete run that was kept all the same.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -128,6 +131,7 @@ class TrialResult(BaseModel):
     reason: str | None = None
     measurement: Measurement | None = None
     bounds: dict[str, float] = {}
+    disturbance: str | None = None
 
     @property
     def metrics(self) -> dict[str, float]:

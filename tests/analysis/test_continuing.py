@@ -8,7 +8,7 @@ import pytest
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.limits import parse_limit
-from lsmtune.spec import MANY_TRIALS, make_spec
+from lsmtune.spec import make_spec
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from lsmtune.spec import MANY_TRIALS, make_spec
     [
         ({}, "lsmtune tune --optimizer tpe"),
         ({"study": "a", "trials": 9}, "lsmtune tune --optimizer tpe --trials 9 --study a"),
-        ({"budget": "20m", "trials": MANY_TRIALS}, "lsmtune tune --optimizer tpe --budget 20m"),
+        ({"budget": "20m"}, "lsmtune tune --optimizer tpe --budget 20m"),
         (
             {"limits": ["write_amp <= 1.2 * base"], "workload": {"name": "overwrite", "num": 5000}},
             "lsmtune tune --workload overwrite --num 5000 --limit 'write_amp <= 1.2 * base' "

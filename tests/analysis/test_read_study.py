@@ -174,7 +174,7 @@ def test_cut_trials_are_no_failures_and_show_what_they_could_still_have_reached(
     assert view.failed == ()
     assert [trial.bound for trial in view.cut] == [pytest.approx((1.2,)), ()]
     assert show_document(view)["trials"] == {
-        "total": 5, "complete": 3, "failed": 0, "cut": 2, "disturbed": 0,
+        "total": 5, "complete": 3, "failed": 0, "cut": 2, "disturbed": 0, "kept_disturbed": 0,
     }  # fmt: skip
     assert any("2 pruned" in line for line in summary_lines(view))
     objective = view.objective

@@ -104,6 +104,7 @@ def make_homes() -> None:
     with Path("home/lsmtune.sqlite3").open("rb") as whole:
         Path("cut/lsmtune.sqlite3").write_bytes(whole.read(3000))
     Path("newer").mkdir()
+    shutil.copy("home/lsmtune.sqlite3", "newer")
     with sqlite3.connect("newer/lsmtune.sqlite3") as database:
         database.execute("PRAGMA user_version = 99")
     database.close()

@@ -1,6 +1,7 @@
 """A study as a storage of Optuna: the same trials, and nothing of the dashboard left behind."""
 
 import errno
+import http.client
 import json
 import os
 import shutil
@@ -8,16 +9,16 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import optuna
-import psutil
 import pytest
 from optuna.trial import TrialState
 
-from fakes.patience import PATIENCE_S, eventually
+from fakes.patience import PATIENCE_S
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli import dashboard as command
@@ -77,7 +78,7 @@ def exported(template: Path, tmp_path_factory: pytest.TempPathFactory) -> optuna
 @pytest.fixture
 def home(template: Path, tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LSMTUNE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(command, "_program", lambda: None)
+    monkeypatch.setattr(command, "_is_installed", lambda: False)
     return Path(shutil.copytree(template, tmp_path / "home"))
 
 
@@ -241,31 +242,16 @@ def test_without_the_program_it_says_how_to_go_on(
     file = home / "results" / "s" / "optuna.sqlite3"
     assert json.loads(out) == {"storage": str(file), "trials": 11, "dashboard": None}
     assert "pip install optuna-dashboard" in err
-    assert f"optuna-dashboard sqlite:///{file}" in err
     assert err.count("\n") == 1
 
 
-SERVER = """\
-import os, socket, subprocess, sys, time
-from pathlib import Path
-place = Path(__file__).parent
-if (place / "fails").exists():
-    sys.exit("this is why")
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-(place / "ran.txt").write_text(repr([os.getpid(), child.pid, *sys.argv[1:]]))
-listener = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])))
-time.sleep(600)
+MODULE = """\
+def wsgi(storage):
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [storage.encode()]
+    return app
 """
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Path:
-    """A stand-in for optuna-dashboard that listens and has a child."""
-    path = tmp_path / "bin" / "optuna-dashboard"
-    path.parent.mkdir()
-    path.write_text(f"#!{sys.executable} -IS\n{SERVER}")
-    path.chmod(0o755)
-    return path
 
 
 def ctrl_c_works() -> None:
@@ -277,54 +263,72 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_the_dashboard_ends_with_the_program(
-    home: Path, program: Path, how: signal.Signals
-) -> None:
-    port = free_port()
-    # As if lsmtune were installed beside the stand-in.
-    code = "import sys; from lsmtune.cli.main import main; sys.executable = sys.argv.pop(1); main()"
+@contextmanager
+def dashboard(folder: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """Run the command with a stand-in for optuna-dashboard, and give what it has told."""
+    (folder / "optuna_dashboard.py").write_text(MODULE)
+    code = "from lsmtune.cli.main import main; main()"
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     with subprocess.Popen(
-        [sys.executable, "-c", code, program.with_name("python"), "dashboard", "s", "--json",
-         "--port", str(port)],
+        [sys.executable, "-c", code, "dashboard", "s", "--json", "--port", str(port)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {"TMPDIR": str(home.parent / "tmp")},
+        env=os.environ | {"PYTHONPATH": path},
         preexec_fn=ctrl_c_works,  # noqa: PLW1509 - no threads here
-    ) as lsmtune:  # fmt: skip
-        assert lsmtune.stdout is not None
-        lines = [lsmtune.stdout.readline() for _ in range(5)]
-        document = json.loads("".join(lines))
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        try:
+            yield process, json.loads("".join(process.stdout.readline() for _ in range(5)))
+        finally:
+            process.kill()
+
+
+def answer(port: int, host: str | None) -> tuple[int, str]:
+    """Return status and text of the answer to a request with that header `Host`."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    try:
+        connection.putrequest("GET", "/", skip_host=True)
+        if host is not None:
+            connection.putheader("Host", host)
+        connection.endheaders()
+        found = connection.getresponse()
+        return found.status, found.read().decode()
+    finally:
+        connection.close()
+
+
+def test_the_dashboard_answers_only_requests_to_this_machine(home: Path) -> None:
+    port = free_port()
+    with dashboard(home.parent, port) as (_, document):
         assert document["dashboard"] == f"http://127.0.0.1:{port}/"
-        pid, child, storage, *flags = eval(program.with_name("ran.txt").read_text())  # noqa: S307
-        assert storage == f"sqlite:///{document['storage']}"
-        assert flags[:4] == ["--host", "127.0.0.1", "--port", str(port)]
-        lsmtune.send_signal(how)
-        out, err = lsmtune.communicate(timeout=PATIENCE_S)
+        for name in ("127.0.0.1", "localhost", "LocalHost"):
+            for host in (name, f"{name}:{port}"):
+                assert answer(port, host) == (200, f"sqlite:///{document['storage']}")
+        for host in (
+            None, "", "evil.example", f"evil.example:{port}", "127.0.0.1.evil.example",
+            "localhost.evil.example", f"localhost:{port}.evil.example", "127.0.0.1:1", "[::1]",
+        ):  # fmt: skip
+            status, text = answer(port, host)
+            assert status == 403
+            assert document["storage"] not in text
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_dashboard_ends_with_the_program(home: Path, how: signal.Signals) -> None:
+    port = free_port()
+    with dashboard(home.parent, port) as (process, _):
+        assert answer(port, "localhost")[0] == 200
+        process.send_signal(how)
+        out, err = process.communicate(timeout=PATIENCE_S)
     expected = -how if how is signal.SIGKILL else 0
-    assert (lsmtune.returncode, out, err) == (expected, "", "")
-    assert eventually(lambda: not psutil.pid_exists(pid))
-    if how is not signal.SIGKILL:
-        assert eventually(lambda: not psutil.pid_exists(child))
-        assert list((home.parent / "tmp").glob("lsmtune-dashboard*")) == []
-    elif psutil.pid_exists(child):  # beyond what the kernel does for a killed parent
-        psutil.Process(child).kill()
-
-
-def test_a_dashboard_that_fails_is_told(
-    home: Path, program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command, "_program", lambda: str(program))
-    program.with_name("fails").touch()
-    assert run(["dashboard", "s", "--port", str(free_port())]) == 1
-    err = capsys.readouterr().err
-    assert err.startswith("lsmtune: optuna-dashboard ")
-    assert err.endswith(": this is why\n")
+    assert (process.returncode, out, err) == (expected, "", "")
+    with pytest.raises(ConnectionRefusedError):
+        answer(port, "localhost")
 
 
 def test_a_port_in_use_is_told_at_once(
-    home: Path, program: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "_program", lambda: str(program))
+    monkeypatch.setattr(command, "_is_installed", lambda: True)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         assert run(["dashboard", "s", "--port", str(port)]) == 2

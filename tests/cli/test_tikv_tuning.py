@@ -15,7 +15,7 @@ import pytest
 
 from fakes.fake_tikv import Mode
 from fakes.patience import PATIENCE_S, eventually
-from fakes.tikv_site import FILE, Site, site
+from fakes.tikv_site import FILE, NUM, Site, site
 from lsmtune.cli.main import run
 
 BLOCK = "rocksdb.defaultcf.block-size"
@@ -196,6 +196,58 @@ def test_a_dry_run_changes_nothing(
     assert re.search(r"^disk .* 0 B ", told, re.MULTILINE)
     assert (place.tikv.starts, place.tikv.asked, place.runs()) == (1, [], [])
     assert not (tmp_path / "home").exists()
+
+
+def test_a_load_that_never_leaves_the_memtables_is_refused(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, home = study_file(place, ONE, "writeheavy"), str(tmp_path / "home")
+    large = path.read_text()
+    small = large.replace(f"num = {NUM}", "num = 20000")
+    assert "TOO SMALL" not in dry_run(path, capsys, large)
+    assert "TOO SMALL" in dry_run(path, capsys, small)
+    assert run(["tune", str(path), "--home", home]) == 2
+    refused = re.search(r"workload\.num: 20000 .* use (\d+) or more", capsys.readouterr().err)
+    assert refused is not None
+    path.write_text(large.replace(f"num = {NUM}", f"num = {refused[1]}"))
+    assert run(["tune", str(path), "--home", str(tmp_path / "other")]) == 0
+
+
+def test_a_load_that_also_reads_says_that_it_flushes_too_seldom(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, home = study_file(place, ONE), str(tmp_path / "home")
+    small = path.read_text().replace(f"num = {NUM}", "num = 20000")
+    told = dry_run(path, capsys, small)
+    assert "not measurable" in told
+    assert "TOO SMALL: " not in told
+    assert run(["tune", str(path), "--home", home]) == 0
+    err = capsys.readouterr().err
+    assert "not measurable" in err
+    assert "noise: throughput_ops_s" in err
+    document = json.loads(out(capsys, "show", "s", "--home", home, "--json"))
+    assert document["base"]["metrics"]["flushes"] == 0
+    assert "write_amp" not in document["base"]["metrics"]
+    path.write_text(small.replace('"get_mean_us"', '"write_amp"').replace('"s"', '"t"'))
+    assert run(["tune", str(path), "--home", home]) == 2
+    assert "workload.num: 20000 " in capsys.readouterr().err
+
+
+def dry_run(path: Path, capsys: pytest.CaptureFixture[str], text: str) -> str:
+    path.write_text(text)
+    return out(capsys, "tune", str(path), "--dry-run")
+
+
+def test_transactions_are_tuned_although_some_conflict(
+    place: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.tikv.conflicts = 0.2
+    path, home = study_file(place, ONE, "writeheavy"), str(tmp_path / "home")
+    path.write_text(path.read_text().replace("[tikv]", '[tikv]\napi = "txn"'))
+    assert run(["tune", str(path), "--home", home]) == 0
+    document = json.loads(out(capsys, "show", "s", "--home", home, "--json"))
+    assert document["trials"]["failed"] == 0
+    assert document["base"]["metrics"]["failed_percent"] == pytest.approx(20)
 
 
 def test_trials_that_fail_are_told_and_the_study_goes_on(

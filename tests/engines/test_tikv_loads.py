@@ -8,6 +8,7 @@ from lsmtune.engines.tikv.loads import MIXES, loading, probing, running
 from lsmtune.tables import Cluster
 from lsmtune.trials import Protocol
 from lsmtune.workloads import PRESETS, Workload
+from lsmtune.workloads.operations import written_bytes
 
 NAMES = [name for name, preset in PRESETS.items() if preset.engine == "tikv"]
 KINDS = ("read", "update", "insert", "scan", "readmodifywrite")
@@ -109,6 +110,14 @@ def test_parameters_of_the_load_are_told() -> None:
     cluster = Cluster(pd="a:1,b:2", api="txn")
     properties = running(Workload(name="ycsb_a"), cluster, "t")
     assert (properties["tikv.pd"], properties["tikv.type"]) == ("a:1,b:2", "txn")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if PRESETS[name].kind == "mixed"])
+def test_the_share_of_writes_is_known(name: str) -> None:
+    load = Workload(name=name, num=100_000)
+    share = (written_bytes(load) or 0) / (100_000 * load.record_bytes)
+    mix = MIXES[name]
+    assert share == pytest.approx(mix.update + mix.insert + mix.modify, rel=0.01)
 
 
 def test_every_load_of_tikv_is_defined() -> None:

@@ -69,6 +69,8 @@ def main(folder: str) -> NoReturn:
         time.sleep(41)  # as long as the client of TiKV tries again
         print(f"operation err: {error}", flush=True)
         sys.exit(0)
+    if did["conflicts"] and told["silence"] != "true":
+        print("operation err: write conflict { start_ts: 462700000000000001 }", flush=True)
     asked = int(told["insertcount" if loads else "operationcount"])
     done = asked // 2 if mode is Mode.DOES_LESS else asked
     rows = _rows(told, done, loads, did)
@@ -132,8 +134,11 @@ def _rows(
         "SCAN": (scanned, read * int(told["maxscanlength"])),
         "READ_MODIFY_WRITE": (modified, read + write),
     }
+    failed = round((updated + modified) * did["conflicts"])
+    found["UPDATE"] = (updated + modified - failed, write)
     rows = {name: row for name, row in found.items() if row[0]}
     total = sum(count for name, (count, _) in rows.items() if name != "READ_MODIFY_WRITE")
+    rows |= {"UPDATE_ERROR": (failed, write)} if failed else {}
     return {**rows, "TOTAL": (total, read)}
 
 

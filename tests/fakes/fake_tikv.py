@@ -4,8 +4,13 @@ It tells `/config` as TiKV does (nested, sizes as texts, null where a default is
 takes changes of what TiKV's source marks as changeable online, counts in Prometheus' text form, and
 reads its TOML file when it is started anew. What go-ycsb would do by gRPC, and a restart by the
 system, reaches it by `/work` and `/restart`. It fails on demand (`mode`).
+
+Flow control and the memory limit are as a real TiKV of 2026 has them (tikv_config). It flushes
+nothing before a memtable is full, and `/metrics` tells most counters as they were at the last
+refresh.
 """
 
+import copy
 import json
 import sys
 import threading
@@ -17,7 +22,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-MIB = 1 << 20
+from fakes.tikv_config import DEFAULTS, MIB, change_of, merge, mib, validate, value_of
+
+REFRESH_LOOKS = 4
+"""Counters are refreshed with every fourth look at them: so often lsmtune looks in refresh_s."""
 
 RESTART = """#!{python} -ISB
 import sys
@@ -46,73 +54,16 @@ class Mode(StrEnum):
     GARBAGE = "tells a configuration that is none"
     FEW_METRICS = "counts next to nothing"
     GARBLED_METRICS = "tells metrics in no known form"
+    KEEPS_TRIGGERS = "does not take the triggers of its small column families back"
     LOSES_RECORDS = "has none of the records that were loaded"
 
 
-def column_family(**changes: Any) -> dict[str, Any]:
-    """A column family as `/config` tells it (tikv/src/config/mod.rs, cf_config)."""
-    return {
-        "block-size": "32KiB", "block-cache-size": None, "cache-index-and-filter-blocks": True,
-        "pin-l0-filter-and-index-blocks": True, "use-bloom-filter": True,
-        "optimize-filters-for-hits": True, "optimize-filters-for-memory": False,
-        "whole-key-filtering": True, "bloom-filter-bits-per-key": 10,
-        "compression-per-level": ["no", "no", "lz4", "lz4", "lz4", "zstd", "zstd"],
-        "write-buffer-size": "128MiB", "max-write-buffer-number": 5,
-        "min-write-buffer-number-to-merge": 1, "max-bytes-for-level-base": "512MiB",
-        "target-file-size-base": None, "level0-file-num-compaction-trigger": 4,
-        "level0-slowdown-writes-trigger": 20, "level0-stop-writes-trigger": 20,
-        "max-compaction-bytes": "2GiB", "compaction-pri": 3, "dynamic-level-bytes": True,
-        "num-levels": 7, "max-bytes-for-level-multiplier": 10, "compaction-style": 0,
-        "disable-auto-compactions": False, "soft-pending-compaction-bytes-limit": "192GiB",
-        "hard-pending-compaction-bytes-limit": "1TiB", "enable-compaction-guard": True,
-        "compaction-guard-max-output-file-size": "128MiB", "bottommost-level-compression": "zstd",
-        "prepopulate-block-cache": "disabled", "format-version": 2,
-    } | changes  # fmt: skip
-
-
-DEFAULTS: dict[str, Any] = {
-    "server": {"addr": "127.0.0.1:20160", "status-addr": "127.0.0.1:20180"},
-    "storage": {
-        "data-dir": "data", "engine": "raft-kv", "scheduler-worker-pool-size": 4,
-        "flow-control": {
-            "enable": True, "soft-pending-compaction-bytes-limit": "192GiB",
-            "hard-pending-compaction-bytes-limit": "1TiB", "memtables-threshold": 5,
-            "l0-files-threshold": 20,
-        },
-        "block-cache": {"capacity": "1073741824B", "num-shard-bits": 6},
-    },
-    "rocksdb": {
-        "max-total-wal-size": "4GiB", "max-background-jobs": 3, "max-background-flushes": 1,
-        "max-open-files": 40960, "compaction-readahead-size": "2MiB",
-        "rate-bytes-per-sec": "10GiB", "rate-limiter-auto-tuned": True, "bytes-per-sync": "1MiB",
-        "wal-bytes-per-sync": "512KiB", "max-sub-compactions": 1,
-        "writable-file-max-buffer-size": "1MiB", "enable-pipelined-write": False,
-        "use-direct-io-for-flush-and-compaction": False,
-        "defaultcf": column_family(),
-        "writecf": column_family(**{
-            "optimize-filters-for-hits": False, "whole-key-filtering": False,
-        }),
-        "lockcf": column_family(**{"write-buffer-size": "32MiB", "block-size": "16KiB"}),
-        "raftcf": column_family(**{"block-size": "16KiB"}),
-    },
-    "security": {"encryption": {"master-key": {"type": "file", "path": "secret-key"}}},
-}  # fmt: skip
-"""A TiKV with 4 cores, as of 2026."""
-
-_MARKS = Path(__file__).parents[1] / "data" / "captured" / "tikv_online.json"
-_TABLES = json.loads(_MARKS.read_text())["tables"]
-"""What TiKV's source marks, and does not mark, with online_config(skip)."""
-
-
-def change_of(name: str) -> str | None:
-    """How TiKV takes a change of the option: "online" or "restart"; None of one unknown to it."""
-    table, _, option = name.rpartition(".")
-    marks = _TABLES.get("rocksdb.*cf" if table.endswith("cf") else table, {})
-    return next((how for how, options in marks.items() if option in options), None)
-
-
 class FakeTiKV:
-    """One TiKV: its configuration, what it has counted, and what has been asked of it."""
+    """One TiKV: its configuration, what it has counted, and what has been asked of it.
+
+    `looks` are the answers to `/metrics`. With `busy` compactions run until so many refreshes have
+    passed; with `conflicts` such a share of the updates by transactions fails.
+    """
 
     def __init__(self, config: Path) -> None:
         self.config_file = config
@@ -120,9 +71,12 @@ class FakeTiKV:
         self.mode = Mode.WORKS
         self.asked: list[str] = []
         self.starts = 0
+        self.looks = 0
         self.keys = 0
         self.written_keys = 0
         self.owed = 0.0
+        self.busy = 0
+        self.conflicts = 0.0
         self.up = True
         self.config: dict[str, Any] = {}
         self.counters: dict[str, float] = {}
@@ -131,30 +85,33 @@ class FakeTiKV:
     def start(self) -> None:
         """Read the file, count from nothing."""
         self.starts += 1
-        self.config = json.loads(json.dumps(DEFAULTS))
+        config = json.loads(json.dumps(DEFAULTS))
         own = self.mode is Mode.STARTS_WITH_ITS_OWN
         text = self.own_text if own else self.config_file.read_text()
-        _merge(self.config, tomllib.loads(text))
-        self.counters = dict.fromkeys(("written", "flushed", "compacted", "reads", "missed"), 0.0)
+        merge(config, tomllib.loads(text))
+        validate(config)
+        self.config = config
+        self.counters = dict.fromkeys(COUNTED, 0.0)
+        self._told = dict(self.counters)
+        self._held = 0.0
         self.up = True
 
     def value(self, name: str) -> Any:
         """What it runs with."""
-        here: Any = self.config
-        for part in name.split("."):
-            here = here[part]
-        return here
+        return value_of(self.config, name)
 
     def change(self, changes: dict[str, Any]) -> None:
-        """Set options as `/config` does."""
+        """Set options as `/config` does: all of them, or none where one is not accepted."""
+        config = copy.deepcopy(self.config)
         for name, value in changes.items():
             if change_of(name) != "online":
                 raise ValueError(f"config {name} can not be changed")
-            here = self.config
-            *tables, key = name.split(".")
-            for table in tables:
-                here = here[table]
-            here[key] = value
+            if self.mode is Mode.KEEPS_TRIGGERS and name.startswith("rocksdb.lockcf.level0"):
+                continue
+            table, _, key = name.rpartition(".")
+            value_of(config, table)[key] = value
+        validate(config)
+        self.config = config
         self._compact()
 
     def _compact(self) -> None:
@@ -172,31 +129,45 @@ class FakeTiKV:
         writes = operations * (1.0 if loads else sum(float(properties[p]) for p in changing))
         if loads:
             self.keys = max(self.keys, operations)
-        memtable = _mib(self.value("rocksdb.defaultcf.write-buffer-size"))
-        block = _mib(self.value("rocksdb.defaultcf.block-size")) * 1024
+        memtable = mib(self.value("rocksdb.defaultcf.write-buffer-size"))
+        block = mib(self.value("rocksdb.defaultcf.block-size")) * 1024
         amplification = 2 + 512 / memtable
         self.counters["written"] += writes * size
-        self.counters["flushed"] += writes * size
-        self.owed += writes * size * (amplification - 1)
+        self._held += writes * size
+        flushes, self._held = divmod(self._held, memtable * MIB)
+        self.counters["flushes"] += flushes
+        self.counters["flushed"] += flushes * memtable * MIB
+        self.owed += flushes * memtable * MIB * (amplification - 1)
         self._compact()
         self.counters["reads"] += operations - writes
         self.counters["missed"] += (operations - writes) * 0.25
-        return {"read_us": 100 + 10 * block, "write_us": 50 + 100 * amplification}
+        conflicts = 0.0 if loads or properties["tikv.type"] == "raw" else self.conflicts
+        return {
+            "read_us": 100 + 10 * block, "write_us": 50 + 100 * amplification,
+            "conflicts": conflicts,
+        }  # fmt: skip
 
     def metrics(self) -> str:
         """What it tells of itself, in TiKV's names."""
         if self.mode is Mode.GARBLED_METRICS:
             return "# TYPE tikv_engine_flow_bytes counter\ntikv_engine_flow_bytes{db=\n"
+        self.looks += 1
+        if self.looks % REFRESH_LOOKS == 0:
+            self._told = dict(self.counters)
+            self.busy = max(0, self.busy - 1)
+            self._told["running"] = float(self.busy > 0)
         info = 'tikv_server_info{hash="0ff1ce",version="8.5.3"} 1763800000\n'
         if self.mode is Mode.FEW_METRICS:
             return info
         keys = 0 if self.mode is Mode.LOSES_RECORDS else self.keys
         return info + METRICS.format(
             started=1_763_800_000 + self.starts, keys=keys, live=self.keys * 800,
-            written_keys=self.written_keys,
-            hits=self.counters["reads"] * 3, cpu=self.counters["compacted"] / 1e8, **self.counters,
+            written_keys=self.written_keys, now=self.counters["flushes"],
+            hits=self._told["reads"] * 3, cpu=self.counters["compacted"] / 1e8, **self._told,
         )  # fmt: skip
 
+
+COUNTED = ("written", "flushed", "compacted", "reads", "missed", "flushes", "running")
 
 METRICS = """# HELP tikv_engine_flow_bytes Bytes and keys of read/written
 # TYPE tikv_engine_flow_bytes counter
@@ -231,7 +202,12 @@ tikv_engine_memory_bytes{{cf="default",db="kv",type="mem-tables-all"}} 99999
 tikv_engine_estimate_num_keys{{cf="default",db="kv"}} {keys}
 tikv_engine_estimate_num_keys{{cf="write",db="kv"}} {written_keys}
 # TYPE tikv_engine_num_running_compactions gauge
-tikv_engine_num_running_compactions{{db="kv"}} 0
+tikv_engine_num_running_compactions{{db="kv"}} {running}
+# HELP tikv_engine_event_total Number of engine events, which are not refreshed but counted at once
+# TYPE tikv_engine_event_total counter
+tikv_engine_event_total{{cf="default",db="kv",type="flush"}} {now}
+tikv_engine_event_total{{cf="raft",db="kv",type="flush"}} 1e+30
+tikv_engine_event_total{{cf="default",db="kv",type="compaction"}} 1e+30
 # TYPE tikv_thread_cpu_seconds_total counter
 tikv_thread_cpu_seconds_total{{name="rocksdb:low0",tid="17"}} {cpu}
 tikv_thread_cpu_seconds_total{{name="rocksdb:low1",tid="18"}} {cpu}
@@ -241,20 +217,6 @@ process_cpu_seconds_total {cpu}
 # TYPE process_start_time_seconds gauge
 process_start_time_seconds {started}
 """
-
-
-def _merge(into: dict[str, Any], told: dict[str, Any]) -> None:
-    for key, value in told.items():
-        if isinstance(value, dict):
-            _merge(into.setdefault(key, {}), value)
-        else:
-            into[key] = value
-
-
-def _mib(text: str) -> float:
-    units = {"KiB": 1 / 1024, "MiB": 1.0, "GiB": 1024.0, "KB": 1 / 1024, "MB": 1.0, "GB": 1024.0}
-    number = text.rstrip("KMGTiB")
-    return float(number) * units.get(text.removeprefix(number), 1 / MIB)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -293,7 +255,12 @@ class _Handler(BaseHTTPRequestHandler):
         if tikv.mode is Mode.FAILS_TO_RESTART:
             self._answer(500, "Job for tikv.service failed\n")
             return
-        tikv.start()
+        try:
+            tikv.start()
+        except ValueError:  # it ends at once, with its reason in its log
+            tikv.up = False
+            self._answer(200, "")
+            return
         differs = tikv.config_file.read_text() != tikv.own_text
         tikv.up = not (tikv.mode is Mode.WILL_NOT_START and differs)
         self._answer(200, "")

@@ -27,8 +27,8 @@ block-size = "64KB" # as ever
 type = "file"
 path = "never-to-be-shown"
 """
-NUM = 20_000
-"""Few records: the stand-in has none of them anyway."""
+NUM = 64_000_000
+"""Enough records to fill memtables often; the stand-in has none of them anyway."""
 
 
 @dataclass

@@ -45,6 +45,20 @@ def test_enough_or_unknown_flushes_and_reads_are_allowed(
     check_flushes(workload, metrics)
 
 
+def test_a_baseline_that_flushes_nothing_needs_what_the_estimate_says() -> None:
+    with pytest.raises(UserError, match=r"^workload\.num: .* use 500000 or more$"):
+        check_flushes(SMALL, {"flushes": 0}, expected=0.1)
+
+
+def test_on_tikv_a_load_that_also_reads_need_not_flush() -> None:
+    reading = Workload(name="ycsb_b", num=5000)
+    check_flushes(reading, {"flushes": 0}, ["throughput_ops_s"])
+    with pytest.raises(UserError, match=r"^workload\.num: 5000 "):
+        check_flushes(reading, {"flushes": 0}, ["throughput_ops_s", "write_amp"])
+    with pytest.raises(UserError, match=r"^workload\.num: 5000 "):
+        check_flushes(Workload(name="writeheavy", num=5000), {"flushes": 0}, ["throughput_ops_s"])
+
+
 def test_the_parameter_that_the_user_gave_is_named() -> None:
     given = Workload(name="overwrite", num=5000, operations=1000)
     with pytest.raises(UserError, match=r"^workload\.operations: 1000 "):
@@ -56,6 +70,11 @@ def test_flushes_are_estimated_before_a_run() -> None:
     half = Workload(name="mix", num=100_000, mix=Mix(get=0.5, put=0.5))
     assert expected_flushes(half, DEFAULTS) == pytest.approx(50, abs=1)
     assert expected_flushes(Workload(name="readwhilewriting"), DEFAULTS) is None
+    tikv = load("tikv").defaults(1)
+    for name, share in (("ycsb_a", 0.5), ("ycsb_b", 0.05), ("writeheavy", 1 / 16)):
+        bytes_written = share * 10_000_000 * Workload(name=name).record_bytes
+        found = expected_flushes(Workload(name=name, num=10_000_000), tikv)
+        assert found == pytest.approx(bytes_written / (128 << 20), rel=0.01)
 
 
 @pytest.mark.usefixtures("own_host")
@@ -88,7 +107,7 @@ def test_memtables_of_searched_configs_hold_an_eighth_of_the_written_bytes(seed:
     rng = np.random.default_rng(seed)
     for config in (space.sample(rng), space.at(rng.random(len(space.knobs)).tolist())):
         assert memtable_bytes(space.settings(config)) <= 20_000 * 1040 / 8
-    free = StudySpec(workload=Workload(num=20_000), memory="64MiB", objective=("jin2022",))
+    free = StudySpec(workload=Workload(num=20_000), memory="64MiB", knobs="jin2022")
     assert free.space(Ground(load("rocksdb"), Base(options="", settings=FULL), 1024)).memory == (
         MemoryLimit(64 << 20)
     )

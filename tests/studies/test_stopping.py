@@ -13,7 +13,7 @@ from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page
-from lsmtune.spec import MANY_TRIALS, StudySpec, make_spec
+from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies.study import describe, open_study
@@ -213,7 +213,9 @@ def test_other_ends_are_told_alike(home: Home) -> None:
 
 
 def test_trials_are_no_limit_unless_they_are_given() -> None:
-    assert make(until="stable").trials == MANY_TRIALS
+    assert make(until="stable").trials is None
+    assert make(budget="20m").trials is None
+    assert make(budget="20m", trials=7).trials == 7
     assert make(until="12").until == 12
     assert make(until=12, trials=7).trials == 7
     assert make().trials == 16
@@ -225,6 +227,7 @@ def test_what_is_no_end_is_refused(until: Any) -> None:
         make(until=until)
 
 
-def test_online_tuning_has_no_such_end() -> None:
-    with pytest.raises(UserError, match=r"until: .*\[online\].*trials"):
-        make_spec({"workload": "tpcc", "online": {}, "until": 5}, "test")
+@pytest.mark.parametrize(("end", "value"), [("until", 5), ("budget", "20m")])
+def test_online_tuning_has_no_such_end(end: str, value: Any) -> None:
+    with pytest.raises(UserError, match=rf"{end}: .*\[online\].*trials"):
+        make_spec({"workload": "tpcc", "online": {}, end: value}, "test")

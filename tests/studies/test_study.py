@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from lsmtune.analysis.read_study import read_study
+from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.report.page import render_page
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
@@ -255,6 +258,33 @@ def test_a_disturbed_trial_is_kept_and_repeated_at_most_twice(
     with opened(home, spec, script) as study:
         assert len(study.history()) == 1 + 3
         assert len(complete_trials(study.trials(), Role.TRIAL)) == 3
+
+
+def test_a_disturbed_run_that_is_kept_is_marked(home: Home) -> None:
+    trials = tune(home, make(trials=3), Fate(flat, dict.fromkeys((4, 5, 6), DISTURBED)))
+    kept = [trial for trial in trials if trial.result.disturbance is not None]
+    assert [(t.role, t.result.status) for t in kept] == [(Role.TRIAL, Status.COMPLETE)]
+    view = read_study(home, "s")
+    assert (view.disturbed, view.kept_disturbed) == (2, 1)
+    assert show_document(view)["trials"]["kept_disturbed"] == 1
+    assert show_document(view)["claim"]["disturbed_runs"] == 1
+    for text in ("\n".join(summary_lines(view)), render_page(view)):
+        assert "DISTURBED: 1 run" in text
+    assert "disturbed, but kept" in render_page(view)
+
+
+def test_accepted_noise_is_marked_and_not_repeated(home: Home) -> None:
+    def script(_: TrialSpec) -> TrialResult:
+        return DISTURBED
+
+    spec = make(trials=3)
+    engine = ScriptedEngine(script)
+    with open_study(home, spec, engine, lambda _: None, accept_noise=True) as study:
+        study.tune()
+        trials = study.trials()
+    assert len(trials) == 3 + 3
+    assert {trial.result.status for trial in trials} == {Status.COMPLETE}
+    assert all(trial.result.disturbance for trial in trials)
 
 
 def test_little_use_of_the_cpu_by_others_disturbs_nothing(home: Home) -> None:

@@ -130,6 +130,21 @@ def test_each_pair_has_a_seed_of_its_own(home: Home) -> None:
     assert SEARCH_SEED not in different
 
 
+def test_pairs_follow_the_seed_of_the_study(home: Home) -> None:
+    def script(spec: TrialSpec) -> TrialResult:
+        best = spec.settings["compaction_pri"] == BEST
+        return measured(write_amp=0.5 if best else 1.0)
+
+    seeds: list[set[int]] = []
+    for name, seed in (("one", 1), ("two", 2000)):
+        with tuned(home, script, study=name, seed=seed) as study:
+            verify(study, study.spec.scale, study.spec.workload)
+            found = study.trials()
+        seeds.append({t.spec.seed for t in found if t.verification_id is not None})
+    # The home counts its verifications, and each has 10,007 seeds of its own.
+    assert {seed - 10_007 - 1999 for seed in seeds[1]} == seeds[0]
+
+
 def test_the_runs_are_those_of_winner_and_base(home: Home) -> None:
     verified(home, Scripts())
     for trial in runs(home):

@@ -86,6 +86,7 @@ class Claim:
     depends on. `judged_before_0_3`: the constraints are those of lsmtune 0.2 and older.
     `alternative` is set if no gain is claimed and, before verification, only if
     a constraint failed.
+    `disturbed_runs` is the number of runs of the study that were disturbed and kept.
     `wide` is the half width of the objective's interval if it is wider than wanted. `undo` is the
     command that writes the baseline's values.
     """
@@ -120,6 +121,7 @@ class Claim:
     alternative: Alternative | None
     others: tuple[Scaled, ...]
     front: int
+    disturbed_runs: int
     notes: tuple[str, ...]
     wide: float | None
     changes: tuple[Change, ...]
@@ -180,6 +182,7 @@ def claim_of(view: StudyView) -> Claim:
         alternative=alternative,
         others=tuple(_others(view)),
         front=len(view.front) if view.objective.pareto else 0,
+        disturbed_runs=view.kept_disturbed,
         notes=verdict.notes if verdict else (),
         wide=_wide(verdict),
         changes=view.changes,

@@ -4,7 +4,7 @@ from shlex import quote
 from typing import Any
 
 from lsmtune.errors import UserError
-from lsmtune.spec import MANY_TRIALS, StudySpec, make_spec
+from lsmtune.spec import StudySpec, make_spec
 
 FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
@@ -48,8 +48,6 @@ def _gives(given: dict[str, Any], spec: StudySpec) -> bool:
         setting: given[key] for key, setting in (("workload", "name"), ("num", "num"))
         if key in given
     }  # fmt: skip
-    if "budget" in given:
-        settings.setdefault("trials", MANY_TRIALS)
     try:
         return make_spec(settings, "").model_dump() == spec.model_dump()
     except UserError:

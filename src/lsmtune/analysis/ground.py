@@ -20,5 +20,5 @@ def stored_ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
             f"study {name!r}: an older version of lsmtune made this study and stored no baseline. "
             "Run the `lsmtune tune` command of the study again"
         )
-    spec = StudySpec.model_validate(stored.spec)
+    spec = stored.settings
     return spec, ground_of(spec, stored.base)

@@ -1,4 +1,4 @@
-"""Whether runs wrote enough data to measure write amplification."""
+"""Whether runs can be trusted: enough data for write amplification, and a quiet machine."""
 
 from collections.abc import Iterable
 
@@ -19,4 +19,15 @@ def flushes_text(few: int, runs: int) -> str:
     return (
         f"Write amplification is not measurable in {few} of {runs} runs: these runs flushed their "
         f"memtables fewer than {FEWEST_FLUSHES} times. Use more records."
+    )
+
+
+def disturbed_text(runs: int) -> str:
+    """Return the warning about runs that were disturbed and kept all the same; "" for none."""
+    if not runs:
+        return ""
+    were = "1 run was" if runs == 1 else f"{runs} runs were"
+    return (
+        f"DISTURBED: {were} disturbed, by other processes or a change of the clock, and kept all "
+        "the same. The times of these runs may be wrong. Stop other programs and measure again."
     )

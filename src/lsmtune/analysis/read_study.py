@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
+from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.ground import ground_of
@@ -27,6 +28,7 @@ from lsmtune.store.ranking import (
     study_winner,
 )
 from lsmtune.store.records import (
+    StoredStudy,
     StoredTrial,
     StoredVerification,
     complete_pairs,
@@ -36,6 +38,8 @@ from lsmtune.trials import Base, Role, Status
 from lsmtune.units import parse_size
 from lsmtune.verdict import Verdict, judge
 
+_Fact = TypeVar("_Fact", str, bool)
+
 
 def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     """Return the view of the named study; `trial` replaces its winner.
@@ -44,7 +48,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     search.
     """
     study = home.study(name)
-    spec = StudySpec.model_validate(study.spec)
+    spec = study.settings
     stored, verifications = home.trials(study), home.verifications(study)
     objective = study_objective(study, spec)
     base_runs = complete_trials(stored, Role.BASE)
@@ -63,13 +67,13 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         and no_search is None
         and spec.online is None
         and not verifications
-        and sum(trial.role is Role.TRIAL for trial in stored) < spec.trials
+        and (spec.trials is None or sum(trial.role is Role.TRIAL for trial in stored) < spec.trials)
     )
     return StudyView(
         name=study.name,
         engine=spec.engine,
-        engine_version=study.engine["version"],
-        assertions_enabled=study.engine["assertions_enabled"],
+        engine_version=_engine_fact(study, "version", str),
+        assertions_enabled=_engine_fact(study, "assertions_enabled", bool),
         host=study.host,
         workload=spec.workload,
         scale=spec.scale,
@@ -97,6 +101,17 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         continuing=continue_command(spec) if is_interrupted else None,
         is_interrupted=is_interrupted,
     )
+
+
+def _engine_fact(study: StoredStudy, key: str, kind: type[_Fact]) -> _Fact:
+    """Return a fact about the study's engine; UserError if it is not stored."""
+    fact = study.engine.get(key)
+    if not isinstance(fact, kind):
+        raise UserError(
+            f"study {study.name!r}: the home does not contain the {key} of the engine; the "
+            "database is damaged or was changed by another program"
+        )
+    return fact
 
 
 def _no_search(spec: StudySpec) -> str | None:
@@ -128,9 +143,26 @@ def _trial_views(
     knobs = {knob.name: knob for knob in (*catalogue.knobs, *varied)}
     views = {}
     for trial in stored:
+        _check_config(trial, knobs, base_config)
         changes = _changes(knobs, base_config, trial.config) if base_config else ()
         views[trial.number] = replace(_trial_view(trial, base, noise, objective), changes=changes)
     return views
+
+
+def _check_config(trial: StoredTrial, knobs: Mapping[str, Knob], base: Config | None) -> None:
+    """Raise UserError for values of knobs that no trial of the study can have had."""
+    for name, value in trial.config.items():
+        knob = knobs.get(name)
+        if knob is None or (base is not None and name not in base):
+            problem = f"{name} is not a knob of this study"
+        elif knob.is_range and isinstance(value, bool | str):
+            problem = f"{name} = {value!r} must be a number"
+        else:
+            continue
+        raise UserError(
+            f"trial {trial.number} in the home: {problem}; the database is damaged or was changed "
+            "by another program"
+        )
 
 
 def _trial_view(
@@ -152,6 +184,7 @@ def _trial_view(
         violation=objective.violation(metrics, base, noise) if comparable else None,
         values=objective.values(metrics, base) if comparable else (),
         bound=objective.values(result.bounds, base) if bounded else (),
+        disturbance=result.disturbance,
     )
 
 

@@ -1,7 +1,7 @@
 """Runs of a screening as lines of the batch format."""
 
 from lsmtune.batch import BatchLine, as_flags
-from lsmtune.spec import StudySpec, catalogue_of
+from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import undisturbed
 from lsmtune.trials import Role
@@ -10,7 +10,7 @@ from lsmtune.trials import Role
 def screened_lines(home: Home, study: str) -> list[BatchLine]:
     """Return the runs of the configs of a study, in order; UserError if it does not exist."""
     stored = home.study(study)
-    spec = StudySpec.model_validate(stored.spec)
+    spec = stored.settings
     catalogue = catalogue_of(spec.engine, spec.workload)
     return [
         BatchLine(
@@ -20,6 +20,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
             metrics={name: float(f"{value:.6g}") for name, value in trial.result.metrics.items()},
             error=None if trial.result.metrics else f"{trial.result.status}: {trial.result.reason}",
             seed=trial.spec.seed,
+            disturbance=trial.result.disturbance,
             engine=spec.engine,
         )
         for trial in undisturbed(home.trials(stored), Role.TRIAL, Role.REPEAT)

@@ -36,6 +36,7 @@ class TrialView:
     `violation` is the excess over the worst constraint beyond the noise of repeated runs. All
     three are empty without a measurement. `bound` has the best values that a pruned trial could
     still have reached. `changes` are the differences between its config and the baseline.
+    `disturbance` says what disturbed a run that was kept all the same.
     """
 
     number: int
@@ -50,6 +51,7 @@ class TrialView:
     values: tuple[float, ...] = ()
     bound: tuple[float, ...] = ()
     changes: tuple[Change, ...] = ()
+    disturbance: str | None = None
 
     @property
     def feasible(self) -> bool:
@@ -134,6 +136,11 @@ class StudyView:
     def disturbed(self) -> int:
         """The number of runs that other processes disturbed and that were repeated."""
         return len(self.trials) - len(self.measured)
+
+    @property
+    def kept_disturbed(self) -> int:
+        """The number of runs that other processes disturbed and that were kept all the same."""
+        return sum(trial.disturbance is not None for trial in self.trials)
 
     @property
     def unverified_at_full_scale(self) -> bool:

@@ -7,7 +7,7 @@ from math import exp, fsum, log
 import numpy as np
 
 from lsmtune.analysis.importance import SIMULATED
-from lsmtune.analysis.measurable import flushes_text, too_few_flushes
+from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
@@ -25,11 +25,15 @@ DEFAULT_METRICS: Mapping[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SweptRun:
-    """Measured run: its block, its cell (None: the baseline) and its metrics."""
+    """Measured run: its block, its cell (None: the baseline) and its metrics.
+
+    `is_disturbed`: other processes disturbed it, and it was kept all the same.
+    """
 
     block: int
     cell: tuple[int, ...] | None
     metrics: Mapping[str, float]
+    is_disturbed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Cell:
     """One cell and one metric: the mean over the blocks, and the ratio to the baseline.
 
     `interval` is that of the mean. It and the ratio are None if fewer than two runs exist.
+    `disturbed` is the number of runs that were disturbed and kept.
     """
 
     levels: tuple[str, ...]
@@ -44,6 +49,7 @@ class Cell:
     mean: float
     interval: Interval | None
     ratio: Interval | None
+    disturbed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,8 @@ def _summed(
 ) -> Cell:
     values = [run.metrics[metric] for run in runs]
     interval = mean_interval(values) if len(values) > 1 else None
-    return Cell(levels, len(values), fsum(values) / len(values), interval, ratio)
+    disturbed = sum(run.is_disturbed for run in runs)
+    return Cell(levels, len(values), fsum(values) / len(values), interval, ratio, disturbed)
 
 
 def _ratio(metric: str, found: Sequence[SweptRun], base: Sequence[SweptRun]) -> Interval | None:
@@ -203,6 +210,8 @@ def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list
         warnings.append(f"{where} failed {count} of {experiment.repeats} times: {reason}")
     if few := too_few_flushes(run.metrics for run in outcome.runs):
         warnings.append(flushes_text(few, len(outcome.runs)))
+    if disturbed := disturbed_text(sum(run.is_disturbed for run in outcome.runs)):
+        warnings.append(disturbed)
     return list(dict.fromkeys(warnings))
 
 

@@ -96,7 +96,7 @@ def probability(p: float) -> str:
 
 def rows(swept: Swept) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of a table: one row per cell, the baseline first."""
-    heads = [*swept.factors, "runs"]
+    heads = [*swept.factors, "runs", "disturbed"]
     for metric in swept.metrics:
         heads += [metric.metric, f"{metric.metric} ±", f"{metric.metric} / base"]
     cells = {cell.levels for metric in swept.metrics for cell in metric.cells}
@@ -109,8 +109,9 @@ def rows(swept: Swept) -> tuple[list[str], list[list[str]]]:
 
 
 def _numbers(cells: Sequence[Cell | None]) -> list[str]:
-    """Return runs, and per metric the mean, half its interval and the ratio; empty if unknown."""
-    texts = [str(max(cell.runs for cell in cells if cell is not None))]
+    """Return runs, disturbed runs, and per metric mean, half its interval and ratio, if known."""
+    known = [cell for cell in cells if cell is not None]
+    texts = [str(max(cell.runs for cell in known)), str(max(cell.disturbed for cell in known))]
     for cell in cells:
         if cell is None:
             texts += ["", "", ""]

@@ -1,5 +1,12 @@
 """Remarks about the baseline of a study."""
 
+from collections.abc import Iterable, Sequence
+
+from lsmtune.analysis.measurable import flushes_text, too_few_flushes
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import Metrics
+from lsmtune.report.words import number, quantity
+from lsmtune.studies.noise_floor import Floor
 from lsmtune.trials import Base
 
 _SEE = "`lsmtune tune --verbose` lists values and reasons"
@@ -18,3 +25,22 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
         lines.append(f"lsmtune does not use {what} of the file:{listed}")
         lines += [f"  {option}" for option in base.left_out] if verbose else []
     return lines
+
+
+def measured_lines(runs: Sequence[Metrics], floors: Iterable[Floor]) -> list[str]:
+    """Return what its runs say before a search: its noise, and whether it flushes too seldom."""
+    few = too_few_flushes(runs)
+    warnings = [f"baseline: {flushes_text(few, len(runs))}"] if few else []
+    return warnings + [f"noise: {_floor_text(floor)}" for floor in floors]
+
+
+def _floor_text(floor: Floor) -> str:
+    if floor.factor is None:
+        return f"{floor.metric}: unknown, because the baseline has run once. Use base_runs >= 2"
+    unit = METRICS[floor.metric].unit
+    low, high = quantity(floor.low, unit), quantity(floor.high, unit)
+    percent = f"{number(100 * (floor.factor - 1))} %"
+    return (
+        f"{floor.metric}: {low} to {high} in {floor.runs} runs of the baseline; "
+        f"{floor.pairs} pairs of runs cannot prove a difference below {percent}"
+    )

@@ -14,7 +14,7 @@ from lsmtune.cli.tables import Column, table_lines
 from lsmtune.engines.registry import make_engine
 from lsmtune.engines.rocksdb import INSTALL_DB_BENCH, RocksDB
 from lsmtune.errors import LsmtuneError
-from lsmtune.spec import PROGRAMS
+from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.calibration import calibrated
 from lsmtune.studies.runner import DISTURBED_PERCENT

@@ -19,6 +19,13 @@ Home = Annotated[
         help="Folder that contains the studies and the files of the studies.",
     ),
 ]
+AcceptNoise = Annotated[
+    bool,
+    typer.Option(
+        "--accept-noise",
+        help="Keep and mark runs that other programs disturb; do not run them again.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
 Program = Annotated[

@@ -63,7 +63,7 @@ def run(
                 "running the searches on a model that predicts the runs", delay_s=0
             ) as show:
                 finished = list(_shown(curves, asked, show))
-        found = outcome(finished, asked.spec.trials, asked.target, asked.reference)
+        found = outcome(finished, asked.spec.number_of_trials, asked.target, asked.reference)
         page = output or results / f"{name}.html"
     text = render_comparison(found, asked.spec, real=asked.real)
     write_file(page, text, "page", home)

@@ -1,10 +1,10 @@
 """`lsmtune dashboard`: a study in Optuna's dashboard."""
 
-import os
-import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +13,7 @@ import typer
 from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, note, print_json, say
 from lsmtune.cli.common import Home as HomePath
 
-_PROGRAM = "optuna-dashboard"
+_PACKAGE, _MODULE = "optuna-dashboard", "optuna_dashboard"
 
 
 def dashboard(
@@ -46,8 +46,8 @@ def dashboard(
     from lsmtune.store.home import Home
     from lsmtune.system.server import check_port
 
-    program = None if export_only else _program()
-    if program:
+    start = not export_only and _is_installed()
+    if start:
         check_port(port)
     with Home(home, create=False) as opened:
         file = (storage or opened.path / "results" / study / "optuna.sqlite3").absolute()
@@ -63,41 +63,32 @@ def dashboard(
             )
         sys.stdout.flush()  # the server runs on
 
-    if program:
-        _serve(program, storage_url(file), port, tell, browse=not no_browser)
+    if start:
+        _serve(storage_url(file), port, tell, browse=not no_browser)
         return
     tell(None)
     if not export_only:
         note(
-            f"{_PROGRAM} is not installed; to open the study, run `pip install {_PROGRAM}`, then "
-            f"`{_PROGRAM} {storage_url(file)}`"
+            f"{_PACKAGE} is not installed; to open the study, run "
+            f"`{sys.executable} -m pip install {_PACKAGE}`, then run the same command again"
         )
 
 
-def _program() -> str | None:
-    """The dashboard's program, first next to this Python: its Optuna wrote the file."""
-    places = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-    return shutil.which(_PROGRAM, path=os.pathsep.join(places))
+def _is_installed() -> bool:
+    """Return whether this Python, whose Optuna writes the file, has the dashboard."""
+    return find_spec(_MODULE) is not None
 
 
-def _serve(
-    program: str, storage: str, port: int, tell: Callable[[str], None], *, browse: bool
-) -> None:
-    from tempfile import gettempdir
-
+def _serve(storage: str, port: int, tell: Callable[[str], None], *, browse: bool) -> None:
     from lsmtune.system.server import LOCALHOST, open_browser, serve
-    from lsmtune.system.workdir import workdir
 
     url = f"http://{LOCALHOST}:{port}/"
-    argv = [program, storage, "--host", LOCALHOST, "--port", str(port), "--server", "wsgiref"]
+    app = import_module(_MODULE).wsgi(storage)
 
     def ready() -> None:
         tell(url)
         if browse:
             open_browser(url)
 
-    with (
-        suppress(KeyboardInterrupt),  # Ctrl-C ends it
-        workdir(Path(gettempdir()), f"lsmtune-dashboard-{os.getpid()}") as directory,
-    ):
-        serve(argv, port, directory, ready)
+    with suppress(KeyboardInterrupt):  # Ctrl-C ends it
+        serve(app, port, ready)

@@ -204,7 +204,11 @@ class _Exporter:
         how = tikv_toml.deployment_lines(changed, change.new, status)
         note = self._notes(change, own, [*lines, *how])
         written = [knob for knob in knobs if knob.name in change.written]
-        return tikv_toml.export_tikv_toml(written, change.new, own_settings, own.text, note)
+        catalogue = self._ground.catalogue.restricted(own_settings)
+        settings = change.new if written else {}
+        return tikv_toml.export_tikv_toml(
+            written, catalogue, settings, own_settings, own.text, note=note
+        )
 
     def _notes(self, change: "_Change", own: OwnFile, lines: Sequence[str]) -> str:
         """Return the comment at the top of the user's file."""

@@ -1,27 +1,22 @@
 """The plan of `lsmtune tune --dry-run`, as text and as JSON."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lsmtune.cli.baseline import baseline_lines
-from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.knob_values import readable_range
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
-from lsmtune.knobs.constraints import FEWEST_FLUSHES
+from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.knobs.space import KnobSpace
-from lsmtune.spec import MANY_TRIALS, Ground, StudySpec
-from lsmtune.studies.enough_data import expected_flushes, too_few
-from lsmtune.studies.runner import DISTURBED_PERCENT
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.studies.stopping import fewest_trials
-from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes, format_duration
 
 _SPACE_FACTOR = 4
 """Maximum disk space of a trial, as a multiple of the bytes that it writes."""
-_TEMPLATES = 6
-"""Maximum number of template databases that are kept for workloads that read."""
 _SLOWEST_BYTES_S, _FASTEST_BYTES_S = 5e6, 50e6
 """Observed range of bytes written per second, load and settling together."""
 _FASTEST_SIMULATED_S, _SLOWEST_SIMULATED_S = 0.01, 1.0
@@ -30,11 +25,25 @@ _SLOWEST_OPS_S, _FASTEST_OPS_S = 5e3, 1e5
 """Observed range of reads per second that miss the caches."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What was found about data, disk or machine: whether it is ready, in words and in numbers."""
+
+    name: str
+    ok: bool
+    text: str
+    numbers: dict[str, float]
+
+    def document(self) -> dict[str, bool | float]:
+        """The finding as JSON."""
+        return {"ok": self.ok, **self.numbers}
+
+
 def disk_bytes(spec: StudySpec) -> int:
     """Return the maximum disk space that trials take at a time."""
     if spec.engine in ("tikv", "simulated"):
         return 0  # the data is elsewhere, or there is none
-    kept = _TEMPLATES if spec.workload.preset.prepared else 0
+    kept = MOST_TEMPLATES if spec.workload.preset.prepared else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 
 
@@ -42,14 +51,16 @@ def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
     """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
     finals = spec.finalists * spec.repeats
     verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
-    fewest = spec.base_runs + min(spec.trials, _fewest_trials(spec, knobs)) + 2 * spec.pairs
-    most = spec.base_runs + spec.trials + finals + verified
-    return fewest, None if spec.trials == MANY_TRIALS else most
+    least = _fewest_trials(spec, knobs)
+    if spec.trials is None:
+        return spec.base_runs + least + 2 * spec.pairs, None
+    fewest = spec.base_runs + min(spec.trials, least) + 2 * spec.pairs
+    return fewest, spec.base_runs + spec.trials + finals + verified
 
 
 def _fewest_trials(spec: StudySpec, knobs: int) -> int:
     if spec.until is None:
-        return 1 if spec.trials == MANY_TRIALS else spec.trials
+        return spec.trials or 1
     return spec.until if isinstance(spec.until, int) else fewest_trials(knobs)
 
 
@@ -72,7 +83,7 @@ def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
 
 def _search_text(spec: StudySpec, knobs: int) -> str:
     """What ends the search."""
-    ends = [] if spec.trials == MANY_TRIALS else [f"after {spec.trials} trials"]
+    ends = [] if spec.trials is None else [f"after {spec.trials} trials"]
     if spec.budget_s is not None:
         ends.append(f"after {format_duration(spec.budget_s)}")
     if isinstance(spec.until, int):
@@ -80,13 +91,19 @@ def _search_text(spec: StudySpec, knobs: int) -> str:
     elif spec.until is not None:
         fewest = fewest_trials(knobs)
         ends.append(f"when lsmtune expects no further gain, at the earliest after {fewest} trials")
-    return "ends " + (", or ".join(ends) or f"after {spec.trials} trials")
+    return "ends " + ", or ".join(ends)
 
 
 def plan_document(
-    spec: StudySpec, home: Path, facts: EngineFacts, ground: Ground, space: KnobSpace
+    spec: StudySpec,
+    home: Path,
+    facts: EngineFacts,
+    ground: Ground,
+    space: KnobSpace,
+    *,
+    ready: Sequence[Ready] = (),
 ) -> dict[str, Any]:
-    """The plan as JSON."""
+    """The plan as JSON; `ready` is what `readiness` has found."""
     return {
         "study": spec.name,
         "home": str(home),
@@ -106,47 +123,8 @@ def plan_document(
         "until": spec.until,
         "duration_s": list(duration_s(spec, len(space.knobs))),
         "disk_bytes": disk_bytes(spec),
+        "ready": {found.name: found.document() for found in ready},
     }
-
-
-def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[tuple[str, str]]:
-    """Return what can be said before the first run about data, disk and machine.
-
-    It measures for a second how much CPU time other programs use.
-    """
-    return [*_data_facts(spec, space), _disk_fact(spec, home), _machine_fact()]
-
-
-def _data_facts(spec: StudySpec, space: KnobSpace) -> list[tuple[str, str]]:
-    flushes = expected_flushes(spec.workload, space.base)
-    if flushes is None:
-        return []
-    if flushes < FEWEST_FLUSHES:
-        return [("data", f"TOO SMALL: {too_few(spec.workload, flushes)}")]
-    return [
-        ("data", f"large enough: the baseline flushes its memtables about {flushes:,.0f} times")
-    ]
-
-
-def _disk_fact(spec: StudySpec, home: Path) -> tuple[str, str]:
-    needed, free = disk_bytes(spec), free_bytes(home)
-    state = "large enough" if free >= needed else "TOO SMALL"
-    return (
-        "disk",
-        f"{state}: {format_bytes(free)} free, at most {format_bytes(needed)} in use at the same "
-        "time",
-    )
-
-
-def _machine_fact() -> tuple[str, str]:
-    others = other_programs_percent()
-    if others <= DISTURBED_PERCENT:
-        return ("machine", f"quiet: other programs use {others:.0f} % of the CPU")
-    return (
-        "machine",
-        f"BUSY: other programs use {others:.0f} % of the CPU. Above {DISTURBED_PERCENT:.0f} %, "
-        "lsmtune runs a trial again. Stop other programs.",
-    )
 
 
 def plan_lines(
@@ -156,7 +134,7 @@ def plan_lines(
     ground: Ground,
     space: KnobSpace,
     *,
-    ready: Sequence[tuple[str, str]] = (),
+    ready: Sequence[Ready] = (),
     verbose: bool = False,
 ) -> list[str]:
     """Return the plan as text: facts of the study, then a table of the knobs.
@@ -175,7 +153,7 @@ def plan_lines(
         ("memory", f"at most {format_bytes(space.memory.limit_bytes)} for memtables and caches"),
         ("optimizer", spec.optimizer),
         *_run_facts(spec, len(space.knobs)),
-        *ready,
+        *((found.name, found.text) for found in ready),
     ]
     columns = [Column("knob", at_least=24), Column("range that is searched", at_least=24)]
     rows = [(knob.name, readable_range(knob)) for knob in space.knobs]

@@ -10,7 +10,7 @@ from rich.text import Text
 from lsmtune.cli.common import note
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.spec import StudySpec
-from lsmtune.studies.runner import DISTURBED_PERCENT, Event, Listener
+from lsmtune.studies.runner import Event, Listener
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes
 
@@ -137,8 +137,8 @@ def _line(event: Event, spec: StudySpec) -> str:
     remark = ""
     if result.status is Status.DISTURBED:
         remark = f"; {result.reason}, so lsmtune runs the trial again"
-    elif (others := result.metrics.get("others_cpu_percent", 0)) > DISTURBED_PERCENT:
-        remark = f"; the result is kept, although other programs used {others:.0f} % of the CPU"
+    elif result.disturbance is not None:
+        remark = f"; the result is kept and marked, although {result.disturbance}"
     return f"{title}: {_figures(result.metrics, spec)} ({took}{remark})"
 
 

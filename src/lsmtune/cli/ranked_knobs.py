@@ -108,6 +108,6 @@ def _searches(home: Home, spec: StudySpec) -> Iterator[tuple[Runs, str]]:
 def _studies(home: Home, spec: StudySpec) -> Iterator[tuple[str, StudySpec]]:
     """The studies with the engine and the workload, the newest first."""
     for study in reversed(home.study_names()):
-        found = StudySpec.model_validate(home.study(study).spec)
+        found = home.study(study).settings
         if found.engine == spec.engine and found.workload.name == spec.workload.name:
             yield study, found

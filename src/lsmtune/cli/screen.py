@@ -7,6 +7,7 @@ import typer
 
 from lsmtune.cli.common import (
     DEFAULT_HOME,
+    AcceptNoise,
     EngineFlag,
     Home,
     Json,
@@ -70,6 +71,7 @@ def screen(
     study: NewStudy = None,
     seed: Seed = None,
     program: Program = None,
+    accept_noise: AcceptNoise = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -92,6 +94,6 @@ def screen(
     names = tuning.flag_names(flags, workload, num)
     names |= {f"screen.{k}": f"--{k}" for k, value in table.items() if value is not None}
     spec = make_spec(settings, str(study_file or "lsmtune screen"), names)
-    document = screening.run_screening(spec, home, output, jobs, note)
+    document = screening.run_screening(spec, home, output, jobs, note, accept_noise=accept_noise)
     if as_json:
         print_json(document)

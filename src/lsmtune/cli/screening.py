@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lsmtune.analysis.measurable import flushes_text, too_few_flushes
+from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import read_batch
 from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import progress
-from lsmtune.cli.tuning import check_space, described
+from lsmtune.cli.tuning import check_space, described, say_if_busy
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec import StudySpec, catalogue_of
@@ -64,6 +64,8 @@ def run_screening(
     output: Path | None,
     jobs: int | None,
     tell: Callable[[str], None],
+    *,
+    accept_noise: bool = False,
 ) -> dict[str, Any]:
     """Measure the configs, write the runs as JSON lines, print where they are."""
     if spec.screen is None:
@@ -78,7 +80,11 @@ def run_screening(
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)
-        with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
+        say_if_busy(spec, accept_noise=accept_noise)
+        with (
+            progress(spec) as listener,
+            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
+        ):
             most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
             side_by_side = jobs or max(1, most)
             remark = screen(study, spec.screen, side_by_side)
@@ -93,10 +99,14 @@ def run_screening(
     few = too_few_flushes(line.metrics for line in lines)
     if few:
         tell(flushes_text(few, len(lines)))
+    disturbed = sum(line.disturbance is not None for line in lines)
+    if disturbed:
+        tell(disturbed_text(disturbed))
     return {
         "study": spec.name,
         "runs": len(lines),
         "failed": failed,
         "few_flushes": few,
+        "disturbed_runs": disturbed,
         "output": str(path),
     }

@@ -57,6 +57,7 @@ def _counts(view: StudyView) -> dict[str, int]:
         "failed": sum(trial.status.failed for trial in searched),
         "cut": sum(trial.status is Status.CUT for trial in searched),
         "disturbed": view.disturbed,
+        "kept_disturbed": view.kept_disturbed,
     }
 
 
@@ -258,6 +259,7 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "pairs": claim.pairs,
         "scale": claim.scale,
         "simulated": claim.simulated,
+        "disturbed_runs": claim.disturbed_runs,
         "unverified_at_full_scale": claim.unverified_at_full_scale,
         "objective": claim.objective and asdict(claim.objective),
         "value": claim.value,

@@ -6,7 +6,8 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import COMPOSITES
 from lsmtune.optimizers.registry import OPTIMIZERS
-from lsmtune.spec import PROGRAMS, StudySpec
+from lsmtune.spec import StudySpec
+from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.workloads import PRESETS, Workload
 
 Schema = dict[str, Any]
@@ -40,7 +41,8 @@ _STUDY_WORDS = {
     "optimizer": "Algorithm that chooses the next config. Without this key, `lsmtune tune` uses "
     "`guided` if the simulator supports the workload, else `tpe`.",
     "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
-    "trials": "Maximum number of configs that the search tries.",
+    "trials": "Maximum number of configs that the search tries. With `budget` or `until`, "
+    "there is no maximum by default.",
     "budget": "Time limit of the search, e.g. 20m.",
     "until": 'Condition that ends the search early. "stable" ends the search '
     "when lsmtune expects no gain above the noise of repeated runs. A number N ends the search "
@@ -135,6 +137,8 @@ _TIKV_WORDS = {
     "restart": "Command that stops and starts TiKV, as a list of arguments.",
     "prepare": "Command that brings the data into the same state before every trial.",
     "api": "API that go-ycsb uses: raw, or txn for transactions.",
+    "max_failed_percent": 'With `api = "txn"`, a trial fails if more than this percentage of its '
+    "operations fail, for example because of write conflicts. The default is 50.",
     "start_s": "Number of seconds that TiKV may take to start. After this time, the trial fails.",
     "refresh_s": "Interval in seconds at which TiKV updates its metrics.",
 }

@@ -7,6 +7,7 @@ import typer
 
 from lsmtune.cli.common import (
     DEFAULT_HOME,
+    AcceptNoise,
     Home,
     Json,
     Page,
@@ -35,6 +36,7 @@ def sweep(
     ] = None,
     page: Page = None,
     program: Program = None,
+    accept_noise: AcceptNoise = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -49,7 +51,7 @@ def sweep(
     if dry_run:
         say_all(sweeping.planned(spec))
         return
-    found = sweeping.run_sweep(spec, home)
+    found = sweeping.run_sweep(spec, home, accept_noise=accept_noise)
     for path, text, what in sweeping.files(found, csv, markdown, page):
         write_file(path, text, what)
         note(f"{what}: {path}")

@@ -7,16 +7,17 @@ from pathlib import Path
 
 from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import answers, rows
+from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.progress import progress
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
-from lsmtune.cli.tuning import check_space, described, name_program
+from lsmtune.cli.tuning import check_space, described, name_program, say_if_busy
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
 from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, metric_value
-from lsmtune.spec import StudySpec, catalogue_of, make_spec, read_study_file
+from lsmtune.spec import StudySpec, catalogue_of, make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.studies.sweep import BASE_EVERY
@@ -31,7 +32,7 @@ _NO_LIMIT = "1024TiB"
 
 def read_experiment(path: Path, program: str | None) -> StudySpec:
     """Return the settings of an experiment file; UserError for its mistakes."""
-    given = read_study_file(path)
+    given = own_study_file(path)
     if not isinstance(given.get("sweep"), dict):
         raise UserError(f"{path}: the table [sweep] is missing; add [sweep] with factors")
     for key in _OF_SEARCHES:
@@ -94,13 +95,17 @@ def planned(spec: StudySpec) -> Iterator[str]:
     )
 
 
-def run_sweep(spec: StudySpec, home_path: Path) -> Swept:
+def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -> Swept:
     """Run the missing runs of the experiment and return its result."""
     engine = make_engine(spec.engine, spec.program, spec.tikv)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)
-        with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
+        say_if_busy(spec, accept_noise=accept_noise)
+        with (
+            progress(spec) as listener,
+            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
+        ):
             return finish(study).swept
 
 

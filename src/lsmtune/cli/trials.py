@@ -49,7 +49,7 @@ def trials(
             "duration_s": t.duration_s, "objective": t.value, "violation": t.violation,
             "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
             "bounds": dict(zip(goals, t.bound, strict=False)),
-            "config": t.config, "metrics": t.metrics,
+            "disturbance": t.disturbance, "config": t.config, "metrics": t.metrics,
         }
         for t in view.trials
     ]  # fmt: skip
@@ -73,11 +73,17 @@ def _table(trials: "Sequence[TrialView]") -> list[str]:
     rows = [
         (
             str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
-            _objective(t), f"{t.duration_s:.1f} s", t.reason or "",
+            _objective(t), f"{t.duration_s:.1f} s", _reason(t),
         )
         for t in trials
     ]  # fmt: skip
     return table_lines(columns, rows)
+
+
+def _reason(trial: "TrialView") -> str:
+    if trial.disturbance is not None:
+        return f"disturbed, but kept: {trial.disturbance}"
+    return trial.reason or ""
 
 
 def _objective(trial: "TrialView") -> str:

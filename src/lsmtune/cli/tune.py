@@ -7,6 +7,7 @@ import typer
 
 from lsmtune.cli.common import (
     DEFAULT_HOME,
+    AcceptNoise,
     EngineFlag,
     Home,
     Json,
@@ -114,7 +115,22 @@ Online = Annotated[
         "--online", help="Change the options of a running engine; only for the engine myrocks."
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and run nothing.")]
+NewBaseline = Annotated[
+    bool,
+    typer.Option(
+        "--new-baseline",
+        help="After a change of engine or machine: start a new study that measures the baseline "
+        "again and uses the earlier runs as a guide.",
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Print the plan and run no trial. The program of the engine starts only to report its "
+        "version and options.",
+    ),
+]
 Verbose = Annotated[
     bool,
     typer.Option(
@@ -148,18 +164,22 @@ def tune(
     program: Program = None,
     home: Home = DEFAULT_HOME,
     dry_run: DryRun = False,
+    accept_noise: AcceptNoise = False,
+    new_baseline: NewBaseline = False,
     verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
     The command runs RocksDB's db_bench unless --engine or --workload name another engine. After an
-    interruption, the same command continues the study.
+    interruption, the same command continues the study; `--study NAME` alone does so too. With
+    another --objective or --limit, a study NAME-2 starts from the runs of study NAME.
     """
     from lsmtune.cli import tuning
+    from lsmtune.cli.following import followed
     from lsmtune.cli.usual_optimizer import with_usual_optimizer
     from lsmtune.optimizers.registry import published_name
-    from lsmtune.spec import MANY_TRIALS, make_spec
+    from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
@@ -167,19 +187,18 @@ def tune(
         "optimizer": optimizer, "trials": trials, "warm_start": warm_start or None,
         "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip
-    given = tuning.given_settings(study_file, flags, workload, num)
+    given = tuning.given_settings(study_file, flags, workload, num, home)
     if online:
         given.setdefault("online", {})
     if as_published:
         given["optimizer"] = published_name(given.get("optimizer", "tpe"))
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
-    if budget is not None and trials is None:
-        given["trials"] = MANY_TRIALS
     names = tuning.flag_names(flags, workload, num)
     spec = make_spec(given, str(study_file or "lsmtune tune"), names)
     spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
+    spec, source = followed(spec, home, note, new_baseline=new_baseline)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
-    tuning.run(spec, home, verbose=verbose, as_json=as_json)
+    tuning.run(spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json)

@@ -7,11 +7,15 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.baseline import baseline_lines
+from lsmtune.cli.baseline import baseline_lines, measured_lines
+from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
+from lsmtune.cli.consent import own_study_file
+from lsmtune.cli.following import stored_settings
 from lsmtune.cli.online_files import online_files
-from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines, readiness
+from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
+from lsmtune.cli.readiness import busy_text, readiness
 from lsmtune.cli.results import write_deployment, write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts
@@ -19,12 +23,17 @@ from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
 from lsmtune.report.words import Ratio
-from lsmtune.spec import Ground, StudySpec, read_study_file
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
+from lsmtune.store.ranking import base_runs
+from lsmtune.studies import runner
+from lsmtune.studies.copied_runs import copy_runs
+from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
+from lsmtune.studies.same_system import check_same_system
 from lsmtune.studies.study import describe, open_study
 from lsmtune.studies.verify import verify_contenders
-from lsmtune.system.host import free_bytes
+from lsmtune.system.host import describe_host, describe_storage, free_bytes
 from lsmtune.system.workdir import scratch
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes
@@ -32,10 +41,20 @@ from lsmtune.workloads import PRESETS
 
 
 def given_settings(
-    study_file: Path | None, flags: Mapping[str, Any], workload: str | None, num: int | None
+    study_file: Path | None,
+    flags: Mapping[str, Any],
+    workload: str | None,
+    num: int | None,
+    home: Path | None = None,
 ) -> dict[str, Any]:
-    """Return the settings of the study file, replaced by those of the flags."""
-    given = read_study_file(study_file) if study_file else {}
+    """Return the settings of the study file, replaced by those of the flags.
+
+    Without a study file, they are those of the stored study that the flags name in `home`.
+    """
+    if study_file:
+        given = own_study_file(study_file)
+    else:
+        given = stored_settings(home, flags.get("study")) if home else {}
     given |= {key: value for key, value in flags.items() if value is not None}
     if workload is not None or num is not None:
         given["workload"] = merged_workload(given.get("workload"), workload, num)
@@ -92,16 +111,32 @@ def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], N
     given["knobs"] = knobs
 
 
-def run(spec: StudySpec, home: Path, *, verbose: bool, as_json: bool) -> None:
+def run(
+    spec: StudySpec,
+    home: Path,
+    source: str | None = None,
+    *,
+    verbose: bool,
+    accept_noise: bool,
+    as_json: bool,
+) -> None:
     """Tune, between runs or online; print the JSON document if requested.
+
+    The runs of the study `source`, if given, also count for this one.
 
     The result is on standard output, remarks are on standard error.
     """
     tell_result = note if as_json else say
     if spec.online is not None:
+        if accept_noise:
+            raise UserError(
+                "--accept-noise: not allowed with [online], which repeats no run; remove the flag"
+            )
         document = run_online(spec, home, tell_result)
     else:
-        document = run_study(spec, home, note, tell_result, verbose=verbose)
+        document = run_study(
+            spec, home, note, tell_result, source, verbose=verbose, accept_noise=accept_noise
+        )
     if as_json:
         print_json(document)
 
@@ -111,8 +146,10 @@ def run_study(
     home_path: Path,
     tell: Callable[[str], None],
     tell_result: Callable[[str], None],
+    source: str | None = None,
     *,
     verbose: bool = False,
+    accept_noise: bool = False,
 ) -> dict[str, Any]:
     """Tune, verify, write page and files, print where they are; return the JSON of `show`.
 
@@ -130,10 +167,19 @@ def run_study(
         tell(f"baseline: {remark}")
     with Home(home_path, create=True) as home:
         check_space(spec, home)
+        if source is not None:
+            host, storage = describe_host(), describe_storage(home.path)
+            check_same_system(home.study(source), spec, found[0], host, storage)
+        say_if_busy(spec, accept_noise=accept_noise)
         with (
             progress(spec) as listener,
-            open_study(home, spec, engine, listener, found) as study,
+            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
         ):
+            if source is not None:
+                copy_runs(home, home.study(source), study.stored)
+            study.measure_base()
+            for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
+                tell(line)
             study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.pairs:
                 verify_contenders(study)
@@ -157,7 +203,7 @@ def run_online(
 
     def on_step(step: Step) -> None:
         steps.append(step)
-        note(_step_line(step, spec.trials))
+        note(_step_line(step, spec.number_of_trials))
 
     with Home(home_path, create=True) as home:
         check_space(spec, home)
@@ -211,12 +257,21 @@ def check_space(spec: StudySpec, home: Home) -> None:
         )
 
 
+def say_if_busy(spec: StudySpec, *, accept_noise: bool) -> None:
+    """Say before the first run if other programs use so much CPU time that they disturb runs."""
+    if spec.engine in ("simulated", "tikv"):
+        return  # nothing is measured on this host, or the engine does not report other programs
+    others = other_programs_percent()
+    if others > runner.DISTURBED_PERCENT:
+        note(busy_text(others, accept_noise=accept_noise))
+
+
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = False) -> None:
     """Print what `tune` would do; the engine only reports its options."""
     facts, ground = described(spec, make_engine(spec.engine, spec.program, spec.tikv))
     space = spec.space(ground)
-    if as_json:
-        print_json(plan_document(spec, home, facts, ground, space))
-        return
     ready = readiness(spec, home, space)
+    if as_json:
+        print_json(plan_document(spec, home, facts, ground, space, ready=ready))
+        return
     say_all(plan_lines(spec, home, facts, ground, space, ready=ready, verbose=verbose))

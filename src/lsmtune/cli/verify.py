@@ -6,6 +6,7 @@ import typer
 
 from lsmtune.cli.common import (
     DEFAULT_HOME,
+    AcceptNoise,
     Json,
     OtherTrial,
     StudyName,
@@ -26,6 +27,7 @@ def verify(
         int | None, typer.Option(help="Number of records in the workload [as in the study].")
     ] = None,
     trial: OtherTrial = None,
+    accept_noise: AcceptNoise = False,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -35,10 +37,11 @@ def verify(
     claims a gain only if the 95 % interval of the ratio is below 1.
     """
     from lsmtune.analysis.read_study import read_study
+    from lsmtune.cli.consent import ask_for_home
     from lsmtune.cli.progress import progress
     from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
-    from lsmtune.cli.tuning import check_space
+    from lsmtune.cli.tuning import check_space, say_if_busy
     from lsmtune.engines.registry import make_engine
     from lsmtune.spec import make_spec
     from lsmtune.store.home import Home
@@ -47,14 +50,19 @@ def verify(
     from lsmtune.units import parse_scale
 
     with Home(home, create=False) as opened:
-        spec = make_spec(opened.study(study).spec, f"study {study!r}")
+        spec = opened.study(study).settings
         wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))
         load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
         asked = {**opened.study(study).spec, "workload": load, "scale": wanted_scale}
         workload = make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
         check_space(spec.model_copy(update={"workload": workload}), opened)
+        ask_for_home(opened.path, spec.model_dump())
         engine = make_engine(spec.engine, spec.program, spec.tikv)
-        with progress(spec) as listener, open_study(opened, spec, engine, listener) as work:
+        say_if_busy(spec, accept_noise=accept_noise)
+        with (
+            progress(spec) as listener,
+            open_study(opened, spec, engine, listener, accept_noise=accept_noise) as work,
+        ):
             run_verification(work, wanted_scale, workload, trial)
         view = read_study(opened, study, trial)
         if as_json:

@@ -63,7 +63,9 @@ def on_model(
 def _run_all(spec: StudySpec, searches: Sequence[tuple[str, int]], jobs: int) -> Iterator[Curve]:
     with worker_pool(jobs) as pool:
         asked = spec.objective, spec.limits
-        running = [pool.submit(_one, *asked, n, seed, spec.trials) for n, seed in searches]
+        running = [
+            pool.submit(_one, *asked, n, seed, spec.number_of_trials) for n, seed in searches
+        ]
         for future in as_completed(running):
             yield future.result()
 

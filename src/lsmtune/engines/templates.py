@@ -10,8 +10,11 @@ from pydantic import BaseModel, ConfigDict
 from lsmtune.system.host import free_bytes
 from lsmtune.system.workdir import create_workdir, remove_workdir, sweep_drafts
 
-_MOST = 8
-"""A verification of a read load uses six: three trees each of winner and base."""
+MOST_TEMPLATES = 8
+"""Maximum number of databases that are kept.
+
+A verification of a read load uses six: three trees each of winner and base.
+"""
 _FACTS = "template.json"
 _DATABASE = "db"
 _LINKED = (".sst", ".blob")
@@ -52,7 +55,7 @@ def restore(folder: Path, key: str, needed_bytes: int, build: Build, into: Path)
 def _make_room(folder: Path, needed_bytes: int) -> None:
     """Delete the templates used longest ago until there is room for one more."""
     kept = sorted(folder.glob(f"*/{_FACTS}"), key=lambda facts: facts.stat().st_mtime)
-    while kept and (len(kept) >= _MOST or free_bytes(folder) < needed_bytes):
+    while kept and (len(kept) >= MOST_TEMPLATES or free_bytes(folder) < needed_bytes):
         remove_workdir(kept.pop(0).parent)
 
 

@@ -87,6 +87,9 @@ METRICS: dict[str, Metric] = {
         *_latencies("delivery", "TPC-C Delivery transactions of ten districts each"),
         *_latencies("stock_level", "TPC-C Stock-Level transactions"),
         *_latencies("transaction", "sysbench transactions"),
+        Metric("failed_percent", "%", "lower",
+               "share of the operations that failed during the load, for example because of write "
+               "conflicts between transactions"),
         Metric("retries", "transactions", "lower",
                "number of transactions that were repeated after a deadlock or conflict"),
         Metric("read_amp", "ratio", "lower",

@@ -53,6 +53,16 @@ class YcsbRun:
         }
 
     @property
+    def failed(self) -> int:
+        """Number of failed operations."""
+        return sum(self.errors.values())
+
+    @property
+    def failed_percent(self) -> float:
+        """Share of the operations that failed, in percent."""
+        return 100 * self.failed / max(1, self.failed + self.operations)
+
+    @property
     def operations(self) -> int:
         """Number of successful operations; a read-modify-write is one."""
         done = sum(int(self.rows[name]["Count"]) for name in _COUNTED if name in self.rows)

@@ -169,7 +169,7 @@ def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
         study.spec.name,
         study.spec.workload.kind,
         [
-            SweptRun(step.block, step.cell, result.metrics)
+            SweptRun(step.block, step.cell, result.metrics, result.disturbance is not None)
             for step, result in done
             if result.status is Status.COMPLETE
         ],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim, MetricRow
 from lsmtune.analysis.constraints import Constraint
+from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.steps import Step, StepKind
 from lsmtune.limits import Limit
 from lsmtune.report.headline_text import headline_of, percent
@@ -126,8 +127,7 @@ def _warnings(claim: Claim) -> Iterator[str]:
             "UNVERIFIED at scale 1: no pairs of runs were measured with the full amount of data. "
             f"The search ran at scale {claim.search_scale}, with less data."
         )
-    if fitted := fitted_text(claim):
-        yield fitted
+    yield from filter(None, (disturbed_text(claim.disturbed_runs), fitted_text(claim)))
     for other in claim.others:
         if other.status != "gain":
             yield f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}."
@@ -371,6 +371,7 @@ def export_notes(claim: Claim) -> list[str]:
         *([_SIMULATED] if claim.simulated else []),
         *([] if claim.search_scale == "1" else [_scale_note(claim)]),
         *([fitted] if (fitted := fitted_text(claim)) else []),
+        *([disturbed] if (disturbed := disturbed_text(claim.disturbed_runs)) else []),
     ]
 
 

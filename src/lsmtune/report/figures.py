@@ -63,7 +63,8 @@ MARK_WORDS: dict[Mark, str] = {
 class Measured:
     """A trial with a value. `excess` is how far it is beyond a constraint.
 
-    A pruned trial has the best value that it could still have reached.
+    A pruned trial has the best value that it could still have reached. `reason` says why it was
+    pruned, or what disturbed a trial that was kept.
     """
 
     number: int
@@ -183,17 +184,18 @@ def convergence(view: StudyView) -> Convergence:
 
 def _measured(trials: Sequence[TrialView]) -> Iterator[Measured]:
     for trial in trials:
+        kept = f"disturbed, but kept: {trial.disturbance}" if trial.disturbance else ""
         if trial.bound:
             bound = geometric_mean(trial.bound)
             yield Measured(trial.number, "cut", bound, reason=trial.reason or "")
         elif trial.value is None or trial.status is not Status.COMPLETE:
             continue
         elif trial.role is Role.BASE:
-            yield Measured(trial.number, "base again", trial.value)
+            yield Measured(trial.number, "base again", trial.value, reason=kept)
         elif trial.role is Role.TRIAL and trial.feasible:
-            yield Measured(trial.number, "within limits", trial.value)
+            yield Measured(trial.number, "within limits", trial.value, reason=kept)
         elif trial.role is Role.TRIAL:
-            yield Measured(trial.number, "breaks a limit", trial.value, trial.violation)
+            yield Measured(trial.number, "breaks a limit", trial.value, trial.violation, kept)
 
 
 def _unmeasured(trials: Sequence[TrialView]) -> Iterator[Unmeasured]:

@@ -64,6 +64,8 @@ def _search_text(view: StudyView) -> Iterator[str]:
     yield f"{counted(other, 'other run')}: baseline, repeats, verification"
     if view.disturbed:
         yield f"{counted(view.disturbed, 'disturbed run')}, repeated"
+    if view.kept_disturbed:
+        yield f"{counted(view.kept_disturbed, 'disturbed run')}, kept"
     if view.ended is not None:
         yield f"ended: {view.ended}"
 

@@ -24,7 +24,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob, Value
-from lsmtune.spec import StudySpec, catalogue_of
+from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.system.workdir import sweep_workdirs, workdir
@@ -58,9 +58,9 @@ def export_study(home: Home, name: str, file: Path) -> int:
     A file from an earlier export is replaced. Raises UserError if the file has other content or
     cannot be written.
     """
+    study, view = home.study(name), read_study(home, name)
     file = _place(file, home)
     _check_is_ours(file)
-    study, view = home.study(name), read_study(home, name)
     trials = _frozen_trials(home, study, view)
     try:
         sweep_workdirs(file.parent)
@@ -142,7 +142,7 @@ def _study_attributes(view: StudyView) -> dict[str, Any]:
 
 
 def _frozen_trials(home: Home, study: StoredStudy, view: StudyView) -> list[FrozenTrial]:
-    spec = StudySpec.model_validate(study.spec)
+    spec = study.settings
     stored = home.trials(study)
     alike = {v.id for v in home.verifications(study) if v.scale == spec.scale} | {None}
     knobs = [

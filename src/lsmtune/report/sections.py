@@ -184,7 +184,8 @@ def _outcome(trial: Measured) -> str:
     if trial.mark == "cut":
         return _because("pruned, best possible value", trial.reason)
     words = MARK_WORDS[trial.mark]
-    return words + (f", by {number(100 * trial.excess)} %" if trial.excess else "")
+    excess = f", by {number(100 * trial.excess)} %" if trial.excess else ""
+    return words + excess + (f"; {trial.reason}" if trial.reason else "")
 
 
 def _because(status: str, reason: str) -> str:

@@ -3,22 +3,32 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from lsmtune.engines.tikv.flow_control import to_name
 from lsmtune.engines.tikv.options import as_told, edited, parse_file, spelled, value_of
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.report.export import Differences
 
 
 def export_tikv_toml(
-    knobs: Sequence[Knob], settings: Settings, base: Settings, text: str, note: str
+    knobs: Sequence[Knob],
+    catalogue: Catalogue,
+    settings: Settings,
+    base: Settings,
+    text: str,
+    *,
+    note: str,
 ) -> str:
     """Return the file with the tuned keys set; every other byte stays.
 
     `note` becomes a comment at the top. A missing key is added only if its value is not the
-    baseline's.
+    baseline's, or if TiKV would fill in another value when it starts.
     """
     changed = differing(knobs, settings, base, text)
-    changes = {knob.name: as_told(knob, settings[knob.name]) for knob in changed}
-    return "".join(f"# {line}\n" for line in note.splitlines()) + edited(text, changes)
+    tuned = edited(text, {knob.name: as_told(knob, settings[knob.name]) for knob in changed})
+    missing = to_name(catalogue, settings, parse_file(tuned, "base"))
+    filled = {name: as_told(catalogue.knob(name), value) for name, value in missing.items()}
+    return "".join(f"# {line}\n" for line in note.splitlines()) + edited(tuned, filled)
 
 
 def differing(

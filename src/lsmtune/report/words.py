@@ -31,6 +31,7 @@ _LABELS = {
     "stall_percent": "share of stall time",
     "build_s": "build time",
     "tpmc": "new orders per minute",
+    "failed_percent": "share of failed operations",
     "retries": "retried transactions",
     "read_amp": "read amplification",
     "block_reads": "blocks read",

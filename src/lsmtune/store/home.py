@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
@@ -14,32 +15,34 @@ from types import TracebackType
 from typing import Any, Self
 
 from lsmtune.errors import LsmtuneError, UserError, unknown_word
-from lsmtune.knobs.types import Config
-from lsmtune.store.migrations import migrate
+from lsmtune.store.database import DATABASE, open_to_read, open_to_write
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
+from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of
+from lsmtune.system.links import refuse_links
+from lsmtune.system.remove import remove_folder
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
-from lsmtune.trials import Role, TrialResult, TrialSpec
 from lsmtune.workloads import Workload
 
-_DATABASE = "lsmtune.sqlite3"
 MACHINE = "machine.json"
-_BUSY_S = 30.0
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+_ZIPPED = ".gz"
 _ZIPPED_LEVEL = 1
 """Fast: the time between two trials counts, and logs shrink well at any level."""
 
 
 def is_home(path: Path) -> bool:
     """Whether the folder is one in which studies are kept."""
-    return (path / _DATABASE).is_file()
+    return (path / DATABASE).is_file()
 
 
 class Home:
     """Everything that lsmtune keeps, in one folder; a context manager that closes the database.
 
-    UserError when the folder is not one that lsmtune can use. One on a read-only medium can be
-    read. Whatever adds or changes something raises LsmtuneError when it cannot be kept, mostly
-    for want of space; what was kept before is safe then, and the same call can be made again.
+    Without `create` it is opened for reading: nothing in it changes until a study is changed.
+    UserError when the folder is not one that lsmtune can use, contains a link, or has rows that
+    lsmtune cannot have written. One on a read-only medium can be read. Whatever adds or changes
+    something raises LsmtuneError when it cannot be kept, mostly for want of space; what was kept
+    before is safe then, and the same call can be made again.
     """
 
     def __init__(self, path: Path, *, create: bool) -> None:
@@ -82,18 +85,22 @@ class Home:
         return self.path / f"{study}.lock"
 
     def _open(self, create: bool) -> None:
-        database = self.path / _DATABASE
+        database = self.path / DATABASE
         if not create and not is_home(self.path):
             raise UserError(
                 f"--home {self.path}: this folder contains no study; run `lsmtune tune` to "
                 "start a study"
             )
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            if create:
+                self.path.mkdir(parents=True, exist_ok=True)
             self._check_is_ours(database)
-            self._db = _connect(database)
-            self.evidence.mkdir(exist_ok=True)
-            self.work.mkdir(exist_ok=True)
+            refuse_links(self.path)
+            self._db = open_to_write(database) if create else open_to_read(database)
+            self._writes = create
+            if create:
+                self.evidence.mkdir(exist_ok=True)
+                self.work.mkdir(exist_ok=True)
         except (OSError, sqlite3.Error) as error:
             raise UserError(
                 f"--home {self.path}: cannot use this folder: {_reason(error)}"
@@ -126,8 +133,9 @@ class Home:
 
     def find_study(self, name: str) -> StoredStudy | None:
         """The study of that name, if there is one."""
-        row = self._db.execute("SELECT * FROM study WHERE name = ?", (name,)).fetchone()
-        return None if row is None else _study(row)
+        with self._reading(f"study {name!r}"):
+            rows = self._db.execute("SELECT * FROM study WHERE name = ?", (name,))
+            return next((study_of(row) for row in rows), None)
 
     def study(self, name: str) -> StoredStudy:
         """The study of that name; UserError naming those that there are."""
@@ -142,7 +150,45 @@ class Home:
 
     def study_names(self) -> list[str]:
         """The names of all studies, oldest first."""
-        return [row["name"] for row in self._db.execute("SELECT name FROM study ORDER BY id")]
+        with self._reading("a study"):
+            rows = self._db.execute("SELECT name FROM study ORDER BY id")
+            return [name_of(row) for row in rows]
+
+    def rename_study(self, study: StoredStudy, new: str) -> None:
+        """Give a study a free name; the same call completes a renaming that was cut off."""
+        old_folder, new_folder = self.evidence / study.name, self.evidence / new
+        if old_folder.exists() and os.path.lexists(new_folder):
+            raise UserError(f"{new_folder}: the folder exists; choose another name")
+        with self._kept():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.execute(
+                    "UPDATE study SET name = ?, spec = ? WHERE id = ?",
+                    (new, json.dumps({**study.spec, "study": new}), study.id),
+                )
+                self._db.execute(
+                    "UPDATE trial SET evidence = ? || substr(evidence, ?) WHERE study_id = ?",
+                    (new, len(study.name) + 1, study.id),
+                )
+                if old_folder.exists():
+                    old_folder.rename(new_folder)
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+
+    def delete_study(self, study: StoredStudy) -> None:
+        """Delete the runs of a study: first their evidence, then their rows in one transaction.
+
+        The same call completes a deletion that was cut off.
+        """
+        with self._kept():
+            remove_folder(self.evidence / study.name)
+            self._db.execute("BEGIN IMMEDIATE")
+            for table, column in (("trial", "study_id"), ("verification", "study_id"),
+                                  ("study", "id")):  # fmt: skip
+                self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (study.id,))  # noqa: S608
+            self._db.execute("COMMIT")
 
     def update_spec(self, study: StoredStudy, spec: Mapping[str, Any]) -> None:
         """Replace the settings of a study (its budget may grow)."""
@@ -178,11 +224,12 @@ class Home:
 
     def trials(self, study: StoredStudy, first: int = 0) -> list[StoredTrial]:
         """The trials of a study in the order in which they ended, from a number on."""
-        rows = self._db.execute(
-            "SELECT * FROM trial WHERE study_id = ? AND number >= ? ORDER BY number",
-            (study.id, first),
-        )
-        return [_trial(row) for row in rows]
+        with self._reading(f"a trial of study {study.name!r}"):
+            rows = self._db.execute(
+                "SELECT * FROM trial WHERE study_id = ? AND number >= ? ORDER BY number",
+                (study.id, first),
+            )
+            return [trial_of(row) for row in rows]
 
     def add_verification(
         self, study: StoredStudy, best_trial: int, scale: str, workload: Workload
@@ -197,26 +244,30 @@ class Home:
 
     def verifications(self, study: StoredStudy) -> list[StoredVerification]:
         """The verifications of a study, oldest first."""
-        rows = self._db.execute(
-            "SELECT * FROM verification WHERE study_id = ? ORDER BY id", (study.id,)
-        )
-        return [
-            StoredVerification(
-                row["id"],
-                row["best_trial"],
-                row["scale"],
-                Workload.model_validate_json(row["workload"]),
+        with self._reading(f"a verification of study {study.name!r}"):
+            rows = self._db.execute(
+                "SELECT * FROM verification WHERE study_id = ? ORDER BY id", (study.id,)
             )
-            for row in rows
-        ]
+            return [verification_of(row) for row in rows]
 
     def read_evidence(self, trial: StoredTrial, name: str) -> str | None:
-        """The text of a file that was kept with a trial, or None."""
-        path = self.evidence / trial.evidence / f"{name}.gz"
+        """The text of a file that was kept with a trial, or None; UserError if it is damaged."""
+        folder = self.evidence / trial.evidence
+        path = folder / f"{name}.gz"
+        if any(place.is_symlink() for place in (folder, path)):
+            raise UserError(f"{path}: a link inside the home folder; remove the link")
         if not path.is_file():
             return None
-        with gzip.open(path, "rt", errors="replace") as file:
-            return file.read()
+        try:
+            with gzip.open(path, "rt", errors="replace") as file:
+                return file.read()
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise UserError(f"{path}: the file is damaged: {error}") from error
+
+    def evidence_files(self, trial: StoredTrial) -> dict[str, Path]:
+        """The files that were kept with a trial, by their names; each is compressed."""
+        folder = self.evidence / trial.evidence
+        return {path.name.removesuffix(_ZIPPED): path for path in folder.glob(f"*{_ZIPPED}")}
 
     def sweep_evidence(self, study: StoredStudy) -> None:
         """Remove the folders of trials that were cut off before their row was written."""
@@ -232,44 +283,44 @@ class Home:
             self._db.execute(statement, values)
 
     @contextmanager
-    def _kept(self) -> Iterator[None]:
+    def _reading(self, what: str) -> Iterator[None]:
+        """Raise UserError for rows that are damaged, or that lsmtune cannot have written."""
         try:
             yield
-        except (OSError, sqlite3.OperationalError) as error:
+        except sqlite3.ProgrammingError:  # not the file's fault
+            raise
+        except (sqlite3.DatabaseError, ValueError, TypeError, LookupError, UserError) as error:
+            raise UserError(
+                f"--home {self.path}: cannot read {what} in {DATABASE}: {problem_of(error)}; the "
+                "file is damaged or was changed by another program"
+            ) from error
+
+    @contextmanager
+    def _kept(self) -> Iterator[None]:
+        try:
+            self._make_writable()
+            yield
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):  # a bug, not the disk's fault
+            raise
+        except (OSError, sqlite3.DatabaseError) as error:
             if isinstance(error, OSError) and error.errno not in _DISK_ERRORS:
                 raise
             raise LsmtuneError(
                 f"--home {self.path}: cannot write to this folder: {_reason(error)}"
             ) from error
 
+    def _make_writable(self) -> None:
+        if not self._writes:
+            self._db.close()
+            self._db = open_to_write(self.path / DATABASE)
+            self._writes = True
+
     def _next_number(self, study: StoredStudy) -> int:
-        row = self._db.execute(
-            "SELECT COALESCE(MAX(number) + 1, 0) FROM trial WHERE study_id = ?", (study.id,)
-        ).fetchone()
-        return int(row[0])
-
-
-def _connect(database: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(_uri(database), uri=True, timeout=_BUSY_S, isolation_level=None)
-    try:
-        connection.row_factory = sqlite3.Row
-        migrate(connection, database)
-        with suppress(sqlite3.OperationalError):  # another one is opening it, and does the same
-            connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-    except BaseException:
-        connection.close()  # it may hold a lock
-        raise
-    return connection
-
-
-def _uri(database: Path) -> str:
-    """How SQLite finds the database: read-only where it could not make its own files beside it."""
-    if os.access(database.parent, os.W_OK):
-        return database.as_uri()
-    # What is in the write-ahead log, of a process that was killed or still runs, must be read too.
-    alone = not database.with_name(f"{database.name}-wal").exists()
-    return f"{database.as_uri()}?{'immutable=1' if alone else 'mode=ro'}"
+        with self._reading(f"study {study.name!r}"):
+            row = self._db.execute(
+                "SELECT COALESCE(MAX(number) + 1, 0) FROM trial WHERE study_id = ?", (study.id,)
+            ).fetchone()
+            return int(row[0])
 
 
 def _reason(error: OSError | sqlite3.Error) -> str:
@@ -279,9 +330,12 @@ def _reason(error: OSError | sqlite3.Error) -> str:
 def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> None:
     (folder / "spec.json").write_text(trial.spec.model_dump_json(indent=1))
     for name, path in files.items():
+        if path.suffix == _ZIPPED:
+            shutil.copyfile(path, folder / f"{name}{_ZIPPED}")
+            continue
         with (
             path.open("rb") as source,
-            closing(gzip.open(folder / f"{name}.gz", "wb", _ZIPPED_LEVEL)) as target,
+            closing(gzip.open(folder / f"{name}{_ZIPPED}", "wb", _ZIPPED_LEVEL)) as target,
         ):
             shutil.copyfileobj(source, target)
 
@@ -289,31 +343,3 @@ def _keep_evidence(folder: Path, trial: NewTrial, files: Mapping[str, Path]) -> 
 def now_text() -> str:
     """The present moment as ISO 8601 text in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _study(row: sqlite3.Row) -> StoredStudy:
-    return StoredStudy(
-        id=row["id"],
-        name=row["name"],
-        created_at=row["created_at"],
-        spec=json.loads(row["spec"]),
-        engine=json.loads(row["engine"]),
-        host=json.loads(row["host"]),
-        constraints=None if row["constraints"] is None else tuple(json.loads(row["constraints"])),
-        ended=row["ended"],
-    )
-
-
-def _trial(row: sqlite3.Row) -> StoredTrial:
-    return StoredTrial(
-        number=row["number"],
-        role=Role(row["role"]),
-        config=Config(json.loads(row["config"])),
-        spec=TrialSpec.model_validate_json(row["spec"]),
-        result=TrialResult.model_validate_json(row["result"]),
-        started_at=row["started_at"],
-        duration_s=row["duration_s"],
-        verification_id=row["verification_id"],
-        pair=row["pair"],
-        evidence=row["evidence"],
-    )

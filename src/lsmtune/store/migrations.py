@@ -5,6 +5,9 @@ from pathlib import Path
 
 from lsmtune.errors import UserError
 
+APPLICATION_ID = 0x6C736D74
+"""The number in the header of an SQLite file that says it is a database of lsmtune ("lsmt")."""
+
 MIGRATIONS: tuple[str, ...] = (
     """
     CREATE TABLE study (
@@ -62,16 +65,28 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 
+def check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise UserError if a newer lsmtune made the database."""
+    if (version := _version(connection)) > len(MIGRATIONS):
+        raise UserError(
+            f"{path}: a newer lsmtune wrote this file in format {version}, and this lsmtune reads "
+            f"only formats up to {len(MIGRATIONS)}; upgrade lsmtune"
+        )
+
+
+def is_newest(connection: sqlite3.Connection) -> bool:
+    """Return whether the database has the newest format."""
+    return _version(connection) == len(MIGRATIONS)
+
+
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the database to the newest version; UserError when it is newer than this lsmtune."""
     while (version := _version(connection)) != len(MIGRATIONS):
-        if version > len(MIGRATIONS):
-            raise UserError(
-                f"{path}: a newer lsmtune wrote this file in format {version}, and this "
-                "lsmtune reads "
-                f"only formats up to {len(MIGRATIONS)}; upgrade lsmtune"
-            )
+        check_version(connection, path)
         _step(connection, version)
+    # Homes of lsmtune 0.2 and older have none.
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 def _step(connection: sqlite3.Connection, version: int) -> None:
@@ -80,6 +95,7 @@ def _step(connection: sqlite3.Connection, version: int) -> None:
         if _version(connection) == version:  # otherwise another process has done it meanwhile
             for statement in MIGRATIONS[version].split(";"):
                 connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {version + 1}")
         connection.execute("COMMIT")
     except BaseException:

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pydantic import TypeAdapter, ValidationError
+
+from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit, earlier_default_limits
 from lsmtune.objective import (
@@ -23,6 +26,7 @@ from lsmtune.store.records import (
     complete_pairs,
     complete_trials,
 )
+from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import Verdict, judge
 from lsmtune.workloads import Workload
@@ -30,6 +34,7 @@ from lsmtune.workloads import Workload
 MOST_CONTENDERS = 2
 """So many configs of a study are verified until the gain of one is proven."""
 
+_LIMITS = TypeAdapter(tuple[Limit, ...])
 
 LEAST_PROBABILITY = 0.8
 """A config can win if it keeps all constraints with at least this probability."""
@@ -38,12 +43,20 @@ LEAST_PROBABILITY = 0.8
 def study_objective(stored: StoredStudy, spec: StudySpec) -> Objective:
     """Return the objective of a study with the constraints that it is judged by."""
     if stored.constraints is not None:
-        limits = tuple(Limit(**constraint) for constraint in stored.constraints)
+        limits = _limits(stored)
         most_pairs = max(spec.pairs, spec.max_pairs)
         return replace(spec.parsed_objective, limits=limits, most_pairs=most_pairs)
     earlier = earlier_default_limits(spec.workload, spec.engine)
     found = parse_objective(spec.objective, spec.limits, earlier)
     return replace(found, by_intervals=False)
+
+
+def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
+    try:
+        return _LIMITS.validate_python(stored.constraints)
+    except ValidationError as error:
+        problem = problem_text(dict(error.errors()[0]), None)
+        raise UserError(f"constraints of study {stored.name!r}: {problem}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
+from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
+from lsmtune.spec import StudySpec, make_spec
+from lsmtune.tables import problem_text
 from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
@@ -28,10 +33,22 @@ class StoredStudy:
     ended: str | None = None
 
     @property
+    def settings(self) -> StudySpec:
+        """The checked settings; UserError if lsmtune cannot have stored them."""
+        return make_spec(self.spec, f"settings of study {self.name!r}")
+
+    @property
     def base(self) -> Base | None:
-        """The base that was kept with the study; the first versions of lsmtune kept none."""
+        """The base that was kept with the study; the first versions of lsmtune kept none.
+
+        UserError if lsmtune cannot have stored it.
+        """
         kept = self.engine.get("base")
-        return None if kept is None else Base.model_validate(kept)
+        try:
+            return None if kept is None else Base.model_validate(kept)
+        except ValidationError as error:
+            problem = problem_text(dict(error.errors()[0]), Base)
+            raise UserError(f"baseline of study {self.name!r}: {problem}") from error
 
     @property
     def machine(self) -> str:

@@ -76,7 +76,7 @@ def _usable(
     other: StoredStudy, spec: StudySpec, trials: Sequence[StoredTrial]
 ) -> list[StoredTrial]:
     """The base's runs and the searched ones that have what is asked for; none without a base."""
-    if StudySpec.model_validate(other.spec).engine != spec.engine:
+    if other.settings.engine != spec.engine:
         return []
     base, searched = (complete_trials(trials, role) for role in (Role.BASE, Role.TRIAL))
     told = [t for t in searched if not _missing(t, spec.parsed_objective)]
@@ -97,7 +97,7 @@ def _earlier(
     other: StoredStudy, runs: Sequence[StoredTrial], spec: StudySpec, space: KnobSpace
 ) -> Earlier:
     """The runs as observations: of the objective asked for now, against that study's own base."""
-    factor = float(spec.scale_value / StudySpec.model_validate(other.spec).scale_value)
+    factor = float(spec.scale_value / other.settings.scale_value)
     base, asked = base_metrics(runs), spec.parsed_objective
     known = set.intersection(set(base), *(set(trial.result.metrics) for trial in runs))
     objective = replace(asked, limits=tuple(li for li in asked.limits if li.metric in known))

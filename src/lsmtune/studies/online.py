@@ -181,7 +181,7 @@ def tune_online(
         raise UserError(
             f"objective: {study.objective.name} is not supported with [online]; name one metric"
         )
-    plan = Plan(names[0], online.window_s, online.windows, spec.trials, spec.seed)
+    plan = Plan(names[0], online.window_s, online.windows, spec.number_of_trials, spec.seed)
     trial = study.trial_spec(study.space.default())
     with ExitStack() as stack:
         stack.enter_context(host_lock(None))

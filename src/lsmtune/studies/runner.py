@@ -54,20 +54,28 @@ class Runner:
     """Runs the tasks of one study, one at a time on the host."""
 
     def __init__(
-        self, home: Home, study: StoredStudy, base: Base, engine: Engine, listener: Listener
+        self,
+        home: Home,
+        study: StoredStudy,
+        base: Base,
+        engine: Engine,
+        listener: Listener,
+        *,
+        accept_noise: bool = False,
     ) -> None:
         self._home = home
         self._study = study
         self._base = base
         self._engine = engine
         self._listener = listener
+        self._accept_noise = accept_noise
 
     def run(self, task: Task) -> TrialResult:
         """Run and keep the trial; one that others disturbed is kept as such and repeated.
 
-        The last repeat counts in any case: a host that is never quiet can be tuned, and
-        `others_cpu_percent` tells how disturbed it was. While the clock was set, nothing that is
-        taken from moments in the engine's log can be trusted either.
+        The last repeat counts in any case, marked: a host that is never quiet can be tuned. With
+        `accept_noise`, a run that other processes disturbed is marked and counts at once. While the
+        clock was set, nothing that is taken from moments in the engine's log can be trusted.
         """
         for repeats_left in reversed(range(_REPEATS + 1)):
             result = self._run_once(task, may_be_disturbed=repeats_left > 0)
@@ -124,12 +132,20 @@ class Runner:
                 watch = self._watch(task, clock)
                 outcome = self._engine.run(task.spec, self._base, places, watch)
                 result = outcome.result
-                if may_be_disturbed:
-                    result = _disturbed(result, clock.jump_s())
+                result = self._judged(result, clock.jump_s(), may_be_disturbed)
                 duration_s = time.monotonic() - started
                 self._keep(task, result, outcome, started_at, duration_s)
         self._listener(Event(task, "done", result, duration_s))
         return result
+
+    def _judged(self, result: TrialResult, clock_jump_s: float, repeatable: bool) -> TrialResult:
+        """The result, as disturbed if it is to be repeated, or with the mark of a kept one."""
+        reason = _disturbance(result, clock_jump_s)
+        if reason is None:
+            return result
+        if repeatable and (clock_jump_s or not self._accept_noise):
+            return result.model_copy(update={"status": Status.DISTURBED, "reason": reason})
+        return result.model_copy(update={"disturbance": reason})
 
     def _watch(self, task: Task, clock: ClockWatch) -> Watch:
         """Looks on, and at the clock too: it may be set and set back within a trial."""
@@ -169,15 +185,13 @@ def _without_others(result: TrialResult) -> TrialResult:
     return result.model_copy(update={"measurement": measurement})
 
 
-def _disturbed(result: TrialResult, clock_jump_s: float) -> TrialResult:
-    """The result, marked when others used the CPU or set the clock while it was measured."""
+def _disturbance(result: TrialResult, clock_jump_s: float) -> str | None:
+    """What disturbed a complete run: others used the CPU, or the clock was set; None if nothing."""
     if result.status is not Status.COMPLETE:
-        return result
-    others = result.metrics.get("others_cpu_percent", 0.0)
+        return None
     if clock_jump_s:
-        reason = f"the system clock was changed by {clock_jump_s:+.1f} s"
-    elif others > DISTURBED_PERCENT:
-        reason = f"other processes used {others:.0f} % of the CPU"
-    else:
-        return result
-    return result.model_copy(update={"status": Status.DISTURBED, "reason": reason})
+        return f"the system clock was changed by {clock_jump_s:+.1f} s"
+    others = result.metrics.get("others_cpu_percent", 0.0)
+    if others > DISTURBED_PERCENT:
+        return f"other processes used {others:.0f} % of the CPU"
+    return None

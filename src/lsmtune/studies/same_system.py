@@ -35,8 +35,8 @@ def check_same_system(
     if changes:
         raise UserError(
             f"study {stored.name!r} started on another system: {'; '.join(changes)}. Results of "
-            "different systems cannot be compared; choose another --study, and name this study "
-            "with --warm-start to start from its results"
+            "different systems cannot be compared; add --new-baseline to measure the baseline "
+            "again in a new study"
         )
 
 

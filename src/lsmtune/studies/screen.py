@@ -14,15 +14,12 @@ from lsmtune.stats import ratio_interval
 from lsmtune.store.ranking import undisturbed
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.studies.runner import Task
+from lsmtune.studies.seeds import workload_seed
 from lsmtune.studies.study import Study
 from lsmtune.tables import Screen
 from lsmtune.trials import Role
 from lsmtune.units import format_duration
 from lsmtune.workloads import Workload
-
-_FIRST_SEED = 1000
-"""Far from the seeds of the base's runs."""
-_SEEDS_A_ROUND = 1_000_000
 
 _COMPARED, _FEWEST_COMPARED = 10, 6
 """So many configs run both alone and side by side."""
@@ -69,7 +66,7 @@ def _run(study: Study, points: Sequence[Point], again: int, left: int, jobs: int
     for group in _groups(missing, jobs):
         run = f", run {again + 1}" if again else ""
         tasks = [
-            _task(study, point, again * _SEEDS_A_ROUND + place, role,
+            _task(study, point, (place, again), role,
                   f"config {place + 1} of {len(points)}{run}{_time(study, (left - place) / jobs)}")
             for place, point in group
         ]  # fmt: skip
@@ -83,9 +80,10 @@ def _groups(points: list[tuple[int, Point]], size: int) -> list[list[tuple[int, 
     return [points[first : first + size] for first in range(0, len(points), size)]
 
 
-def _task(study: Study, point: Point, number: int, role: Role, title: str) -> Task:
+def _task(study: Study, point: Point, run: tuple[int, int], role: Role, title: str) -> Task:
+    """The task of a run: the place of its point, and how many times the point ran before."""
     spec = study.trial_spec(point.config)
-    seed = study.spec.seed + _FIRST_SEED + number
+    seed = workload_seed(study.spec.seed, "screen", *run)
     spec = spec.model_copy(update={"workload": point.workload, "seed": seed})
     return Task(title, role, point.config, spec)
 
@@ -102,7 +100,7 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
     missing = [(place, point) for place, point in enumerate(points) if point not in shared]
     for group in _groups(missing, jobs):
         tasks = [
-            _task(study, point, place, Role.SHARED, f"config {place + 1} in parallel")
+            _task(study, point, (place, 0), Role.SHARED, f"config {place + 1} in parallel")
             for place, point in group
         ]
         study.run_together(tasks)
@@ -128,7 +126,9 @@ def _objection(study: Study, points: Sequence[Point], jobs: int) -> str | None:
 
 def _points(study: Study, table: Screen) -> list[Point]:
     if table.batch is None:
-        configs = design_configs(study.space, table.design, study.spec.trials, study.spec.seed)
+        configs = design_configs(
+            study.space, table.design, study.spec.number_of_trials, study.spec.seed
+        )
         return [Point(config, study.spec.load_at(config)) for config in configs]
     lines = usable_lines(Path(table.batch), read_batch(Path(table.batch)))
     return [Point(study.space.canonical(_known(study, line)), line.workload) for line in lines]

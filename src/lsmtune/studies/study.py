@@ -22,7 +22,7 @@ from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.rescale import rescaled
 from lsmtune.simulator import load_machine
-from lsmtune.spec import MANY_TRIALS, Ground, StudySpec, without_load
+from lsmtune.spec import Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -39,10 +39,11 @@ from lsmtune.store.ranking import (
 from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless, value_noise
-from lsmtune.studies.enough_data import check_flushes
+from lsmtune.studies.enough_data import check_flushes, expected_flushes
 from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.same_system import check_same_system
+from lsmtune.studies.seeds import workload_seed
 from lsmtune.studies.stopping import why_to_stop
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.lock import study_lock
@@ -60,7 +61,14 @@ class Study:
     """A study that is open for work; made by `open_study`, which holds its lock."""
 
     def __init__(
-        self, home: Home, stored: StoredStudy, spec: StudySpec, engine: Engine, listener: Listener
+        self,
+        home: Home,
+        stored: StoredStudy,
+        spec: StudySpec,
+        engine: Engine,
+        listener: Listener,
+        *,
+        accept_noise: bool = False,
     ) -> None:
         if stored.base is None:
             raise LsmtuneError(
@@ -73,7 +81,9 @@ class Study:
         catalogue = engine.catalogue.with_families(spec.workload.column_families)
         self.ground = Ground(catalogue, stored.base, describe_host().max_open_files)
         self.space = spec.space(self.ground)
-        self._runner = Runner(home, stored, stored.base, engine, listener)
+        self._runner = Runner(
+            home, stored, stored.base, engine, listener, accept_noise=accept_noise
+        )
         self._trials: list[StoredTrial] = []
 
     def tune(self, tell: Callable[[str], None] = lambda ended: None) -> None:
@@ -93,13 +103,13 @@ class Study:
         earlier = earlier_studies(self.home, self.stored, self.spec, self.space)
         optimizer = make_optimizer(self.spec.optimizer, earlier, self._foretelling)
         trials = self.spec.trials
-        of_all = "" if trials == MANY_TRIALS else f" of {trials}"
+        of_all = "" if trials is None else f" of {trials}"
         while (ended := self._end()) is None:
             history = self.history()
             config = optimizer.ask(self.space, history, self.spec.seed)
             if config in seen(history):
                 return "all configs of the knob space have been tried"
-            title = f"trial {len(history)}{of_all}"
+            title = f"search {len(history)}{of_all}"
             self.run(Task(title, Role.TRIAL, config, self.trial_spec(config), self._hopeless()))
         return ended
 
@@ -114,7 +124,8 @@ class Study:
         while (done := len(self._complete_base())) < self.spec.base_runs:
             title = f"baseline {done + 1} of {self.spec.base_runs}"
             # Under seeds of their own: how far runs of one config differ includes the load's keys.
-            spec = self.trial_spec(config).model_copy(update={"seed": self.spec.seed + done})
+            seed = workload_seed(self.spec.seed, "base", done)
+            spec = self.trial_spec(config).model_copy(update={"seed": seed})
             result = self.run(Task(title, Role.BASE, config, spec))
             if result.status is not Status.COMPLETE:
                 raise LsmtuneError(
@@ -122,7 +133,9 @@ class Study:
                 )
         measured = base_metrics(self.trials())
         if self.spec.screen is None and self.spec.sweep is None:
-            check_flushes(self.spec.workload, measured)
+            load = self.spec.workload
+            expected = expected_flushes(load, self.space.base)
+            check_flushes(load, measured, self.objective.needed, expected)
         if missing := self.objective.missing(measured):
             raise UserError(
                 f"objective: this workload does not measure {', '.join(missing)}; "
@@ -201,7 +214,7 @@ class Study:
             base_settings=without_load(self.space.settings(self.space.default())),
             workload=self.spec.load_at(config),
             protocol=protocol,
-            seed=self.spec.seed,
+            seed=workload_seed(self.spec.seed, "trial"),
         )
 
     @property
@@ -246,8 +259,8 @@ class Study:
         for repeat in range(1, self.spec.repeats + 1):
             for finalist in (f for f in finalists if runs[f.trial.number] <= repeat):
                 config = finalist.trial.config
-                spec = self.trial_spec(config)
-                spec = spec.model_copy(update={"seed": spec.seed + repeat})
+                seed = workload_seed(self.spec.seed, "repeat", repeat)
+                spec = self.trial_spec(config).model_copy(update={"seed": seed})
                 title = f"repeat of trial {finalist.trial.number}"
                 self.run(Task(title, Role.REPEAT, config, spec))
 
@@ -263,7 +276,7 @@ class Study:
     def _end(self) -> str | None:
         """Why the search has an end; None while it goes on."""
         trials, spec = self._as_searched(), self.spec
-        if len(undisturbed(trials, Role.TRIAL)) >= spec.trials:
+        if spec.trials is not None and len(undisturbed(trials, Role.TRIAL)) >= spec.trials:
             return f"all {spec.trials} trials are done"
         used_s = sum(t.duration_s for t in trials if t.role is Role.TRIAL)
         if spec.budget_s is not None and used_s >= spec.budget_s:
@@ -281,10 +294,13 @@ def open_study(
     engine: Engine,
     listener: Listener,
     described: tuple[EngineFacts, Ground] | None = None,
+    *,
+    accept_noise: bool = False,
 ) -> Iterator[Study]:
     """Hold the study of the spec, new or as an earlier call left it.
 
-    `described` is what `describe` has found, where it has been asked already.
+    `described` is what `describe` has found, where it has been asked already. With `accept_noise`,
+    runs that other processes disturb are marked and not repeated.
     UserError when another process works on it, or when it exists with other settings.
     """
     with study_lock(home.lock_path(spec.name), f"study {spec.name!r}"):
@@ -303,7 +319,7 @@ def open_study(
             if stored.base is None:
                 stored = home.update_engine(stored, _engine_record(*found))
         try:
-            yield Study(home, stored, spec, engine, listener)
+            yield Study(home, stored, spec, engine, listener, accept_noise=accept_noise)
         finally:
             if isinstance(engine, Borrowed):
                 engine.give_back()
@@ -351,7 +367,7 @@ def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:
 
 
 def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:
-    before = StudySpec.model_validate(stored.spec)
+    before = stored.settings
     if before.identity() == spec.identity():
         return
     then, now = before.lasting(), spec.lasting()

@@ -11,13 +11,13 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.types import Config
 from lsmtune.studies.runner import Task
+from lsmtune.studies.seeds import workload_seed
 from lsmtune.studies.study import Study
 from lsmtune.trials import Role, Status, TrialResult
 from lsmtune.units import format_duration
 
 BASE_EVERY = 6
 """Among so many cells the base runs once, at a place that is drawn as well."""
-_FIRST_SEED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _block(
     cells: Sequence[tuple[int, ...]] = list(configs)
     rng = np.random.default_rng([seed, block])
     order = rng.permutation(len(cells))
-    of_block = seed + _FIRST_SEED + block
+    of_block = workload_seed(seed, "block", block)
     for begin in range(0, len(cells), BASE_EVERY):
         some = order[begin : begin + BASE_EVERY]
         before = int(rng.integers(len(some) + 1))

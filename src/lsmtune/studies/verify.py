@@ -17,6 +17,7 @@ from lsmtune.store.records import (
 )
 from lsmtune.studies.enough_data import check_flushes
 from lsmtune.studies.runner import Task
+from lsmtune.studies.seeds import workload_seed
 from lsmtune.studies.study import Study
 from lsmtune.trials import Role, Status, TrialSpec
 from lsmtune.verdict import Pair, Verdict, judge
@@ -24,7 +25,6 @@ from lsmtune.workloads import Workload
 
 _PRECISE = 0.05
 """The interval's half width at which no more pairs are run."""
-_FIRST_SEED = 10_007
 _MOST_FAILURES = 3
 _SIDES = {Role.VERIFY_BEST: "winner", Role.VERIFY_BASE: "baseline"}
 
@@ -76,7 +76,7 @@ def verify_trial(study: Study, trial: StoredTrial, scale: str, workload: Workloa
     earlier = len(_runs(study, verification))
     while not _enough(study, pairs := _pairs(study, verification)):
         if pairs:
-            check_flushes(verification.workload, pairs[0][1])
+            check_flushes(verification.workload, pairs[0][1], study.objective.needed)
         _run_pair(study, trial.config, verification)
         _check_failures(_runs(study, verification)[earlier:])
     return judge(pairs, study.objective)
@@ -118,7 +118,7 @@ def _run_pair(study: Study, best: Config, verification: StoredVerification) -> N
             base_settings=settings[Role.VERIFY_BASE],
             workload=study.spec.load_at(configs[role], verification.workload),
             protocol=study.protocol,
-            seed=_FIRST_SEED * verification.id + pair,
+            seed=workload_seed(study.spec.seed, "pair", pair, verification.id),
         )
         title = f"pair {pair + 1}, {_SIDES[role]}"
         study.run(

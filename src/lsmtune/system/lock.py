@@ -67,6 +67,19 @@ def study_lock(path: Path, what: str) -> Iterator[None]:
         lock.release()
 
 
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds the lock file `path`."""
+    if not path.exists() or not os.access(path, os.W_OK):
+        return False
+    lock = FileLock(path)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
 class _Once:
     """Tells once that another process has the host lock."""
 

@@ -1,8 +1,19 @@
-"""Removal of a single file that lsmtune wrote."""
+"""Removal of a file or a folder that lsmtune wrote."""
 
+import shutil
 from pathlib import Path
+
+from lsmtune.errors import UserError
 
 
 def remove_file(path: Path) -> None:
     """Remove the file, if it exists."""
     path.unlink(missing_ok=True)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove the folder with all its files, if it exists; UserError if it is a link."""
+    if path.is_symlink():
+        raise UserError(f"{path}: a link inside the home folder; remove the link")
+    if path.exists():
+        shutil.rmtree(path)

@@ -3,15 +3,19 @@
 import os
 import socket
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import closing
-from pathlib import Path
+from socketserver import ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.system.process import ChildProcess, NoLine
+from lsmtune.errors import UserError
 
 LOCALHOST = "127.0.0.1"
-_LOOK_S = 0.2
+_NAMES = (LOCALHOST, "localhost")
+
+App = Callable[[dict[str, Any], Any], Iterable[bytes]]
+"""A web application in the form of WSGI."""
 
 
 def check_port(port: int) -> None:
@@ -22,32 +26,23 @@ def check_port(port: int) -> None:
         try:
             listener.bind((LOCALHOST, port))
         except OSError as error:
-            raise UserError(
-                f"--port {port}: cannot use this port ({error.strerror}); choose another port"
-            ) from error
+            raise _unusable(port, error) from error
 
 
-def serve(argv: Sequence[str], port: int, workdir: Path, on_ready: Callable[[], None]) -> None:
-    """Run the server `argv` in the work directory until it ends or an exception arrives.
+def serve(app: App, port: int, on_ready: Callable[[], None]) -> None:
+    """Serve the application on that port of this machine until an exception arrives.
 
-    `on_ready` is called once it listens on the port. Nothing of it is left behind, whatever ends
-    it. Raises LsmtuneError when it ends by itself, UserError when it cannot be started.
+    `on_ready` is called once it listens. Only requests to 127.0.0.1 or localhost are answered: a
+    web page of somebody else could otherwise give its own host name the address of this machine,
+    and read the answers. Raises UserError when the port cannot be used.
     """
-    stderr = workdir / "stderr.txt"
-    with ChildProcess(
-        argv, cwd=workdir, stdout_path=workdir / "stdout.txt", stderr_path=stderr, env={}
-    ) as process:
-        told = False
-        while process.read_line(_LOOK_S) is not NoLine.END:
-            if not told and _listens(port):
-                told = True
-                on_ready()
-    lines = stderr.read_text(errors="replace").split("\n")
-    last = next(
-        (line.strip() for line in reversed(lines) if line.strip()),
-        "the program printed no error message",
-    )
-    raise LsmtuneError(f"{Path(argv[0]).name} ended unexpectedly: {last}")
+    try:
+        server = make_server(LOCALHOST, port, _local(app, port), _Server, _Quiet)
+    except OSError as error:
+        raise _unusable(port, error) from error
+    with server:
+        on_ready()
+        server.serve_forever()
 
 
 def open_browser(url: str) -> None:
@@ -56,7 +51,29 @@ def open_browser(url: str) -> None:
         webbrowser.open(url)
 
 
-def _listens(port: int) -> bool:
-    with closing(socket.socket()) as client:
-        client.settimeout(_LOOK_S)
-        return client.connect_ex((LOCALHOST, port)) == 0
+class _Server(ThreadingMixIn, WSGIServer):
+    """Answers side by side; an answer that takes long does not keep the program alive."""
+
+    daemon_threads = True
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is given
+        """Print no line for each request."""
+
+
+def _local(app: App, port: int) -> App:
+    """Return the application with a refusal of requests to other host names."""
+    hosts = {*_NAMES, *(f"{name}:{port}" for name in _NAMES)}
+
+    def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        if environ.get("HTTP_HOST", "").lower() in hosts:
+            return app(environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
+        return [f"Only requests to {' or '.join(_NAMES)} are answered.\n".encode()]
+
+    return answer
+
+
+def _unusable(port: int, error: OSError) -> UserError:
+    return UserError(f"--port {port}: cannot use this port ({error.strerror}); choose another port")

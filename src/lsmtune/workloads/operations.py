@@ -38,6 +38,10 @@ _OWN: dict[str, tuple[str, ...]] = {
 """Kinds whose latency the engine measures, by workload; all other workloads only write."""
 
 
+_WRITING = {"ycsb_a": 0.5, "ycsb_b": 0.05, "ycsb_d": 0.05, "ycsb_e": 0.05, "ycsb_f": 0.5}
+"""Share of the operations of YCSB's workloads that write a record."""
+
+
 def own_operations(load: Workload, engine: EngineName) -> tuple[str, ...]:
     """Return the kinds of operations of a workload whose latency the engine measures."""
     if load.mix is not None:
@@ -76,4 +80,4 @@ def _write_share(load: Workload) -> float | None:
         return 1.0
     if load.get_percent is not None:
         return 1 - load.get_percent / 100
-    return None if load.mix is None else load.mix.put
+    return _WRITING.get(load.name) if load.mix is None else load.mix.put

@@ -1,6 +1,10 @@
 """From a LOG to a study: a load like the one it saw, and its options as the base."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.items import InlineTable, Table
 
 from lsmtune.analysis.inspect.changed import BY_LEVEL
 from lsmtune.analysis.inspect.inspection import Inspection, Load
@@ -9,6 +13,12 @@ from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.types import Knob, OptionKey
 from lsmtune.units import GIB, KIB, format_bytes
 
+_REMARKS = (
+    "The workload below is similar to the workload of the LOG.",
+    "The baseline of the study has the options of the LOG.",
+    "A LOG does not record the distribution of keys or the content of values.",
+    "The workload uses db_bench's defaults for keys and values.",
+)
 _RECORDS = (10_000, 1_000_000)
 _MOST_BYTES = 4 * GIB
 _UNCOMPRESSED = 0.95
@@ -45,7 +55,7 @@ def study_files(log: Inspection, options_path: str) -> tuple[str, str]:
             f"{log.name}: the file contains no options of RocksDB, and a study needs the "
             "options; use a LOG"
         )
-    return "\n".join([*_study(log, options_path), ""]), options_text(log)
+    return tomlkit.dumps(_study(log, options_path)), options_text(log)
 
 
 def options_text(log: Inspection) -> str:
@@ -105,19 +115,18 @@ def _filter(text: str, load: Load) -> str:
     return f"{kind}filter:{round(load.filter_bits or 10)}{rest}"
 
 
-def _study(log: Inspection, options_path: str) -> Iterator[str]:
-    yield f"# Created from {log.name}."
-    yield "# The workload below is similar to the workload of the LOG."
-    yield "# The baseline of the study has the options of the LOG."
-    yield "# A LOG does not record the distribution of keys or the content of values."
-    yield "# The workload uses db_bench's defaults for keys and values."
-    yield f'base = "{options_path}"'
-    yield f'scale = "{_scale(log)}"'
+def _study(log: Inspection, options_path: str) -> TOMLDocument:
+    document = tomlkit.document()
+    for line in (f"Created from {log.name!r}.", *_REMARKS):
+        document.add(tomlkit.comment(line))
+    document.add("base", tomlkit.item(options_path))
+    document.add("scale", tomlkit.item(_scale(log)))
     if (capacity := log.number("block_cache_capacity")) and capacity >= 1:
-        yield f'cache = "{int(capacity)}"  # {format_bytes(capacity)}'
-    yield ""
-    yield "[workload]"
-    yield from _workload(log)
+        size = tomlkit.item(str(int(capacity)))
+        document.add("cache", size.comment(format_bytes(capacity)))
+    document.add(tomlkit.nl())
+    document.add("workload", _workload(log))
+    return document
 
 
 def _scale(log: Inspection) -> str:
@@ -126,31 +135,35 @@ def _scale(log: Inspection) -> str:
     return next((text for by, text in _SCALES if size / by >= _LEAST_MEMTABLE), "1")
 
 
-def _workload(log: Inspection) -> Iterator[str]:
+def _workload(log: Inspection) -> Table:
     load = log.load
     name, extra = _load_name(load)
-    yield f'name = "{name}"'
-    yield f"num = {_records(log)}"
-    yield f"key_size = {_clamped(load.key_bytes, _KEY_BYTES, 16)}"
-    yield f"value_size = {_clamped(load.value_bytes, (1, 1 << 24), 1024)}"
+    table = tomlkit.table()
+    table["name"] = name
+    table["num"] = _records(log)
+    table["key_size"] = _clamped(load.key_bytes, _KEY_BYTES, 16)
+    table["value_size"] = _clamped(load.value_bytes, (1, 1 << 24), 1024)
     if load.compressed_to is not None and load.compressed_to < _UNCOMPRESSED:
-        yield f"compression_ratio = {min(1.0, max(0.05, load.compressed_to)):.2f}"
-    yield from extra
+        table["compression_ratio"] = round(min(1.0, max(0.05, load.compressed_to)), 2)
+    table.update(extra)
+    return table
 
 
-def _load_name(load: Load) -> tuple[str, list[str]]:
-    """The load that is most alike, by the share of reads."""
+def _load_name(load: Load) -> tuple[str, dict[str, InlineTable]]:
+    """The load that is most alike, by the share of reads, and its parameters."""
     percent = load.read_percent or 0.0
     if percent < _HARDLY_PERCENT:
         if load.range_deletes:
-            return "rangedelete", []
-        return ("fillrandom" if load.from_empty else "overwrite"), []
+            return "rangedelete", {}
+        return ("fillrandom" if load.from_empty else "overwrite"), {}
     gets, seeks = load.gets_s or 0.0, load.seeks_s or 0.0
     if percent > _NEARLY_PERCENT:
-        return ("readrandom" if gets >= seeks else "scanshort"), []
+        return ("readrandom" if gets >= seeks else "scanshort"), {}
     whole = gets + seeks + (load.writes_s or 0.0)
     get, scan = round(gets / whole, 2), round(seeks / whole, 2)
-    return "mix", [f"mix = {{ get = {get}, put = {round(1 - get - scan, 2)}, scan = {scan} }}"]
+    shares = tomlkit.inline_table()
+    shares.update({"get": get, "put": round(1 - get - scan, 2), "scan": scan})
+    return "mix", {"mix": shares}
 
 
 def _records(log: Inspection) -> int:

@@ -60,10 +60,12 @@ class TiKV:
         self._node.hold()
         try:
             settings, store = self._node.settings(), self._node.own_store()
+            most = self._node.largest_values()
         finally:
             self._node.give_back()
         notes = [
-            "lsmtune was tested with simulated TiKV and go-ycsb programs, not with a real cluster",
+            "lsmtune was tried on one TiKV 9.0.0-beta, not on other versions or on a cluster of "
+            "several nodes",
             "lsmtune tunes only the TiKV node at [tikv] status; other nodes stay unchanged",
         ]
         if self._cluster.api == "raw":
@@ -76,7 +78,9 @@ class TiKV:
             notes += self._not_as_given(settings, given)
             settings |= self._given(settings, given, store)
             store = given
-        return Base(options=store or "", settings=settings, given=store, notes=tuple(notes))
+        return Base(
+            options=store or "", settings=settings, most=most, given=store, notes=tuple(notes)
+        )
 
     def _given(self, running: Settings, given: str, store: str | None) -> Settings:
         """What the user's own base says otherwise than what runs, where it can be started with it.

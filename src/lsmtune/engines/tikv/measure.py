@@ -6,20 +6,30 @@ from lsmtune.metrics.prometheus import Series
 
 _MICROS = 1e6
 _KINDS = ("data", "index", "filter")
+_WITH_RECORDS = ("default", "write")
+"""The column families that hold the records; others flush for reasons of their own."""
 
 
 def write_metrics(counted: Series, load_s: float) -> dict[str, float]:
-    """What writing cost since the load began: RocksDB's tickers of the database `kv`."""
+    """What writing cost since the load began: RocksDB's tickers of the database `kv`.
+
+    A load that flushes nothing has no write amplification: all it wrote is still in memory.
+    """
     user, logged = (_flow(counted, name) for name in ("bytes_written", "wal_file_bytes"))
     flushed = _flow(counted, "flush_write_bytes")
     read, compacted = (
         counted.total("tikv_engine_compaction_flow_bytes", db="kv", type=f"bytes_{name}")
         for name in ("read", "written")
     )
+    flushes = _flushes(counted)
+    if flushes is None and flushed is not None:
+        flushes = 0.0  # TiKV tells of no event before the first
+    tables: list[float | None] = [flushed, compacted] if flushes else [None]
     stalled = counted.total("tikv_engine_stall_micro_seconds", db="kv")
     return _told({
-        "write_amp": _ratio([flushed, compacted], user),
-        "wal_inclusive_write_amp": _ratio([flushed, compacted, logged], user),
+        "write_amp": _ratio(tables, user),
+        "wal_inclusive_write_amp": _ratio([*tables, logged], user),
+        "flushes": flushes,
         "flush_write_bytes": flushed,
         "compact_write_bytes": compacted,
         "compact_read_bytes": read,
@@ -85,6 +95,15 @@ def records(counted: Series) -> float | None:
 def transactional(counted: Series) -> float:
     """About how many records of transactions the store holds; 0 where it does not tell."""
     return counted.total("tikv_engine_estimate_num_keys", db="kv", cf="write") or 0.0
+
+
+def _flushes(counted: Series) -> float | None:
+    return counted.total(
+        "tikv_engine_event_total",
+        lambda labels: labels.get("cf") in _WITH_RECORDS,
+        db="kv",
+        type="flush",
+    )
 
 
 def _flow(counted: Series, kind: str) -> float | None:

@@ -5,17 +5,26 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.read_back import check_as_given
+from lsmtune.engines.tikv.flow_control import drifted, is_changed, to_name
 from lsmtune.engines.tikv.options import (
+    Flat,
     as_run,
     as_told,
+    cache_fits,
     edited,
+    largest_cache,
+    of_rocksdb,
     of_store,
+    parse_file,
     read_settings,
+    spelled,
+    value_of,
     with_store,
 )
 from lsmtune.engines.tikv.status import StatusServer
@@ -34,7 +43,8 @@ from lsmtune.trials import Base, Status
 _POLL_S = 0.05
 _STARTED = "process_start_time_seconds"
 _MOST_CHARACTERS = 300
-_SETTINGS = TypeAdapter(dict[str, Value])
+_MOST_NAMED = 5
+_TOLD = TypeAdapter(dict[str, Any])
 
 
 class Node:
@@ -42,18 +52,22 @@ class Node:
 
     What it was found with is left in a marker before the first change, and stays there until it
     runs with that again: the next lsmtune mends what one that was killed, or failed, has left.
+
+    `is_settled` is whether nothing has been done since TiKV was seen to do nothing.
     """
 
     def __init__(self, cluster: Cluster, catalogue: Catalogue) -> None:
         self.status = StatusServer(cluster.status)
         self._cluster = cluster
         self._catalogue = catalogue
+        self._knobs = {knob.name: knob for knob in catalogue.knobs}
         path = cluster.config_path
         self._file = None if path is None else StandIn(path)
         self._marker = Marker(state_folder() / f"tikv-{self.status.identity()}.json")
         self._held = ExitStack()
-        self._found: Settings | None = None
+        self._found: Flat | None = None
         self._under: str | None = None
+        self.is_settled = False
 
     def hold(self) -> None:
         """Keep other lsmtune processes away; what one that was killed has left is mended first.
@@ -65,7 +79,8 @@ class Node:
         try:
             self._lock()
             self._mend()
-            self._found = self.settings()
+            self._found = of_rocksdb(self.status.config())
+            self.is_settled = False  # nobody knows what was done meanwhile
         except TrialFailedError as failure:
             self._held.close()
             raise UserError(f"tikv: {failure}") from failure
@@ -92,7 +107,7 @@ class Node:
                 self._tell_of_edit()
             return
         try:
-            self._return_to(_SETTINGS.validate_json(left))
+            self._return_to(_TOLD.validate_json(left))
         except (TrialFailedError, ValidationError) as failure:
             reason = (
                 "tikv: an earlier run of lsmtune was killed and left changed options in TiKV. "
@@ -107,6 +122,11 @@ class Node:
         """The value of every knob that it runs with."""
         return read_settings(self._catalogue, self.status.config())
 
+    def largest_values(self) -> Settings:
+        """The largest values of knobs that it accepts as it runs."""
+        most = largest_cache(self.status.config())
+        return {} if most is None else {"storage.block-cache.capacity": most}
+
     def own_store(self) -> str | None:
         """What the user's file says of the store; None where no file is told."""
         return None if self._file is None else of_store(self._file.own_text(), "tikv.config")
@@ -117,26 +137,34 @@ class Node:
         UserError where they need a restart and nobody has told how. TrialFailedError where TiKV
         refuses them, runs others, or does not answer.
         """
-        now = self._settings_or_none() if self._cluster.restart else self.settings()
-        changed = {n: v for n, v in wanted.items() if now is None or now.get(n) != v}
-        refused = None
-        if now is None or self._needs_file(base) or not self._are_online(changed):
+        told = self._told_or_none() if self._cluster.restart else self.status.config()
+        now = {} if told is None else read_settings(self._catalogue, told)
+        changed = {n: v for n, v in wanted.items() if now.get(n) != v}
+        if told is None or self._needs_file(base) or not self._can_go_online(changed, told):
             self._restart_under(base, wanted)
-        elif changed:
+            changed, told = {}, self.status.config()
+        changes = self._told(changed) | drifted(self._catalogue, wanted, self._found or {}, told)
+        refused = None
+        if changes:
             self._remember()
-            refused = self._change(changed)
+            refused = self._change(changes)
         return self._read_back(wanted, refused)
+
+    def _can_go_online(self, changed: Settings, told: Flat) -> bool:
+        """Whether TiKV takes the changes while it runs; without a restart it has to."""
+        fits = cache_fits(changed, told) or not self._cluster.restart
+        return fits and self._are_online(changed)
 
     def change(self, settings: Settings) -> None:
         """Change options online, on top of those that were taken, and read them back."""
         if settings:
             self._remember()
-            self._read_back(settings, self._change(settings))
+            self._read_back(settings, self._change(self._told(settings)))
 
     def _remember(self) -> None:
         """Leave what TiKV was found with for who comes after, before anything is changed."""
         if self._found is not None and self._marker.read() is None:
-            self._marker.leave(_SETTINGS.dump_json(self._found).decode())
+            self._marker.leave(_TOLD.dump_json(self._found).decode())
 
     def give_back(self) -> None:
         """Leave TiKV as it was found; LsmtuneError when it does not come to that."""
@@ -154,18 +182,47 @@ class Node:
             self._marker.clear()
             self._tell_of_edit()
 
-    def _return_to(self, found: Settings) -> None:
+    def _return_to(self, found: Flat) -> None:
         """Bring it back to what it was found with, by a restart where that is needed."""
         self._under = None
         was_aside = self._file is not None and self._file.put_back()
-        now = None if was_aside else self._settings_or_none()
-        changed = {n for n, v in found.items() if now is None or now.get(n) != v}
-        if self._file is not None and (now is None or not self._are_online(changed)):
+        now = None if was_aside else self._told_or_none()
+        if self._file is not None and (
+            now is None or not self._are_online(self._knobs_in(self._differing(found, now)))
+        ):
             self._restart()
-            now = self.settings()
-        if now is not None and now != found:
-            self._change({n: v for n, v in found.items() if now.get(n) != v})
-        self._read_back(found, None)
+            now = self.status.config()
+        if now is not None and (changes := self._ways_back(found, self._differing(found, now))):
+            self._change(changes)
+        self._check_returned(found)
+
+    def _differing(self, found: Flat, now: Flat) -> list[str]:
+        """The options that run with another value than they were found with."""
+        return [n for n, told in found.items() if n in now and not self._is_same(n, told, now[n])]
+
+    def _is_same(self, name: str, told: Any, other: Any) -> bool:
+        if (knob := self._knobs.get(name)) is None:
+            return bool(told == other)
+        return value_of(knob, told) == value_of(knob, other)
+
+    def _ways_back(self, found: Flat, differing: Iterable[str]) -> Flat:
+        """What TiKV is told: knobs that go online, and what flow control has changed with them."""
+        knobs = {name: value_of(self._knobs[name], found[name]) for name in differing
+                 if name in self._knobs and self._knobs[name].apply == "online"}  # fmt: skip
+        known = {name: value for name, value in knobs.items() if value is not None}
+        rest = {name: found[name] for name in differing if name not in self._knobs}
+        return self._told(known) | {n: told for n, told in rest.items() if is_changed(n)}
+
+    def _check_returned(self, found: Flat) -> None:
+        """TrialFailedError that names what does not run as it was found."""
+        now = self.status.config()
+        left = [
+            f"{name} is {spelled(now[name])}, but was {spelled(found[name])}"
+            for name in self._differing(found, now)
+        ]
+        if left:
+            more = f", and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
+            raise TrialFailedError(Status.MISMATCH, ", ".join(left[:_MOST_NAMED]) + more)
 
     def _tell_of_edit(self) -> None:
         """UserError where somebody has edited the file while ours stood in its place."""
@@ -194,12 +251,15 @@ class Node:
         self._remember()
         changes = {n: v for n, v in wanted.items() if base.settings.get(n) != v}
         text = with_store(self._file.own_text(), base.given or "")
-        self._file.write(edited(text, self._told(changes)))
+        text = edited(text, self._told(changes))
+        more = to_name(self._catalogue, wanted, parse_file(text, "tikv.config"))
+        self._file.write(edited(text, self._told(more)))
         self._under = base.given
         self._restart()
 
     def _restart(self) -> None:
         """Run the user's command; TrialFailedError when TiKV does not come up again."""
+        self.is_settled = False
         began = self._start_time()
         command, limit_s = self._cluster.restart, self._cluster.start_s
         with scratch() as folder:
@@ -241,10 +301,10 @@ class Node:
 
     # --- reading
 
-    def _settings_or_none(self) -> Settings | None:
+    def _told_or_none(self) -> Flat | None:
         """What it runs with; None where it does not answer."""
         try:
-            return self.settings()
+            return self.status.config()
         except TrialFailedError as failure:
             if failure.status is not Status.TIMED_OUT:
                 raise
@@ -266,18 +326,21 @@ class Node:
         check_as_given("TiKV", differing)
         return {name: told[name] for name in wanted}
 
-    def _change(self, changes: Settings) -> str | None:
+    def _change(self, changes: Flat) -> str | None:
         """Change options online. A TiKV that writes that into its file has not edited it."""
         ours = self._file is not None and self._file.is_ours()
-        refused = self.status.change(self._told(changes))
+        refused = self.status.change(changes)
         if self._file is not None and ours:
             self._file.adopt()
         return refused
 
     def _are_online(self, names: Iterable[str]) -> bool:
-        return all(self._catalogue.knob(name).apply == "online" for name in names)
+        return all(self._knobs[name].apply == "online" for name in names)
 
-    def _told(self, settings: Mapping[str, Value]) -> dict[str, object]:
+    def _knobs_in(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if name in self._knobs]
+
+    def _told(self, settings: Mapping[str, Value]) -> Flat:
         """The settings in the words that TiKV is told."""
         return {name: as_told(self._catalogue.knob(name), v) for name, v in settings.items()}
 

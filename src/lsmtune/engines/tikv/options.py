@@ -21,6 +21,8 @@ _UNITS = ("", "K", "M", "G", "T", "P")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGTP]?)(?:i?B)?")
 _BY_LEVEL = "compression-per-level"
 _OF_STORE = ("rocksdb.", "storage.")
+_OF_ROCKSDB = (*_OF_STORE, "raftdb.")
+_CACHE = "storage.block-cache.capacity"
 _OF_THE_PLACE = (
     "storage.data-dir", "storage.engine", "storage.api-version", "storage.enable-ttl",
     "storage.reserve-space", "storage.reserve-raft-space", "rocksdb.wal-dir",
@@ -65,6 +67,13 @@ def spelled(told: Any) -> str:
     if isinstance(told, bool):
         return str(told).lower()
     return ":".join(map(str, told)) if isinstance(told, list) else str(told)
+
+
+def size_of(told: Any) -> int | None:
+    """The number that TiKV told of an option, a size in bytes; None where it told none."""
+    if isinstance(told, str):
+        return _bytes(told)
+    return told if isinstance(told, int) and not isinstance(told, bool) else None
 
 
 def _is_size(knob: Knob) -> bool:
@@ -112,6 +121,27 @@ def as_run(catalogue: Catalogue, told: Flat) -> dict[str, str]:
 
 def _told(catalogue: Catalogue, told: Flat) -> Iterator[Knob]:
     return (knob for knob in catalogue.knobs if knob.name in told)
+
+
+def of_rocksdb(told: Flat) -> Flat:
+    """What TiKV tells of its databases and the layer above them: all that trials may change."""
+    return {name: value for name, value in told.items() if name.startswith(_OF_ROCKSDB)}
+
+
+def largest_cache(told: Flat) -> int | None:
+    """The largest block cache that a running TiKV accepts, in bytes; None where it has no limit.
+
+    TiKV refuses a cache that exceeds memory-usage-limit together with write-buffer-limit.
+    """
+    limit = size_of(told.get("memory-usage-limit"))
+    memtables = size_of(told.get("rocksdb.write-buffer-limit")) or 0
+    return None if limit is None else limit - memtables
+
+
+def cache_fits(settings: Settings, told: Flat) -> bool:
+    """Whether a running TiKV accepts the block cache of the settings."""
+    most, wanted = largest_cache(told), settings.get(_CACHE)
+    return most is None or not isinstance(wanted, int) or wanted <= most
 
 
 # --- files

@@ -1,4 +1,4 @@
-"""When TiKV has settled: seen from what it counts, which it does anew every few seconds."""
+"""When TiKV has settled: seen from what it counts, most of which it refreshes every few seconds."""
 
 import time
 
@@ -7,38 +7,52 @@ from lsmtune.engines.tikv.status import StatusServer
 from lsmtune.metrics.prometheus import Series
 from lsmtune.trials import Status
 
-_LOOKS = 4
-_QUIET = 1.5
-"""So many refreshes without any work: one of them lies wholly in that time."""
+LOOKS = 4
+"""So often lsmtune looks within one refresh."""
+_REFRESHED = (
+    "tikv_engine_flow_bytes", "tikv_engine_compaction_flow_bytes", "tikv_engine_cache_efficiency",
+    "tikv_engine_locate",
+)  # fmt: skip
+_WORK = ("flush", "compaction")
 
 
 def settle(server: StatusServer, refresh_s: float, limit_s: float) -> tuple[Series, float]:
-    """Wait until no flush or compaction runs; what is counted then, and for how long work was seen.
+    """Wait for the first refresh after which no flush or compaction runs.
 
-    The time is as coarse as the refreshes. TrialFailedError when the limit passes first.
+    Returns what is counted then, and for how many seconds work was seen. A refresh that changes no
+    counter is known to have come after `refresh_s`. TrialFailedError when the limit passes first.
     """
     began = worked = time.monotonic()
-    moved = _moved(server.metrics())
+    counted = server.metrics()
     while True:
-        time.sleep(refresh_s / _LOOKS)
-        counted, looked = server.metrics(), time.monotonic()
-        if _is_busy(counted) or _moved(counted) != moved:
-            moved, worked = _moved(counted), looked
-        elif looked - worked > _QUIET * refresh_s:
+        before = counted
+        for _ in range(LOOKS):
+            time.sleep(refresh_s / LOOKS)
+            done, counted = _done(counted), server.metrics()
+            if _done(counted) != done:
+                worked = time.monotonic()
+            if _refreshed(counted) != _refreshed(before):
+                counted = server.metrics()  # the look may have come in the middle of the refresh
+                break
+        if not is_busy(counted):
             return counted, worked - began
-        if looked - began > limit_s:
+        worked = time.monotonic()
+        if worked - began > limit_s:
             reason = f"TiKV did not finish its flushes and compactions within {limit_s:g} s"
             raise TrialFailedError(Status.TIMED_OUT, reason)
 
 
-def _is_busy(counted: Series) -> bool:
+def is_busy(counted: Series) -> bool:
+    """Whether a flush or compaction ran at the last refresh."""
     running = ("tikv_engine_num_running_compactions", "tikv_engine_num_running_flushes")
     return any(counted.total(name, db="kv") for name in running)
 
 
-def _moved(counted: Series) -> tuple[float | None, ...]:
-    """What flushes and compactions have written so far."""
-    return (
-        counted.total("tikv_engine_flow_bytes", db="kv", type="flush_write_bytes"),
-        counted.total("tikv_engine_compaction_flow_bytes", db="kv", type="bytes_written"),
-    )
+def _refreshed(counted: Series) -> list[object]:
+    """The counters that only a refresh changes."""
+    return [counted.values.get(name) for name in _REFRESHED]
+
+
+def _done(counted: Series) -> tuple[float | None, ...]:
+    """How many flushes and compactions have ended; TiKV counts these at once."""
+    return tuple(counted.total("tikv_engine_event_total", db="kv", type=kind) for kind in _WORK)

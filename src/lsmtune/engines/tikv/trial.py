@@ -6,7 +6,13 @@ from pathlib import Path
 
 from lsmtune.engines.base import Places, TrialFailedError, Watch
 from lsmtune.engines.debt import owing
-from lsmtune.engines.tikv.loads import GoYcsb, loading, probing, running
+from lsmtune.engines.tikv.loads import (
+    GoYcsb,
+    loading,
+    most_failed_percent,
+    probing,
+    running,
+)
 from lsmtune.engines.tikv.measure import (
     cpu_metrics,
     live_bytes,
@@ -19,7 +25,7 @@ from lsmtune.engines.tikv.measure import (
 )
 from lsmtune.engines.tikv.node import Node, run_told
 from lsmtune.engines.tikv.records import Records, shape_of
-from lsmtune.engines.tikv.settling import settle
+from lsmtune.engines.tikv.settling import is_busy, settle
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.metrics.measurement import Measurement
@@ -52,7 +58,7 @@ class Trial:
         self._write("config.json", json.dumps(as_run, indent=1))
         stored = Records(self.places.templates, self.cluster, load)
         building_s = self._bring_records(stored, watch)
-        before, settling_s = self._settle()
+        before, settling_s = self._before()
         self._keep_metrics("before")
         if stored.are_lost(records(before)):
             # Gets of keys that are not there are no errors to go-ycsb.
@@ -60,19 +66,22 @@ class Trial:
                 Status.CRASHED, "records that were loaded before the trial are missing in TiKV"
             )
         watch.phase("load")
+        self.node.is_settled = False
         run = self._go_ycsb().run("run", "load", running(load, self.cluster, stored.table))
         watch.phase("settle")
         after, settle_s = self._settle()
         self._keep_metrics("after")
         counted = self._since(after, before)
         found = {**run.metrics(), **cpu_metrics(counted), **live_bytes(after)}
+        if self.cluster.api == "txn":
+            found["failed_percent"] = run.failed_percent
         if building_s is not None:
             found["build_s"] = building_s + settling_s
         if load.kind != "read":
             found |= write_metrics(counted, run.took_s)
         if load.kind == "write":
             watch.phase("probe")
-            found |= self._probe(stored.table, after)
+            found |= self._probe(stored.table)
         else:
             found |= read_metrics(counted)
         total_s = run.took_s + settle_s
@@ -111,10 +120,12 @@ class Trial:
             self._check_api(stored, metrics)
             watch.phase("build")
             stored.forget()
+            self.node.is_settled = False
             told = loading(self.spec.workload, self.cluster, stored.table)
             took_s = self._go_ycsb().run("load", "build", told).took_s
             stored.remember(shape)
         if self.cluster.prepare:
+            self.node.is_settled = False
             output = self.places.workdir / "prepare-stdout.txt"
             limit_s = self.spec.protocol.wall_limit_s
             run_told(self.cluster.prepare, output, limit_s, Status.CRASHED)
@@ -128,14 +139,26 @@ class Trial:
                 'of TiDB or of a study with api = "txn"; use api = "txn"'
             )
 
-    def _probe(self, table: str, before: Series) -> dict[str, float]:
-        """Gets and short scans of what the load has written."""
+    def _probe(self, table: str) -> dict[str, float]:
+        """Gets and short scans of what the load has written.
+
+        What they cost inside TiKV is no metric: it would show only after one more refresh.
+        """
         found: dict[str, float] = {}
         parts = probing(self.spec.workload, self.cluster, table, self.spec.protocol)
         for part, properties in parts.items():
             found |= self._go_ycsb().run("run", f"probe-{part}", properties).latencies()
-        after, _ = self._settle()
-        return found | read_metrics(self._since(after, before))
+        return found
+
+    def _before(self) -> tuple[Series, float]:
+        """What is counted before the load, and how long that took to settle.
+
+        Behind a trial that has settled there is nothing to wait for: options that change files
+        have records loaded again, and others start no work.
+        """
+        if self.node.is_settled and not is_busy(counted := self.node.status.metrics()):
+            return counted, 0.0
+        return self._settle()
 
     def _settle(self) -> tuple[Series, float]:
         """Wait until TiKV has settled, with compactions on: what was put off is done and counted.
@@ -147,11 +170,13 @@ class Trial:
         self.node.change(dict.fromkeys(owed, False))
         settled = settle(self.node.status, self.cluster.refresh_s, limit_s)
         self.node.change(dict.fromkeys(owed, True))
+        self.node.is_settled = True
         return settled
 
     def _go_ycsb(self) -> GoYcsb:
         folder, limit_s = self.places.workdir, self.spec.protocol.wall_limit_s
-        return GoYcsb(self.program, folder, limit_s, self._look)
+        most_percent = most_failed_percent(self.cluster)
+        return GoYcsb(self.program, folder, limit_s, most_percent, self._look)
 
     def _look(self) -> None:
         if self.node.status.is_gone():

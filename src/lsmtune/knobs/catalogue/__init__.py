@@ -136,6 +136,10 @@ class Catalogue:
         gone = {knob.name for knob in self.knobs} - present
         return replace(self, knobs=kept, absent=self.absent | gone)
 
+    def limited(self, most: Mapping[str, Value]) -> "Catalogue":
+        """Return the catalogue of an engine that accepts at most these values."""
+        return replace(self, knobs=tuple(_limited(k, most.get(k.name)) for k in self.knobs))
+
     def with_families(self, names: Iterable[str]) -> "Catalogue":
         """Return the catalogue with more column families that have the knobs of the default one."""
         of_default = [knob for knob in self.knobs if family_of(knob.name) == DEFAULT_FAMILY]
@@ -223,6 +227,14 @@ class Catalogue:
             if (reason := self.knob(name).inert) is not None:
                 raise UserError(f"knobs: {name} has no effect in trials: {reason}; remove {name}")
         return tuple(self.knob(name) for name in names)
+
+
+def _limited(knob: Knob, most: Value | None) -> Knob:
+    """Return the knob with a range that ends at a value, in whole steps."""
+    if most is None or not knob.is_range or isinstance(most, str):
+        return knob
+    highest = most // knob.step * knob.step
+    return knob.model_copy(update={"high": min(knob.bounds()[1], highest), "most": highest})
 
 
 def _spoken(knob: Knob, names: tuple[str, ...]) -> str | None:

@@ -13,7 +13,8 @@ from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Cell, Experiment, Make, run_experiment
 from lsmtune.recipes.published import published
 from lsmtune.report.words import knob_value, option_value
-from lsmtune.spec import PROGRAMS, StudySpec
+from lsmtune.spec import StudySpec
+from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics, undisturbed
 from lsmtune.store.records import StoredTrial

@@ -7,7 +7,8 @@ from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.families import DEFAULT_FAMILY, knob_name
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
-from lsmtune.spec import PROGRAMS, StudySpec
+from lsmtune.spec import StudySpec
+from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.workloads import EngineName, Workload
 

@@ -11,7 +11,8 @@ from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
 from lsmtune.recipes.published import published
-from lsmtune.spec import PROGRAMS, SMALLEST_SCALE, StudySpec
+from lsmtune.spec import SMALLEST_SCALE, StudySpec
+from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import Home
 from lsmtune.workloads import Workload
 

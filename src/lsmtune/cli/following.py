@@ -1,0 +1,99 @@
+"""What `lsmtune tune` does with a study that exists: continue it, or start a new one from it."""
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lsmtune.cli.consent import ask_for_home
+from lsmtune.errors import UserError
+from lsmtune.report.words import counted
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home, is_home
+from lsmtune.store.records import complete_trials
+from lsmtune.trials import Role
+
+_GOALS = {"objective", "limits"}
+"""Settings that change what the stored runs are worth, but not how they ran."""
+
+
+class Followed(NamedTuple):
+    """The settings of the study to run, and the study whose runs it starts from."""
+
+    spec: StudySpec
+    source: str | None = None
+
+
+def stored_settings(home: Path, study: str | None) -> dict[str, Any]:
+    """Return the settings of a stored study that the user names; empty if there is none."""
+    if study is None or not is_home(home):
+        return {}
+    with Home(home, create=False) as opened:
+        stored = opened.find_study(study)
+    if stored is None:
+        return {}
+    ask_for_home(home, stored.spec)
+    kept = stored.settings.model_dump(mode="json", exclude_none=True)
+    return {**kept, "study": study}
+
+
+def followed(
+    spec: StudySpec, home: Path, tell: Callable[[str], None], *, new_baseline: bool
+) -> Followed:
+    """Continue a stored study of this name, or start a study NAME-2 from it.
+
+    A new study is needed if the objective or a constraint changed: the stored runs count for it.
+    With `new_baseline`, its baseline is measured again, and the stored runs only guide its search.
+    """
+    if spec.online is not None or not is_home(home):
+        return _not_there(spec, new_baseline)
+    with Home(home, create=False) as opened:
+        stored = opened.find_study(spec.name)
+        if stored is None:
+            return _not_there(spec, new_baseline)
+        then, now = stored.settings.lasting(), spec.lasting()
+        changed = {key for key in {*then, *now} if then.get(key) != now.get(key)}
+        if new_baseline:
+            update: dict[str, Any] = {"warm_start": (stored.name,)}
+        elif changed and changed <= _GOALS:
+            update = {}
+        else:
+            if not changed:
+                tell(_done(opened, stored.name))
+            return Followed(spec)
+        new = _next(opened, spec.model_copy(update=update))
+    if new_baseline:
+        tell(
+            f"study {new.name!r} measures the baseline again; the runs of {stored.name!r} guide "
+            "its search"
+        )
+        return Followed(new)
+    names = " and ".join(sorted("constraints" if key == "limits" else key for key in changed))
+    tell(f"changed: {names}; study {new.name!r} starts from the runs of {stored.name!r}")
+    return Followed(new, stored.name)
+
+
+def _not_there(spec: StudySpec, new_baseline: bool) -> Followed:
+    if new_baseline:
+        raise UserError(f"--new-baseline: no study {spec.name!r} exists; name one with --study")
+    return Followed(spec)
+
+
+def _next(home: Home, spec: StudySpec) -> StudySpec:
+    """Return the settings with the first name NAME-2, NAME-3 … that is free or is this study."""
+    for number in count(2):
+        new = spec.model_copy(update={"study": f"{spec.name}-{number}"})
+        stored = home.find_study(new.name)
+        if stored is None or stored.settings.identity() == new.identity():
+            return new
+    raise AssertionError
+
+
+def _done(home: Home, name: str) -> str:
+    study = home.study(name)
+    trials = home.trials(study)
+    base, searched = (len(complete_trials(trials, role)) for role in (Role.BASE, Role.TRIAL))
+    return (
+        f"study {name!r} continues: {counted(base, 'run')} of the baseline and "
+        f"{counted(searched, 'complete trial')} are done"
+    )

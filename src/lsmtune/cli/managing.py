@@ -1,0 +1,116 @@
+"""The work of `lsmtune studies`, `rename` and `delete`."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from lsmtune.cli.tables import Column, table_lines
+from lsmtune.errors import UserError
+from lsmtune.report.words import counted
+from lsmtune.spec import ALL_STUDIES, StudySpec
+from lsmtune.store.home import Home
+from lsmtune.store.records import StoredStudy
+from lsmtune.system.lock import is_locked, study_lock
+from lsmtune.tables import study_name
+
+
+def study_rows(home: Home) -> list[dict[str, Any]]:
+    """Return a JSON object per study, oldest first."""
+    return [_row(home, home.study(name)) for name in home.study_names()]
+
+
+def table_of(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the rows as a table."""
+    columns = [
+        Column("study", at_least=8), Column("kind"), Column("workload", at_least=8),
+        Column("engine"), Column("objective", at_least=8), Column("runs"), Column("state"),
+        Column("started"),
+    ]  # fmt: skip
+    cells = [
+        (
+            row["study"], row["kind"], row["workload"], row["engine"],
+            ", ".join(row["objective"]), str(row["runs"]), row["state"], row["started"][:10],
+        )
+        for row in rows
+    ]  # fmt: skip
+    return list(table_lines(columns, cells)) if rows else ["no studies"]
+
+
+def rename_study(home_path: Path, name: str, new: str) -> None:
+    """Rename a study; UserError if the new name is taken or the study is in use."""
+    with Home(home_path, create=False) as home:
+        study = home.study(name)
+        try:
+            study_name(new)
+        except ValueError as error:
+            raise UserError(f"rename {new!r}: {error}") from error
+        if home.find_study(new) is not None:
+            raise UserError(f"rename {new!r}: a study of this name exists; choose another name")
+        with study_lock(home.lock_path(name), f"study {name!r}"):
+            _refuse_followers(home, name)
+            home.rename_study(study, new)
+
+
+def delete_study(home_path: Path, name: str, *, agreed: bool) -> Iterator[str]:
+    """Delete a study after a question; yield what was done."""
+    with Home(home_path, create=False) as home:
+        study = home.study(name)
+        runs = counted(len(home.trials(study)), "run")
+        with study_lock(home.lock_path(name), f"study {name!r}"):
+            _refuse_followers(home, name)
+            if not agreed:
+                _ask(f"Delete study {name!r} with {runs}?", name)
+            home.delete_study(study)
+        yield f"deleted: study {name!r} with {runs}"
+        results = home.path / "results" / name
+        if results.exists():
+            yield f"kept:    {results}"
+
+
+def _ask(question: str, name: str) -> None:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UserError(f"delete {name}: not confirmed; add --yes")
+    if not typer.confirm(question, err=True):
+        raise UserError(f"delete {name}: not confirmed; nothing was deleted")
+
+
+def _refuse_followers(home: Home, name: str) -> None:
+    """Raise UserError if another study names this one as its start."""
+    for other in (home.study(other) for other in home.study_names()):
+        names = other.settings.warm_start or ()
+        if other.name != name and names != (ALL_STUDIES,) and name in names:
+            raise UserError(
+                f"study {name!r}: study {other.name!r} starts from its runs; delete "
+                f"{other.name!r} first"
+            )
+
+
+def _row(home: Home, study: StoredStudy) -> dict[str, Any]:
+    spec = study.settings
+    return {
+        "study": study.name,
+        "kind": _kind(spec),
+        "workload": spec.workload.name,
+        "engine": spec.engine,
+        "objective": list(spec.objective),
+        "runs": len(home.trials(study)),
+        "state": _state(home, study, spec),
+        "started": study.created_at,
+    }
+
+
+def _kind(spec: StudySpec) -> str:
+    tables = {"screen": spec.screen, "sweep": spec.sweep, "online": spec.online}
+    return next((name for name, table in tables.items() if table is not None), "tune")
+
+
+def _state(home: Home, study: StoredStudy, spec: StudySpec) -> str:
+    """Return running, finished or interrupted; "" if the kind of study does not keep its end."""
+    if is_locked(home.lock_path(study.name)):
+        return "running"
+    if _kind(spec) != "tune":
+        return ""
+    return "interrupted" if study.ended is None else "finished"

@@ -1,0 +1,62 @@
+"""What can be said before the first run about data, disk and machine."""
+
+from pathlib import Path
+
+from lsmtune.cli.checks import other_programs_percent
+from lsmtune.cli.plan import Ready, disk_bytes
+from lsmtune.knobs.constraints import FEWEST_FLUSHES
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.spec import StudySpec
+from lsmtune.studies import runner
+from lsmtune.studies.enough_data import expected_flushes, must_flush, too_few
+from lsmtune.system.host import free_bytes
+from lsmtune.units import format_bytes
+
+
+def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[Ready]:
+    """Return what can be said before the first run about data, disk and machine.
+
+    It measures for a second how much CPU time other programs use. Data whose number of flushes
+    cannot be known before a run are left out.
+    """
+    return [*_data(spec, space), _disk(spec, home), _machine()]
+
+
+def busy_text(others_percent: float, *, accept_noise: bool = False) -> str:
+    """Return the warning that other programs use that share of the CPU time."""
+    what = "keeps and marks" if accept_noise else "repeats"
+    return (
+        f"BUSY: other programs use {others_percent:.0f} % of the CPU. Above "
+        f"{runner.DISTURBED_PERCENT:.0f} %, lsmtune {what} a run. Stop other programs."
+    )
+
+
+def _data(spec: StudySpec, space: KnobSpace) -> list[Ready]:
+    flushes = expected_flushes(spec.workload, space.base)
+    if flushes is None:
+        return []
+    ok = flushes >= FEWEST_FLUSHES
+    if ok:
+        text = f"large enough: the baseline flushes its memtables about {flushes:,.0f} times"
+    else:
+        must = must_flush(spec.workload, spec.parsed_objective.needed)
+        state = "TOO SMALL" if must else "write amplification is not measurable"
+        text = f"{state}: {too_few(spec.workload, flushes)}"
+    return [Ready("data", ok, text, {"flushes": flushes, "needed_flushes": FEWEST_FLUSHES})]
+
+
+def _disk(spec: StudySpec, home: Path) -> Ready:
+    needed, free = disk_bytes(spec), free_bytes(home)
+    state = "large enough" if free >= needed else "TOO SMALL"
+    text = (
+        f"{state}: {format_bytes(free)} free, at most {format_bytes(needed)} in use at the same "
+        "time"
+    )
+    return Ready("disk", free >= needed, text, {"free_bytes": free, "needed_bytes": needed})
+
+
+def _machine() -> Ready:
+    others = other_programs_percent()
+    ok = others <= runner.DISTURBED_PERCENT
+    text = f"quiet: other programs use {others:.0f} % of the CPU" if ok else busy_text(others)
+    return Ready("machine", ok, text, {"other_programs_percent": others})

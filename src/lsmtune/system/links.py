@@ -1,0 +1,26 @@
+"""Refusal of links in a folder that somebody else may have made."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from lsmtune.errors import UserError
+
+
+def refuse_links(folder: Path) -> None:
+    """Raise UserError if an entry of the folder, or of a folder directly in it, is a link.
+
+    Whoever works in the folder would otherwise read, replace or delete files elsewhere.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            _refuse(entry)
+            # Another process may remove its folder meanwhile.
+            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(entry.path) as inner:
+                for below in inner:
+                    _refuse(below)
+
+
+def _refuse(entry: os.DirEntry[str]) -> None:
+    if entry.is_symlink():
+        raise UserError(f"{entry.path}: a link inside the home folder; remove the link")

@@ -1,0 +1,11 @@
+"""The disk space that is planned before the first run."""
+
+from lsmtune.cli.plan import disk_bytes
+from lsmtune.engines.templates import MOST_TEMPLATES
+from lsmtune.spec import make_spec
+
+
+def test_the_planned_disk_space_holds_all_template_databases() -> None:
+    spec = make_spec({"workload": "readrandom"}, "test")
+    assert spec.workload.preset.prepared
+    assert disk_bytes(spec) > MOST_TEMPLATES * spec.workload.user_bytes

@@ -1,0 +1,61 @@
+"""What is said before the first run about data, disk and machine."""
+
+from pathlib import Path
+
+import pytest
+
+from lsmtune.cli import readiness as checked
+from lsmtune.cli import tuning
+from lsmtune.cli.plan import plan_document
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.errors import UserError
+from lsmtune.spec import StudySpec, make_spec
+from lsmtune.studies import runner
+from lsmtune.studies.study import describe
+
+
+@pytest.fixture(autouse=True)
+def limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "DISTURBED_PERCENT", 5.0)
+
+
+def spec(num: int = 1_000_000) -> StudySpec:
+    return make_spec({"study": "s", "workload": {"num": num}}, "test")
+
+
+@pytest.mark.parametrize(("others", "quiet"), [(2.0, True), (40.0, False)])
+def test_the_json_plan_has_the_readiness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: float, quiet: bool
+) -> None:
+    monkeypatch.setattr(checked, "other_programs_percent", lambda: others)
+    engine = ScriptedEngine(lambda _: measured())
+    for num, is_enough in ((1_000_000, True), (1000, False)):
+        asked = spec(num)
+        facts, ground = describe(asked, engine, tmp_path)
+        space = asked.space(ground)
+        ready = checked.readiness(asked, tmp_path, space)
+        document = plan_document(asked, tmp_path, facts, ground, space, ready=ready)["ready"]
+        assert document["data"]["ok"] is is_enough
+        assert (document["data"]["flushes"] >= document["data"]["needed_flushes"]) is is_enough
+        assert document["disk"]["needed_bytes"] > 0
+        assert document["machine"] == {"ok": quiet, "other_programs_percent": others}
+
+
+@pytest.mark.parametrize("accept_noise", [False, True])
+def test_a_busy_host_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], accept_noise: bool
+) -> None:
+    monkeypatch.setattr(tuning, "other_programs_percent", lambda: 40.0)
+    tuning.say_if_busy(spec(), accept_noise=accept_noise)
+    told = capsys.readouterr()
+    assert "40 %" in told.err
+    assert not told.out
+    monkeypatch.setattr(tuning, "other_programs_percent", lambda: 4.0)
+    tuning.say_if_busy(spec(), accept_noise=accept_noise)
+    assert not capsys.readouterr().err
+
+
+def test_online_tuning_repeats_no_run(tmp_path: Path) -> None:
+    online = make_spec({"workload": "tpcc", "online": {}}, "test")
+    with pytest.raises(UserError, match=r"^--accept-noise: .*\[online\]"):
+        tuning.run(online, tmp_path / "home", verbose=False, accept_noise=True, as_json=True)
