@@ -33,6 +33,16 @@ def test_a_copy_gets_the_permissions_of_the_original(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may give a file to any group")
+def test_a_copy_gives_no_other_group_what_the_original_does_not(tmp_path: Path) -> None:
+    original = tmp_path / "original"
+    original.write_text("secret")
+    os.chown(original, -1, os.getgid() + 1)
+    original.chmod(0o640)
+    write_whole(tmp_path / "x", "secret", like=original)
+    assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == 0o600
+
+
 def test_a_link_of_the_user_is_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "x").write_text("old")

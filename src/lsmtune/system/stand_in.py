@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -53,6 +54,7 @@ class StandIn:
             owner = self._aside.stat()
             with suppress(PermissionError):  # only root may give files away
                 os.chown(self.path, owner.st_uid, owner.st_gid)
+            shutil.copymode(self._aside, self.path)
         except OSError as error:
             raise UserError(f"cannot write {self.path}: {error.strerror}") from error
 

@@ -12,8 +12,9 @@ from lsmtune.system.remove import remove_file
 def write_whole(path: Path, text: str, home: Path | None = None, like: Path | None = None) -> None:
     """Write a text file in UTF-8, whole or not at all, even if the machine stops.
 
-    The rules of `place_to_write` apply. The file gets the permissions of the file `like`; without
-    it, those of the file that it replaces. Raises OSError if writing fails.
+    The rules of `place_to_write` apply. The file gets the permissions of the file `like`, but
+    none for another group than that of `like`. Without `like`, it gets the permissions of the file
+    that it replaces. Raises OSError if writing fails.
     """
     target = place_to_write(path, home)
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
@@ -23,7 +24,7 @@ def write_whole(path: Path, text: str, home: Path | None = None, like: Path | No
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        draft.chmod(_mode(target) if like is None else stat.S_IMODE(like.stat().st_mode))
+        draft.chmod(_mode(target) if like is None else _mode_like(like, draft))
         draft.replace(target)
     except BaseException:
         remove_file(draft)
@@ -76,3 +77,10 @@ def _mode(target: Path) -> int:
         mask = os.umask(0o077)
         os.umask(mask)
         return 0o666 & ~mask
+
+
+def _mode_like(like: Path, draft: Path) -> int:
+    """Return the permissions of a file, for a copy that may belong to another group."""
+    facts = like.stat()
+    same_group = facts.st_gid == draft.stat().st_gid
+    return stat.S_IMODE(facts.st_mode) & ~(0 if same_group else stat.S_IRWXG)
