@@ -1,6 +1,6 @@
 """What `lsmtune tune` does with a study that exists: continue it, or start a new one from it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from lsmtune.errors import UserError
 from lsmtune.report.words import counted
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home, is_home
-from lsmtune.store.records import complete_trials
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.trials import Role
 
 _GOALS = {"objective", "limits"}
@@ -58,8 +58,6 @@ def followed(
         elif changed and changed <= _GOALS:
             update = {}
         else:
-            if not changed:
-                tell(_done(opened, stored.name))
             return Followed(spec)
         new = _next(opened, spec.model_copy(update=update))
     if new_baseline:
@@ -89,11 +87,10 @@ def _next(home: Home, spec: StudySpec) -> StudySpec:
     raise AssertionError
 
 
-def _done(home: Home, name: str) -> str:
-    study = home.study(name)
-    trials = home.trials(study)
+def done_text(name: str, trials: Sequence[StoredTrial]) -> str:
+    """Return what earlier calls have done of a study."""
     base, searched = (len(complete_trials(trials, role)) for role in (Role.BASE, Role.TRIAL))
     return (
-        f"study {name!r} continues: {counted(base, 'run')} of the baseline and "
-        f"{counted(searched, 'complete trial')} are done"
+        f"study {name!r}: already done: {counted(base, 'run')} of the baseline, "
+        f"{counted(searched, 'complete trial')}"
     )

@@ -12,7 +12,7 @@ from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all, write_file
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.exporting import online_file
-from lsmtune.cli.following import stored_settings
+from lsmtune.cli.following import done_text, stored_settings
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
@@ -170,13 +170,15 @@ def run_study(
         if source is not None:
             host, storage = describe_host(), describe_storage(home.path)
             check_same_system(home.study(source), spec, found[0], host, storage)
-        say_if_busy(spec, accept_noise=accept_noise)
         with (
             progress(spec) as listener,
             open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
         ):
+            say_if_busy(spec, accept_noise=accept_noise)
             if source is not None:
                 copy_runs(home, home.study(source), study.stored)
+            if done := study.trials():
+                tell(done_text(spec.name, done))
             study.measure_base()
             for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
                 tell(line)
