@@ -14,7 +14,7 @@ from lsmtune.cli.main import run
 
 TOPICS = ["Tune", "Understand a LOG", "Study", "Predict", "Compare", "Set up"]
 COMMANDS = [
-    "tune", "show", "trials", "verify", "report", "export", "dashboard", "inspect", "screen",
+    "tune", "show", "trials", "studies", "rename", "delete", "verify", "report", "export", "dashboard", "inspect", "screen",
     "importance", "sweep", "reproduce", "simulate", "compare", "doctor", "knobs", "workloads",
     "optimizers", "schema",
 ]  # fmt: skip

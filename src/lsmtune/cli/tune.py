@@ -172,8 +172,7 @@ def tune(
     """Find better options for a workload, verify the winner, write the file to deploy.
 
     The command runs RocksDB's db_bench unless --engine or --workload name another engine. After an
-    interruption, the same command continues the study; `--study NAME` alone does so too. With
-    another --objective or --limit, a study NAME-2 starts from the runs of study NAME.
+    interruption, the same command, or `--study NAME` alone, continues the study.
     """
     from lsmtune.cli import tuning
     from lsmtune.cli.following import followed
@@ -188,16 +187,15 @@ def tune(
         "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
-    if online:
-        given.setdefault("online", {})
+    given |= {"online": given.get("online", {})} if online else {}
     if as_published:
         given["optimizer"] = published_name(given.get("optimizer", "tpe"))
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
-    names = tuning.flag_names(flags, workload, num)
-    spec = make_spec(given, str(study_file or "lsmtune tune"), names)
-    spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
-    spec, source = followed(spec, home, note, new_baseline=new_baseline)
+    place, names = str(study_file or "lsmtune tune"), tuning.flag_names(flags, workload, num)
+    made = make_spec(given, place, names)
+    made = made if "optimizer" in given else with_usual_optimizer(made, home)
+    spec, source = followed(made, home, note, new_baseline=new_baseline)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
         return
