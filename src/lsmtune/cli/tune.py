@@ -198,5 +198,5 @@ def tune(
     spec, source = followed(made, home, note, new_baseline=new_baseline)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
-        return
-    tuning.run(spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json)
+    else:
+        tuning.run(spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json)
