@@ -171,8 +171,8 @@ def tune(
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
-    The command runs RocksDB's db_bench unless --engine or --workload name another engine. After an
-    interruption, the same command, or `--study NAME` alone, continues the study.
+    The command runs RocksDB's db_bench unless --engine or --workload name another engine. The same
+    command, or `--study NAME` alone, continues a study.
     """
     from lsmtune.cli import tuning
     from lsmtune.cli.following import followed
@@ -188,14 +188,13 @@ def tune(
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
     given |= {"online": given.get("online", {})} if online else {}
-    if as_published:
-        given["optimizer"] = published_name(given.get("optimizer", "tpe"))
+    given |= {"optimizer": published_name(given.get("optimizer", "tpe"))} if as_published else {}
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
-    place, names = str(study_file or "lsmtune tune"), tuning.flag_names(flags, workload, num)
-    made = make_spec(given, place, names)
-    made = made if "optimizer" in given else with_usual_optimizer(made, home)
-    spec, source = followed(made, home, note, new_baseline=new_baseline)
+    names = tuning.flag_names(flags, workload, num)
+    made = make_spec(given, str(study_file or "lsmtune tune"), names)
+    usual = made if "optimizer" in given else with_usual_optimizer(made, home)
+    spec, source = followed(usual, home, note, new_baseline=new_baseline)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
     else:
