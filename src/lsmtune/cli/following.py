@@ -51,8 +51,7 @@ def followed(
         stored = opened.find_study(spec.name)
         if stored is None:
             return _not_there(spec, new_baseline)
-        then, now = stored.settings.lasting(), spec.lasting()
-        changed = {key for key in {*then, *now} if then.get(key) != now.get(key)}
+        changed = set(spec.changed_since(stored.settings))
         if new_baseline:
             update: dict[str, Any] = {"warm_start": (stored.name,)}
         elif changed and changed <= _GOALS:
@@ -79,12 +78,13 @@ def _not_there(spec: StudySpec, new_baseline: bool) -> Followed:
 
 def _next(home: Home, spec: StudySpec) -> StudySpec:
     """Return the settings with the first name NAME-2, NAME-3 … that is free or is this study."""
-    for number in count(2):
-        new = spec.model_copy(update={"study": f"{spec.name}-{number}"})
+
+    def is_usable(new: StudySpec) -> bool:
         stored = home.find_study(new.name)
-        if stored is None or stored.settings.identity() == new.identity():
-            return new
-    raise AssertionError
+        return stored is None or not new.changed_since(stored.settings)
+
+    named = (spec.model_copy(update={"study": f"{spec.name}-{n}"}) for n in count(2))
+    return next(filter(is_usable, named))
 
 
 def done_text(name: str, trials: Sequence[StoredTrial]) -> str:

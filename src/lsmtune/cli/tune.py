@@ -177,7 +177,6 @@ def tune(
     from lsmtune.cli import tuning
     from lsmtune.cli.following import followed
     from lsmtune.cli.usual_optimizer import with_usual_optimizer
-    from lsmtune.optimizers.registry import published_name
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
@@ -187,8 +186,7 @@ def tune(
         "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
-    given |= {"online": given.get("online", {})} if online else {}
-    given |= {"optimizer": published_name(given.get("optimizer", "tpe"))} if as_published else {}
+    tuning.apply_switches(given, online=online, as_published=as_published)
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
     names = tuning.flag_names(flags, workload, num)

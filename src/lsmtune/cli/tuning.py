@@ -22,6 +22,7 @@ from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
+from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
@@ -87,6 +88,14 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     if num is not None:
         table["num"] = num
     return table
+
+
+def apply_switches(given: dict[str, Any], *, online: bool, as_published: bool) -> None:
+    """Put --online and --as-published into the settings."""
+    if online:
+        given.setdefault("online", {})
+    if as_published:
+        given["optimizer"] = published_name(given.get("optimizer", "tpe"))
 
 
 def name_program(given: dict[str, Any], db_bench: str | None) -> None:
