@@ -28,9 +28,10 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     baseline. At the study's own scale, the config is returned as it ran, even if lsmtune has become
     stricter since.
     """
-    space, here = spec.space(ground, scale), spec.space(ground).default()
+    space = spec.space(ground, scale)
     if scale == spec.scale_value:
         return Rescaled(without_load(space.settings(config)), ())
+    here = spec.space(ground).default()
     growth = float(scale / spec.scale_value)
     grown = spec.catalogue(ground).scaled(config, growth)
     grown |= {knob.name: _as_drawn(knob, grown[knob.name], growth) for knob in space.knobs}

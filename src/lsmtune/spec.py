@@ -241,6 +241,11 @@ class StudySpec(BaseModel):
             exclude_none=True,
         )
 
+    def changed_since(self, before: "StudySpec") -> list[str]:
+        """Return the settings that differ, of those that may not change in a study."""
+        then, now = before.lasting(), self.lasting()
+        return [key for key in dict.fromkeys((*then, *now)) if then.get(key) != now.get(key)]
+
     def knob(self, knob: Knob) -> Knob:
         """Return the knob for this study: a given block cache scales with the tree."""
         size = self.cache_bytes

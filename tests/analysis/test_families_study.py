@@ -49,7 +49,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as opened:
         patch.setattr(tempfile, "tempdir", str(folder))
         given = {
-            "study": "fam", "workload": LOAD, "trials": 8, "seed": 3, "optimizer": "random",
+            "study": "fam", "workload": LOAD, "trials": 8, "seed": 7, "optimizer": "random",
             "finalists": 2, "repeats": 1, "max_pairs": 6,
         }  # fmt: skip
         with open_study(opened, make_spec(given, "here"), engine(), lambda _: None) as study:

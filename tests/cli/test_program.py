@@ -14,9 +14,9 @@ from lsmtune.cli.main import run
 
 TOPICS = ["Tune", "Understand a LOG", "Study", "Predict", "Compare", "Set up"]
 COMMANDS = [
-    "tune", "show", "trials", "verify", "report", "export", "dashboard", "inspect", "screen",
-    "importance", "sweep", "reproduce", "simulate", "compare", "doctor", "knobs", "workloads",
-    "optimizers", "schema",
+    "tune", "show", "trials", "studies", "rename", "delete", "verify", "report", "export",
+    "dashboard", "inspect", "screen", "importance", "sweep", "reproduce", "simulate", "compare",
+    "doctor", "knobs", "workloads", "optimizers", "schema",
 ]  # fmt: skip
 
 

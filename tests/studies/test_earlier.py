@@ -113,7 +113,9 @@ def test_what_the_earlier_study_could_set_and_this_one_cannot_is_brought_into_ra
         narrow = replace(
             study.space,
             knobs=tuple(
-                k.model_copy(update={"low": 9000, "high": 10000}) if k.name == "block_size" else k
+                k.model_copy(update={"low": 9000, "high": 10000, "grid": ()})
+                if k.name == "block_size"
+                else k
                 for k in study.space.knobs
             ),
         )

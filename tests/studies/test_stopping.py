@@ -1,6 +1,5 @@
 """When a search ends by itself: no gain, or none to be expected, whatever interrupts it."""
 
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from lsmtune.store.records import StoredTrial
 from lsmtune.studies.study import describe, open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
-FEW = "block_size,write_buffer_size"
+FEW = "level0_slowdown_writes_trigger,level0_stop_writes_trigger"
 
 
 def make(**given: Any) -> StudySpec:
@@ -52,10 +51,10 @@ def planted(**amps: float) -> Script:
 
 
 def bowl(spec: TrialSpec) -> TrialResult:
-    """Least at blocks of 16 KiB and memtables of 724 KiB; runs differ by 1 or 2 %."""
-    block, memtable = (math.log2(float(spec.settings[name])) for name in FEW.split(","))
-    noise = 1 + 0.01 * ((spec.seed * 7 + round(block * 1000)) % 5 - 2)
-    amp = 5 + (block - 14) ** 2 + (memtable - 19.5) ** 2
+    """Least at triggers of 28 and 52; runs differ by 1 or 2 %."""
+    slowdown, stop = (float(spec.settings[name]) for name in FEW.split(","))
+    noise = 1 + 0.01 * ((spec.seed * 7 + round(slowdown)) % 5 - 2)
+    amp = 5 + ((slowdown - 28) / 4) ** 2 + ((stop - 52) / 8) ** 2
     return measured(write_amp=amp * noise)
 
 

@@ -54,6 +54,13 @@ class TrialView:
     disturbance: str | None = None
 
     @property
+    def remark(self) -> str:
+        """What disturbed a run that was kept, or why a run has no result; "" for neither."""
+        if self.disturbance is not None:
+            return f"disturbed, but kept: {self.disturbance}"
+        return self.reason or ""
+
+    @property
     def feasible(self) -> bool:
         """True if it was measured and kept every constraint."""
         return self.violation is not None and self.violation <= 0

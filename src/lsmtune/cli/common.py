@@ -87,6 +87,19 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
+def ask(question: str, *, unasked: str, refused: str) -> None:
+    """Ask for consent on the terminal.
+
+    UserError with the text `unasked` if there is no terminal, or `refused` if the answer is no.
+    """
+    from lsmtune.errors import UserError
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UserError(unasked)
+    if not typer.confirm(question, err=True):
+        raise UserError(refused)
+
+
 def write_output(path: Path, text: str, what: str, like: Path | None = None) -> None:
     """Write a file that the user names and print its name; an older file of this name is kept.
 

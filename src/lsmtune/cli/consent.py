@@ -1,13 +1,10 @@
 """Programs that files of somebody else name: the user is asked before one of them is started."""
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from lsmtune.errors import UserError
+from lsmtune.cli.common import ask
 from lsmtune.spec import read_study_file
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.database import DATABASE
@@ -43,13 +40,12 @@ def _ask(settings: Mapping[str, Any], place: str, files: Iterable[Path], copy: s
     if not programs or owner is None:
         return
     what = f"{place}: belongs to {owner} and names the program {programs!r}"
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UserError(
-            f"{what}; lsmtune does not start it without your consent: answer the question in a "
-            f"terminal, or {copy} and use the copy"
-        )
-    if not typer.confirm(f"{what}. Start it with your rights?", err=True):
-        raise UserError(f"{what}; you did not agree to start it")
+    ask(
+        f"{what}. Start it with your rights?",
+        unasked=f"{what}; lsmtune does not start it without your consent: answer the question in a "
+        f"terminal, or {copy} and use the copy",
+        refused=f"{what}; you did not agree to start it",
+    )
 
 
 def _named(settings: Mapping[str, Any]) -> Iterator[str]:

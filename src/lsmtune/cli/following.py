@@ -1,6 +1,6 @@
 """What `lsmtune tune` does with a study that exists: continue it, or start a new one from it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from lsmtune.errors import UserError
 from lsmtune.report.words import counted
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home, is_home
-from lsmtune.store.records import complete_trials
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.trials import Role
 
 _GOALS = {"objective", "limits"}
@@ -51,15 +51,12 @@ def followed(
         stored = opened.find_study(spec.name)
         if stored is None:
             return _not_there(spec, new_baseline)
-        then, now = stored.settings.lasting(), spec.lasting()
-        changed = {key for key in {*then, *now} if then.get(key) != now.get(key)}
+        changed = set(spec.changed_since(stored.settings))
         if new_baseline:
             update: dict[str, Any] = {"warm_start": (stored.name,)}
         elif changed and changed <= _GOALS:
             update = {}
         else:
-            if not changed:
-                tell(_done(opened, stored.name))
             return Followed(spec)
         new = _next(opened, spec.model_copy(update=update))
     if new_baseline:
@@ -81,19 +78,19 @@ def _not_there(spec: StudySpec, new_baseline: bool) -> Followed:
 
 def _next(home: Home, spec: StudySpec) -> StudySpec:
     """Return the settings with the first name NAME-2, NAME-3 … that is free or is this study."""
-    for number in count(2):
-        new = spec.model_copy(update={"study": f"{spec.name}-{number}"})
+
+    def is_usable(new: StudySpec) -> bool:
         stored = home.find_study(new.name)
-        if stored is None or stored.settings.identity() == new.identity():
-            return new
-    raise AssertionError
+        return stored is None or not new.changed_since(stored.settings)
+
+    named = (spec.model_copy(update={"study": f"{spec.name}-{n}"}) for n in count(2))
+    return next(filter(is_usable, named))
 
 
-def _done(home: Home, name: str) -> str:
-    study = home.study(name)
-    trials = home.trials(study)
+def done_text(name: str, trials: Sequence[StoredTrial]) -> str:
+    """Return what earlier calls have done of a study."""
     base, searched = (len(complete_trials(trials, role)) for role in (Role.BASE, Role.TRIAL))
     return (
-        f"study {name!r} continues: {counted(base, 'run')} of the baseline and "
-        f"{counted(searched, 'complete trial')} are done"
+        f"study {name!r}: already done: {counted(base, 'run')} of the baseline, "
+        f"{counted(searched, 'complete trial')}"
     )

@@ -1,12 +1,10 @@
 """The work of `lsmtune studies`, `rename` and `delete`."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
+from lsmtune.cli.common import ask
 from lsmtune.cli.tables import Column, table_lines
 from lsmtune.errors import UserError
 from lsmtune.report.words import counted
@@ -58,23 +56,20 @@ def delete_study(home_path: Path, name: str, *, agreed: bool) -> Iterator[str]:
     """Delete a study after a question; yield what was done."""
     with Home(home_path, create=False) as home:
         study = home.study(name)
-        runs = counted(len(home.trials(study)), "run")
+        runs = counted(home.count_runs(study), "run")
         with study_lock(home.lock_path(name), f"study {name!r}"):
             _refuse_followers(home, name)
             if not agreed:
-                _ask(f"Delete study {name!r} with {runs}?", name)
+                ask(
+                    f"Delete study {name!r} with {runs}?",
+                    unasked=f"delete {name}: not confirmed; add --yes",
+                    refused=f"delete {name}: not confirmed; nothing was deleted",
+                )
             home.delete_study(study)
         yield f"deleted: study {name!r} with {runs}"
         results = home.path / "results" / name
         if results.exists():
             yield f"kept:    {results}"
-
-
-def _ask(question: str, name: str) -> None:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UserError(f"delete {name}: not confirmed; add --yes")
-    if not typer.confirm(question, err=True):
-        raise UserError(f"delete {name}: not confirmed; nothing was deleted")
 
 
 def _refuse_followers(home: Home, name: str) -> None:
@@ -96,7 +91,7 @@ def _row(home: Home, study: StoredStudy) -> dict[str, Any]:
         "workload": spec.workload.name,
         "engine": spec.engine,
         "objective": list(spec.objective),
-        "runs": len(home.trials(study)),
+        "runs": home.count_runs(study),
         "state": _state(home, study, spec),
         "started": study.created_at,
     }

@@ -80,11 +80,11 @@ def run_screening(
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)
-        say_if_busy(spec, accept_noise=accept_noise)
         with (
             progress(spec) as listener,
             open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
         ):
+            say_if_busy(spec, accept_noise=accept_noise)
             most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
             side_by_side = jobs or max(1, most)
             remark = screen(study, spec.screen, side_by_side)

@@ -101,11 +101,11 @@ def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)
-        say_if_busy(spec, accept_noise=accept_noise)
         with (
             progress(spec) as listener,
             open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
         ):
+            say_if_busy(spec, accept_noise=accept_noise)
             return finish(study).swept
 
 

@@ -73,17 +73,11 @@ def _table(trials: "Sequence[TrialView]") -> list[str]:
     rows = [
         (
             str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
-            _objective(t), f"{t.duration_s:.1f} s", _reason(t),
+            _objective(t), f"{t.duration_s:.1f} s", t.remark,
         )
         for t in trials
     ]  # fmt: skip
     return table_lines(columns, rows)
-
-
-def _reason(trial: "TrialView") -> str:
-    if trial.disturbance is not None:
-        return f"disturbed, but kept: {trial.disturbance}"
-    return trial.reason or ""
 
 
 def _objective(trial: "TrialView") -> str:

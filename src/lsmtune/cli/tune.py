@@ -171,14 +171,12 @@ def tune(
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
-    The command runs RocksDB's db_bench unless --engine or --workload name another engine. After an
-    interruption, the same command continues the study; `--study NAME` alone does so too. With
-    another --objective or --limit, a study NAME-2 starts from the runs of study NAME.
+    The command runs RocksDB's db_bench unless --engine or --workload name another engine. The same
+    command, or `--study NAME` alone, continues a study.
     """
     from lsmtune.cli import tuning
     from lsmtune.cli.following import followed
     from lsmtune.cli.usual_optimizer import with_usual_optimizer
-    from lsmtune.optimizers.registry import published_name
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
@@ -188,17 +186,14 @@ def tune(
         "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
-    if online:
-        given.setdefault("online", {})
-    if as_published:
-        given["optimizer"] = published_name(given.get("optimizer", "tpe"))
+    tuning.apply_switches(given, online=online, as_published=as_published)
     tuning.name_program(given, program)
     tuning.name_ranked_knobs(given, home, note)
     names = tuning.flag_names(flags, workload, num)
-    spec = make_spec(given, str(study_file or "lsmtune tune"), names)
-    spec = spec if "optimizer" in given else with_usual_optimizer(spec, home)
-    spec, source = followed(spec, home, note, new_baseline=new_baseline)
+    made = make_spec(given, str(study_file or "lsmtune tune"), names)
+    usual = made if "optimizer" in given else with_usual_optimizer(made, home)
+    spec, source = followed(usual, home, note, new_baseline=new_baseline)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
-        return
-    tuning.run(spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json)
+    else:
+        tuning.run(spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json)

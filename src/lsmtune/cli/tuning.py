@@ -11,7 +11,7 @@ from lsmtune.cli.baseline import baseline_lines, measured_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
-from lsmtune.cli.following import stored_settings
+from lsmtune.cli.following import done_text, stored_settings
 from lsmtune.cli.online_files import online_files
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
@@ -22,6 +22,7 @@ from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import UserError
+from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
@@ -87,6 +88,14 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     if num is not None:
         table["num"] = num
     return table
+
+
+def apply_switches(given: dict[str, Any], *, online: bool, as_published: bool) -> None:
+    """Put --online and --as-published into the settings."""
+    if online:
+        given.setdefault("online", {})
+    if as_published:
+        given["optimizer"] = published_name(given.get("optimizer", "tpe"))
 
 
 def name_program(given: dict[str, Any], db_bench: str | None) -> None:
@@ -170,13 +179,15 @@ def run_study(
         if source is not None:
             host, storage = describe_host(), describe_storage(home.path)
             check_same_system(home.study(source), spec, found[0], host, storage)
-        say_if_busy(spec, accept_noise=accept_noise)
         with (
             progress(spec) as listener,
             open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
         ):
+            say_if_busy(spec, accept_noise=accept_noise)
             if source is not None:
                 copy_runs(home, home.study(source), study.stored)
+            if done := study.trials():
+                tell(done_text(spec.name, done))
             study.measure_base()
             for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
                 tell(line)

@@ -58,11 +58,11 @@ def verify(
         check_space(spec.model_copy(update={"workload": workload}), opened)
         ask_for_home(opened.path, spec.model_dump())
         engine = make_engine(spec.engine, spec.program, spec.tikv)
-        say_if_busy(spec, accept_noise=accept_noise)
         with (
             progress(spec) as listener,
             open_study(opened, spec, engine, listener, accept_noise=accept_noise) as work,
         ):
+            say_if_busy(spec, accept_noise=accept_noise)
             run_verification(work, wanted_scale, workload, trial)
         view = read_study(opened, study, trial)
         if as_json:

@@ -19,9 +19,9 @@ def round_values(
     """Return the round values of a range in ascending order; empty if it has none.
 
     Sizes on a logarithmic scale are powers of two: from the one nearest to `low` to the one nearest
-    to `high`. Other values on a logarithmic scale are 1, 2 or 5 times a power of ten; long periods
-    are so many days, hours or minutes. Values on a linear scale are multiples of such a number, of
-    at least 1 if the values are `whole`.
+    to `high`. Other values on a logarithmic scale are 1, 2 or 5 times a power of ten. Long periods
+    are counted in days, hours or minutes. Values on a linear scale are multiples of one step, and
+    the step is 1, 2 or 5 times a power of ten. If the values are `whole`, the step is at least 1.
     """
     if not log:
         return _multiples(low, high, least_step=1 if whole else 0)

@@ -143,7 +143,12 @@ class Knob(BaseModel):
 
     @property
     def drawn(self) -> tuple[Value, ...]:
-        """Those of the values that a search may draw; the others count only when named."""
+        """The values that a search may draw; the others count only when named.
+
+        Empty for a range of which all values may be drawn.
+        """
+        if self.is_range:
+            return (*self.special_values, *self.grid) if self.grid else ()
         return tuple(value for value in self.values if value not in self.named_only)
 
     @property
@@ -246,7 +251,8 @@ class Knob(BaseModel):
         found = round_values(
             low / scale, high / scale, log=self.log, unit=self.unit, whole=self.kind == "int"
         )
-        least, most = self.least or -inf, inf if self.most is None else self.most
+        least = -inf if self.least is None else self.least
+        most = inf if self.most is None else self.most
         drawn = {self.rounded(value * scale) for value in found if least <= value * scale <= most}
         if not isinstance(base, (bool, str)) and low <= base <= high:
             drawn.add(base)

@@ -81,8 +81,8 @@ def _lists_quantities(knob: Knob) -> bool:
 
 def _columns(knob: Knob, place: Floats) -> tuple[Floats, ...]:
     if not knob.is_range:
-        number = np.floor(place * len(knob.drawn))
-        return ((number + 0.5) / len(knob.drawn) if _lists_quantities(knob) else number,)
+        count = len(knob.drawn)
+        return (_middles(place, count) if _lists_quantities(knob) else np.floor(place * count),)
     if not knob.special:
         return (_on_grid(knob, place),)
     within = _on_grid(knob, (place - SPECIAL_SHARE) / (1 - SPECIAL_SHARE))
@@ -91,8 +91,12 @@ def _columns(knob: Knob, place: Floats) -> tuple[Floats, ...]:
 
 
 def _on_grid(knob: Knob, place: Floats) -> Floats:
-    """The places of the values that a search draws there."""
-    return (np.floor(place * len(knob.grid)) + 0.5) / len(knob.grid) if knob.grid else place
+    return _middles(place, len(knob.grid)) if knob.grid else place
+
+
+def _middles(place: Floats, count: int) -> Floats:
+    """The middles of the parts in which the places lie, of so many equal parts of the scale."""
+    return (np.floor(place * count) + 0.5) / count
 
 
 def _place(knob: Knob, columns: Iterator[Floats]) -> Floats:

@@ -43,19 +43,15 @@ def _all_of_few(space: KnobSpace) -> Iterator[Config]:
 
 
 def _count(knob: Knob) -> float:
-    if not knob.is_range:
+    if knob.drawn:
         return len(knob.drawn)
-    if knob.grid:
-        return len(knob.grid) + len(knob.special)
     low, high = knob.bounds()
     return high - low + 1 + len(knob.special) if knob.kind == "int" else math.inf
 
 
 def _values(knob: Knob) -> list[Value]:
     """The values of a knob that has a finite number of them."""
-    if not knob.is_range:
+    if knob.drawn:
         return list(knob.drawn)
-    if knob.grid:
-        return [*knob.special_values, *knob.grid]
     low, high = knob.bounds()
     return [*knob.special_values, *range(int(low), int(high) + 1)]

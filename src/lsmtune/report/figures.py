@@ -184,7 +184,7 @@ def convergence(view: StudyView) -> Convergence:
 
 def _measured(trials: Sequence[TrialView]) -> Iterator[Measured]:
     for trial in trials:
-        kept = f"disturbed, but kept: {trial.disturbance}" if trial.disturbance else ""
+        kept = trial.remark if trial.disturbance else ""
         if trial.bound:
             bound = geometric_mean(trial.bound)
             yield Measured(trial.number, "cut", bound, reason=trial.reason or "")

@@ -27,7 +27,7 @@ def open_to_read(database: Path) -> sqlite3.Connection:
     """
     connection = _connect(database)
     try:
-        # SQLite's own read-only mode would leave files beside a database that nobody else uses.
+        # In its own read-only mode, SQLite leaves files in the folder when it closes the database.
         connection.execute("PRAGMA query_only = ON")
         _check_is_ours(connection, database)
         check_version(connection, database)
@@ -77,7 +77,7 @@ def _connect(database: Path) -> sqlite3.Connection:
 
 
 def _uri(database: Path) -> str:
-    """How SQLite finds the database: read-only where it could not make its own files beside it."""
+    """Return the address of the database: read-only if SQLite cannot make files in its folder."""
     if os.access(database.parent, os.W_OK):
         return database.as_uri()
     # What is in the write-ahead log, of a process that was killed or still runs, must be read too.

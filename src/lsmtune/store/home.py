@@ -18,7 +18,7 @@ from lsmtune.errors import LsmtuneError, UserError, unknown_word
 from lsmtune.store.database import DATABASE, open_to_read, open_to_write
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
 from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of
-from lsmtune.system.links import refuse_links
+from lsmtune.system.links import refuse_link, refuse_links
 from lsmtune.system.remove import remove_folder
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
 from lsmtune.workloads import Workload
@@ -159,36 +159,28 @@ class Home:
         old_folder, new_folder = self.evidence / study.name, self.evidence / new
         if old_folder.exists() and os.path.lexists(new_folder):
             raise UserError(f"{new_folder}: the folder exists; choose another name")
-        with self._kept():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._db.execute(
-                    "UPDATE study SET name = ?, spec = ? WHERE id = ?",
-                    (new, json.dumps({**study.spec, "study": new}), study.id),
-                )
-                self._db.execute(
-                    "UPDATE trial SET evidence = ? || substr(evidence, ?) WHERE study_id = ?",
-                    (new, len(study.name) + 1, study.id),
-                )
-                if old_folder.exists():
-                    old_folder.rename(new_folder)
-                self._db.execute("COMMIT")
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
+        with self._transaction():
+            self._db.execute(
+                "UPDATE study SET name = ?, spec = ? WHERE id = ?",
+                (new, json.dumps({**study.spec, "study": new}), study.id),
+            )
+            self._db.execute(
+                "UPDATE trial SET evidence = ? || substr(evidence, ?) WHERE study_id = ?",
+                (new, len(study.name) + 1, study.id),
+            )
+            if old_folder.exists():
+                old_folder.rename(new_folder)
 
     def delete_study(self, study: StoredStudy) -> None:
         """Delete the runs of a study: first their evidence, then their rows in one transaction.
 
         The same call completes a deletion that was cut off.
         """
-        with self._kept():
+        with self._transaction():
             remove_folder(self.evidence / study.name)
-            self._db.execute("BEGIN IMMEDIATE")
-            for table, column in (("trial", "study_id"), ("verification", "study_id"),
-                                  ("study", "id")):  # fmt: skip
-                self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (study.id,))  # noqa: S608
-            self._db.execute("COMMIT")
+            self._db.execute("DELETE FROM trial WHERE study_id = ?", (study.id,))
+            self._db.execute("DELETE FROM verification WHERE study_id = ?", (study.id,))
+            self._db.execute("DELETE FROM study WHERE id = ?", (study.id,))
 
     def update_spec(self, study: StoredStudy, spec: Mapping[str, Any]) -> None:
         """Replace the settings of a study (its budget may grow)."""
@@ -200,7 +192,7 @@ class Home:
 
     def add_trial(self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]) -> int:
         """Keep a trial: first its evidence, then its row, in one transaction; its number."""
-        number = self._next_number(study)
+        number = self.count_runs(study)
         folder = f"{study.name}/{number:05d}"
         path = create_workdir(self.evidence / study.name, f"{number:05d}")
         with self._kept():
@@ -254,8 +246,8 @@ class Home:
         """The text of a file that was kept with a trial, or None; UserError if it is damaged."""
         folder = self.evidence / trial.evidence
         path = folder / f"{name}.gz"
-        if any(place.is_symlink() for place in (folder, path)):
-            raise UserError(f"{path}: a link inside the home folder; remove the link")
+        for place in (folder, path):
+            refuse_link(place)
         if not path.is_file():
             return None
         try:
@@ -309,13 +301,26 @@ class Home:
                 f"--home {self.path}: cannot write to this folder: {_reason(error)}"
             ) from error
 
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Write all changes of the block to the database, or none."""
+        with self._kept():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+
     def _make_writable(self) -> None:
         if not self._writes:
             self._db.close()
             self._db = open_to_write(self.path / DATABASE)
             self._writes = True
 
-    def _next_number(self, study: StoredStudy) -> int:
+    def count_runs(self, study: StoredStudy) -> int:
+        """The number of runs of a study, which is also the number of the next one."""
         with self._reading(f"study {study.name!r}"):
             row = self._db.execute(
                 "SELECT COALESCE(MAX(number) + 1, 0) FROM trial WHERE study_id = ?", (study.id,)

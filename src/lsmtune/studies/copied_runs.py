@@ -9,13 +9,12 @@ _UNUSABLE = (Status.CUT, Status.DISTURBED)
 """Runs that were cut short because of the earlier objective, or were repeated."""
 
 
-def copy_runs(home: Home, source: StoredStudy, target: StoredStudy) -> int:
-    """Copy the runs of a study that the other one does not have yet; their number.
+def copy_runs(home: Home, source: StoredStudy, target: StoredStudy) -> None:
+    """Copy the runs of a study that the other one does not have yet.
 
     The configs, workload and engine of both studies must be the same.
     """
     known = {trial.started_at for trial in home.trials(target)}
-    copied = 0
     for trial in home.trials(source):
         usable = trial.role in _ROLES and trial.result.status not in _UNUSABLE
         if not usable or trial.started_at in known:
@@ -24,5 +23,3 @@ def copy_runs(home: Home, source: StoredStudy, target: StoredStudy) -> int:
             trial.role, trial.config, trial.spec, trial.result, trial.started_at, trial.duration_s
         )
         home.add_trial(target, new, home.evidence_files(trial))
-        copied += 1
-    return copied

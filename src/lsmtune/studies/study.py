@@ -368,13 +368,11 @@ def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:
 
 def _check_is_the_same(stored: StoredStudy, spec: StudySpec) -> None:
     before = stored.settings
-    if before.identity() == spec.identity():
+    if not (changed := spec.changed_since(before)):
         return
     then, now = before.lasting(), spec.lasting()
     changes = ", ".join(
-        f"{key} was {then.get(key)!r} and is now {now.get(key)!r}"
-        for key in dict.fromkeys((*then, *now))
-        if then.get(key) != now.get(key)
+        f"{key} was {then.get(key)!r} and is now {now.get(key)!r}" for key in changed
     )
     raise UserError(
         f"study {spec.name!r} exists with other settings ({changes}); choose another --study"

@@ -14,13 +14,14 @@ def refuse_links(folder: Path) -> None:
     """
     with os.scandir(folder) as entries:
         for entry in entries:
-            _refuse(entry)
+            refuse_link(Path(entry.path))
             # Another process may remove its folder meanwhile.
             with suppress(FileNotFoundError, NotADirectoryError), os.scandir(entry.path) as inner:
                 for below in inner:
-                    _refuse(below)
+                    refuse_link(Path(below.path))
 
 
-def _refuse(entry: os.DirEntry[str]) -> None:
-    if entry.is_symlink():
-        raise UserError(f"{entry.path}: a link inside the home folder; remove the link")
+def refuse_link(path: Path) -> None:
+    """Raise UserError if a path inside a home folder is a link."""
+    if path.is_symlink():
+        raise UserError(f"{path}: a link inside the home folder; remove the link")

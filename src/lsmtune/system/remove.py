@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from lsmtune.errors import UserError
+from lsmtune.system.links import refuse_link
 
 
 def remove_file(path: Path) -> None:
@@ -13,7 +13,6 @@ def remove_file(path: Path) -> None:
 
 def remove_folder(path: Path) -> None:
     """Remove the folder with all its files, if it exists; UserError if it is a link."""
-    if path.is_symlink():
-        raise UserError(f"{path}: a link inside the home folder; remove the link")
+    refuse_link(path)
     if path.exists():
         shutil.rmtree(path)

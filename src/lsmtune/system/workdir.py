@@ -20,6 +20,7 @@ from lsmtune.system.host import boot_id
 MARKER_NAME = ".lsmtune-workdir"
 
 _DRAFT = ".lsmtune-new"
+_SCRATCH = "lsmtune-"
 _SEPARATOR = "~"  # not allowed in a boot id, a number or a host name
 _DRAFT_FIELDS = 7
 _STATE, _START_TICKS = 0, 19  # fields of /proc/PID/stat, counted after the command's ")"
@@ -108,21 +109,22 @@ def scratch() -> Iterator[Path]:
     what `create_workdir` and `remove_workdir` raise.
     """
     parent = Path(tempfile.gettempdir())
-    sweep_workdirs(parent)
-    with workdir(parent, f"lsmtune-{secrets.token_hex(4)}") as path:
+    sweep_workdirs(parent, f"{_SCRATCH}*")
+    with workdir(parent, f"{_SCRATCH}{secrets.token_hex(4)}") as path:
         yield path
 
 
-def sweep_workdirs(parent: Path) -> list[Path]:
+def sweep_workdirs(parent: Path, pattern: str = "*") -> list[Path]:
     """Remove what dead processes have left in `parent` and return the removed directories.
 
-    Only this user's marked directories are looked at. One is left alone unless its owner is
-    known to be dead; of an owner on another host or in another container nothing is known.
+    `pattern` limits their names, because a folder for temporary files can be large. Only this
+    user's marked directories are looked at. One is left alone unless its owner is known to be
+    dead; of an owner on another host or in another container nothing is known.
     """
     if not parent.is_dir():
         return []
     sweep_drafts(parent)
-    return [path for path in sorted(parent.iterdir()) if _sweep(path)]
+    return [path for path in sorted(parent.glob(pattern)) if _sweep(path)]
 
 
 def sweep_drafts(parent: Path) -> None:

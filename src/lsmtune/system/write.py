@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from lsmtune.errors import UserError
+from lsmtune.system.links import refuse_link
 from lsmtune.system.remove import remove_file
 
 
@@ -55,8 +56,7 @@ def _refuse_links(path: Path, home: Path) -> None:
     for place in (path, *path.parents):
         if place == home:
             return
-        if place.is_symlink():
-            raise UserError(f"{place}: a link inside the home folder; remove the link")
+        refuse_link(place)
 
 
 def _refuse_others(named: Path, target: Path) -> None:

@@ -206,7 +206,7 @@ class Node:
         return value_of(knob, told) == value_of(knob, other)
 
     def _ways_back(self, found: Flat, differing: Iterable[str]) -> Flat:
-        """What TiKV is told: knobs that go online, and what flow control has changed with them."""
+        """The changes that bring TiKV back: online knobs, and options that flow control changed."""
         knobs = {name: value_of(self._knobs[name], found[name]) for name in differing
                  if name in self._knobs and self._knobs[name].apply == "online"}  # fmt: skip
         known = {name: value for name, value in knobs.items() if value is not None}
