@@ -204,6 +204,28 @@ def test_a_planted_link_is_refused_and_not_written_through(tmp_path: Path, name:
     assert victim.read_text() == "precious"
 
 
+@pytest.mark.parametrize("name", ["lsmtune-host.lock", "lsmtune-turn.lock"])
+@pytest.mark.parametrize("content", ["precious", "12", ""])
+def test_a_second_name_of_a_file_is_refused_and_not_written(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text(content)
+    (tmp_path / name).hardlink_to(victim)
+    with pytest.raises(UserError, match=name):
+        host_lock(None).__enter__()
+    assert victim.read_text() == content
+
+
+@pytest.mark.parametrize("content", ["precious", "1" * 1000, "12\n"])
+def test_a_file_that_is_no_lock_is_refused_and_not_written(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "study.lock"
+    path.write_text(content)
+    with pytest.raises(UserError, match=r"study\.lock"):
+        study_lock(path, "study 'mine'").__enter__()
+    assert path.read_text() == content
+
+
 def test_a_lock_file_that_cannot_be_made_is_the_users_to_mend(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match=r"^lock file"):

@@ -1,13 +1,14 @@
 """Children are read on demand, watched, and gone when the block ends."""
 
 import contextlib
+import itertools
 import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -237,6 +238,42 @@ def test_a_sign_of_life_resets_only_the_silence() -> None:
     time.sleep(0.1)
     deadline.heard()
     deadline.check()
+
+
+def interrupt_after(calls: int) -> Callable[[object, str, object], None]:
+    """A profile function that interrupts once, after so many calls of C functions."""
+    left = calls
+
+    def look(frame: object, event: str, called: object) -> None:
+        nonlocal left
+        if event == "c_return":
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+
+    return look
+
+
+def test_an_interruption_while_it_waits_leaves_nothing(tmp_path: Path) -> None:
+    """A signal is handled between two calls: here after the 1st, the 2nd and so on of `wait`."""
+    for calls in itertools.count(1):
+        with sh(tmp_path, "exit 3") as child:
+            ended = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+            sys.setprofile(interrupt_after(calls))
+            try:
+                child.wait(PATIENCE_S)
+                interrupted = False
+            except KeyboardInterrupt:
+                interrupted = True
+            finally:
+                sys.setprofile(None)
+        assert ended is not None
+        assert not child.running
+        assert child.wait(PATIENCE_S).returncode == 3
+        assert psutil.Process().children() == []
+        if not interrupted:
+            break
+    assert calls > 5
 
 
 def test_nothing_leaks_over_many_runs(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ class Home:
             self._check_is_ours(database)
             refuse_links(self.path)
             self._db = open_to_write(database) if create else open_to_read(database)
+            self._identity = _identity(database)
             self._writes = create
             if create:
                 self.evidence.mkdir(exist_ok=True)
@@ -113,6 +114,18 @@ class Home:
             raise UserError(
                 f"--home {self.path}: the folder contains other files and no lsmtune study; "
                 "name a new or empty folder"
+            )
+
+    def check_is_there(self) -> None:
+        """Raise LsmtuneError if somebody has removed or replaced the folder since it was opened."""
+        try:
+            same = _identity(self.path / DATABASE) == self._identity
+        except (FileNotFoundError, NotADirectoryError):
+            same = False
+        if not same:
+            raise LsmtuneError(
+                f"--home {self.path}: another program removed or replaced this folder while "
+                "lsmtune used it; the result of the last run is not kept"
             )
 
     def add_study(
@@ -192,6 +205,7 @@ class Home:
 
     def add_trial(self, study: StoredStudy, trial: NewTrial, files: Mapping[str, Path]) -> int:
         """Keep a trial: first its evidence, then its row, in one transaction; its number."""
+        self.check_is_there()  # or the evidence would make the folder again
         number = self.count_runs(study)
         folder = f"{study.name}/{number:05d}"
         path = create_workdir(self.evidence / study.name, f"{number:05d}")
@@ -289,6 +303,7 @@ class Home:
 
     @contextmanager
     def _kept(self) -> Iterator[None]:
+        self.check_is_there()  # SQLite goes on writing to a file that was removed
         try:
             self._make_writable()
             yield
@@ -326,6 +341,11 @@ class Home:
                 "SELECT COALESCE(MAX(number) + 1, 0) FROM trial WHERE study_id = ?", (study.id,)
             ).fetchone()
             return int(row[0])
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    facts = file.stat()
+    return facts.st_dev, facts.st_ino
 
 
 def _reason(error: OSError | sqlite3.Error) -> str:

@@ -13,7 +13,7 @@ from lsmtune.store.home import Home, now_text
 from lsmtune.store.records import NewTrial, StoredStudy
 from lsmtune.system.clock import ClockWatch
 from lsmtune.system.lock import host_lock
-from lsmtune.system.workdir import workdir
+from lsmtune.system.workdir import check_workdir, workdir
 from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 
 DISTURBED_PERCENT = 5.0
@@ -95,6 +95,8 @@ class Runner:
                     self._places(task, folders, f"-{side}") for side, task in enumerate(tasks)
                 ]
                 outcomes = self._side_by_side(tasks, places)
+                for place in places:
+                    check_workdir(place.workdir)
                 duration_s = time.monotonic() - started
                 for task, outcome in zip(tasks, outcomes, strict=True):
                     result = _without_others(outcome.result)
@@ -103,6 +105,7 @@ class Runner:
         return [_without_others(outcome.result) for outcome in outcomes]
 
     def _places(self, task: Task, folders: ExitStack, side: str = "") -> Places:
+        self._home.check_is_there()
         name = f"{self._study.name}-{task.role}{side}"
         return Places(folders.enter_context(workdir(self._home.work, name)), self._home.templates)
 
@@ -131,6 +134,7 @@ class Runner:
                 places = self._places(task, folders)
                 watch = self._watch(task, clock)
                 outcome = self._engine.run(task.spec, self._base, places, watch)
+                check_workdir(places.workdir)  # without it, the result says that the engine failed
                 result = outcome.result
                 result = self._judged(result, clock.jump_s(), may_be_disturbed)
                 duration_s = time.monotonic() - started

@@ -1,9 +1,12 @@
 """Locks between lsmtune processes; the kernel releases them when the holder dies."""
 
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -29,7 +32,7 @@ def host_lock(on_wait: Callable[[str], None] | None) -> Iterator[None]:
     path = folder / _HOST_LOCK_NAME
     # Every user must be able to open the files, whatever the umask of the first one says.
     turn, lock = (
-        FileLock(folder / name, mode=0o666, on_acquired=_write_pid)
+        FileLock(folder / name, mode=0o666, on_acquired=partial(_write_pid, folder / name))
         for name in (_TURN_LOCK_NAME, _HOST_LOCK_NAME)
     )
     tell = _Once(on_wait, path)
@@ -53,7 +56,7 @@ def study_lock(path: Path, what: str) -> Iterator[None]:
 
     The error names `what` and the process that works on it, or why the file cannot be used.
     """
-    lock = FileLock(path, on_acquired=_write_pid)
+    lock = FileLock(path, on_acquired=partial(_write_pid, path))
     try:
         lock.acquire(blocking=False)
     except Timeout as error:
@@ -102,11 +105,28 @@ def _acquire_patiently(lock: FileLock, tell: _Once) -> None:
         lock.acquire(poll_interval=_WAIT_POLL_S)
 
 
-def _write_pid(lock_fd: int) -> None:
+def _write_pid(path: Path, lock_fd: int) -> None:
+    """Write the id of this process; OSError for a file that lsmtune did not make."""
+    _check_is_ours(path, lock_fd)
     # Beside telling who holds it, writing keeps the file young: cleaners of temporary
     # directories remove old files, and a lock file that is replaced while held locks nothing.
     os.ftruncate(lock_fd, 0)
     os.pwrite(lock_fd, str(os.getpid()).encode(), 0)
+
+
+def _check_is_ours(path: Path, lock_fd: int) -> None:
+    """Raise OSError unless the file has one name and contains at most the id of a process.
+
+    Everybody can make a link in the folder for temporary files, to a file of somebody else.
+    """
+    facts = os.fstat(lock_fd)
+    if facts.st_nlink > 1:
+        why = "this is a second name of another file; remove this name"
+        raise OSError(errno.EMLINK, why, str(path))
+    text = os.pread(lock_fd, _PID_BYTES + 1, 0) if stat.S_ISREG(facts.st_mode) else None
+    if text is None or len(text) > _PID_BYTES or (text and not text.isdigit()):
+        why = "lsmtune did not make the file; move it to another folder"
+        raise OSError(errno.EEXIST, why, str(path))
 
 
 def _holder(path: Path) -> str:

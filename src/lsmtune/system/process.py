@@ -78,6 +78,7 @@ class ChildProcess:
         env: Mapping[str, str],
     ) -> None:
         self._status: ExitStatus | None = None
+        self._waited: list[tuple[int, int, resource.struct_rusage]] = []
         self._buffer = b""
         self._at_end = False
         self._peak_seen_bytes = 0
@@ -110,7 +111,7 @@ class ChildProcess:
     @property
     def running(self) -> bool:
         """Whether the program has not ended yet; looking does not reap it."""
-        if self._status is not None:
+        if self._waited:
             return False
         ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return ended is None
@@ -173,7 +174,7 @@ class ChildProcess:
 
     def kill(self) -> None:
         """Send SIGKILL to the whole process group; `wait` then tells how the program ended."""
-        if self._status is None:
+        if not self._waited:
             self._note_peak()
             os.killpg(self.pid, signal.SIGKILL)
 
@@ -201,12 +202,16 @@ class ChildProcess:
         if self._status is None:
             # Before the leader is reaped: until then its id, the group's, cannot be another's.
             self.kill()
-            _, wait_status, usage = os.wait4(self.pid, 0)
+            if not self._waited:
+                # In one call, because Python handles signals between calls: an interruption after
+                # the wait would lose what it returned, and a second wait has no child to wait for.
+                self._waited.extend(map(os.wait4, [self.pid], [0]))
+            _, wait_status, usage = self._waited[0]
             code = os.waitstatus_to_exitcode(wait_status)
             self._popen.returncode = code  # or subprocess would try to reap it once more
+            await_group_end(self.pid)
             cpu_s = usage.ru_utime + usage.ru_stime
             self._status = ExitStatus(code, _signal_name(code), cpu_s, self._peak_bytes(usage))
-            await_group_end(self.pid)
         return self._status
 
     def _note_peak(self) -> None:

@@ -83,6 +83,15 @@ def remove_workdir(path: Path) -> None:
         raise LsmtuneError(f"cannot remove {error.filename}: {error.strerror}") from error
 
 
+def check_workdir(path: Path) -> None:
+    """Raise LsmtuneError if somebody has removed a directory that `create_workdir` made."""
+    if not (path / MARKER_NAME).exists():
+        raise LsmtuneError(
+            f"{path}: another program removed this folder while lsmtune used it; run the same "
+            "command again to continue"
+        )
+
+
 def keep_workdir(path: Path) -> None:
     """Take the marker off a directory that `create_workdir` made: nothing will delete it now."""
     (path / MARKER_NAME).unlink()
@@ -92,11 +101,14 @@ def keep_workdir(path: Path) -> None:
 def workdir(parent: Path, name: str) -> Iterator[Path]:
     """Make a work directory for the block and remove it after, whatever ends the block.
 
-    Raises what `create_workdir` and `remove_workdir` raise.
+    Raises what `create_workdir`, `check_workdir` and `remove_workdir` raise.
     """
     path = create_workdir(parent, name)
     try:
         yield path
+    except OSError:
+        check_workdir(path)
+        raise
     finally:
         remove_workdir(path)
 
