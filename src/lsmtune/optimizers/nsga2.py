@@ -21,7 +21,11 @@ def nsga2() -> OptunaOptimizer:
 
 
 class _NumberedGenerations(NSGAIISampler):
-    """NSGA-II whose generations follow from the order of the trials: nothing else is kept."""
+    """NSGA-II whose generations follow from the order of the trials of one history."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(population_size=_POPULATION, seed=seed)
+        self._parents: list[list[FrozenTrial]] = [[]]
 
     def get_trial_generation(self, study: Study, trial: FrozenTrial) -> int:
         """The trials in groups of the population's size."""
@@ -31,9 +35,19 @@ class _NumberedGenerations(NSGAIISampler):
         """The trials of that group."""
         return study.get_trials(deepcopy=False)[generation * _POPULATION :][:_POPULATION]
 
+    def get_parent_population(self, study: Study, generation: int) -> list[FrozenTrial]:
+        """The parents of that group, selected group by group.
+
+        Optuna's own method calls itself once per group, which exceeds Python's recursion limit
+        after some thousand trials.
+        """
+        while len(self._parents) <= generation:
+            self._parents.append(self.select_parent(study, len(self._parents)))
+        return self._parents[generation]
+
 
 def _sampler(seed: int) -> BaseSampler:
-    return _NumberedGenerations(population_size=_POPULATION, seed=seed)
+    return _NumberedGenerations(seed)
 
 
 def _all(knobs: Sequence[Knob], _: int, __: np.random.Generator) -> Choice:

@@ -11,6 +11,8 @@ from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
 _FEWEST_SHARE = 0.2
 _TRIALS_A_KNOB = 4
 """With this many trials a knob the proposals are taken whole."""
+_MOST_TRIALS = 500
+"""It learns from so many trials. With more of them too few knobs would get a proposal."""
 _MOST_VALUES = 5000
 _VALUES_A_KNOB = 50
 """A proposal is made from so many values of tried configs, each knob counting for some more: that
@@ -29,7 +31,7 @@ def tpe() -> OptunaOptimizer:
         "multivariate tree-structured Parzen estimator (Optuna); default for workloads "
         "that the simulator cannot run"
     )
-    return OptunaOptimizer("tpe", summary, _sampler, choose)
+    return OptunaOptimizer("tpe", summary, _sampler, choose, _MOST_TRIALS)
 
 
 def choose(knobs: Sequence[Knob], trials: int, rng: np.random.Generator) -> Choice:
