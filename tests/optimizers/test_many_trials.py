@@ -94,6 +94,22 @@ def test_a_process_learns_from_no_more_trials_than_it_can_in_time() -> None:
     assert len(found.values) <= MOST_TRIALS
 
 
+def test_the_parents_of_nsga2_are_the_best_of_thousands() -> None:
+    """Its children have the values of the best, however long ago these ran."""
+    space, optimizer = make_space(KNOBS, memory=4), make_optimizer("nsga2")
+    history = long_history(space, MANY)
+    rng = np.random.default_rng(2)
+    found = [Observation(space.sample(rng), (0.001 * n,), -0.5) for n in range(1, 9)]
+    history[100:108] = found
+    values = {name: {o.config[name] for o in found} for name in found[0].config}
+    same = total = 0
+    for seed in range(1, 11):
+        child = optimizer.ask(space, history, seed)
+        same += sum(child[name] in values[name] for name in child)
+        total += len(child)
+    assert same > 0.6 * total
+
+
 def test_a_short_history_is_chosen_whole() -> None:
     space = make_space(KNOBS, memory=4)
     history = long_history(space, 99)

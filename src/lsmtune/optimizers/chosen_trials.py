@@ -22,7 +22,7 @@ def chosen_trials(history: Sequence[Observation], most: int) -> list[Observation
     if len(history) <= most:
         return list(history)
     newest = range(len(history) - most // _PARTS, len(history))
-    best = islice(_best(history), most // _PARTS)
+    best = islice(best_first(history), most // _PARTS)
     kept = {0, *newest, *best}
     # The first numbers of a longer sequence are the same, so a trial keeps its number.
     order = np.argsort(np.random.default_rng(0).random(len(history)), kind="stable")
@@ -30,8 +30,11 @@ def chosen_trials(history: Sequence[Observation], most: int) -> list[Observation
     return [history[at] for at in sorted([*kept, *islice(rest, most - len(kept))])]
 
 
-def _best(history: Sequence[Observation]) -> Iterator[int]:
-    """The places of the trials: the best by all goals together and by each goal in turn."""
+def best_first(history: Sequence[Observation]) -> Iterator[int]:
+    """Yield the places of the trials, the best by all goals together and by each goal in turn.
+
+    Those within the limits come first. Nothing comes from a history without values.
+    """
     orders = [ranking(history)]
     told = judged(history)
     goals = len(told[0].values) if told else 0

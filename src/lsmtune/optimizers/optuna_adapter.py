@@ -12,7 +12,6 @@ from optuna.trial import FrozenTrial, TrialState
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.optimizers.base import Observation, seen
-from lsmtune.optimizers.chosen_trials import chosen_trials
 from lsmtune.optimizers.encoding import distributions, to_params, to_values
 from lsmtune.optimizers.judgement import incumbent, judged
 from lsmtune.optimizers.opening import nearby, opening, within
@@ -35,7 +34,10 @@ class Choice:
 
 
 Choose = Callable[[Sequence[Knob], int, np.random.Generator], Choice]
-"""Chooses among the knobs, given how many trials there are."""
+"""Chooses among the knobs, given how many trials the sampler has."""
+
+Select = Callable[[Sequence[Observation]], Sequence[Observation]]
+"""Selects the trials that the sampler has: with thousands of them an ask would take too long."""
 
 
 class OptunaOptimizer:
@@ -52,14 +54,13 @@ class OptunaOptimizer:
         summary: str,
         make_sampler: MakeSampler,
         choose: Choose,
-        most: int | None = None,
+        select: Select,
     ) -> None:
-        """`most` is the number of trials that the sampler learns from; None for all."""
         self.name = name
         self.summary = summary
         self._make_sampler = make_sampler
         self._choose = choose
-        self._most = most
+        self._select = select
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next config to try, as the class says."""
@@ -70,7 +71,7 @@ class OptunaOptimizer:
             return nearby(space, history, rng, seed)
         kept, tried = within(space, best), seen(history)
         sampler = self._make_sampler(int(rng.integers(2**31)))
-        learnt = chosen_trials(history, self._most or len(history))
+        learnt = self._select(history)
         told = _Finished(learnt)
         for _ in range(_TRIES):
             choice = self._choose(space.knobs, len(learnt), rng)
@@ -105,8 +106,7 @@ class _Finished:
     def trials(self, knobs: Sequence[Knob]) -> list[FrozenTrial]:
         """The trials, without configs that this host does not allow.
 
-        Asked for the same knobs again, it gives the same trials: to make them takes most of an ask
-        when there are thousands.
+        Asked for the same knobs again, it gives the same trials: to make them takes most of an ask.
         """
         if knobs != self._knobs:
             self._knobs, self._trials = knobs, []
