@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from suggestion_cost import OPEN_FILES, SPACES, make_space
 
-from lsmtune.analysis.importance import DEFAULT_METRICS, find_importance, runs_of
+from lsmtune.analysis.importance import DEFAULT_METRICS, find_importance, runs_of, usual_repeats
 from lsmtune.batch import BatchLine, as_flags
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.design import design_configs
@@ -44,7 +44,7 @@ RESULTS = Path(__file__).parent / "results" / "many_trials.json"
 TRIALS = (1000, 5000)
 ASKED = 3
 MARKS, WINDOW = (100, 1000, 5000), 50
-CONFIGS, REPEATS, NUM = (100, 1000), 3, 200_000
+CONFIGS, NUM = (100, 1000), 200_000
 Row = dict[str, str | int | float]
 
 
@@ -171,10 +171,10 @@ def importance(configs: int) -> Row:
         for at, (settings, found) in enumerate(zip(each, told, strict=True))
     ]
     runs = runs_of(lines, catalogue)
-    clock = Clock()
-    find_importance(runs, DEFAULT_METRICS["write"], REPEATS)
+    repeats, clock = usual_repeats(runs), Clock()
+    find_importance(runs, DEFAULT_METRICS["write"], repeats)
     wall, cpu = clock.read()
-    return {"configs": len(runs.first), "knobs": len(runs.design.factors), "repeats": REPEATS,
+    return {"configs": len(runs.first), "knobs": len(runs.design.factors), "repeats": repeats,
             "wall_s": wall, "cpu_s": cpu}  # fmt: skip
 
 
