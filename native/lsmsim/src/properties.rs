@@ -170,8 +170,14 @@ fn overwrites_leave_as_many_keys_and_cost_more_than_what_they_find_was_built_for
         ..Options::default()
     };
     let machine = Machine::default();
-    let trial =
-        Trial { load: &overwrite, options: &small, machine: &machine, seed: 1, probe: None, stop: None };
+    let trial = Trial {
+        load: &overwrite,
+        options: &small,
+        machine: &machine,
+        seed: 1,
+        probe: None,
+        stop: None,
+    };
     let (mut first, mut last) = (None, BTreeSet::new());
     let found = observe(trial, |moment| {
         first.get_or_insert_with(|| keys_of(moment.tree));
@@ -196,11 +202,26 @@ fn fifo_keeps_so_many_bytes_at_most_and_tells_that_keys_were_lost_where_they_are
     let most = 8 << 20;
     let dropping = Options { fifo_max_table_files_size: most, ..kept.clone() };
     let unread = |options: &Options| {
-        simulate(Trial { load: &load, options, machine: &machine, seed: 1, probe: None, stop: None }).unwrap()
+        simulate(Trial {
+            load: &load,
+            options,
+            machine: &machine,
+            seed: 1,
+            probe: None,
+            stop: None,
+        })
+        .unwrap()
     };
     let live = unread(&dropping).live_sst_bytes;
     assert!(live <= most as f64 && live > most as f64 / 2.0);
-    let read = Trial { load: &load, options: &dropping, machine: &machine, seed: 1, probe: PROBE, stop: None };
+    let read = Trial {
+        load: &load,
+        options: &dropping,
+        machine: &machine,
+        seed: 1,
+        probe: PROBE,
+        stop: None,
+    };
     assert!(matches!(simulate(read), Err(Failure::Lost { keys: 10_000..50_000 })));
     let plain = Options { fifo_compaction_allow_compaction: false, ..kept.clone() };
     assert_eq!(run(&load, &plain, &machine).compact_write_bytes, 0.0);
@@ -223,7 +244,14 @@ fn the_flush_behind_a_load_waits_for_ever_where_nothing_can_be_merged() {
     let stuck =
         Options { universal_min_merge_width: 7, universal_max_merge_width: 5, ..merging.clone() };
     let told = |options: &Options| {
-        simulate(Trial { load: &load, options, machine: &machine, seed: 1, probe: None, stop: None })
+        simulate(Trial {
+            load: &load,
+            options,
+            machine: &machine,
+            seed: 1,
+            probe: None,
+            stop: None,
+        })
     };
     assert_eq!(told(&stuck), Err(Failure::Stuck));
     assert!(told(&merging).is_ok());

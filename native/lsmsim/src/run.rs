@@ -110,13 +110,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(
-        trial: Trial<'a>,
-        options: &'a Options,
-        sizes: Sizes,
-        keys: Keys,
-        records: f64,
-    ) -> Self {
+    fn new(trial: Trial<'a>, options: &'a Options, sizes: Sizes, keys: Keys, records: f64) -> Self {
         let tree = Tree::new(options.num_levels);
         let machine = trial.machine.clone();
         let costs = Costs { machine, mapped: options.mmap_write, sample: keys.sample, sizes };

@@ -157,19 +157,25 @@ impl Tree {
         self.forget_overlaps(level, ids);
     }
 
-    /// Take files out of a level; they stay known.
+    /// Take files out of a level; they stay known. Those of a sorted level come in its order.
     pub fn remove(&mut self, level: usize, ids: &[FileId]) {
-        for &id in ids {
-            let file = &self.files[id];
+        let mut left = ids;
+        while let Some(&first) = left.first() {
+            let files = &self.levels[level];
             let place = match level {
-                0 => self.levels[0].iter().position(|&other| other == id),
-                _ => Some(self.levels[level].partition_point(|&other| {
-                    self.files[other].smallest() < file.smallest()
+                0 => files.iter().position(|&id| id == first),
+                _ => Some(files.partition_point(|&id| {
+                    self.files[id].smallest() < self.files[first].smallest()
                 })),
             };
-            if let Some(place) = place {
-                self.levels[level].remove(place);
-            }
+            let place = place.expect("the level has the file");
+            // Neighbours go together: each removal moves all files behind it.
+            let count = left.iter().zip(&files[place..]).take_while(|(a, b)| a == b).count();
+            self.levels[level].drain(place..place + count);
+            left = &left[count..];
+        }
+        for &id in ids {
+            let file = &self.files[id];
             self.sums[level].bytes -= file.bytes;
             if file.being_compacted {
                 self.sums[level].being_compacted -= file.bytes;
