@@ -51,7 +51,7 @@ def lines() -> list[BatchLine]:
 
 def compared(runs: Path) -> list[dict[str, object]]:
     """Return the write amplification of each real run and of its prediction."""
-    real = [line for line in read_batch(runs) if line.metrics]
+    real = [line for line in read_batch(runs) if line.metrics and line.id != "base"]
     told = predict(list(map(run_of, real)))
     return [
         {
