@@ -4,6 +4,7 @@ import json
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fakes.fake_tikv import DEFAULTS, METRICS
 from fakes.tikv_site import FILE as TIKV_TOML
@@ -170,9 +171,11 @@ def _go_ycsb(data: bytes, folder: Path) -> None:
 
 def _sysbench(data: bytes, folder: Path) -> None:
     text = data.decode(errors="replace")
-    for load_ in (Workload(name="oltp_write_only"), Workload(name="tpcc", threads=2)):
+    with suppress(TrialFailedError):
+        json.dumps(loads.read_check(text))
+    for name in ("oltp_write_only", "tpcc", "lookup", "fillrandom"):
         with suppress(TrialFailedError):
-            run = loads.read_run(load_, text)
+            run = loads.read_run(Workload(name=name, threads=2), text)
             json.dumps([run.metrics(), run.latency_metrics()])
 
 
@@ -198,7 +201,12 @@ def _options_files() -> list[bytes]:
 
 def _sysbench_text() -> list[bytes]:
     names = ("sysbench-oltp-2-threads.txt", "myrocks-tpcc-2-threads.txt")
-    return [(CAPTURED / name).read_bytes() for name in names]
+    told = {"start_s": 5.0, "end_s": 6.0, "operations": 100, "latency": [[200, 60], [210, 40]]}
+    lines: list[dict[str, Any]] = [{"condition": 1, "violations": 0}]
+    lines += [{"records": {"thread": n, **told}} for n in range(2)]
+    lines += [{"lookup": {"thread": n, **told, "found": 40}} for n in range(2)]
+    own = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    return [*((CAPTURED / name).read_bytes() for name in names), own.encode()]
 
 
 READERS = {

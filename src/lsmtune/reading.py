@@ -3,6 +3,7 @@
 import json
 import stat
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from lsmtune.errors import UserError
 _MIB = 1 << 20
 MOST_BYTES = 256 * _MIB
 """Maximum size of a file that lsmtune reads as a whole."""
+_MOST_LEVELS = 100
+_TOO_DEEP = "lists or tables are nested too deeply"
 
 
 def check_regular(path: Path, where: str) -> None:
@@ -42,7 +45,7 @@ def read_text(path: Path, where: str) -> str:
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Return the document of a TOML text; UserError that begins with `where` if it is not TOML."""
     try:
-        return tomllib.loads(text)
+        return _checked_depth(tomllib.loads(text), where)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: not a TOML file: {error}") from error
     except (RecursionError, ValueError, OverflowError) as error:
@@ -52,14 +55,33 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 def parse_json(text: str, where: str) -> Any:
     """Return the document of a JSON text; UserError that begins with `where` if it is not JSON."""
     try:
-        return json.loads(text)
+        return _checked_depth(json.loads(text), where)
     except json.JSONDecodeError as error:
         raise UserError(f"{where}: invalid JSON: {error.msg}") from error
     except (RecursionError, ValueError, OverflowError) as error:
         raise UserError(f"{where}: {_too_large(error)}") from None
 
 
+def _checked_depth(document: Any, where: str) -> Any:
+    """Return the document; UserError if it has more than 100 levels of lists and tables.
+
+    What works on it later calls itself for each level.
+    """
+    level = [document]
+    for _ in range(_MOST_LEVELS):
+        level = [part for value in level for part in _parts(value)]
+        if not level:
+            return document
+    raise UserError(f"{where}: {_TOO_DEEP}")
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
 def _too_large(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return "lists or tables are nested too deeply"
+        return _TOO_DEEP
     return "a number has too many digits"

@@ -43,7 +43,7 @@ def test_every_knob_is_found_in_what_tikv_tells() -> None:
     ("told", "size"),
     [("64MiB", 64 * MIB), ("64MB", 64 * MIB), ("64M", 64 * MIB), ("1.5GB", 1536 * MIB),
      ("4096", 4096), ("4096B", 4096), ("0KiB", 0), (" 4 KiB ", 4096), (8192, 8192),
-     ("45%", None), ("many", None), (True, None)],
+     ("45%", None), ("many", None), (True, None), ("9" * 400, None), ("9" * 308 + "P", None)],
 )  # fmt: skip
 def test_sizes_are_read_as_tikv_reads_them(told: object, size: int | None) -> None:
     assert value_of(CATALOGUE.knob("storage.block-cache.capacity"), told) == size

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from math import isfinite
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
@@ -85,9 +86,10 @@ def _variable_value(knob: Knob, variables: Mapping[str, str]) -> Value | None:
         return {"ON": True, "OFF": False, "1": True, "0": False}.get(text.upper())
     if knob.is_range:
         try:
-            return whole_number(text) if isinstance(knob.default, int) else float(text)
+            number = whole_number(text) if isinstance(knob.default, int) else float(text)
         except ValueError:
             return None
+        return number if isfinite(number) else None
     return next((value for value in knob.values if str(value) == text), None)
 
 

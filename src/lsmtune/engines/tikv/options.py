@@ -7,6 +7,7 @@ have them: `rocksdb.defaultcf.block-size`.
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf, isfinite
 from typing import Any
 
 import tomlkit
@@ -89,7 +90,8 @@ def _size_text(size: int) -> str:
 def _bytes(text: str) -> int | None:
     """The bytes of a text such as 64MiB; TiKV takes 64MB as the same."""
     match = _SIZE.fullmatch(text.strip())
-    return round(float(match[1]) * 1024 ** _UNITS.index(match[2])) if match else None
+    size = float(match[1]) * 1024 ** _UNITS.index(match[2]) if match else inf
+    return round(size) if isfinite(size) else None
 
 
 # --- documents
