@@ -181,3 +181,8 @@ def test_a_filter_of_the_users_is_known_though_rocksdb_writes_no_bits() -> None:
 def test_a_file_without_rocksdb_is_refused(text: str) -> None:
     with pytest.raises(UserError, match=r"my\.cnf"):
         read_base(text)
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 5000, "nan", "1_000", ""])
+def test_a_variable_that_is_no_number_is_not_known(text: str) -> None:
+    assert "cache_size" not in read_settings(CATALOGUE, OPTIONS, {"block_cache_size": text})

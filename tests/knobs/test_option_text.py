@@ -236,6 +236,12 @@ def test_what_rocksdb_derives_is_automatic_until_it_is_something_else() -> None:
         ("memtablerep", CF, "memtable_factory", "MyFactory"),
         ("prefix_size", CF, "prefix_extractor", "rocksdb.CappedPrefix.8"),
         ("compression_type", CF, "compression", "kXpressCompression"),
+        ("write_buffer_size", CF, "write_buffer_size", "9" * 400),
+        ("write_buffer_size", CF, "write_buffer_size", "1_000"),
+        ("memtable_bloom_size_ratio", CF, "memtable_prefix_bloom_size_ratio", "nan"),
+        ("memtable_bloom_size_ratio", CF, "memtable_prefix_bloom_size_ratio", "1e400"),
+        ("prefix_size", CF, "prefix_extractor", "rocksdb.FixedPrefix." + "9" * 5000),
+        ("bloom_bits", TABLE, "filter_policy", f"bloomfilter:{'9' * 5000}:false"),
     ],
 )
 def test_a_text_that_means_nothing_to_the_knob(
