@@ -24,6 +24,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -76,7 +77,8 @@ def _peak_mb() -> float:
 
 def work(name: str, seeds: range, folder: Path, answers: Connection) -> None:
     """Send the outcome, seconds and megabytes of each input; ends the process after 10 s of one."""
-    READERS[name].read(valid_inputs(name)[0], folder)  # imports what it needs
+    with suppress(*READERS[name].refuses):
+        READERS[name].read(valid_inputs(name)[0], folder)  # imports what it needs
     _peak_mb()
     before = _peak_mb()
     size = resource.getrlimit(resource.RLIMIT_AS)[1]

@@ -4,6 +4,7 @@ import json
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from fakes.fake_tikv import DEFAULTS, METRICS
@@ -35,6 +36,7 @@ from mutated.reader import (
     ENGINES_OUTPUT,
     ROOT,
     Reader,
+    command,
     commands,
     texts,
     write_file,
@@ -71,6 +73,14 @@ def _exported(study: str, form: str, data: bytes, folder: Path) -> None:
     commands(("export", study, *flags), ("export", study, *flags, "--back"))
 
 
+def _with_exported(study: str, form: str, base: bytes) -> list[bytes]:
+    """Return a base and the file that a study exports for it: `--back` takes only this one."""
+    with TemporaryDirectory() as folder:
+        path, home = write_file(base, Path(folder)), stored_home(Path(folder))
+        flags = ("--format", form, "--base", path, "--home", home, "--trial", "1")
+        return [base, command("export", study, *flags).encode()]
+
+
 def _my_cnf(data: bytes, folder: Path) -> None:
     path = write_file(data, folder, "my.cnf")
     text = read_text(path, f"base: {path}")
@@ -92,7 +102,7 @@ MY_CNF = (
     "block_based_table_factory={block_size=16k;filter_policy=bloomfilter:10:false;}'\n"
     "rocksdb_override_cf_options=cf1={write_buffer_size=8388608;prefix_extractor=capped:12};"
     "rev:cf2={compression_per_level=kNoCompression:kLZ4Compression}\n"
-    "rocksdb_use_direct_reads=ON\nrocksdb_bytes_per_sync\n!includedir /etc/mysql/conf.d\n",
+    "rocksdb_use_direct_reads=ON\nrocksdb_bytes_per_sync\n!includedir /etc/mysql/conf.d\n"
 )
 
 
@@ -211,11 +221,20 @@ def _sysbench_text() -> list[bytes]:
 
 READERS = {
     "options_base": Reader(_options, lambda: [*_options_files(), OPTIONS_OF_MYROCKS.encode()]),
-    "options_export": Reader(partial(_exported, "finished", "options"), _options_files),
-    "my_cnf_base": Reader(_my_cnf, texts(*MY_CNF)),
-    "my_cnf_export": Reader(partial(_exported, "server", "my.cnf"), texts(*MY_CNF)),
+    "options_export": Reader(
+        partial(_exported, "finished", "options"),
+        partial(_with_exported, "finished", "options", OPTIONS.encode()),
+    ),
+    "my_cnf_base": Reader(_my_cnf, texts(MY_CNF)),
+    "my_cnf_export": Reader(
+        partial(_exported, "server", "my.cnf"),
+        partial(_with_exported, "server", "my.cnf", MY_CNF.encode()),
+    ),
     "tikv_toml_base": Reader(_tikv_toml, texts(TIKV_TOML), (LsmtuneError,)),
-    "tikv_toml_export": Reader(partial(_exported, "cluster", "tikv-toml"), texts(TIKV_TOML)),
+    "tikv_toml_export": Reader(
+        partial(_exported, "cluster", "tikv-toml"),
+        partial(_with_exported, "cluster", "tikv-toml", TIKV_TOML.encode()),
+    ),
     "tikv_config": Reader(_tikv_config, texts(json.dumps(DEFAULTS)), ENGINES_OUTPUT),
     "tikv_metrics": Reader(_prometheus, _metrics_text, ENGINES_OUTPUT),
     "go_ycsb": Reader(_go_ycsb, _ycsb_text, ENGINES_OUTPUT),

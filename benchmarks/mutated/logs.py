@@ -10,17 +10,18 @@ from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from mutated.engines import db_bench_text
 from mutated.mutations import MOST_BYTES
-from mutated.reader import CAPTURED, DATA, ROOT, Reader, command, write_file
+from mutated.reader import CAPTURED, DATA, ROOT, Reader, command, commands, write_file
 
-_LOG_LINES = 250
+_HEAD_LINES, _OTHER_LINES = 250, 60
+"""The head has the options."""
 
 
 def _short(text: str) -> str:
-    """Return the head of a LOG, every tenth line of its middle, and its end."""
+    """Return the head of a LOG, some lines of its middle, and its end."""
     lines = text.splitlines(keepends=True)
-    middle = lines[_LOG_LINES:-_LOG_LINES]
-    step = max(1, len(middle) // _LOG_LINES)
-    return "".join([*lines[:_LOG_LINES], *middle[::step], *lines[-_LOG_LINES:]])
+    middle = lines[_HEAD_LINES:-_OTHER_LINES]
+    step = max(1, len(middle) // _OTHER_LINES)
+    return "".join([*lines[:_HEAD_LINES], *middle[::step], *lines[-_OTHER_LINES:]])
 
 
 def _log_texts() -> list[bytes]:
@@ -54,11 +55,20 @@ def _inspected(path: Path, folder: Path) -> None:
     page, study = folder / "page.html", folder / "found.toml"
     for old in folder.glob("found*"):
         old.unlink()
-    command("inspect", path, "--page", page, "--to-study", study)
-    json.loads(command("inspect", path, "--json") or "{}")
+    try:
+        commands(("inspect", path, "--page", page), ("inspect", path, "--to-study", study))
+    finally:
+        json.loads(command("inspect", path, "--json"))
     if study.exists():
         with suppress(UserError):  # a study may be refused for its values, but it is TOML
             make_spec(tuning.given_settings(study, {}, None, None), "study", {})
+
+
+def _output(data: bytes, folder: Path) -> None:
+    """An output of db_bench contains no options, so no study is made of it."""
+    path = write_file(data, folder, "stdout.txt")
+    command("inspect", path, "--page", folder / "page.html")
+    json.loads(command("inspect", path, "--json"))
 
 
 def _log(data: bytes, folder: Path) -> None:
@@ -80,8 +90,8 @@ def _status_text() -> list[bytes]:
 
 
 READERS = {
-    "inspect_db_bench": Reader(_log, db_bench_text),
-    "inspect_status": Reader(_log, _status_text),
+    "inspect_db_bench": Reader(_output, db_bench_text),
+    "inspect_status": Reader(_output, _status_text),
     "log": Reader(_log, _log_texts),
     "log_gzip": Reader(_log, _zipped),
     "log_folder": Reader(_log_folder, _log_texts),

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from lsmtune.errors import ParseError
 
 _TOTAL = "_total"
+_MOST = 1e300
 
 Labels = frozenset[tuple[str, str]]
 
@@ -64,7 +64,7 @@ def parse_metrics(text: str) -> Series:
     values: dict[str, dict[Labels, float]] = {}
     try:
         for family in text_string_to_metric_families(text):
-            for sample in filter(lambda sample: isfinite(sample.value), family.samples):
+            for sample in filter(lambda sample: abs(sample.value) < _MOST, family.samples):
                 name = sample.name.removesuffix(_TOTAL)
                 values.setdefault(name, {})[frozenset(sample.labels.items())] = sample.value
     except (ValueError, KeyError, IndexError) as error:

@@ -237,11 +237,18 @@ def _variable_text(value: Value) -> str:
 
 
 def _with_changes(text: str, changes: Mapping[tuple[str, str], str]) -> str:
-    """A text of options with some of them set; those of tables stand in a struct of their own."""
+    """A text of options with some of them set; those of tables stand in a struct of their own.
+
+    UserError where the text has something else in the place of this struct.
+    """
     whole = f"{{{text}}}"
     for (section, key), value in changes.items():
         if section.startswith("TableOptions"):
             tables = (struct_fields(whole) or {}).get(_TABLE, "{}")
+            if struct_fields(tables) is None:
+                raise UserError(
+                    f"base: {_TABLE} = {tables!r}: not a list of options; use {{name=value;...}}"
+                )
             whole = with_field(whole, _TABLE, with_field(tables, key, value))
         else:
             whole = with_field(whole, key, value)
