@@ -65,3 +65,8 @@ def test_json_is_refused_without_a_traceback(text: str) -> None:
 
 def test_a_document_of_a_hundred_levels_is_read() -> None:
     assert parse_json("[" * 100 + "]" * 100, "x")
+
+
+def test_a_text_of_toml_with_nul_is_refused() -> None:
+    with pytest.raises(UserError, match=r"^study.toml: "):
+        parse_toml('x = [{y = "a\\u0000"}]', "study.toml")

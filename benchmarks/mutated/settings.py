@@ -13,6 +13,7 @@ from lsmtune.limits import parse_limit
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec
 from lsmtune.studies.enough_data import expected_flushes, too_few
+from lsmtune.studies.study import check_files
 from lsmtune.trials import Base
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from mutated.reader import CAPTURED, Reader, argument, command, texts, write_file
@@ -57,8 +58,7 @@ EXPERIMENT = (
 def settle(spec: StudySpec, folder: Path) -> None:
     """Go as far with the settings as `tune` does before it starts the engine."""
     make_optimizer(spec.optimizer)
-    for path in spec.workload.file_paths:
-        path.exists()
+    check_files(spec.workload)
     catalogue = catalogue_of(spec.engine, spec.workload)
     ground = Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), 1024)
     space = spec.space(ground)

@@ -3,7 +3,7 @@
 import json
 import stat
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +45,14 @@ def read_text(path: Path, where: str) -> str:
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Return the document of a TOML text; UserError that begins with `where` if it is not TOML."""
     try:
-        return _checked_depth(tomllib.loads(text), where)
+        document = _checked_depth(tomllib.loads(text), where)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: not a TOML file: {error}") from error
     except (RecursionError, ValueError, OverflowError) as error:
         raise UserError(f"{where}: {_too_large(error)}") from None
+    if any("\0" in part for part in _texts(document)):  # no path and no argument can have it
+        raise UserError(f"{where}: a text contains the character U+0000; remove this character")
+    return document
 
 
 def parse_json(text: str, where: str) -> Any:
@@ -73,6 +76,13 @@ def _checked_depth(document: Any, where: str) -> Any:
         if not level:
             return document
     raise UserError(f"{where}: {_TOO_DEEP}")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for part in _parts(value):
+        yield from _texts(part)
 
 
 def _parts(value: Any) -> Iterable[Any]:
