@@ -45,7 +45,7 @@ def read_text(path: Path, where: str) -> str:
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Return the document of a TOML text; UserError that begins with `where` if it is not TOML."""
     try:
-        document = _checked_depth(tomllib.loads(text), where)
+        document: dict[str, Any] = _checked_depth(tomllib.loads(text), where)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: not a TOML file: {error}") from error
     except (RecursionError, ValueError, OverflowError) as error:

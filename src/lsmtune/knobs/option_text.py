@@ -161,7 +161,7 @@ def whole_number(text: str) -> int:
     if match is None:
         raise ValueError(f"{text!r} is not an integer")
     power = _POWERS.index(match[2].lower()) + 1 if match[2] else 0
-    return int(match[1]) * 1024**power
+    return int(match[1]) << 10 * power
 
 
 def _written(knob: Knob, wish: _Wish, file: _File) -> dict[Place, str]:
