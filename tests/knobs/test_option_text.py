@@ -208,6 +208,14 @@ def test_the_codecs_by_level(settings: Settings, texts: dict[str, str]) -> None:
     assert write(settings) == {(CF, key): text for key, text in texts.items()}
 
 
+@pytest.mark.parametrize(
+    ("levels", "count"), [("inf", 3), ("7x", 3), ("-1", 3), ("3000000000", 100), ("5", 5)]
+)
+def test_a_number_of_levels_that_rocksdb_cannot_have(levels: str, count: int) -> None:
+    texts = write({"min_level_to_compress": 2}, {(CF, "num_levels"): levels})
+    assert texts[CF, "compression_per_level"] == ":".join([PLAIN] * 2 + [SNAPPY] * (count - 2))
+
+
 def test_a_list_of_codecs_by_level_is_emptied_where_every_level_is_alike() -> None:
     present = {(CF, "compression_per_level"): f"{PLAIN}:{LZ4}"}
     assert write({"min_level_to_compress": -1}, present) == {

@@ -37,6 +37,8 @@ _FACTORY = re.compile(r"\{id=(\w+);.*\}|(\w+)(?::\d+)?")
 _DECIMALS_WRITTEN = 6
 _WHOLE = re.compile(r"([+-]?\d{1,20})([kmgt]?)", re.IGNORECASE | re.ASCII)
 _POWERS = "kmgt"
+_MOST_LEVELS = 100
+"""Codecs that are written for single levels; levels below have the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +238,12 @@ def _write_codecs(_: Knob, wish: _Wish, file: _File) -> dict[Place, str]:
     if (wanted := wish.value("compression_type", file)) is not None:
         codec = _text(wish.knobs["compression_type"], wanted)
     first = int(wish.settings.get("min_level_to_compress", first))
-    levels = int(wish.value("num_levels", file) or file.of_family("num_levels") or 0)
+    told = wish.value("num_levels", file)
+    levels = told or _number(file.of_family("num_levels") or "", whole=True) or 0
     texts = {"compression": codec}
     if first >= 0:
         texts["compression_per_level"] = ":".join(
-            [_PLAIN] * first + [codec] * max(levels - first, 1)
+            [_PLAIN] * first + [codec] * max(min(int(levels), _MOST_LEVELS) - first, 1)
         )
     elif file.of_family("compression_per_level"):
         texts["compression_per_level"] = ""
