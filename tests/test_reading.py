@@ -51,13 +51,15 @@ DOTTED = "a." * 2000 + "a = 1"
 """Tables in tables, which the parser makes without calling itself."""
 
 
-@pytest.mark.parametrize("text", [f"x = {DEEP}", f"x = {LONG}", "x =", "x", DOTTED])
+@pytest.mark.parametrize(
+    "text", [f"x = {DEEP}", f"x = {LONG}", "x =", "x", DOTTED, f"x = {'9' * 400}"]
+)
 def test_toml_is_refused_without_a_traceback(text: str) -> None:
     with pytest.raises(UserError, match=r"^study.toml: "):
         parse_toml(text, "study.toml")
 
 
-@pytest.mark.parametrize("text", [DEEP, "[" * 101 + "]" * 101, LONG, "{", ""])
+@pytest.mark.parametrize("text", [DEEP, "[" * 101 + "]" * 101, LONG, "9" * 400, "{", ""])
 def test_json_is_refused_without_a_traceback(text: str) -> None:
     with pytest.raises(UserError, match=r"^line 3: "):
         parse_json(text, "line 3")

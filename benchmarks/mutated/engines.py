@@ -20,7 +20,7 @@ from lsmtune.engines.simulated import Simulated
 from lsmtune.engines.tikv import measure, settling
 from lsmtune.engines.tikv import options as tikv
 from lsmtune.engines.tikv.status import StatusServer
-from lsmtune.errors import LsmtuneError, ParseError, UserError
+from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.db_bench import parse_banner, parse_results
@@ -230,7 +230,7 @@ READERS = {
         partial(_exported, "server", "my.cnf"),
         partial(_with_exported, "server", "my.cnf", MY_CNF.encode()),
     ),
-    "tikv_toml_base": Reader(_tikv_toml, texts(TIKV_TOML), (LsmtuneError,)),
+    "tikv_toml_base": Reader(_tikv_toml, texts(TIKV_TOML)),
     "tikv_toml_export": Reader(
         partial(_exported, "cluster", "tikv-toml"),
         partial(_with_exported, "cluster", "tikv-toml", TIKV_TOML.encode()),

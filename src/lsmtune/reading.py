@@ -13,6 +13,9 @@ _MIB = 1 << 20
 MOST_BYTES = 256 * _MIB
 """Maximum size of a file that lsmtune reads as a whole."""
 _MOST_LEVELS = 100
+_MOST = 1e300
+"""Maximum size of an integer: a float has about 1.8e308 as maximum."""
+_TOO_LONG = "a number has too many digits"
 _TOO_DEEP = "lists or tables are nested too deeply"
 
 
@@ -66,12 +69,14 @@ def parse_json(text: str, where: str) -> Any:
 
 
 def _checked_depth(document: Any, where: str) -> Any:
-    """Return the document; UserError if it has more than 100 levels of lists and tables.
+    """Return the document; UserError if it is too deep or an integer is too large for a float.
 
-    What works on it later calls itself for each level.
+    What works on the document later calls itself for each level: at most 100.
     """
     level = [document]
     for _ in range(_MOST_LEVELS):
+        if any(isinstance(part, int) and abs(part) > _MOST for part in level):
+            raise UserError(f"{where}: {_TOO_LONG}")
         level = [part for value in level for part in _parts(value)]
         if not level:
             return document
@@ -94,4 +99,4 @@ def _parts(value: Any) -> Iterable[Any]:
 def _too_large(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return _TOO_DEEP
-    return "a number has too many digits"
+    return _TOO_LONG

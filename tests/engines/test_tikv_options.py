@@ -20,7 +20,7 @@ from lsmtune.engines.tikv.options import (
     value_of,
     with_store,
 )
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
@@ -116,7 +116,7 @@ def test_a_file_may_be_written_in_any_way(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["rocksdb = 3\n", "[rocksdb]\ndefaultcf = 'all'\n"])
 def test_a_file_that_cannot_be_edited_is_told(text: str) -> None:
-    with pytest.raises(LsmtuneError, match=r"^tikv\.config:"):
+    with pytest.raises(UserError, match=r"^tikv\.config:"):
         edited(text, {BLOCK: "4KiB"})
 
 

@@ -102,6 +102,8 @@ class Home:
             if create:
                 self.evidence.mkdir(exist_ok=True)
                 self.work.mkdir(exist_ok=True)
+        except UnicodeDecodeError as error:  # in a message that SQLite makes of damaged bytes
+            raise UserError(f"--home {self.path}: {DATABASE} is damaged") from error
         except (OSError, sqlite3.Error) as error:
             raise UserError(
                 f"--home {self.path}: cannot use this folder: {_reason(error)}"
