@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.metrics.log_reader import TimedDump
@@ -147,11 +148,12 @@ class Inspection:
         return None
 
     def number(self, name: str) -> float | None:
-        """An option as a number; None where the LOG lacks it or it is none."""
+        """An option as a number; None where the LOG lacks it or it is no finite number."""
         try:
-            return float(self.option(name) or "")
+            number = float(self.option(name) or "")
         except ValueError:
             return None
+        return number if isfinite(number) else None
 
     def ticker(self, name: str) -> int:
         """A count of the last dump, by its name without `rocksdb.`; 0 where there is none."""
