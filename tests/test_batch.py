@@ -15,7 +15,7 @@ from lsmtune.knobs.space import value_at
 from lsmtune.workloads import Workload
 
 CATALOGUE = load("rocksdb")
-HUGE = "9" * 400
+HUGE = "9" * 200
 TUNABLE = [knob for knob in CATALOGUE.knobs if knob.inert is None]
 
 
