@@ -18,7 +18,7 @@ from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import LogContent, read_log
-from lsmtune.metrics.tikv_lines import without_frames
+from lsmtune.metrics.frames import without_frames
 from lsmtune.units import GIB
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured"

@@ -1,5 +1,6 @@
 """The lines of a LOG of any size, plain or gzip, whole or damaged, read in one pass."""
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from lsmtune.units import MIB
 _CHUNK_BYTES = 1 << 18
 _LONGEST_LINE_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MOST_UNPACKED_BYTES = 512 * MIB
 """A gzip file of 2 MB can contain 2 GB, which takes half a minute."""
 
@@ -19,15 +21,16 @@ _MOST_UNPACKED_BYTES = 512 * MIB
 def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
     """Yield the lines without their ends; problems are added to `faults`.
 
-    Bytes that are not UTF-8 are replaced. A line of more than 1 MiB is skipped; RocksDB writes
-    none. Raises UserError if the file is missing or not readable.
+    The text is UTF-8, or UTF-16 with its byte order mark. Other bytes are replaced. A line of more
+    than 1 MiB is skipped; RocksDB writes none. Raises UserError if the file is missing or not readable.
     """
     rest = b""
     overlong = 0
-    for chunk in _chunks(path, faults):
+    for chunk in _as_utf_8(_chunks(path, faults)):
         whole, newline, tail = chunk.rpartition(b"\n")
         if newline:
-            yield from (rest + whole).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+            text = (rest + whole).decode("utf-8", "replace").replace("\r\n", "\n")
+            yield from text.removesuffix("\r").split("\n")
         rest = tail if newline else rest + tail
         if len(rest) > _LONGEST_LINE_BYTES:
             overlong, rest = overlong + len(rest), b""
@@ -37,6 +40,19 @@ def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
         faults.append(
             f"lsmtune skipped {overlong:,} bytes without a line end, because they are not text"
         )
+
+
+def _as_utf_8(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Return the text in UTF-8, without a byte order mark."""
+    first = next(chunks, b"")
+    if first.startswith(_UTF_16):
+        decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        yield decoder.decode(first).encode("utf-8", "replace")
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", "replace")
+        return
+    yield first.removeprefix(codecs.BOM_UTF8)
+    yield from chunks
 
 
 def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:

@@ -74,7 +74,11 @@ class LogContent:
     def is_log(self) -> bool:
         """Whether there is anything of a RocksDB LOG in it."""
         return self.first_micros is not None and bool(
-            self.version or self.event_lines or self.dump_text or self.options.families
+            self.version
+            or self.event_lines
+            or self.dump_text
+            or self.options.families
+            or self.stalls.stalls
         )
 
 

@@ -14,7 +14,7 @@ from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
 from lsmtune.metrics.statistics import parse_statistics
-from lsmtune.metrics.tikv_lines import without_frames
+from lsmtune.metrics.frames import without_frames
 
 _MOST_OUTPUT_LINES = 200_000
 _LOG_NAMES = ("LOG.old.*", "LOG")
@@ -32,7 +32,7 @@ def inspect_path(path: Path) -> Inspection:
     kind = "LOG"
     if not content.is_log:
         faults.clear()
-        head = islice(read_lines(parts[0], faults), _MOST_OUTPUT_LINES)
+        head = islice(without_frames(read_lines(parts[0], faults)), _MOST_OUTPUT_LINES)
         content, kind = _db_bench(path, "\n".join([*head, ""])), "db_bench output"
     content.incomplete += faults
     inspection = assemble(str(path), kind, content)
