@@ -35,7 +35,7 @@ def _by_message(prefix: Callable[[datetime, str], str]) -> Callable[[str], bytes
 
 def _by_line(prefix: Callable[[int], str]) -> Callable[[str], bytes]:
     """Put a prefix in front of each line."""
-    lines = (lambda text: text.rstrip("\n").split("\n"))
+    lines = lambda text: text.rstrip("\n").split("\n")
     return lambda text: "".join(
         f"{prefix(place)}{line}\n" for place, line in enumerate(lines(text))
     ).encode()

@@ -16,7 +16,9 @@ from lsmtune.report.inspect_words import (
     facts,
     heading,
     level_rows,
+    needed_text,
     stall_rows,
+    verdict_text,
 )
 
 _LONG_NAME = 24
@@ -70,13 +72,16 @@ def lines(logs: Sequence[Inspection]) -> Iterator[str]:
 
 
 def _findings(log: Inspection) -> Iterator[str]:
-    if not log.findings:
-        yield "no findings"
+    yield from paragraph(verdict_text(log))
     for number, finding in enumerate(log.findings, start=1):
         yield from paragraph(f"{number}. {finding.title}", hanging=3)
         yield from paragraph(finding.evidence, indent=3)
         if finding.look_at:
             yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)
+    if log.needed:
+        yield needed_text(log)
+        for need in log.needed:
+            yield from paragraph(need, indent=2, hanging=2)
 
 
 def _whole(log: Inspection) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
-from lsmtune.report.words import number, quantity
+from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import format_bytes, format_duration
 
 UNKNOWN = "unknown"
@@ -18,6 +18,20 @@ def heading(log: Inspection) -> str:
     version = f" of RocksDB {log.version}" if log.version else " of RocksDB, version unknown"
     span = f", {format_duration(log.span_s)}" if log.span_s else ""
     return f"{log.kind}{version}{span}"
+
+
+def verdict_text(log: Inspection) -> str:
+    """Return in a sentence what the rules say of the LOG."""
+    return {
+        "findings": f"{counted(len(log.findings), 'finding')}; act on the first finding first:",
+        "no_findings": "No findings: every rule had its data.",
+        "insufficient_data": "Not enough data: lsmtune found nothing, but rules lack data.",
+    }[log.verdict]
+
+
+def needed_text(log: Inspection) -> str:
+    """Return the heading of the list of data that rules lack."""
+    return "other rules need these data:" if log.findings else "lsmtune needs these data:"
 
 
 def short_names(logs: Sequence[Inspection]) -> list[str]:

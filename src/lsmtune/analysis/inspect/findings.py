@@ -5,8 +5,10 @@ the cause, so that of several findings the one to act on first comes first.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
-from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.inspection import Finding, Inspection, Verdict
+from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, STALLS, TICKERS, WRITE_AMP, Need
 from lsmtune.analysis.inspect.stall_findings import stall_findings
 from lsmtune.units import format_bytes
 
@@ -28,11 +30,25 @@ _L0_FILES_LEFT = 20
 _HITS = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
 
 
-def find(inspection: Inspection) -> tuple[Finding, ...]:
-    """All findings, the one to act on first first."""
-    found = [finding for rule in _RULES for finding in rule(inspection)]
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Looks at one thing. Without its data, it can neither find nor exclude anything."""
+
+    find: Callable[[Inspection], Iterator[Finding]]
+    needs: tuple[Need, ...]
+
+
+def judged(log: Inspection) -> Inspection:
+    """Return the inspection with its findings, the one to act on first first, and its verdict."""
+    found = [finding for rule in _RULES for finding in rule.find(log)]
     found = [finding for finding in found if finding.weight >= _LEAST_WEIGHT]
-    return tuple(sorted(found, key=lambda finding: -finding.weight))
+    needs = dict.fromkeys(need for rule in _RULES for need in rule.needs)
+    needed = tuple(need.advice for need in needs if not need.is_there(log))
+    verdict: Verdict = "insufficient_data" if needed else "no_findings"
+    findings = tuple(sorted(found, key=lambda finding: -finding.weight))
+    return replace(
+        log, findings=findings, verdict="findings" if findings else verdict, needed=needed
+    )
 
 
 def _errors(log: Inspection) -> Iterator[Finding]:
@@ -173,7 +189,13 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-_RULES: tuple[Callable[[Inspection], Iterator[Finding]], ...] = (
-    _errors, stall_findings, _no_compaction, _no_filter, _small_cache, _tombstones, _write_amp,
-    _forced_flushes,
-)  # fmt: skip
+_RULES = (
+    Rule(_errors, ()),
+    Rule(stall_findings, (STALLS, OPTIONS)),
+    Rule(_no_compaction, (OPTIONS, EVENTS)),
+    Rule(_no_filter, (OPTIONS, TICKERS)),
+    Rule(_small_cache, (OPTIONS, TICKERS)),
+    Rule(_tombstones, (EVENTS, TICKERS)),
+    Rule(_write_amp, (WRITE_AMP,)),
+    Rule(_forced_flushes, (EVENTS,)),
+)

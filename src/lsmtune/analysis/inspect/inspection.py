@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.metrics.log_reader import TimedDump
 from lsmtune.metrics.log_stalls import Stall
+
+
+Verdict = Literal["findings", "no_findings", "insufficient_data"]
+"""`no_findings` only if every rule had its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,8 @@ class Inspection:
     `main_family` is the column family that wrote most.
     `options` holds every option as the LOG has it: those of the database under "", those of a
     column family under its name. `stall_counts` are RocksDB's own, of the last dump. `jobs`,
-    `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them.
+    `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them. `needed`
+    says which data rules lack, and how to get the data.
     """
 
     name: str
@@ -126,6 +132,8 @@ class Inspection:
     trouble_lines: int
     incomplete: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
+    verdict: Verdict = "insufficient_data"
+    needed: tuple[str, ...] = ()
 
     @property
     def span_s(self) -> float | None:

@@ -1,11 +1,10 @@
 """Reading a file: a LOG, or what db_bench printed."""
 
-from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
 from lsmtune.analysis.inspect.assemble import assemble
-from lsmtune.analysis.inspect.findings import find
+from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
@@ -35,8 +34,7 @@ def inspect_path(path: Path) -> Inspection:
         head = islice(without_frames(read_lines(parts[0], faults)), _MOST_OUTPUT_LINES)
         content, kind = _db_bench(path, "\n".join([*head, ""])), "db_bench output"
     content.incomplete += faults
-    inspection = assemble(str(path), kind, content)
-    return replace(inspection, findings=find(inspection))
+    return judged(assemble(str(path), kind, content))
 
 
 def _parts(path: Path) -> list[Path]:
