@@ -35,9 +35,8 @@ def _by_message(prefix: Callable[[datetime, str], str]) -> Callable[[str], bytes
 
 def _by_line(prefix: Callable[[int], str]) -> Callable[[str], bytes]:
     """Put a prefix in front of each line."""
-    lines = lambda text: text.rstrip("\n").split("\n")
     return lambda text: "".join(
-        f"{prefix(place)}{line}\n" for place, line in enumerate(lines(text))
+        f"{prefix(place)}{line}\n" for place, line in enumerate(text.rstrip("\n").split("\n"))
     ).encode()
 
 
@@ -85,7 +84,8 @@ FRAMES: dict[str, Callable[[str], bytes]] = {
     "glog": _by_message(
         lambda moment, _: f"I{moment:%y%m%d %H:%M:%S.%f} storage/engine/rocksdb.go:72  "),
     "ceph crash": _by_message(
-        lambda moment, thread: f"   -99> {moment:%Y-%m-%d %H:%M:%S.%f} {_hex(thread)}  4 rocksdb: "),
+        lambda moment, thread:
+        f"   -99> {moment:%Y-%m-%d %H:%M:%S.%f} {_hex(thread)}  4 rocksdb: "),
     "ceph debug": _by_message(lambda moment, thread: f"debug {_ceph(moment, thread)}"),
     "ceph": _by_message(_ceph),
     "journald": _journald,

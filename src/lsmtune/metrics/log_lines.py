@@ -22,7 +22,8 @@ def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
     """Yield the lines without their ends; problems are added to `faults`.
 
     The text is UTF-8, or UTF-16 with its byte order mark. Other bytes are replaced. A line of more
-    than 1 MiB is skipped; RocksDB writes none. Raises UserError if the file is missing or not readable.
+    than 1 MiB is skipped; RocksDB writes none. Raises UserError if the file is missing or not
+    readable.
     """
     rest = b""
     overlong = 0

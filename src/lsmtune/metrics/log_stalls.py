@@ -3,7 +3,8 @@
 RocksDB tells a stall in a warning whenever it looks at its reasons: after each flush, each
 compaction and each switch of a memtable (RecalculateWriteStallConditions in db/column_family.cc).
 So a stall lasts from its warning to the next of these moments that is not followed by another
-warning of its kind. It is a time in which writers, had they written, were held.
+warning of its kind; a warning is such a moment too. It is the longest time in which writers, had
+they written, were held.
 """
 
 import re
@@ -50,8 +51,13 @@ class StallLedger:
         if match is None:
             return
         key = (match["family"], match["kind"], match["cause"])
+        for other, stall in list(self._lasting.items()):
+            if other != key and other[0] == key[0]:  # RocksDB warns of one cause at a time
+                stall.end_micros = max(stall.end_micros, micros)
+                del self._lasting[other]
         latest = self._latest.get(key)
-        if latest is None or micros - latest.end_micros > _SAME_MOMENT_MICROS:
+        lasts = key in self._lasting
+        if latest is None or not lasts and micros - latest.end_micros > _SAME_MOMENT_MICROS:
             latest = Stall(key[0], _KINDS[key[1]], key[2], micros, micros)
             self._latest[key] = latest
             self.stalls.append(latest)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
+from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, covered_s
 from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import format_bytes, format_duration
 
@@ -81,7 +81,7 @@ def _stalled(log: Inspection) -> str:
     if totals.stall_s is not None and totals.stall_percent is not None:
         return f"{format_duration(totals.stall_s)}, {number(totals.stall_percent)} % of the time"
     if log.stalls:
-        held = sum(log.stall_seconds().values())
+        held = covered_s([(stall.begin_micros, stall.end_micros) for stall in log.stalls])
         return f"at most {format_duration(held)}, from the warnings"
     return UNKNOWN
 

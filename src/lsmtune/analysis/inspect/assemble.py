@@ -26,9 +26,6 @@ _WRITERS = ("flush", "compact")
 _RANGE_DELETES_SINCE = (6, 4)
 """Before, tables said the number of their merges instead."""
 
-_STALE = 0.5
-"""A last dump after a smaller share of the LOG's time says too little of all of it."""
-
 
 def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     """What the content says, without findings."""
@@ -105,14 +102,14 @@ def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionT
 
 
 def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
-    """Leave out dumps that stop before most of the LOG happened: they would be taken for it."""
-    if content.first_micros is None or content.last_micros is None or not content.dumps:
+    """Leave out dumps if more time passed after the last dump than the dump covers."""
+    if content.last_micros is None or not content.dumps:
         return
-    span = content.last_micros - content.first_micros
-    if content.dumps[-1].micros - content.first_micros < _STALE * span:
+    last = content.dumps[-1]
+    if content.last_micros - last.micros > last.dump.uptime_s * 1e6:
         incomplete.append(
-            "the last statistics dump is from the first half of the LOG, so lsmtune does not use "
-            "the dump"
+            "more time passed after the last statistics dump than the dump covers, so lsmtune does "
+            "not use the dump"
         )
         content.dumps, content.dump_text, content.statistics = [], "", Statistics({}, {}, ())
 

@@ -8,7 +8,6 @@ from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.metrics.log_reader import TimedDump
 from lsmtune.metrics.log_stalls import Stall
 
-
 Verdict = Literal["findings", "no_findings", "insufficient_data"]
 """`no_findings` only if every rule had its data."""
 

@@ -9,11 +9,11 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import parse_banner, parse_results
+from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
 from lsmtune.metrics.statistics import parse_statistics
-from lsmtune.metrics.frames import without_frames
 
 _MOST_OUTPUT_LINES = 200_000
 _LOG_NAMES = ("LOG.old.*", "LOG")
