@@ -17,6 +17,10 @@ _WRITES = re.compile(
 _STALL = re.compile(
     r"^Cumulative stall: (\d+):(\d\d):(\d+(?:\.\d+)?) H:M:S, (\d+\.\d+) percent", re.MULTILINE
 )
+_FAMILY = re.compile(r"\*\* Compaction Stats \[(.*?)\] \*\*")
+_BLOBS = re.compile(
+    r"Blob file count: (?P<files>\d{1,15}), .*space amp: (?P<amp>\d{1,9}(?:\.\d+)?)"
+)
 _COUNT_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 _ROUGH_GB = 1.0
 
@@ -34,6 +38,25 @@ class StatsDump:
     ingest_bytes: float | None
     stall_s: float | None
     stall_percent: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BlobFiles:
+    """The number of blob files of a column family, and their size over that of live values."""
+
+    files: int
+    space_amp: float
+
+
+def parse_blobs(text: str) -> dict[str, BlobFiles]:
+    """Read the last line on blob files of each column family that has some."""
+    found, family = dict[str, BlobFiles](), ""
+    for line in text.split("\n"):
+        if heading := _FAMILY.search(line):
+            family = heading[1]
+        elif (blobs := _BLOBS.search(line)) and int(blobs["files"]):
+            found[family] = BlobFiles(int(blobs["files"]), float(blobs["amp"]))
+    return found
 
 
 def parse_stats_dump(text: str) -> StatsDump | None:

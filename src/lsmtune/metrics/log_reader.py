@@ -9,6 +9,7 @@ from lsmtune.errors import ParseError
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
 from lsmtune.metrics.log_jobs import JobLedger
+from lsmtune.metrics.log_notices import NoticeLedger
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_stalls import StallLedger
 from lsmtune.metrics.statistics import Statistics, parse_statistics
@@ -58,6 +59,7 @@ class LogContent:
     options: LogOptions = field(default_factory=LogOptions)
     ledger: JobLedger = field(default_factory=JobLedger)
     stalls: StallLedger = field(default_factory=StallLedger)
+    notices: NoticeLedger = field(default_factory=NoticeLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
     statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
@@ -138,6 +140,7 @@ class _Reader:
             if mark in line:
                 handle(line)
                 return
+        self._content.notices.take(line)
         if self._options.changing and self._options.take_change(line):
             return
         if self._continued is not _ignore and not _is_blank(line):
@@ -252,6 +255,7 @@ class _Reader:
         self._head = None
 
     def _trouble(self, line: str) -> None:
+        self._content.notices.take(line)
         self._content.trouble_lines += 1
         if len(self._content.troubles) < _MOST_TROUBLES:
             self._content.troubles.append(line[:_LONGEST_TROUBLE])

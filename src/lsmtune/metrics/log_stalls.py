@@ -57,7 +57,7 @@ class StallLedger:
                 del self._lasting[other]
         latest = self._latest.get(key)
         lasts = key in self._lasting
-        if latest is None or not lasts and micros - latest.end_micros > _SAME_MOMENT_MICROS:
+        if latest is None or (not lasts and micros - latest.end_micros > _SAME_MOMENT_MICROS):
             latest = Stall(key[0], _KINDS[key[1]], key[2], micros, micros)
             self._latest[key] = latest
             self.stalls.append(latest)

@@ -13,6 +13,7 @@ from lsmtune.metrics.compaction_table import (
     parse_stall_summary,
 )
 from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
+from lsmtune.metrics.log_dump import parse_blobs
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
@@ -54,6 +55,8 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         jobs=tuple(content.ledger.jobs),
         shapes=tuple(_shapes(content)),
         stalls=tuple(content.stalls.stalls),
+        notices=content.notices.notices,
+        blobs=parse_blobs(content.dump_text),
         dumps=tuple(content.dumps),
         troubles=tuple(content.troubles),
         trouble_lines=content.trouble_lines,

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from lsmtune.metrics.log_dump import BlobFiles
 from lsmtune.metrics.log_jobs import Job, TreeShape
+from lsmtune.metrics.log_notices import Notice
 from lsmtune.metrics.log_reader import TimedDump
 from lsmtune.metrics.log_stalls import Stall
 
@@ -88,6 +90,7 @@ class Totals:
 class Finding:
     """Something that is wrong, how that shows, and the options to look at first.
 
+    `family` is the column family, or None if it concerns the whole database.
     `weight` in [0, 1] orders findings: the share of the load that it concerns times how likely
     these options are the cause.
     """
@@ -97,6 +100,7 @@ class Finding:
     evidence: str
     look_at: tuple[str, ...]
     weight: float
+    family: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,8 @@ class Inspection:
     jobs: tuple[Job, ...]
     shapes: tuple[TreeShape, ...]
     stalls: tuple[Stall, ...]
+    notices: Mapping[str, Notice]
+    blobs: Mapping[str, BlobFiles]
     dumps: tuple[TimedDump, ...]
     troubles: tuple[str, ...]
     trouble_lines: int
@@ -159,6 +165,25 @@ class Inspection:
             return float(self.option(name) or "")
         except ValueError:
             return None
+
+    def family_option(self, family: str, name: str) -> str | None:
+        """An option of a column family."""
+        return self.options.get(family, {}).get(name)
+
+    def family_number(self, family: str, name: str) -> float:
+        """An option of a column family as a number; 0 where the LOG lacks it or it is none."""
+        try:
+            return float(self.family_option(family, name) or 0)
+        except ValueError:
+            return 0.0
+
+    def level_0_files(self, family: str) -> int | None:
+        """The number of files in level 0 by the newest event, else by the last table."""
+        for shape in reversed(self.shapes):
+            if shape.family in (family, None) and shape.files:
+                return shape.files[0]
+        found = (row.files for row in self.levels if (row.family, row.level) == (family, "L0"))
+        return next(found, None)
 
     def ticker(self, name: str) -> int:
         """A count of the last dump, by its name without `rocksdb.`; 0 where there is none."""

@@ -32,6 +32,18 @@ EVENTS = Need(
     _has_events,
     "the events of flushes and compactions: set info_log_level=INFO_LEVEL, and use the whole LOG",
 )
+
+
+def _has_blobs(log: Inspection) -> bool:
+    """A store without blob files has no garbage in them."""
+    used = any(log.family_option(f, "enable_blob_files") in ("1", "true") for f in log.families)
+    return bool(log.blobs) or (_has_options(log) and not used)
+
+
+BLOBS = Need(
+    _has_blobs,
+    "the garbage in blob files: use a LOG with a statistics dump (every stats_dump_period_sec)",
+)
 STALLS = Need(
     _has_stalls,
     "the times of write stalls: use a LOG with a statistics dump (every stats_dump_period_sec)",
@@ -45,4 +57,9 @@ WRITE_AMP = Need(
     lambda log: log.totals.write_amp is not None,
     "the number of bytes that clients wrote: use a LOG with tickers, or the LOG from the opening "
     "of the database",
+)
+SHAPES = Need(
+    lambda log: bool(log.shapes or log.levels),
+    "the number of files in each level: use a LOG with a statistics dump (every "
+    "stats_dump_period_sec)",
 )
