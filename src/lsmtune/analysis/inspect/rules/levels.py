@@ -1,4 +1,4 @@
-"""The shape of the tree: too many files, levels that do not fit together, compaction that is off."""
+"""The shape of the tree: too many files, unequal levels, compaction that is off."""
 
 from collections.abc import Iterator
 
@@ -79,7 +79,7 @@ def _tiny_levels(log: Inspection) -> Iterator[Finding]:
             yield Finding(
                 "tiny-levels", "Level 1 is much smaller than the data that level 0 sends to it",
                 f"max_bytes_for_level_base is {format_bytes(base)}, and a compaction of level 0 "
-                f"starts at {format_bytes(batch)}: {trigger:.0f} files of {format_bytes(memtable)}.",
+                f"starts at {format_bytes(batch)} ({trigger:.0f} files).",
                 ("max_bytes_for_level_base", "max_bytes_for_level_multiplier",
                  "target_file_size_base"),
                 0.3, family=family,

@@ -12,7 +12,7 @@ def _adjusted_triggers(log: Inspection) -> Iterator[Finding]:
     """Row 46."""
     if "triggers adjusted" in log.notices:
         yield Finding(
-            "triggers-adjusted", "RocksDB replaced the triggers of level 0, because they contradict",
+            "triggers-adjusted", "RocksDB replaced contradicting triggers of level 0",
             told(log, "triggers adjusted"),
             ("level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger",
              "level0_stop_writes_trigger"), 0.7,
@@ -30,9 +30,9 @@ def _half_set_jobs(log: Inspection) -> Iterator[Finding]:
         name, value = given[0], old[given[0]] or 0
         other = "compaction" if name == "flushes" else "flush"
         yield Finding(
-            "half-set-jobs", f"Only one {other} can run, although max_background_jobs is {jobs:.0f}",
+            "half-set-jobs", f"Only one {other} can run: max_background_jobs has no effect",
             f"max_background_{name} is {value:.0f}, and the other old option is not set. RocksDB "
-            "then ignores max_background_jobs.",
+            f"then ignores max_background_jobs = {jobs:.0f}.",
             (f"max_background_{name}", "max_background_jobs"), 0.6,
         )  # fmt: skip
 

@@ -69,7 +69,7 @@ def _static_levels(log: Inspection) -> Iterator[Finding]:
         above, last = sizes[-2:]
         if last < above and above > log.family_number(family, "max_bytes_for_level_base"):
             yield Finding(
-                "static-levels", "The tree may contain much garbage, because its last level is small",
+                "static-levels", "The tree may contain much garbage: its last level is small",
                 f"The last level has {last / above:.2g} times the size of the level above it. "
                 "Overwritten records stay until a compaction into the last level.",
                 ("level_compaction_dynamic_level_bytes", "max_bytes_for_level_multiplier"),

@@ -46,8 +46,8 @@ def _fifo_drops(log: Inspection) -> Iterator[Finding]:
     if "FIFO drops" in log.notices:
         yield Finding(
             "fifo-drops", "FIFO compaction deletes the oldest data",
-            f"{told(log, 'FIFO drops')} RocksDB deletes the oldest files if the total size is above "
-            "the limit.",
+            f"{told(log, 'FIFO drops')} RocksDB deletes the oldest files above the limit of the "
+            "total size.",
             ("fifo_max_table_files_size", "ttl"), 0.5,
         )  # fmt: skip
 
