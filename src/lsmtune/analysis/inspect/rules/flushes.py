@@ -60,8 +60,9 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
     if 4 * memory >= _LARGE_WAL:
         yield Finding(
             "wal-unlimited", "The WAL can grow to many times the size of the memtables",
-            f"max_total_wal_size is 0, so the limit is 4 times the memtables of {len(log.families)} "
-            f"families: {format_bytes(4 * memory)}. The WAL of an idle family is kept until it is flushed.",
+            f"max_total_wal_size is 0, so the limit is {format_bytes(4 * memory)}: 4 times the "
+            f"memtables of {len(log.families)} families. An idle family keeps the WAL until its "
+            "flush.",
             ("max_total_wal_size",), 0.15,
         )  # fmt: skip
 
