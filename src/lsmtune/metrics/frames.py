@@ -19,7 +19,7 @@ _STAMP = re.compile(r"\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d\.\d{6} ")
 _RECORD = re.compile(
     r"""EVENT_LOG_v1\ \{
     | RocksDB\ version:\ \d
-    | \ *Options\.\w+(?:\[\d+\])?\ ?:
+    | \ *Options\.[\w.]+(?:\[\d+\])?\ ?:
     | -{2,}\ *(?:Options\ for\ column\ family|DUMPING\ STATS)
     | \ *table_factory\ options:
     | (?:\[(?:WARN|ERROR|FATAL|INFO|DEBUG|HEADER)\]\ )?\[[\w./@+-]*\.(?:cc|h):\d+\]\ ?
@@ -34,7 +34,7 @@ _RECORD = re.compile(
 """Begin of a message of RocksDB."""
 _CONTINUED = re.compile(
     r"\*\* (?:DB|Compaction) Stats |Uptime\(secs\): \d|Cumulative (?:writes|stall): "
-    r"|Level +Files +Size|rocksdb\.[a-z0-9.-]+ (?:COUNT|P50) : "
+    r"|cache_index_and_filter_blocks: |Level +Files +Size|rocksdb\.[a-z0-9.-]+ (?:COUNT|P50) : "
 )
 """Begin of a further line of a message."""
 _LEVELS = r"TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL"
@@ -186,7 +186,7 @@ class _Unwrapper:
         record, further = _RECORD.search(head), _CONTINUED.search(head)
         if record and (further is None or record.start() <= further.start()):
             self._learn(head[: record.start()], begins=True)
-        elif further:
+        elif further and not head[: further.start()].isspace():
             self._learn(head[: further.start()], continues=True)
 
     def _learn(self, prefix: str, *, begins: bool = False, continues: bool = False) -> None:
