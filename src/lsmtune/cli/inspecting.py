@@ -18,6 +18,7 @@ from lsmtune.report.inspect_words import (
     level_rows,
     needed_text,
     stall_rows,
+    title_text,
     verdict_text,
 )
 
@@ -74,7 +75,7 @@ def lines(logs: Sequence[Inspection]) -> Iterator[str]:
 def _findings(log: Inspection) -> Iterator[str]:
     yield from paragraph(verdict_text(log))
     for number, finding in enumerate(log.findings, start=1):
-        yield from paragraph(f"{number}. {finding.title}", hanging=3)
+        yield from paragraph(f"{number}. {title_text(finding)}", hanging=3)
         yield from paragraph(finding.evidence, indent=3)
         if finding.look_at:
             yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)

@@ -48,6 +48,18 @@ class BlobFiles:
     space_amp: float
 
 
+_COMPACTED = re.compile(r"^Cumulative compaction: (\d{1,12}\.\d+) GB write", re.MULTILINE)
+
+
+def parse_compacted_bytes(text: str) -> float | None:
+    """Read the bytes that flushes and compactions wrote, summed over the column families.
+
+    RocksDB prints two digits of a GiB.
+    """
+    found = _COMPACTED.findall(text)
+    return sum(map(float, found)) * GIB if found else None
+
+
 def parse_blobs(text: str) -> dict[str, BlobFiles]:
     """Read the last line on blob files of each column family that has some."""
     found, family = dict[str, BlobFiles](), ""

@@ -10,6 +10,7 @@ _MARKS = {
     "flush for memory": "Flushing triggered to alleviate write buffer memory usage",
     "deletions off": "File Deletions Disabled",
     "deletions on": "File Deletions Enabled",
+    "files at the opening": " dir, Total Num: ",
     "FIFO drops": "FIFO compaction: picking file",
     "one compaction": "compaction slots available 1,",
     "more compactions": "Increasing compaction threads because",

@@ -80,6 +80,7 @@ class LogContent:
             or self.event_lines
             or self.dump_text
             or self.options.families
+            or self.options.database
             or self.stalls.stalls
         )
 
@@ -134,8 +135,10 @@ class _Reader:
         if line[4:5] != "/" or _STAMP.match(line) is None:
             self._continued(line)
             return
-        self._last = line[:_STAMP_LENGTH]
-        self._first = self._first or self._last
+        stamp = line[:_STAMP_LENGTH]
+        self._last = max(stamp, self._last)
+        if not self._first or stamp < self._first:  # lines found by grep can be in any order
+            self._first = stamp
         for mark, handle in self._kinds:
             if mark in line:
                 handle(line)

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 _WARNING = re.compile(
-    r"\[(?P<family>[^\[\]]*)\] (?P<kind>Stalling|Stopping) writes because (?:we have \d+ |of )"
+    r"\[(?P<family>[^\[\]]*)\] (?P<kind>Stalling|Stopping) writes because "
+    r"(?:we have (?P<count>\d{1,15}) |of )"
     r"(?P<cause>level-0 files|immutable memtables|estimated pending compaction bytes)"
+    r"(?: (?P<bytes>\d{1,18}))?"
 )
 _SWITCH = re.compile(r"\[(?P<family>[^\[\]]*)\] New memtable created")
 _KINDS: dict[str, Literal["delay", "stop"]] = {"Stalling": "delay", "Stopping": "stop"}
@@ -23,13 +25,19 @@ _SAME_MOMENT_MICROS = 5_000
 
 @dataclass(slots=True)
 class Stall:
-    """A stretch of time (Unix times in µs) in which a cause delayed or stopped the writes."""
+    """A stretch of time (Unix times in µs) in which a cause delayed or stopped the writes.
+
+    `warnings` counts the lines that tell of it; `most` is the largest number in them: files,
+    memtables or bytes.
+    """
 
     family: str
     kind: Literal["delay", "stop"]
     cause: str
     begin_micros: int
     end_micros: int
+    warnings: int = 0
+    most: int = 0
 
     @property
     def duration_s(self) -> float:
@@ -62,6 +70,8 @@ class StallLedger:
             self._latest[key] = latest
             self.stalls.append(latest)
         latest.end_micros = max(latest.end_micros, micros)
+        latest.warnings += 1
+        latest.most = max(latest.most, int(match["count"] or match["bytes"] or 0))
         self._lasting[key] = latest
 
     def switched(self, line: str, micros: int) -> None:

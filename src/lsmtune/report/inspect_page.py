@@ -30,6 +30,7 @@ from lsmtune.report.inspect_words import (
     needed_text,
     short_names,
     stall_rows,
+    title_text,
 )
 from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
 from lsmtune.report.page import assembled
@@ -58,7 +59,7 @@ def render_inspections(logs: Sequence[Inspection]) -> str:
 
 def _headline(log: Inspection) -> str:
     if log.findings:
-        return log.findings[0].title
+        return title_text(log.findings[0])
     if log.verdict == "insufficient_data":
         return f"This {log.kind} contains too little data to judge"
     return f"No problem found in this {log.kind}"
@@ -180,7 +181,7 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
 
 def _findings_section(log: Inspection) -> Html:
     parts = (
-        element("div", element("h3", finding.title), _evidence(finding))
+        element("div", element("h3", title_text(finding)), _evidence(finding))
         for finding in log.findings[1:]
     )
     return section("Findings", f"{counted(len(log.findings) - 1, 'more finding')}", *parts)

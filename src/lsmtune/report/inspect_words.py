@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, covered_s
+from lsmtune.analysis.inspect.inspection import Finding, Inspection, LevelLine, covered_s
 from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import format_bytes, format_duration
 
@@ -27,6 +27,11 @@ def verdict_text(log: Inspection) -> str:
         "no_findings": "No findings: every rule had its data.",
         "insufficient_data": "Not enough data: lsmtune found nothing, but rules lack data.",
     }[log.verdict]
+
+
+def title_text(finding: Finding) -> str:
+    """Return the title of a finding, with its column families."""
+    return finding.title if finding.family is None else f"{finding.title} (in {finding.family})"
 
 
 def needed_text(log: Inspection) -> str:

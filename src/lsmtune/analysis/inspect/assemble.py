@@ -13,17 +13,19 @@ from lsmtune.metrics.compaction_table import (
     parse_stall_summary,
 )
 from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
-from lsmtune.metrics.log_dump import parse_blobs
+from lsmtune.metrics.log_dump import StatsDump, parse_blobs, parse_compacted_bytes
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
-from lsmtune.units import GIB
+from lsmtune.units import GIB, MIB
 
 _DEFAULT = "default"
 _INNER_KEY_BYTES = 8
 """Sequence number and type that RocksDB appends to a key."""
 
 _WRITERS = ("flush", "compact")
+_LEAST_INGEST = 16 * MIB
+"""No write amplification is computed from fewer bytes of clients."""
 _RANGE_DELETES_SINCE = (6, 4)
 """Before, tables said the number of their merges instead."""
 
@@ -142,6 +144,8 @@ def _totals(
         # Of the same time as what clients wrote: since the database was opened.
         flushed, compacted = (tickers[f"rocksdb.{kind}.write.bytes"] for kind in _WRITERS)
     if amplification is None:
+        ingest, amplification, source = _rounded_write_amp(content, last, largest)
+    if amplification is None:
         incomplete.append(
             "the number of bytes that clients wrote is missing, so the write amplification is "
             "unknown"
@@ -166,11 +170,25 @@ def _write_amp(
     """Bytes of the clients, write amplification, and what it was computed from."""
     written = tickers.get("rocksdb.bytes.written")
     parts = [tickers.get(f"rocksdb.{kind}.write.bytes") for kind in _WRITERS]
-    if written and None not in parts:
+    if written and written >= _LEAST_INGEST and None not in parts:
         return written, sum(part or 0 for part in parts) / written, "tickers"
-    if user and flushed is not None:
+    if user and user >= _LEAST_INGEST and flushed is not None:
         return user, (flushed + (compacted or 0)) / user, "events"
     return None, None, None
+
+
+def _rounded_write_amp(
+    content: LogContent, last: StatsDump | None, largest: LevelRow | None
+) -> tuple[float | None, float | None, str | None]:
+    """The same from the rounded sums of the last dump."""
+    ingest = last.ingest_bytes if last else None
+    written = parse_compacted_bytes(content.dump_text)
+    if ingest is not None and ingest >= _LEAST_INGEST and written:
+        return ingest, written / ingest, "cumulative"
+    table = largest.w_amp_table if largest else None
+    if table and largest and (largest.write_gb or 0) * GIB >= _LEAST_INGEST * table:
+        return ingest, table, "table"
+    return ingest, None, None
 
 
 def _sum(values: Iterable[int | None]) -> int | None:

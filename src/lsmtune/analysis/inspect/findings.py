@@ -11,9 +11,15 @@ from lsmtune.analysis.inspect.inspection import Finding, Inspection, Verdict
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
 from lsmtune.analysis.inspect.rules import flushes, levels, options, reads, space, surprises
 from lsmtune.analysis.inspect.rules.rule import Rule
-from lsmtune.analysis.inspect.rules.stalls import stall_findings
+from lsmtune.analysis.inspect.rules.stalls import (
+    counted_stalls,
+    stall_findings,
+    stall_ticker,
+    stall_warnings,
+)
 
 _LEAST_WEIGHT = 0.01
+_MOST_NAMED = 3
 
 
 def judged(log: Inspection) -> Inspection:
@@ -23,10 +29,25 @@ def judged(log: Inspection) -> Inspection:
     needs = dict.fromkeys(need for rule in RULES for need in rule.needs)
     needed = tuple(need.advice for need in needs if not need.is_there(log))
     verdict: Verdict = "insufficient_data" if needed else "no_findings"
-    findings = tuple(sorted(found, key=lambda finding: -finding.weight))
+    findings = tuple(sorted(_grouped(found), key=lambda finding: -finding.weight))
     return replace(
         log, findings=findings, verdict="findings" if findings else verdict, needed=needed
     )
+
+
+def _grouped(found: list[Finding]) -> Iterator[Finding]:
+    """Give one finding for all column families in which a rule found the same."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in found:
+        groups.setdefault((finding.code, finding.title), []).append(finding)
+    for own in groups.values():
+        first = max(own, key=lambda finding: finding.weight)
+        names = [finding.family for finding in own if finding.family]
+        if len(names) > 1:
+            listed = ", ".join(names[:_MOST_NAMED])
+            in_all = f" ({len(names)} in all)" if len(names) > _MOST_NAMED else ""
+            first = replace(first, family=f"{listed}{in_all}")
+        yield first
 
 
 def _errors(log: Inspection) -> Iterator[Finding]:
@@ -42,6 +63,9 @@ def _errors(log: Inspection) -> Iterator[Finding]:
 RULES: tuple[Rule, ...] = (
     Rule(_errors, ()),
     Rule(stall_findings, (STALLS, OPTIONS)),
+    Rule(stall_warnings, (STALLS,)),
+    Rule(counted_stalls, (STALLS,)),
+    Rule(stall_ticker, (STALLS,)),
     *levels.RULES,
     *flushes.RULES,
     *reads.RULES,

@@ -71,12 +71,13 @@ class Totals:
     """Sums over the LOG, and the write amplification with where it comes from.
 
     `write_amp` is exact from tickers; from events it stands on the bytes of the memtables that
-    were flushed, which hold a sequence number an entry on top and are about 1 % more.
+    were flushed, which hold a sequence number an entry on top and are about 1 % more. From the
+    cumulative sums or the table of a dump, it is rounded.
     """
 
     flush_write_bytes: int | None = None
     compact_write_bytes: int | None = None
-    ingest_bytes: int | None = None
+    ingest_bytes: float | None = None
     write_amp: float | None = None
     write_amp_from: str | None = None
     w_amp_table: float | None = None

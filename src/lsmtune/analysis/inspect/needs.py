@@ -15,7 +15,7 @@ class Need:
 
 
 def _has_options(log: Inspection) -> bool:
-    return bool(log.families and log.option("write_buffer_size"))
+    return log.option("write_buffer_size") is not None
 
 
 def _has_events(log: Inspection) -> bool:

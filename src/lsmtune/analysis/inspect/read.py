@@ -1,5 +1,6 @@
-"""Reading a file: a LOG, or what db_bench printed."""
+"""Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
 
+import re
 from itertools import chain, islice
 from pathlib import Path
 
@@ -16,13 +17,17 @@ from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
 from lsmtune.metrics.statistics import parse_statistics
 
 _MOST_OUTPUT_LINES = 200_000
+_DUMP = "statistics dump"
+_MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|CF_COMPACTION))",
+                      re.MULTILINE)  # fmt: skip
 _LOG_NAMES = ("LOG.old.*", "LOG")
 
 
 def inspect_path(path: Path) -> Inspection:
-    """What a file says: a LOG, plain or gzip, or an output of db_bench; of a folder its LOGs.
+    """What a file says: a LOG, a statistics dump, an output of db_bench or of MyRocks' SHOW ENGINE
+    ROCKSDB STATUS, plain or gzip; of a folder its LOGs.
 
-    UserError when it cannot be read or is neither.
+    UserError when it cannot be read or is none of these.
     """
     faults: list[str] = []
     parts = _parts(path)
@@ -32,7 +37,7 @@ def inspect_path(path: Path) -> Inspection:
     if not content.is_log:
         faults.clear()
         head = islice(without_frames(read_lines(parts[0], faults)), _MOST_OUTPUT_LINES)
-        content, kind = _db_bench(path, "\n".join([*head, ""])), "db_bench output"
+        content, kind = _output(path, "\n".join([*head, ""]))
     content.incomplete += faults
     return judged(assemble(str(path), kind, content))
 
@@ -49,22 +54,30 @@ def _parts(path: Path) -> list[Path]:
     return parts
 
 
-def _db_bench(path: Path, text: str) -> LogContent:
-    """The content of an output of db_bench, which tells nothing of single events."""
+def _output(path: Path, text: str) -> tuple[LogContent, str]:
+    """The content of a text without a LOG's lines, which tells nothing of single events."""
     content, dump = LogContent(), parse_stats_dump(text)
-    if dump is None and not any(found(text) for found in (_results, parse_compaction_tables)):
-        raise UserError(f"{path}: not a RocksDB LOG and not db_bench output")
+    kind = _kind(text)
     try:
         content.statistics = parse_statistics(text)
     except ParseError as error:
         content.incomplete.append(f"cannot read the tickers: {error}")
+    known = dump is not None or content.statistics.tickers or parse_compaction_tables(text)
+    if kind == _DUMP and not known:
+        raise UserError(
+            f"{path}: not a RocksDB LOG, not a statistics dump, and not db_bench output"
+        )
     content.version = parse_banner(text, "").rocksdb_version
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
-    content.incomplete.append(
-        "the output of db_bench contains neither options nor details of single compactions"
-    )
-    return content
+    content.incomplete.append(f"a {kind} contains neither options nor single compactions")
+    return content, kind
+
+
+def _kind(text: str) -> str:
+    if _MYROCKS.search(text):
+        return "MyRocks status"
+    return "db_bench output" if _results(text) else _DUMP
 
 
 def _results(text: str) -> bool:

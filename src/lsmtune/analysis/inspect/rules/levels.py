@@ -8,19 +8,26 @@ from lsmtune.analysis.inspect.rules.rule import Rule
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
+_SOURCES = {
+    "tickers": "{}, computed from tickers",
+    "events": "{}, computed from events",
+    "cumulative": "about {}, from rounded sums of the last dump",
+    "table": "about {}, from the row Sum of the level table of the last dump",
+}
 _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
-_TINY_LEVEL_1 = 16 * MIB
+_TINY_LEVEL_1 = 32 * MIB
+_MUCH_DATA = 100.0
 _UNEQUAL = 4.0
 
 
 def _write_amp(log: Inspection) -> Iterator[Finding]:
     amplification = log.totals.write_amp or 0.0
     if amplification >= _MUCH_WRITE_AMP:
+        source = _SOURCES[log.totals.write_amp_from or "tickers"]
         yield Finding(
             "write-amp", "RocksDB writes every byte many times",
-            f"The write amplification is {amplification:.3g}, computed from "
-            f"{log.totals.write_amp_from}.",
+            f"The write amplification is {source.format(f'{amplification:.3g}')}.",
             ("compaction_style", "max_bytes_for_level_multiplier", "max_bytes_for_level_base",
              "write_buffer_size"),
             min(0.5, amplification / 100),
@@ -72,10 +79,21 @@ def _tiny_levels(log: Inspection) -> Iterator[Finding]:
             for name in ("max_bytes_for_level_base", "write_buffer_size",
                          "min_write_buffer_number_to_merge", "level0_file_num_compaction_trigger")
         )  # fmt: skip
-        if not base or not memtable or not trigger:
+        if not base or base >= _TINY_LEVEL_1:
+            continue
+        data = sum(row.size_bytes or 0 for row in log.levels if row.family == family)
+        if data > _MUCH_DATA * base:
+            yield Finding(
+                "tiny-levels", "Level 1 is so small that the tree needs many levels",
+                f"max_bytes_for_level_base is {format_bytes(base)}, and the column family has "
+                f"{format_bytes(data)} of data. Each further level costs write amplification.",
+                ("max_bytes_for_level_base", "write_buffer_size",
+                 "max_bytes_for_level_multiplier"),
+                0.3, family=family,
+            )  # fmt: skip
             continue
         batch = memtable * (merged or 1) * trigger
-        if base < _TINY_LEVEL_1 and batch > _UNEQUAL * base:
+        if batch > _UNEQUAL * base:
             yield Finding(
                 "tiny-levels", "Level 1 is much smaller than the data that level 0 sends to it",
                 f"max_bytes_for_level_base is {format_bytes(base)}, and a compaction of level 0 "

@@ -1,11 +1,15 @@
 """Options that contradict each other, or have no effect."""
 
+import re
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rules.rule import Rule, told
 from lsmtune.units import format_bytes
+
+_TOTAL = re.compile(r"Total Num: (\d{1,12})")
+_MANY_FILES = 10_000
 
 
 def _adjusted_triggers(log: Inspection) -> Iterator[Finding]:
@@ -78,7 +82,24 @@ def _memory_of_families(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _open_files(log: Inspection) -> Iterator[Finding]:
+    """Row 33: index and filter blocks of all open files stay in memory outside the cache."""
+    told_files = log.notices.get("files at the opening")
+    number = _TOTAL.search(told_files.first) if told_files else None
+    files = int(number[1]) if number else 0
+    outside = log.option("cache_index_and_filter_blocks") in ("0", "false")
+    if files >= _MANY_FILES and log.number("max_open_files") == -1 and outside:
+        yield Finding(
+            "open-files-memory", "Index and filter blocks of all files stay in memory",
+            f"The store has {files:,} files, max_open_files is -1, and "
+            "cache_index_and_filter_blocks is 0. This memory is not part of the block cache.",
+            ("cache_index_and_filter_blocks", "block_size", "target_file_size_base",
+             "max_open_files"), 0.35,
+        )  # fmt: skip
+
+
 RULES = (
+    Rule(_open_files, (OPTIONS,)),
     Rule(_adjusted_triggers, (EVENTS,)),
     Rule(_half_set_jobs, (OPTIONS,)),
     Rule(_dynamic_levels_off, (OPTIONS,)),

@@ -90,6 +90,17 @@ def _tombstones(log: Inspection) -> Iterator[Finding]:
     )  # fmt: skip
 
 
+def _skipped_entries(log: Inspection) -> Iterator[Finding]:
+    """Row 27, from the tickers alone."""
+    seeks, skipped = log.ticker("number.db.seek"), log.ticker("number.iter.skip")
+    if seeks and skipped / seeks >= _VERY_MANY_SKIPS:
+        yield Finding(
+            "skipped-entries", "Seeks step over thousands of deleted or overwritten entries",
+            f"Each of {seeks:,} seeks skipped {skipped / seeks:,.0f} entries on average.",
+            ("memtable_op_scan_flush_trigger", "periodic_compaction_seconds", "ttl"), 0.8,
+        )  # fmt: skip
+
+
 def _metadata_misses(log: Inspection) -> Iterator[Finding]:
     """Row 23: filter and index blocks are evicted from the block cache and read again."""
     reads = log.ticker("number.keys.read") + log.ticker("number.db.seek")
@@ -150,4 +161,5 @@ RULES = (
     Rule(_metadata_misses, (TICKERS,)),
     Rule(_table_cache, (OPTIONS, TICKERS)),
     Rule(_tombstones, (EVENTS, TICKERS)),
+    Rule(_skipped_entries, (TICKERS,)),
 )
