@@ -136,7 +136,7 @@ class _Unwrapper:
                 yield from self._timed(part) if _STAMP.match(part) else self.take(part)
             return
         if "\\n" in line and _CONTINUED.search(line):  # `mysql -e` escapes the ends of lines
-            yield from line.rpartition("\t")[2].split("\\n")
+            yield from line.split("\\n")
             return
         for found in self._unwrapped(line):
             yield from self._timed(found)

@@ -250,7 +250,8 @@ class _Reader:
             content.stalls.end(self._clock.micros(head.stamp if head else self._last))
         content.ledger.reopened()
         content.openings += 1
-        content.options = head.options if head else LogOptions()
+        if head is not None or content.openings > 1:  # RocksDB 3 names no version above its options
+            content.options = head.options if head else LogOptions()
         content.version = head.version if head else content.version
         content.begins_with_opening |= head is not None and head.stamp == self._first
         content.dumps.clear()
