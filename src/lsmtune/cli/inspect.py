@@ -13,7 +13,8 @@ def inspect(
         list[Path],
         typer.Argument(
             metavar="LOG [LOG ...]",
-            help="LOG of RocksDB (plain or gzip), folder with LOGs, or output of db_bench.",
+            help="LOG of RocksDB (plain, gzip, or inside another program's log), folder with LOGs, "
+            "statistics dump, output of db_bench, or file of options; - for standard input.",
         ),
     ],
     page: Page = None,

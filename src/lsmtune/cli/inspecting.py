@@ -12,6 +12,7 @@ from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
+    UNKNOWN,
     changed_text,
     facts,
     heading,
@@ -86,8 +87,9 @@ def _findings(log: Inspection) -> Iterator[str]:
 
 
 def _whole(log: Inspection) -> Iterator[str]:
-    yield ""
-    yield from facts_lines(facts(log))
+    if known := [fact for fact in facts(log) if fact[1] != UNKNOWN]:
+        yield ""
+        yield from facts_lines(known)
     if rows := level_rows(log):
         yield ""
         heads = [Column(LEVEL_HEADS[0], at_least=8)]

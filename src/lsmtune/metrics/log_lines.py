@@ -2,6 +2,8 @@
 
 import codecs
 import gzip
+import io
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,8 @@ from lsmtune.errors import UserError
 from lsmtune.reading import check_regular
 from lsmtune.units import MIB
 
+STANDARD_INPUT = Path("-")
+"""The name of standard input on a command line."""
 _CHUNK_BYTES = 1 << 18
 _LONGEST_LINE_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
@@ -57,6 +61,9 @@ def _as_utf_8(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
+    if path == STANDARD_INPUT:
+        yield from _of_standard_input(faults)
+        return
     check_regular(path, str(path))
     try:
         with path.open("rb") as file:
@@ -70,6 +77,23 @@ def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
                 yield from _unpacked(unpacked, faults)
     except OSError as error:
         raise UserError(f"{path}: cannot read the file: {error.strerror or error}") from error
+
+
+def _of_standard_input(faults: list[str]) -> Iterator[bytes]:
+    file = io.BufferedReader(sys.stdin.buffer)  # type: ignore[arg-type]  # for its method peek
+    if file.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
+        with gzip.open(file) as unpacked:
+            yield from _unpacked(unpacked, faults)
+        return
+    read = 0
+    while chunk := file.read1(_CHUNK_BYTES):
+        yield chunk
+        read += len(chunk)
+        if read > _MOST_UNPACKED_BYTES:
+            faults.append(
+                f"lsmtune read only the first {_MOST_UNPACKED_BYTES // MIB} MiB of standard input"
+            )
+            return
 
 
 def _unpacked(file: gzip.GzipFile, faults: list[str]) -> Iterator[bytes]:

@@ -1,9 +1,11 @@
 """From the content of a LOG to what it says: levels, totals, the load's character."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Totals
+from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.errors import ParseError
 from lsmtune.knobs.defaults import known_versions, version_number
 from lsmtune.metrics.compaction_table import (
@@ -64,6 +66,19 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         trouble_lines=content.trouble_lines,
         incomplete=tuple(incomplete),
     )
+
+
+def of_options(name: str, given: GivenOptions) -> Inspection:
+    """What options alone say, without findings."""
+    content, incomplete = LogContent(version=given.version), list[str]()
+    content.options.database = dict(given.options.get("", {}))
+    content.options.families = {
+        family: dict(told) for family, told in given.options.items() if family
+    }
+    found = assemble(name, given.kind, content)
+    if given.version:
+        _note_unknown_version(given.version, incomplete)
+    return replace(found, incomplete=(*incomplete, f"a file of kind {given.kind} has only options"))
 
 
 def _main_family(content: LogContent) -> str:

@@ -1,22 +1,25 @@
 """Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
 
 import re
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
-from lsmtune.analysis.inspect.assemble import assemble
+from lsmtune.analysis.inspect.assemble import assemble, of_options
 from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.options_input import read_options
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import parse_banner, parse_results
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
-from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
 from lsmtune.metrics.statistics import parse_statistics
 
-_MOST_OUTPUT_LINES = 200_000
+_MOST_OUTPUT_LINES = 100_000
+"""An output of db_bench or a file of options has fewer lines."""
 _DUMP = "statistics dump"
 _MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|CF_COMPACTION))",
                       re.MULTILINE)  # fmt: skip
@@ -30,21 +33,30 @@ def inspect_path(path: Path) -> Inspection:
     UserError when it cannot be read or is none of these.
     """
     faults: list[str] = []
-    parts = _parts(path)
-    lines = chain.from_iterable(read_lines(part, faults) for part in parts)
-    content = read_log(without_frames(lines))
+    head: list[str] = []
+    lines = chain.from_iterable(read_lines(part, faults) for part in _parts(path))
+    content = read_log(without_frames(_with_head(lines, head)))
     kind = "LOG"
     if not content.is_log:
-        faults.clear()
-        head = islice(without_frames(read_lines(parts[0], faults)), _MOST_OUTPUT_LINES)
-        content, kind = _output(path, "\n".join([*head, ""]))
+        text = "\n".join([*head, ""])
+        if (given := read_options(path, text)) is not None:
+            return judged(of_options(str(path), given))
+        content, kind = _output(path, "\n".join([*without_frames(head), ""]))
     content.incomplete += faults
     return judged(assemble(str(path), kind, content))
 
 
+def _with_head(lines: Iterable[str], head: list[str]) -> Iterator[str]:
+    """Yield the lines, and keep the first of them."""
+    for line in lines:
+        if len(head) < _MOST_OUTPUT_LINES:
+            head.append(line)
+        yield line
+
+
 def _parts(path: Path) -> list[Path]:
     """The file, or the LOGs of a folder from the oldest on."""
-    if not path.is_dir():
+    if path == STANDARD_INPUT or not path.is_dir():
         return [path]
     parts = [part for name in _LOG_NAMES for part in sorted(path.glob(name))]
     if not parts:
