@@ -1,5 +1,6 @@
 """`lsmtune inspect`: findings in a LOG of RocksDB."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,14 @@ def inspect(
             "second file next to the study file gets the options in the LOG."
         ),
     ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Answer whether a change helped: the first LOG is from before the change, the "
+            "second LOG from after the change.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
@@ -36,6 +45,13 @@ def inspect(
     from lsmtune.cli import inspecting
 
     found = inspecting.read(logs)
+    if compare:
+        compared = inspecting.before_after(found)
+        if as_json:
+            print_json(asdict(compared))
+        else:
+            say_all(inspecting.compared_lines(compared))
+        return
     if page is not None:
         inspecting.write_page(page, found)
     if to_study is not None:

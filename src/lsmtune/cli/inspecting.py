@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lsmtune.analysis.inspect.before_after import Compared, Pair, compare
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.analysis.inspect.study import study_files
@@ -22,6 +23,7 @@ from lsmtune.report.inspect_words import (
     title_text,
     verdict_text,
 )
+from lsmtune.report.words import number
 
 _LONG_NAME = 24
 _OPTION_COLUMNS = (
@@ -39,6 +41,50 @@ def read(paths: Sequence[Path]) -> list[Inspection]:
             show(f"reading {path}")
             found.append(inspect_path(path))
         return found
+
+
+def before_after(logs: Sequence[Inspection]) -> Compared:
+    """Compare two LOGs; UserError for another number."""
+    if len(logs) != 2:  # noqa: PLR2004
+        raise UserError("--compare: name two LOGs, before and after the change")
+    return compare(*logs)
+
+
+def compared_lines(compared: Compared) -> Iterator[str]:
+    """Give the comparison as text: first the workloads, then what changed after the change."""
+    if compared.comparable:
+        yield "The workloads are similar. After the change:"
+    else:
+        yield from paragraph(f"Not comparable: {'; '.join(compared.why)}.")
+    yield ""
+    columns = [Column("metric", at_least=20), Column("before", right=True),
+               Column("after", right=True), Column("ratio", right=True), Column("verdict")]  # fmt: skip
+    rows = [
+        [name, *_numbers(pair), ""] for name, pair in compared.workload.items() if _is_told(pair)
+    ]
+    rows += [
+        [name, *_numbers(judged.values), judged.verdict.replace("_", " ")]
+        for name, judged in compared.metrics.items()
+    ]
+    yield from table_lines(columns, rows)
+    if compared.options:
+        yield ""
+        yield "options that differ:"
+        heads = (Column("option", at_least=24), Column("before"), Column("after"))
+        told = [
+            (name, before or UNKNOWN, after or UNKNOWN)
+            for name, (before, after) in compared.options.items()
+        ]
+        yield from table_lines(heads, told, indent=2)
+
+
+def _is_told(pair: Pair) -> bool:
+    return pair.before is not None or pair.after is not None
+
+
+def _numbers(pair: Pair) -> list[str]:
+    values = (UNKNOWN if value is None else number(value) for value in (pair.before, pair.after))
+    return [*values, "" if pair.ratio is None else f"{pair.ratio:.2f}"]
 
 
 def write_page(path: Path, logs: Sequence[Inspection]) -> None:

@@ -29,8 +29,8 @@ _ROUGH_GB = 1.0
 class StatsDump:
     """What a dump says of the time since the opening; None for what it does not say.
 
-    `keys_written` and `ingest_bytes` (keys and values as they came from the clients) are as
-    rounded as RocksDB prints them.
+    `keys_written`, `ingest_bytes` (keys and values as they came from the clients) and
+    `compacted_bytes` (what flushes and compactions wrote) are as rounded as RocksDB prints them.
     """
 
     uptime_s: float
@@ -38,6 +38,7 @@ class StatsDump:
     ingest_bytes: float | None
     stall_s: float | None
     stall_percent: float | None
+    compacted_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ def parse_stats_dump(text: str) -> StatsDump | None:
         ingest_bytes=_ingest(writes, uptime_s) if writes else None,
         stall_s=int(stall[1]) * 3600 + int(stall[2]) * 60 + float(stall[3]) if stall else None,
         stall_percent=float(stall[4]) if stall else None,
+        compacted_bytes=parse_compacted_bytes(text),
     )
 
 
