@@ -1,6 +1,5 @@
 """`lsmtune inspect`: findings in a LOG of RocksDB."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +40,7 @@ def inspect(
     The command needs no RocksDB and does not open the database. With several LOGs, the command
     compares the LOGs in columns.
     """
+    from lsmtune.analysis.inspect.before_after import compared_document
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.cli import inspecting
 
@@ -48,7 +48,7 @@ def inspect(
     if compare:
         compared = inspecting.before_after(found)
         if as_json:
-            print_json(asdict(compared))
+            print_json(compared_document(compared))
         else:
             say_all(inspecting.compared_lines(compared))
         return

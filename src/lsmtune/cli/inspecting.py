@@ -57,8 +57,9 @@ def compared_lines(compared: Compared) -> Iterator[str]:
     else:
         yield from paragraph(f"Not comparable: {'; '.join(compared.why)}.")
     yield ""
-    columns = [Column("metric", at_least=20), Column("before", right=True),
-               Column("after", right=True), Column("ratio", right=True), Column("verdict")]  # fmt: skip
+    columns = [Column("metric", at_least=20)]
+    columns += [Column(head, right=True) for head in ("before", "after", "ratio")]
+    columns.append(Column("verdict"))
     rows = [
         [name, *_numbers(pair), ""] for name, pair in compared.workload.items() if _is_told(pair)
     ]
@@ -121,8 +122,8 @@ def lines(logs: Sequence[Inspection]) -> Iterator[str]:
 
 def _findings(log: Inspection) -> Iterator[str]:
     yield from paragraph(verdict_text(log))
-    for number, finding in enumerate(log.findings, start=1):
-        yield from paragraph(f"{number}. {title_text(finding)}", hanging=3)
+    for place, finding in enumerate(log.findings, start=1):
+        yield from paragraph(f"{place}. {title_text(finding)}", hanging=3)
         yield from paragraph(finding.evidence, indent=3)
         if finding.look_at:
             yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)

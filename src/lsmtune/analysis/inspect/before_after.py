@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from itertools import pairwise
+from typing import Any, Literal
 
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.metrics.log_reader import TimedDump
@@ -78,6 +79,31 @@ def compare(before: Inspection, after: Inspection) -> Compared:
     return Compared(not why, why, workload, metrics, _options(before, after))
 
 
+def compared_document(compared: Compared) -> dict[str, Any]:
+    """Return the comparison as JSON; unknown is null."""
+    return {
+        "comparable": compared.comparable,
+        "why": list(compared.why),
+        "workload": {
+            name: {"before": pair.before, "after": pair.after}
+            for name, pair in compared.workload.items()
+        },
+        "metrics": {
+            name: {
+                "before": judged.values.before,
+                "after": judged.values.after,
+                "ratio": judged.values.ratio,
+                "verdict": judged.verdict,
+            }
+            for name, judged in compared.metrics.items()
+        },
+        "options": [
+            {"name": name, "before": before, "after": after}
+            for name, (before, after) in compared.options.items()
+        ],
+    }
+
+
 def _differences(workload: Mapping[str, Pair]) -> list[str]:
     """Why the workloads are too different; empty if they are alike."""
     found = []
@@ -114,7 +140,7 @@ def _spread(
     dumps: tuple[TimedDump, ...], value: Callable[[TimedDump, TimedDump], float | None]
 ) -> float:
     """Half of the range of the values between dumps, as a share of their mean."""
-    pairs = zip(dumps, dumps[1:], strict=False)
+    pairs = pairwise(dumps)
     found = [one for first, second in pairs if (one := value(first, second)) is not None]
     mean = sum(found) / len(found) if found else 0.0
     if len(found) < _FEWEST_INTERVALS or not mean:
@@ -194,6 +220,6 @@ def _options(before: Inspection, after: Inspection) -> dict[str, tuple[str | Non
             continue
         for name in dict.fromkeys((*old, *new)):
             texts = old.get(name), new.get(name)
-            if texts[0] != texts[1] and not any((text or "").startswith("0x") for text in texts):
+            if texts[0] != texts[1] and not any("0x" in (text or "") for text in texts):
                 found[f"{scope}.{name}" if scope and scope != "default" else name] = texts
     return found
