@@ -33,6 +33,9 @@ def inspect(
             "second LOG from after the change.",
         ),
     ] = False,
+    rolled: Annotated[
+        bool, typer.Option("--rolled", help="The files are parts of one LOG, in any order.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
@@ -44,7 +47,7 @@ def inspect(
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.cli import inspecting
 
-    found = inspecting.read(logs)
+    found = inspecting.read(logs, rolled=rolled)
     if compare:
         compared = inspecting.before_after(found)
         if as_json:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lsmtune.analysis.inspect.before_after import Compared, Pair, compare
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.analysis.inspect.read import inspect_path
+from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files
 from lsmtune.cli.common import write_file, write_output
 from lsmtune.cli.progress import working
@@ -33,9 +33,11 @@ _OPTION_COLUMNS = (
 )
 
 
-def read(paths: Sequence[Path]) -> list[Inspection]:
-    """Read each LOG; UserError for the first that cannot be read."""
+def read(paths: Sequence[Path], *, rolled: bool) -> list[Inspection]:
+    """Read each LOG, or all as parts of one; UserError for the first that cannot be read."""
     with working("reading the LOG") as show:
+        if rolled:
+            return [inspect_rolled(paths)]
         found = []
         for path in paths:
             show(f"reading {path}")

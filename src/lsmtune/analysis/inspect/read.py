@@ -1,8 +1,8 @@
 """Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 from lsmtune.analysis.inspect.assemble import assemble, of_options
@@ -20,10 +20,33 @@ from lsmtune.metrics.statistics import parse_statistics
 
 _MOST_OUTPUT_LINES = 100_000
 """An output of db_bench or a file of options has fewer lines."""
+_HEAD_LINES = 1000
 _DUMP = "statistics dump"
 _MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|CF_COMPACTION))",
                       re.MULTILINE)  # fmt: skip
 _LOG_NAMES = ("LOG.old.*", "LOG")
+
+
+def inspect_rolled(paths: Sequence[Path]) -> Inspection:
+    """What the parts of one LOG say together; they may be named in any order.
+
+    UserError when one of them cannot be read or is no LOG.
+    """
+    faults: list[str] = []
+    begins = {path: _first_micros(path) for path in paths}
+    parts = sorted(paths, key=lambda path: begins[path])
+    lines = chain.from_iterable(read_lines(part, faults) for part in parts)
+    content = read_log(without_frames(lines))
+    content.incomplete += faults
+    return judged(assemble(", ".join(map(str, parts)), "LOG", content))
+
+
+def _first_micros(path: Path) -> int:
+    """The time of the first lines, in µs."""
+    content = read_log(without_frames(islice(read_lines(path, []), _HEAD_LINES)))
+    if content.first_micros is None:
+        raise UserError(f"--rolled: {path} is not a RocksDB LOG")
+    return content.first_micros
 
 
 def inspect_path(path: Path) -> Inspection:
