@@ -104,7 +104,7 @@ def name_program(given: dict[str, Any], db_bench: str | None) -> None:
     name = load.get("name") if isinstance(load, dict) else load
     own = PRESETS[name].engine if isinstance(name, str) and name in PRESETS else "rocksdb"
     if db_bench is not None and given.get("engine", own) == "rocksdb":
-        given["program"] = db_bench
+        given.setdefault("program", db_bench)
 
 
 def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
