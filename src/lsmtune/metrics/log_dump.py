@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 from lsmtune.units import GIB, MIB
 
-_UPTIME = re.compile(r"^Uptime\(secs\): (\d+\.\d) total", re.MULTILINE)
+_UPTIME = re.compile(r"^Uptime\(secs\): (\d{1,15}\.\d) total", re.MULTILINE)
 _WRITES = re.compile(
-    r"^Cumulative writes: \d+[KMG]? writes, (?P<keys>\d+)(?P<unit>[KMG]?) keys, .*"
-    r"ingest: (?P<gb>\d+\.\d+) GB, (?P<mb_s>\d+\.\d+) MB/s",
+    r"^Cumulative writes: \d+[KMG]? writes, (?P<keys>\d{1,15})(?P<unit>[KMG]?) keys, .*"
+    r"ingest: (?P<gb>\d{1,15}\.\d+) GB, (?P<mb_s>\d{1,15}\.\d+) MB/s",
     re.MULTILINE,
 )
 _STALL = re.compile(
-    r"^Cumulative stall: (\d+):(\d\d):(\d+(?:\.\d+)?) H:M:S, (\d+\.\d+) percent", re.MULTILINE
+    r"^Cumulative stall: (\d{1,9}):(\d\d):(\d{1,9}(?:\.\d+)?) H:M:S, (\d{1,9}\.\d+) percent",
+    re.MULTILINE,
 )
 _FAMILY = re.compile(r"\*\* Compaction Stats \[(.*?)\] \*\*")
 _BLOBS = re.compile(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
 from lsmtune.metrics.log_dump import BlobFiles
@@ -161,11 +162,12 @@ class Inspection:
         return None
 
     def number(self, name: str) -> float | None:
-        """An option as a number; None where the LOG lacks it or it is none."""
+        """An option as a number; None where the LOG lacks it or it is no finite number."""
         try:
-            return float(self.option(name) or "")
+            number = float(self.option(name) or "")
         except ValueError:
             return None
+        return number if isfinite(number) else None
 
     def family_option(self, family: str, name: str) -> str | None:
         """An option of a column family."""
@@ -174,9 +176,10 @@ class Inspection:
     def family_number(self, family: str, name: str) -> float:
         """An option of a column family as a number; 0 where the LOG lacks it or it is none."""
         try:
-            return float(self.family_option(family, name) or 0)
+            number = float(self.family_option(family, name) or 0)
         except ValueError:
             return 0.0
+        return number if isfinite(number) else 0.0
 
     def level_0_files(self, family: str) -> int | None:
         """The number of files in level 0 by the newest event, else by the last table."""
