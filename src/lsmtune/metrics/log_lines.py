@@ -80,7 +80,7 @@ def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
 
 
 def _of_standard_input(faults: list[str]) -> Iterator[bytes]:
-    file = io.BufferedReader(sys.stdin.buffer)  # type: ignore[arg-type]  # for its method peek
+    file = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # for peek
     if file.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
         with gzip.open(file) as unpacked:
             yield from _unpacked(unpacked, faults)

@@ -194,9 +194,10 @@ def _write_amp(
 
 def _rounded_write_amp(
     content: LogContent, last: StatsDump | None, largest: LevelRow | None
-) -> tuple[float | None, float | None, str | None]:
+) -> tuple[int | None, float | None, str | None]:
     """The same from the rounded sums of the last dump."""
-    ingest = last.ingest_bytes if last else None
+    told = last.ingest_bytes if last else None
+    ingest = None if told is None else round(told)
     written = parse_compacted_bytes(content.dump_text)
     if ingest is not None and ingest >= _LEAST_INGEST and written:
         return ingest, written / ingest, "cumulative"

@@ -78,7 +78,7 @@ class Totals:
 
     flush_write_bytes: int | None = None
     compact_write_bytes: int | None = None
-    ingest_bytes: float | None = None
+    ingest_bytes: int | None = None
     write_amp: float | None = None
     write_amp_from: str | None = None
     w_amp_table: float | None = None
