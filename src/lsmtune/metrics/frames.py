@@ -135,7 +135,9 @@ class _Unwrapper:
             for part in logged.rstrip("\n").split("\n"):
                 yield from self._timed(part) if _STAMP.match(part) else self.take(part)
             return
-        if "\\n" in line and _CONTINUED.search(line):  # `mysql -e` escapes the ends of lines
+        if (
+            "\t" in line and "\\n" in line and _CONTINUED.search(line)
+        ):  # `mysql -e` escapes the ends of lines
             yield from line.split("\\n")
             return
         for found in self._unwrapped(line):
