@@ -9,6 +9,7 @@ from lsmtune.errors import ParseError
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
 from lsmtune.metrics.log_jobs import JobLedger
+from lsmtune.metrics.log_notices import NoticeLedger
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_stalls import StallLedger
 from lsmtune.metrics.statistics import Statistics, parse_statistics
@@ -58,6 +59,7 @@ class LogContent:
     options: LogOptions = field(default_factory=LogOptions)
     ledger: JobLedger = field(default_factory=JobLedger)
     stalls: StallLedger = field(default_factory=StallLedger)
+    notices: NoticeLedger = field(default_factory=NoticeLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
     statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
@@ -74,7 +76,12 @@ class LogContent:
     def is_log(self) -> bool:
         """Whether there is anything of a RocksDB LOG in it."""
         return self.first_micros is not None and bool(
-            self.version or self.event_lines or self.dump_text or self.options.families
+            self.version
+            or self.event_lines
+            or self.dump_text
+            or self.options.families
+            or self.options.database
+            or self.stalls.stalls
         )
 
 
@@ -128,12 +135,15 @@ class _Reader:
         if line[4:5] != "/" or _STAMP.match(line) is None:
             self._continued(line)
             return
-        self._last = line[:_STAMP_LENGTH]
-        self._first = self._first or self._last
+        stamp = line[:_STAMP_LENGTH]
+        self._last = max(stamp, self._last)
+        if not self._first or stamp < self._first:  # lines found by grep can be in any order
+            self._first = stamp
         for mark, handle in self._kinds:
             if mark in line:
                 handle(line)
                 return
+        self._content.notices.take(line)
         if self._options.changing and self._options.take_change(line):
             return
         if self._continued is not _ignore and not _is_blank(line):
@@ -240,7 +250,8 @@ class _Reader:
             content.stalls.end(self._clock.micros(head.stamp if head else self._last))
         content.ledger.reopened()
         content.openings += 1
-        content.options = head.options if head else LogOptions()
+        if head is not None or content.openings > 1:  # RocksDB 3 names no version above its options
+            content.options = head.options if head else LogOptions()
         content.version = head.version if head else content.version
         content.begins_with_opening |= head is not None and head.stamp == self._first
         content.dumps.clear()
@@ -248,6 +259,7 @@ class _Reader:
         self._head = None
 
     def _trouble(self, line: str) -> None:
+        self._content.notices.take(line)
         self._content.trouble_lines += 1
         if len(self._content.troubles) < _MOST_TROUBLES:
             self._content.troubles.append(line[:_LONGEST_TROUBLE])

@@ -27,8 +27,10 @@ from lsmtune.report.inspect_words import (
     facts,
     heading,
     level_rows,
+    needed_text,
     short_names,
     stall_rows,
+    title_text,
 )
 from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
 from lsmtune.report.page import assembled
@@ -57,9 +59,9 @@ def render_inspections(logs: Sequence[Inspection]) -> str:
 
 def _headline(log: Inspection) -> str:
     if log.findings:
-        return log.findings[0].title
-    if log.totals.compactions is None and not log.levels:
-        return f"This {log.kind} contains too little to judge"
+        return title_text(log.findings[0])
+    if log.verdict == "insufficient_data":
+        return f"This {log.kind} contains too little data to judge"
     return f"No problem found in this {log.kind}"
 
 
@@ -91,7 +93,7 @@ def _compared(logs: Sequence[Inspection]) -> Html:
         for name in changed
         if len({changed_text(log, name) for log in logs}) > 1
     ]
-    first = [log.findings[0].title if log.findings else "no problem found" for log in logs]
+    first = [_headline(log) for log in logs]
     rows.insert(0, ["first finding", *first])
     title, heads = _compared_headline(logs), ("", *(log.name for log in logs))
     drawn: Html | str = ""
@@ -169,6 +171,8 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
         yield _rate_section(log, prefix)
     if log.options_changed:
         yield _options_section(log)
+    if log.needed:
+        yield section("Data for more rules", needed_text(log).capitalize(), items(log.needed))
     if log.incomplete:
         yield section(
             "Missing data", f"What this {log.kind} does not contain", items(log.incomplete)
@@ -177,7 +181,7 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
 
 def _findings_section(log: Inspection) -> Html:
     parts = (
-        element("div", element("h3", finding.title), _evidence(finding))
+        element("div", element("h3", title_text(finding)), _evidence(finding))
         for finding in log.findings[1:]
     )
     return section("Findings", f"{counted(len(log.findings) - 1, 'more finding')}", *parts)
