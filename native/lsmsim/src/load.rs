@@ -58,7 +58,7 @@ impl Load {
     }
 }
 
-/// At least this number of keys is followed, if the load has so many.
+/// At least this number of keys is followed, or each key of a smaller load.
 const LEAST_FOLLOWED: u64 = 1 << 16;
 /// At least this number of records of each full memtable is followed: with fewer, files of a large
 /// tree overlap too few files of the next level.
@@ -74,7 +74,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The sample for memtables of so many records.
+    /// The sample for memtables with this number of records.
     pub fn of(load: &Load, records_per_memtable: f64) -> Self {
         let most = (records_per_memtable / LEAST_PER_MEMTABLE) as u64;
         let every = load.num.div_ceil(LEAST_FOLLOWED).min(most).max(1);

@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-_STAMP = re.compile(r"\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d\.\d{6} ")
+from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH
+
 _RECORD = re.compile(
     r"""EVENT_LOG_v1\ \{
     | RocksDB\ version:\ \d
@@ -76,7 +77,6 @@ _LEVEL = re.compile(r"(?<![\w])(?:(?P<word>WARN|ERROR|FATAL)(?:ING)?(?![\w])|(?P
 _GLOG_LEVELS = {"W": "WARN", "E": "ERROR", "F": "FATAL"}
 _OWN_LEVEL = re.compile(r"\[(?:WARN|ERROR|FATAL)\]")
 _QUOTED = re.compile(r'((?:[^"\\]|\\.)*)"\]?\s*$')
-_STAMP_LENGTH = 26
 _PLAIN = 100
 """After this number of lines with times of RocksDB and without a prefix, no prefix is expected."""
 _MOST_HELD = 5000
@@ -95,7 +95,7 @@ def without_frames(lines: Iterable[str]) -> Iterator[str]:
     """
     unwrapper, own_times = _Unwrapper(), 0
     for line in lines:
-        if line[4:5] == "/" and _STAMP.match(line):
+        if line[4:5] == "/" and STAMP.match(line):
             own_times += 1
             yield from unwrapper.released()
             yield line
@@ -133,11 +133,10 @@ class _Unwrapper:
         """Yield the line without its prefix. A head without a time waits for the first time."""
         if line.startswith("{") and (logged := _logged(line)) is not None:
             for part in logged.rstrip("\n").split("\n"):
-                yield from self._timed(part) if _STAMP.match(part) else self.take(part)
+                yield from self._timed(part) if STAMP.match(part) else self.take(part)
             return
-        if (
-            "\t" in line and "\\n" in line and _CONTINUED.search(line)
-        ):  # `mysql -e` escapes the ends of lines
+        # `mysql -e` escapes the ends of lines.
+        if "\t" in line and "\\n" in line and _CONTINUED.search(line):
             yield from line.split("\\n")
             return
         for found in self._unwrapped(line):
@@ -150,8 +149,8 @@ class _Unwrapper:
             yield f"{self._stamp} 0 {line}" if self._stamp and _RECORD.match(line) else line
 
     def _timed(self, line: str) -> Iterator[str]:
-        if _STAMP.match(line):
-            self._stamp = line[:_STAMP_LENGTH]
+        if STAMP.match(line):
+            self._stamp = line[:STAMP_LENGTH]
             yield from self.released()
             yield line
         elif self._stamp:
@@ -165,10 +164,10 @@ class _Unwrapper:
 
     def _unwrapped(self, line: str) -> Iterator[str]:
         frame, message = self._matched(line)
-        if frame is None or not (frame.begins or _STAMP.match(message)):
+        if frame is None or not (frame.begins or STAMP.match(message)):
             self._learn_from(line)
             frame, message = self._matched(line)
-        if frame is None or _STAMP.match(message):
+        if frame is None or STAMP.match(message):
             yield message
         elif frame.begins and (not frame.continues or _RECORD.match(message)):
             yield from self._stamped(line[: len(line) - len(message)], message)
@@ -185,7 +184,7 @@ class _Unwrapper:
     def _learn_from(self, line: str) -> None:
         """Learn the prefix in front of words of RocksDB."""
         head = line[:_LONGEST_PREFIX]
-        if own := _STAMP.search(head):
+        if own := STAMP.search(head):
             self._learn(head[: own.start()], continues=True)
             return
         record, further = _RECORD.search(head), _CONTINUED.search(head)

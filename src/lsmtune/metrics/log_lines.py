@@ -3,6 +3,7 @@
 import codecs
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -14,6 +15,11 @@ from lsmtune.units import MIB
 
 STANDARD_INPUT = Path("-")
 """The name of standard input on a command line."""
+STAMP = re.compile(
+    r"\d{4}/(?:0[1-9]|1[0-2])/(?:0[1-9]|[12]\d|3[01])-(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6} "
+)
+"""The local time at the begin of a message of RocksDB."""
+STAMP_LENGTH = 26
 _CHUNK_BYTES = 1 << 18
 _LONGEST_LINE_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"

@@ -9,15 +9,12 @@ from lsmtune.errors import ParseError
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
 from lsmtune.metrics.log_jobs import JobLedger
+from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH
 from lsmtune.metrics.log_notices import NoticeLedger
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_stalls import StallLedger
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 
-_STAMP = re.compile(
-    r"\d{4}/(?:0[1-9]|1[0-2])/(?:0[1-9]|[12]\d|3[01])-(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6} "
-)
-_STAMP_LENGTH = 26
 _HOUR_LENGTH = 13
 _STAMP_FORMAT = "%Y/%m/%d-%H:%M:%S.%f"
 _QUARTER_HOUR_MICROS = 15 * 60 * 10**6
@@ -132,10 +129,10 @@ class _Reader:
 
     def take(self, line: str) -> None:
         """Take the next line."""
-        if line[4:5] != "/" or _STAMP.match(line) is None:
+        if line[4:5] != "/" or STAMP.match(line) is None:
             self._continued(line)
             return
-        stamp = line[:_STAMP_LENGTH]
+        stamp = line[:STAMP_LENGTH]
         self._last = max(stamp, self._last)
         if not self._first or stamp < self._first:  # lines found by grep can be in any order
             self._first = stamp
@@ -192,21 +189,21 @@ class _Reader:
         if event is None:
             content.cut_events += 1
             return
-        if wrong_by := self._clock.learn(line[:_STAMP_LENGTH], event.time_micros):
+        if wrong_by := self._clock.learn(line[:STAMP_LENGTH], event.time_micros):
             content.stalls.shift(wrong_by)
         if (job := content.ledger.take(event)) is not None:
             content.stalls.looked(job.family, event.time_micros)
 
     def _stall(self, line: str) -> None:
-        self._content.stalls.warn(line, self._clock.micros(line[:_STAMP_LENGTH]))
+        self._content.stalls.warn(line, self._clock.micros(line[:STAMP_LENGTH]))
 
     def _switch(self, line: str) -> None:
-        self._content.stalls.switched(line, self._clock.micros(line[:_STAMP_LENGTH]))
+        self._content.stalls.switched(line, self._clock.micros(line[:STAMP_LENGTH]))
 
     def _dump_begins(self, line: str) -> None:
         self._settle_head()
         self._close_dump()
-        self._dump_stamp = line[:_STAMP_LENGTH]
+        self._dump_stamp = line[:STAMP_LENGTH]
         self._continued = self._more_of_dump
 
     def _more_of_dump(self, line: str) -> None:
@@ -234,7 +231,7 @@ class _Reader:
     def _head_begins(self, line: str) -> None:
         """An opening begins, or a LOG that was rolled repeats the head of the last one."""
         version = line.rpartition("version: ")[2].strip()
-        self._head = _Head(line[:_STAMP_LENGTH], version, LogOptions())
+        self._head = _Head(line[:STAMP_LENGTH], version, LogOptions())
 
     def _settle_head(self) -> None:
         """The head opened nothing: it repeats what is known, or is all that is known of it."""
@@ -336,7 +333,7 @@ def _local_micros(stamp: str) -> int | None:
 
 def _is_blank(line: str) -> bool:
     """RocksDB writes a line of nothing but its time and place above a block."""
-    return line.endswith("] ") or line[_STAMP_LENGTH:].strip().isalnum()
+    return line.endswith("] ") or line[STAMP_LENGTH:].strip().isalnum()
 
 
 def _ignore(_: str) -> None:

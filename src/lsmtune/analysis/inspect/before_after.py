@@ -45,7 +45,7 @@ class JudgedPair:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What changed. `why` says why the LOGs are not comparable, or what limits the comparison.
+    """What changed. `why` says why the LOGs are not comparable.
 
     `options` has the options that differ: text before and text after, None where it is not told.
     """

@@ -181,6 +181,15 @@ class Inspection:
             return 0.0
         return number if isfinite(number) else 0.0
 
+    @property
+    def memtable_bytes(self) -> float:
+        """The largest size of the memtables of all column families."""
+        return sum(
+            self.family_number(family, "write_buffer_size")
+            * self.family_number(family, "max_write_buffer_number")
+            for family in self.families
+        )
+
     def level_0_files(self, family: str) -> int | None:
         """The number of files in level 0 by the newest event, else by the last table."""
         for shape in reversed(self.shapes):

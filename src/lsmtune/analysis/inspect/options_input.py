@@ -8,20 +8,18 @@ from pathlib import Path
 from lsmtune.engines.myrocks.options import server_variables
 from lsmtune.engines.tikv.options import parse_file
 from lsmtune.errors import UserError
+from lsmtune.knobs.option_text import struct_fields, whole_number
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.units import parse_size
 
 _SECTION = re.compile(
     r'(?P<kind>DBOptions|CFOptions|TableOptions/BlockBasedTable)(?: "(?P<of>.*)")?'
 )
-_FIELD = re.compile(r"(?P<key>\w+)=(?P<value>\{[^{}]*\}|[^;{}]*)")
 _STRING = re.compile(r"\s*\{?\s*\w+\s*=[^=\n]*;[\s\S]*")
 _FAMILIES_OF_TIKV = {"defaultcf": "default", "writecf": "write", "lockcf": "lock", "raftcf": "raft"}
 _OF_DATABASE = ("max_background", "max_open_files", "max_total_wal", "use_direct", "rate_limiter",
                 "bytes_per_sync", "wal_", "db_write_buffer", "max_subcompactions")  # fmt: skip
 _TABLE = "block_based_table_factory"
-_SIZE = re.compile(r"(?P<number>\d+)(?P<unit>[kKmMgGtT])")
-_POWERS = "kmgt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class GivenOptions:
 
 def read_options(path: Path, text: str) -> GivenOptions | None:
     """Read a text that has nothing but options; None if it is another kind of text."""
-    if re.search(r"^\s*\[(?:DBOptions|CFOptions)", text.replace("\\", ""), re.MULTILINE):
+    if re.search(r"^\s*\[(?:DBOptions|CFOptions)", text, re.MULTILINE):
         return _of_options_file(text)
     if re.search(r"^\s*\[(?:mysqld|mariadb|server)", text, re.MULTILINE | re.IGNORECASE):
         return _of_my_cnf(text)
@@ -63,8 +61,8 @@ def _of_my_cnf(text: str) -> GivenOptions:
         if name == "default_cf_options":
             options["default"].update(_fields(value))
         elif name == "override_cf_options":
-            for family in re.finditer(r"([\w:]+)=\{((?:[^{}]|\{[^{}]*\})*)\}", value):
-                options[family[1]] = _fields(family[2])
+            own = struct_fields(f"{{{value}}}") or {}
+            options |= {family: _fields(text) for family, text in own.items()}
         else:
             options[""][name] = _plain(value)
     return GivenOptions("my.cnf", None, options)
@@ -93,22 +91,20 @@ def _in_bytes(value: object) -> str:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """The fields of an options string; those of the table stand beside the others."""
-    found: dict[str, str] = {}
-    for field in _FIELD.finditer(text):
-        if field["key"] == _TABLE:
-            found |= _fields(field["value"].strip("{}"))
-        else:
-            found[field["key"]] = _plain(field["value"].strip())
-    return found
+    """The fields of an options string, with the fields of the table among them."""
+    body = text.strip()
+    fields = struct_fields(body if body.startswith("{") else f"{{{body}}}") or {}
+    table = fields.pop(_TABLE, "{}")
+    found = {key: _plain(value.strip()) for key, value in fields.items()}
+    return found | (_fields(table) if table.strip("{} ") else {})
 
 
 def _plain(value: str) -> str:
     """A size such as 64m in bytes."""
-    size = _SIZE.fullmatch(value)
-    if size is None:
+    try:
+        return str(whole_number(value))
+    except ValueError:
         return value
-    return str(int(size["number"]) << 10 * (_POWERS.index(size["unit"].lower()) + 1))
 
 
 def _with_scopes(fields: Mapping[str, str]) -> dict[str, dict[str, str]]:

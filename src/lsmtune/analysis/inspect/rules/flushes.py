@@ -52,11 +52,7 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
     """Row 19: idle families keep the WAL, and nothing limits its size."""
     if len(log.families) < 2 or log.option("max_total_wal_size") not in ("0", None):  # noqa: PLR2004
         return
-    memory = sum(
-        log.family_number(family, "write_buffer_size")
-        * log.family_number(family, "max_write_buffer_number")
-        for family in log.families
-    )
+    memory = log.memtable_bytes
     if 4 * memory >= _LARGE_WAL:
         yield Finding(
             "wal-unlimited", "The WAL can grow to many times the size of the memtables",

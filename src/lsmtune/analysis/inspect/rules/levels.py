@@ -58,7 +58,7 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
         yield Finding(
-            "many-l0-files", "Level 0 has so many files that reads get slow",
+            "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             ("level0_file_num_compaction_trigger", "max_background_jobs", "max_subcompactions"),
             0.6, family=family,

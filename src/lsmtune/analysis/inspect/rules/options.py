@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule, told
+from lsmtune.analysis.inspect.rules.rule import Rule, quoted
 from lsmtune.units import format_bytes
 
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
@@ -17,7 +17,7 @@ def _adjusted_triggers(log: Inspection) -> Iterator[Finding]:
     if "triggers adjusted" in log.notices:
         yield Finding(
             "triggers-adjusted", "RocksDB replaced contradicting triggers of level 0",
-            told(log, "triggers adjusted"),
+            quoted(log, "triggers adjusted"),
             ("level0_file_num_compaction_trigger", "level0_slowdown_writes_trigger",
              "level0_stop_writes_trigger"), 0.7,
         )  # fmt: skip
@@ -46,7 +46,7 @@ def _dynamic_levels_off(log: Inspection) -> Iterator[Finding]:
     if "dynamic levels off" in log.notices:
         yield Finding(
             "dynamic-levels-off", "level_compaction_dynamic_level_bytes has no effect here",
-            told(log, "dynamic levels off"), ("level_compaction_dynamic_level_bytes",), 0.2,
+            quoted(log, "dynamic levels off"), ("level_compaction_dynamic_level_bytes",), 0.2,
         )  # fmt: skip
 
 
@@ -67,11 +67,7 @@ def _direct_io_without_readahead(log: Inspection) -> Iterator[Finding]:
 
 def _memory_of_families(log: Inspection) -> Iterator[Finding]:
     """Row 50."""
-    memory = sum(
-        log.family_number(family, "write_buffer_size")
-        * log.family_number(family, "max_write_buffer_number")
-        for family in log.families
-    )
+    memory = log.memtable_bytes
     limit = log.number("db_write_buffer_size")
     if len(log.families) >= 20 and not limit:  # noqa: PLR2004
         yield Finding(
@@ -84,8 +80,8 @@ def _memory_of_families(log: Inspection) -> Iterator[Finding]:
 
 def _open_files(log: Inspection) -> Iterator[Finding]:
     """Row 33: index and filter blocks of all open files stay in memory outside the cache."""
-    told_files = log.notices.get("files at the opening")
-    number = _TOTAL.search(told_files.first) if told_files else None
+    listed = log.notices.get("files at the opening")
+    number = _TOTAL.search(listed.first) if listed else None
     files = int(number[1]) if number else 0
     outside = log.option("cache_index_and_filter_blocks") in ("0", "false")
     if files >= _MANY_FILES and log.number("max_open_files") == -1 and outside:

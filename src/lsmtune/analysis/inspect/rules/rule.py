@@ -20,7 +20,14 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def told(log: Inspection, notice: str) -> str:
+def share_of_reason(log: Inspection, reason: str) -> float:
+    """Return the share of the compacted bytes that compactions with this reason wrote."""
+    written = [(job.reason, job.written_bytes or 0) for job in log.jobs if job.kind == "compaction"]
+    total = sum(count for _, count in written)
+    return sum(count for own, count in written if own == reason) / total if total else 0.0
+
+
+def quoted(log: Inspection, notice: str) -> str:
     """Return how often RocksDB wrote a line, and the first such line."""
     found = log.notices[notice]
     often = "once" if found.count == 1 else f"{found.count:,} times"

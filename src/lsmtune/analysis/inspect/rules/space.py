@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import BLOBS, EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule, told
+from lsmtune.analysis.inspect.rules.rule import Rule, percent, quoted, share_of_reason
 
 _MUCH_BLOB_SPACE = 1.5
 _WHOLE = 0.8
+_FULL = "UniversalSizeAmplification"
 _UNIVERSAL = ("1", "kCompactionStyleUniversal")
 
 
@@ -30,16 +31,13 @@ def _blob_garbage(log: Inspection) -> Iterator[Finding]:
 
 def _universal_space(log: Inspection) -> Iterator[Finding]:
     """Row 15: a full compaction needs the space of the data again."""
-    full = [job for job in log.jobs if job.reason == "UniversalSizeAmplification"]
-    merges = [job for job in log.jobs if job.kind == "compaction" and job.written_bytes]
-    written = sum(job.written_bytes or 0 for job in full)
-    share = written / max(1, sum(job.written_bytes or 0 for job in merges))
-    if len(full) >= 3 and share >= _WHOLE:  # noqa: PLR2004 - not the first merges of a new store
+    count = sum(1 for job in log.jobs if job.reason == _FULL)
+    share = share_of_reason(log, _FULL)
+    if count >= 3 and share >= _WHOLE:  # noqa: PLR2004 - not the first merges of a new store
         yield Finding(
             "universal-space", "Universal compaction merges all data most of the time",
-            f"{len(full)} compactions with the reason UniversalSizeAmplification wrote "
-            f"{100 * share:.0f} % of the compacted bytes. Such a compaction needs free disk space "
-            "of the size of all data.",
+            f"{count} compactions with the reason {_FULL} wrote {percent(share)} of the compacted "
+            "bytes. Such a compaction needs free disk space of the size of all data.",
             ("universal_max_size_amplification_percent", "num_levels", "max_subcompactions"), 0.3,
         )  # fmt: skip
 
@@ -50,7 +48,7 @@ def _deletions_off(log: Inspection) -> Iterator[Finding]:
     if off is not None and off.count > (on.count if on else 0):
         yield Finding(
             "deletions-off", "Old files stay on disk: the deletion of files is off",
-            f"{told(log, 'deletions off')} No line after it enables deletions again.", (), 0.5,
+            f"{quoted(log, 'deletions off')} No line after it enables deletions again.", (), 0.5,
         )  # fmt: skip
 
 

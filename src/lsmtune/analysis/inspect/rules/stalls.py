@@ -1,9 +1,10 @@
 """Why writes stalled: who is to blame for delays and stops, of the options that can be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
+from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
 from lsmtune.metrics.log_stalls import Stall
 from lsmtune.units import format_bytes
 
@@ -80,11 +81,7 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
 
 def _has_times(log: Inspection) -> bool:
     """Whether the LOG is more than warnings, so that it shows when a stall ended."""
-    return (
-        log.totals.compactions is not None
-        or log.totals.stall_percent is not None
-        or log.option("write_buffer_size") is not None
-    )
+    return STALLS.is_there(log) or OPTIONS.is_there(log)
 
 
 def stall_warnings(log: Inspection) -> Iterator[Finding]:
@@ -109,10 +106,7 @@ def stall_warnings(log: Inspection) -> Iterator[Finding]:
 
 def counted_stalls(log: Inspection) -> Iterator[Finding]:
     """A dump that counts stalls, from a time without other data on stalls."""
-    counts = {
-        cause: sum(log.stall_counts.get(name, 0) for name in names)
-        for cause, names in _COUNTED.items()
-    }
+    counts = _counts(log)
     if log.stalls or log.totals.stall_percent is not None or not any(counts.values()):
         return
     cause = max(counts, key=lambda name: counts[name])
@@ -123,6 +117,14 @@ def counted_stalls(log: Inspection) -> Iterator[Finding]:
         + ". The dump does not say for how long.",
         _LOOK_AT.get(cause, ("db_write_buffer_size",)), 0.4,
     )  # fmt: skip
+
+
+def _counts(log: Inspection) -> dict[str, int]:
+    """How many stalls the last dump counts, by cause."""
+    return {
+        cause: sum(log.stall_counts.get(name, 0) for name in names)
+        for cause, names in _COUNTED.items()
+    }
 
 
 def stall_ticker(log: Inspection) -> Iterator[Finding]:
@@ -145,10 +147,7 @@ def _stalls(log: Inspection) -> _Stalls | None:
     seconds: dict[str, float] = {}
     for (_, cause), held in log.stall_seconds().items():
         seconds[cause] = seconds.get(cause, 0.0) + held
-    weights = seconds or {
-        cause: float(sum(log.stall_counts.get(name, 0) for name in names))
-        for cause, names in _COUNTED.items()
-    }
+    weights: Mapping[str, float] = seconds or _counts(log)
     total = sum(weights.values())
     by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
     parts = (

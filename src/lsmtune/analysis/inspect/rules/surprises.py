@@ -4,40 +4,37 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, TICKERS
-from lsmtune.analysis.inspect.rules.rule import Rule, percent, told
+from lsmtune.analysis.inspect.rules.rule import Rule, percent, quoted, share_of_reason
 
 _MUCH = 0.2
+_MOST = 0.5
 _TIMED = {"PeriodicCompaction": "periodic_compaction_seconds", "Ttl": "ttl"}
 _LEAST_SYNCS = 100
 
 
 def _timed_compactions(log: Inspection) -> Iterator[Finding]:
     """Row 42."""
-    merges = [job for job in log.jobs if job.kind == "compaction" and job.written_bytes]
-    written = sum(job.written_bytes or 0 for job in merges)
     for reason, option in _TIMED.items():
-        own = sum(job.written_bytes or 0 for job in merges if job.reason == reason)
-        if written and own / written >= _MUCH:
+        share = share_of_reason(log, reason)
+        if share >= _MUCH:
             value = log.option(option)
             yield Finding(
                 "timed-compactions", "Compactions run because files are old, not because of writes",
-                f"{percent(own / written)} of the compacted bytes have the reason {reason}."
+                f"{percent(share)} of the compacted bytes have the reason {reason}."
                 + (f" {option} is {value}." if value else ""),
-                (option,), 0.5 * own / written,
+                (option,), 0.5 * share,
             )  # fmt: skip
 
 
 def _manual_compactions(log: Inspection) -> Iterator[Finding]:
     """Row 8."""
-    merges = [job for job in log.jobs if job.kind == "compaction" and job.written_bytes]
-    written = sum(job.written_bytes or 0 for job in merges)
-    own = sum(job.written_bytes or 0 for job in merges if job.reason == "ManualCompaction")
-    if written and own / written >= 0.5 and log.stalls:  # noqa: PLR2004
+    share = share_of_reason(log, "ManualCompaction")
+    if share >= _MOST and log.stalls:
         yield Finding(
             "manual-compaction", "A manual compaction ran while writes stalled",
-            f"{percent(own / written)} of the compacted bytes have the reason ManualCompaction. A "
+            f"{percent(share)} of the compacted bytes have the reason ManualCompaction. A "
             "program called CompactRange.",
-            ("exclusive_manual_compaction",), 0.4 * own / written,
+            ("exclusive_manual_compaction",), 0.4 * share,
         )  # fmt: skip
 
 
@@ -46,7 +43,7 @@ def _fifo_drops(log: Inspection) -> Iterator[Finding]:
     if "FIFO drops" in log.notices:
         yield Finding(
             "fifo-drops", "FIFO compaction deletes the oldest data",
-            f"{told(log, 'FIFO drops')} RocksDB deletes the oldest files above the limit of the "
+            f"{quoted(log, 'FIFO drops')} RocksDB deletes the oldest files above the limit of the "
             "total size.",
             ("fifo_max_table_files_size", "ttl"), 0.5,
         )  # fmt: skip
@@ -57,14 +54,14 @@ def _no_space(log: Inspection) -> Iterator[Finding]:
     if "no space" in log.notices:
         yield Finding(
             "disk-full", "The disk was full: RocksDB may refuse writes until it is opened again",
-            told(log, "no space"), (), 0.99,
+            quoted(log, "no space"), (), 0.99,
         )  # fmt: skip
 
 
 def _syncs(log: Inspection) -> Iterator[Finding]:
     """Row 60."""
     syncs, writes = log.ticker("wal.synced"), log.ticker("write.wal")
-    if syncs >= _LEAST_SYNCS and writes and syncs / writes > 0.5:  # noqa: PLR2004
+    if syncs >= _LEAST_SYNCS and writes and syncs / writes > _MOST:
         yield Finding(
             "sync-writes", "Each write waits until the device has stored it",
             f"RocksDB synced the WAL {syncs:,} times for {writes:,} writes.",
