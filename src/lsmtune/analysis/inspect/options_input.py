@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsmtune.engines.myrocks.options import server_variables
 from lsmtune.engines.tikv.options import parse_file
-from lsmtune.errors import UserError
+from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.option_text import struct_fields, whole_number
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.units import parse_size
@@ -32,9 +32,12 @@ class GivenOptions:
 
 
 def read_options(path: Path, text: str) -> GivenOptions | None:
-    """Read a text that has nothing but options; None if it is another kind of text."""
+    """Read a text that has nothing but options; None if it is another kind of text.
+
+    UserError for a damaged file.
+    """
     if re.search(r"^\s*\[(?:DBOptions|CFOptions)", text, re.MULTILINE):
-        return _of_options_file(text)
+        return _of_options_file(text, str(path))
     if re.search(r"^\s*\[(?:mysqld|mariadb|server)", text, re.MULTILINE | re.IGNORECASE):
         return _of_my_cnf(text)
     if re.search(r"^\s*\[(?:rocksdb|storage|raftdb)[.\]]", text, re.MULTILINE):
@@ -44,8 +47,11 @@ def read_options(path: Path, text: str) -> GivenOptions | None:
     return None
 
 
-def _of_options_file(text: str) -> GivenOptions:
-    file = parse_options(text)
+def _of_options_file(text: str, where: str) -> GivenOptions:
+    try:
+        file = parse_options(text)
+    except ParseError as error:
+        raise UserError(f"{where}: {error}") from error
     options: dict[str, dict[str, str]] = {"": {}}
     for name, statements in file.sections.items():
         if (section := _SECTION.fullmatch(name)) is None:

@@ -43,6 +43,8 @@ def inspect_rolled(paths: Sequence[Path]) -> Inspection:
 
 def _first_micros(path: Path) -> int:
     """The time of the first lines, in µs."""
+    if path == STANDARD_INPUT:
+        raise UserError("--rolled: standard input can be read only once; name files")
     content = read_log(without_frames(islice(read_lines(path, []), _HEAD_LINES)))
     if content.first_micros is None:
         raise UserError(f"--rolled: {path} is not a RocksDB LOG")

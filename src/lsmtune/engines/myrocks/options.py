@@ -255,7 +255,7 @@ def _with_changes(text: str, changes: Mapping[tuple[str, str], str]) -> str:
             tables = (struct_fields(whole) or {}).get(_TABLE, "{}")
             if struct_fields(tables) is None:
                 raise UserError(
-                    f"base: {_TABLE} = {tables!r}: not a list of options; use {{name=value;...}}"
+                    f"base: {_TABLE} = {tables!r}: not a list of options such as {{name=value;}}"
                 )
             whole = with_field(whole, _TABLE, with_field(tables, key, value))
         else:
