@@ -36,7 +36,10 @@ def judged(log: Inspection) -> Inspection:
 
 
 def _grouped(found: list[Finding]) -> Iterator[Finding]:
-    """Give one finding for all column families in which a rule found the same."""
+    """Give one finding for all column families in which a rule found the same.
+
+    Its evidence is that of the family which suffers most.
+    """
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in found:
         groups.setdefault((finding.code, finding.title), []).append(finding)
@@ -46,7 +49,8 @@ def _grouped(found: list[Finding]) -> Iterator[Finding]:
         if len(names) > 1:
             listed = ", ".join(names[:_MOST_NAMED])
             in_all = f" ({len(names)} in all)" if len(names) > _MOST_NAMED else ""
-            first = replace(first, family=f"{listed}{in_all}")
+            evidence = f"In {first.family}: {first.evidence}"
+            first = replace(first, evidence=evidence, family=f"{listed}{in_all}")
         yield first
 
 
