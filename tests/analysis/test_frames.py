@@ -54,3 +54,5 @@ def test_warnings_alone_are_read_in_each_frame(frame: str, tmp_path: Path) -> No
     found = inspect_path(path)
     assert found.kind == "LOG"
     assert {stall.family for stall in found.stalls} == {"cf"}
+    assert not found.timed_stalls  # warnings do not say when a stall ended
+    assert [finding.code for finding in found.findings] == ["writes-stopped"]

@@ -143,7 +143,7 @@ def _evidence(finding: Finding) -> Html:
 
 def _first_chart(log: Inspection, prefix: str, bars: int) -> list[Html]:
     """Return the chart that shows most about writes: stalls, else jobs, else files per level."""
-    if log.stalls:
+    if log.timed_stalls:
         see, chart = _stall_chart(log, prefix, bars)
     elif _has_jobs(log):
         see, chart = _job_chart(log, prefix, bars)
@@ -158,12 +158,12 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if log.findings[1:]:
         yield _findings_section(log)
     yield _totals_section(log)
-    if log.stalls:
+    if log.timed_stalls:
         yield _stall_table(log)
-    if log.stalls and _has_jobs(log):
+    if log.timed_stalls and _has_jobs(log):
         yield _chart_section("Flushes and compactions", _job_title(log),
                              *_job_chart(log, prefix, bars))  # fmt: skip
-    if log.shapes and (log.stalls or _has_jobs(log)):
+    if log.shapes and (log.timed_stalls or _has_jobs(log)):
         yield shape_section(log, prefix, bars=bars)
     if log.levels:
         yield _levels_section(log, prefix)

@@ -85,8 +85,8 @@ def _stalled(log: Inspection) -> str:
     totals = log.totals
     if totals.stall_s is not None and totals.stall_percent is not None:
         return f"{format_duration(totals.stall_s)}, {number(totals.stall_percent)} % of the time"
-    if log.stalls:
-        held = covered_s([(stall.begin_micros, stall.end_micros) for stall in log.stalls])
+    if log.timed_stalls:
+        held = covered_s([(stall.begin_micros, stall.end_micros) for stall in log.timed_stalls])
         return f"at most {format_duration(held)}, from the warnings"
     return UNKNOWN
 

@@ -202,10 +202,20 @@ class Inspection:
         """A count of the last dump, by its name without `rocksdb.`; 0 where there is none."""
         return self.tickers.get(f"rocksdb.{name}", 0)
 
+    @property
+    def timed_stalls(self) -> tuple[Stall, ...]:
+        """The stalls; none of a LOG with warnings only, which does not show when they ended."""
+        has_times = (
+            self.totals.compactions is not None
+            or self.totals.stall_percent is not None
+            or self.option("write_buffer_size") is not None
+        )
+        return self.stalls if has_times else ()
+
     def stall_seconds(self) -> dict[tuple[str, str], float]:
         """How long each kind and cause held writers at most, overlaps within one merged."""
         held: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for stall in self.stalls:
+        for stall in self.timed_stalls:
             spans = held.setdefault((stall.kind, stall.cause), [])
             spans.append((stall.begin_micros, stall.end_micros))
         return {cause: covered_s(spans) for cause, spans in held.items()}

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
-from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
 from lsmtune.metrics.log_stalls import Stall
 from lsmtune.units import format_bytes
 
@@ -66,7 +65,7 @@ def stall_findings(log: Inspection) -> Iterator[Finding]:
 
 
 def _judged(log: Inspection, family: str) -> Iterator[Finding]:
-    stalls = _stalls(log) if _has_times(log) else None
+    stalls = _stalls(log)
     if stalls is None or stalls.share < _ALARM_SHARE:
         return
     suspects = [
@@ -79,14 +78,9 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
         yield replace(finding, family=family if several else None)
 
 
-def _has_times(log: Inspection) -> bool:
-    """Whether the LOG is more than warnings, so that it shows when a stall ended."""
-    return STALLS.is_there(log) or OPTIONS.is_there(log)
-
-
 def stall_warnings(log: Inspection) -> Iterator[Finding]:
     """Warnings without events: how often writes were held is known, and not for how long."""
-    if _has_times(log):
+    if log.timed_stalls:
         return  # `stall_findings` says more
     by_kind: dict[tuple[str, str, str], list[Stall]] = {}
     for stall in log.stalls:
