@@ -1,4 +1,4 @@
-"""Repeat tests that could fail by chance, beside two busy loops.
+"""Repeat tests that could fail by chance, while two busy loops run.
 
     .venv/bin/python benchmarks/repeated_tests.py [TIMES]
 

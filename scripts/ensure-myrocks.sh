@@ -21,7 +21,9 @@ policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     trap 'rm -f "$policy"' EXIT
     trap 'exit 1' INT TERM HUP
-    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    # It forbids services to start while this script runs. If this script is killed, the file allows
+    # them again, and removes itself when it is asked.
+    printf '#!/bin/sh\nif kill -0 %s 2>/dev/null; then exit 101; fi\nrm -f "$0"\n' $$ >"$policy"
     chmod +x "$policy"
 fi
 apt-get update -qq

@@ -15,6 +15,7 @@ from lsmtune.knobs.space import value_at
 from lsmtune.workloads import Workload
 
 CATALOGUE = load("rocksdb")
+HUGE = "9" * 200
 TUNABLE = [knob for knob in CATALOGUE.knobs if knob.inert is None]
 
 
@@ -56,6 +57,15 @@ def test_flags_are_what_db_bench_does_not_do_anyway() -> None:
         ('{"knobs": {"threads": 2}}', "knobs: threads .*workload"),
         ('{"knobs": {"compression_type": "lz5"}}', "knobs.compression_type: .*'lz5'.*none, snappy"),
         ('{"knobs": {"num_levels": 6.5}}', "knobs.num_levels: .*6.5 .*5 to 8"),
+        (f'{{"knobs": {{"max_bytes_for_level_multiplier": {HUGE}}}}}', "multiplier: .*finite"),
+        (f'{{"knobs": {{"block_size": {HUGE}}}}}', "block_size: .*finite"),
+        (f'{{"metrics": {{"write_amp": {HUGE}}}}}', "write_amp: .*finite"),
+        ('{"metrics": {"write_amp": NaN}}', "write_amp: .*finite"),
+        ('{"seed": "x"}', "seed: 'x'.*integer"),
+        ('{"seed": -1}', "seed: -1.*integer"),
+        ('{"error": 5}', "error: 5 is not a text"),
+        ('{"disturbance": []}', r"disturbance: \[\] is not a text"),
+        ('{"id": "\\ud800"}', "surrogates"),
         ('{"engine": "leveldb"}', "engine: 'leveldb'.*fillrandom; .*rocksdb, "),
         ('{"engine": "embedded", "knobs": {"num_levels": 6}}', "knobs: .*'num_levels'.*store, "),
         ('{"knobs": []}', "knobs, metrics: "),

@@ -262,7 +262,9 @@ def test_a_limit_of_zero_is_broken_by_anything_above() -> None:
     assert parse_objective("write_amp", ("stall_s <= 0",)).violation(BASE, BASE) > 1e6
 
 
-@pytest.mark.parametrize("text", ["", "load_s", "load_s < 5", "load_s <= -5", "5 >= load_s"])
+@pytest.mark.parametrize(
+    "text", ["", "load_s", "load_s < 5", "load_s <= -5", "5 >= load_s", "load_s <= 1e400"]
+)
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="METRIC <= NUMBER"):
         parse_limit(text)

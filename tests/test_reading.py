@@ -47,13 +47,28 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         read_text(tmp_path / "x", "x")
 
 
-@pytest.mark.parametrize("text", [f"x = {DEEP}", f"x = {LONG}", "x =", "x"])
+DOTTED = "a." * 2000 + "a = 1"
+"""Tables in tables, which the parser makes without calling itself."""
+
+
+@pytest.mark.parametrize(
+    "text", [f"x = {DEEP}", f"x = {LONG}", "x =", "x", DOTTED, f"x = {'9' * 400}"]
+)
 def test_toml_is_refused_without_a_traceback(text: str) -> None:
     with pytest.raises(UserError, match=r"^study.toml: "):
         parse_toml(text, "study.toml")
 
 
-@pytest.mark.parametrize("text", [DEEP, LONG, "{", ""])
+@pytest.mark.parametrize("text", [DEEP, "[" * 101 + "]" * 101, LONG, "9" * 400, "{", ""])
 def test_json_is_refused_without_a_traceback(text: str) -> None:
     with pytest.raises(UserError, match=r"^line 3: "):
         parse_json(text, "line 3")
+
+
+def test_a_document_of_a_hundred_levels_is_read() -> None:
+    assert parse_json("[" * 100 + "]" * 100, "x")
+
+
+def test_a_text_of_toml_with_nul_is_refused() -> None:
+    with pytest.raises(UserError, match=r"^study.toml: "):
+        parse_toml('x = [{y = "a\\u0000"}]', "study.toml")

@@ -78,7 +78,9 @@ def test_scales_are_read_exactly(text: str, scale: Fraction) -> None:
     assert parse_scale(text, "scale") == scale
 
 
-@pytest.mark.parametrize("text", ["", "0", "2", "65/64", "-1/64", "1/0", "inf", "nan", "a/b"])
+@pytest.mark.parametrize(
+    "text", ["", "0", "2", "65/64", "-1/64", "1/0", "inf", "nan", "a/b", "1e-999999"]
+)
 def test_what_is_no_scale_is_refused_by_name(text: str) -> None:
     with pytest.raises(UserError, match=f"^--scale: .*'{re.escape(text)}'; .*1/64"):
         parse_scale(text, "--scale")

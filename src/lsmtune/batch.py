@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,10 @@ from lsmtune.spec import catalogue_of
 from lsmtune.tables import problem_text
 from lsmtune.workloads import EngineName, Workload
 
-_KEYS = {"id", "workload", "engine", "knobs", "metrics", "error", "seed", "disturbance"}
+_TEXTS = ("error", "disturbance")
+_KEYS = {"id", "workload", "engine", "knobs", "metrics", "seed", *_TEXTS}
+_MOST = 1e100
+"""Maximum size of a number: models square it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,20 @@ def _lines(text: str) -> Iterator[BatchLine]:
             try:
                 if not isinstance(document, dict):
                     raise UserError("not a JSON object")
+                _check_characters(document)
                 name = str(document.get("id", number))
                 yield _line(name, document)
             except UserError as error:
                 yield BatchLine(name, error=f"line {number}: {error}")
+
+
+def _check_characters(document: dict[str, Any]) -> None:
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise UserError(
+            "a text contains one half of a pair of surrogates (\\ud800 to \\udfff); use characters"
+        ) from error
 
 
 def _line(name: str, document: dict[str, Any]) -> BatchLine:
@@ -114,10 +126,14 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     for metric, value in metrics.items():
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise UserError(f"metrics.{metric}: {value!r} is not a number")
-        if isinstance(value, float) and not isfinite(value):
-            raise UserError(f"metrics.{metric}: {value} is not a finite number")
-    seed, error_text = document.get("seed"), document.get("error")
-    disturbance = document.get("disturbance")
+        if not abs(value) <= _MOST:
+            raise UserError(f"metrics.{metric}: not a finite number of at most {_MOST:g}")
+    seed, error_text, disturbance = (document.get(key) for key in ("seed", *_TEXTS))
+    if seed is not None and (type(seed) is not int or not 0 <= seed < 1 << 63):
+        raise UserError(f"seed: {seed!r} is not allowed; use an integer from 0 to 2^63 - 1")
+    for key in _TEXTS:
+        if not isinstance(document.get(key), str | None):
+            raise UserError(f"{key}: {document[key]!r} is not a text")
     others = {key: value for key, value in document.items() if key not in _KEYS}
     return BatchLine(
         name, workload, checked, metrics, error_text, seed, disturbance, engine, others
@@ -127,6 +143,8 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
 def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:
     """Return the value in the knob's type; UserError if it is not allowed."""
     knob = catalogue.knob(name)
+    if isinstance(value, int | float) and not abs(value) <= _MOST:
+        raise UserError(f"knobs.{name}: not a finite number of at most {_MOST:g}")
     if knob.kind == "bool" and value in (0, 1):
         value = bool(value)
     if knob.kind == "float" and isinstance(value, int) and not isinstance(value, bool):

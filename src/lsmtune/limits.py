@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import ceil, exp, floor, inf, log, sqrt
+from math import ceil, exp, floor, inf, isfinite, log, sqrt
 from typing import Literal
 
 from lsmtune.errors import UserError
@@ -150,6 +150,8 @@ def parse_limit(text: str) -> Limit:
         raise UserError(f"limit: {text!r}: {_unit_text(limited)}; "
                         f"use {left} {_without_unit(float(number), unit, limited)}")  # fmt: skip
     bound = parse_size(number + unit, f"limit {text!r}") if unit else float(number)
+    if not isfinite(bound):
+        raise UserError(_malformed(text))
     if times_base and bound == 0:
         raise UserError(
             f"limit: {text!r}: the factor 0 is not allowed; use {limited.name} <= NUMBER"

@@ -3,6 +3,7 @@
 import json
 import stat
 import tomllib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,11 @@ from lsmtune.errors import UserError
 _MIB = 1 << 20
 MOST_BYTES = 256 * _MIB
 """Maximum size of a file that lsmtune reads as a whole."""
+_MOST_LEVELS = 100
+_MOST = 1e300
+"""Maximum size of an integer: a float has about 1.8e308 as maximum."""
+_TOO_LONG = "a number has too many digits"
+_TOO_DEEP = "lists or tables are nested too deeply"
 
 
 def check_regular(path: Path, where: str) -> None:
@@ -42,24 +48,55 @@ def read_text(path: Path, where: str) -> str:
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Return the document of a TOML text; UserError that begins with `where` if it is not TOML."""
     try:
-        return tomllib.loads(text)
+        document: dict[str, Any] = _checked_depth(tomllib.loads(text), where)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: not a TOML file: {error}") from error
     except (RecursionError, ValueError, OverflowError) as error:
         raise UserError(f"{where}: {_too_large(error)}") from None
+    if any("\0" in part for part in _texts(document)):  # no path and no argument can have it
+        raise UserError(f"{where}: a text contains the character U+0000; remove this character")
+    return document
 
 
 def parse_json(text: str, where: str) -> Any:
     """Return the document of a JSON text; UserError that begins with `where` if it is not JSON."""
     try:
-        return json.loads(text)
+        return _checked_depth(json.loads(text), where)
     except json.JSONDecodeError as error:
         raise UserError(f"{where}: invalid JSON: {error.msg}") from error
     except (RecursionError, ValueError, OverflowError) as error:
         raise UserError(f"{where}: {_too_large(error)}") from None
 
 
+def _checked_depth(document: Any, where: str) -> Any:
+    """Return the document; UserError if it is too deep or an integer is too large for a float.
+
+    What works on the document later calls itself for each level: at most 100.
+    """
+    level = [document]
+    for _ in range(_MOST_LEVELS):
+        if any(isinstance(part, int) and abs(part) > _MOST for part in level):
+            raise UserError(f"{where}: {_TOO_LONG}")
+        level = [part for value in level for part in _parts(value)]
+        if not level:
+            return document
+    raise UserError(f"{where}: {_TOO_DEEP}")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for part in _parts(value):
+        yield from _texts(part)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
 def _too_large(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return "lists or tables are nested too deeply"
-    return "a number has too many digits"
+        return _TOO_DEEP
+    return _TOO_LONG

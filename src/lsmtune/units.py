@@ -1,6 +1,7 @@
 """Functions that parse and format sizes, durations and scales."""
 
 import re
+from contextlib import suppress
 from fractions import Fraction
 from math import isfinite
 
@@ -16,6 +17,8 @@ _SIZE_FACTORS = {
     "kib": KIB, "mib": MIB, "gib": GIB, "tib": TIB,
     "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
 }  # fmt: skip
+_LARGE_EXPONENT = re.compile(r"[eE][+-]?[\d_]{3}")
+"""A fraction with such an exponent has as many digits as the exponent says."""
 _DURATION_FACTORS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -40,10 +43,10 @@ def parse_duration_s(text: str, what: str) -> float:
 
 def parse_scale(text: str, what: str) -> Fraction:
     """Return the scale, above 0 and at most 1, of `1/64`, `0.125` or `1`; errors name `what`."""
-    try:
-        scale = Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
-        scale = Fraction(0)
+    scale = Fraction(0)
+    if not _LARGE_EXPONENT.search(text):
+        with suppress(ValueError, ZeroDivisionError):
+            scale = Fraction(text.strip())
     if not 0 < scale <= 1:
         raise UserError(f"{what}: invalid scale {text!r}; use e.g. 1/64, 1/8 or 1")
     return scale

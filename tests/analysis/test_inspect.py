@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -101,7 +102,7 @@ def test_an_output_of_db_bench_is_read_as_well() -> None:
 
 @pytest.mark.parametrize("path", sorted(SEEDS.iterdir()), ids=lambda path: path.name)
 def test_outputs_pasted_into_documents_never_fail(path: Path) -> None:
-    assert inspect_path(path).kind == "db_bench output"
+    assert inspect_path(path).kind in ("db_bench output", "statistics dump")
 
 
 def test_of_several_dumps_the_last_counts(tmp_path: Path) -> None:
@@ -122,6 +123,34 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
             inspect_path(path)
     with pytest.raises(UserError, match=f"^{tmp_path}: .*LOG"):
         inspect_path(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "becomes"),
+    [
+        (r'"total_data_size": \d+', f'"total_data_size": {"9" * 400}'),
+        (r'"raw_key_size": \d+', '"raw_key_size": -5'),
+        (r'"time_micros": \d+', f'"time_micros": {"9" * 30}'),
+        (r'"files_L0"', '"files_L²"'),
+        (r"Uptime\(secs\): \d+", "Uptime(secs): " + "9" * 400),
+        (r"Cumulative writes: (\S+) writes, \d+", r"Cumulative writes: \1 writes, " + "9" * 5000),
+        (r"Cumulative stall: \d+", "Cumulative stall: " + "9" * 5000),
+        (r"RocksDB version: \d+", "RocksDB version: " + "9" * 5000),
+        (r"Options\.write_buffer_size: \d+", "Options.write_buffer_size: inf"),
+        (r"capacity : \d+", "capacity : ²"),
+        (r"capacity : \d+", "capacity : " + "9" * 5000),
+    ],
+)
+def test_numbers_that_no_rocksdb_has_are_left_out(
+    tmp_path: Path, pattern: str, becomes: str
+) -> None:
+    whole = gzip.decompress((CAPTURED / "rocksdb-11.8.1-universal" / "LOG.gz").read_bytes())
+    damaged, count = re.subn(pattern, becomes, whole.decode())
+    assert count
+    (tmp_path / "LOG").write_text(damaged)
+    log = inspect_path(tmp_path / "LOG")
+    json.dumps(inspection_document(log), allow_nan=False)
+    study_files(log, "O")
 
 
 def test_a_folder_is_read_from_its_oldest_log_on(tmp_path: Path) -> None:

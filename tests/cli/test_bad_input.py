@@ -92,6 +92,8 @@ STUDY_FILES: dict[str, str | bytes] = {
     "objective.toml": "objective = 'speed'",
     "name.toml": "study = '../outside'",
     "program.toml": "program = ''",
+    "nul.toml": 'base = "a\\u0000b"',
+    "trace.toml": f'[workload]\nname = "trace"\ntrace = "{"x" * 5000}"\ndatabase = "db"',
     "empty.toml": "",
 }
 
@@ -227,6 +229,8 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["tune", "objective.toml"], ["objective.toml", "objective", "'speed'", "balanced"]),
     (["tune", "name.toml"], ["name.toml", "study", "'../outside'"]),
     (["tune", "program.toml"], ["program.toml", "program"]),
+    (["tune", "nul.toml"], ["nul.toml", "U+0000"]),
+    (["tune", "trace.toml"], ["workload", "xxx", "too long"]),
     # homes
     (["tune", "--home", "text"], ["--home", "text"]),
     (["tune", "--home", "text/below"], ["--home", "text/below", "Not a directory"]),

@@ -41,6 +41,17 @@ def test_on_model_stores_finished_searches(tmp_path: Path) -> None:
     assert len(kept.read_text().splitlines()) == 4
 
 
+@pytest.mark.parametrize(
+    "line", ["[" * 100_000, "{}", '{"optimizer": "random", "seed": 1, "costs": []}']
+)
+def test_a_file_of_searches_that_is_damaged_is_refused(tmp_path: Path, line: str) -> None:
+    kept = tmp_path / "results" / "kept.jsonl"
+    kept.parent.mkdir()
+    kept.write_text(f"{line}\n")
+    with pytest.raises(UserError, match=r"kept\.jsonl: "):
+        list(on_model(make_spec({"trials": 4}, "test"), ["random"], 1, kept, 1, home=tmp_path))
+
+
 def test_no_link_inside_a_home_is_followed(tmp_path: Path) -> None:
     spec, home, victim = make_spec({"trials": 4}, "test"), tmp_path / "home", tmp_path / "victim"
     victim.mkdir()

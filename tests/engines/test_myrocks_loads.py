@@ -57,6 +57,36 @@ def test_a_thread_that_told_nothing_is_missed() -> None:
         read_run(TPCC, first)
 
 
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ('"commits":', '"commits":9' + "9" * 400),
+        ('"latency":[[', '"latency":[[99999,1],['),
+        ('"latency":[[', '"latency":[' + "[" * 100_000),
+        ('"payment"', '"other"'),
+        ('"start_s":', '"start_s":9'),
+        ('"end_s":', '"end_s":1e400,"x":'),
+        ("}}}}\n", "\n"),
+    ],
+)
+def test_a_line_that_a_thread_cannot_have_printed_is_a_failed_trial(was: str, becomes: str) -> None:
+    assert was in TPCC_OUTPUT
+    with pytest.raises(TrialFailedError):
+        read_run(TPCC, TPCC_OUTPUT.replace(was, becomes))
+
+
+def test_a_count_of_too_many_digits_is_a_failed_trial() -> None:
+    printed = OLTP_OUTPUT.replace("events:              200", f"events:  {'9' * 5000}")
+    assert printed != OLTP_OUTPUT
+    with pytest.raises(TrialFailedError):
+        read_run(OLTP, printed)
+
+
+def test_a_check_that_cannot_be_read_is_a_failed_trial() -> None:
+    with pytest.raises(TrialFailedError):
+        read_check('{"condition": 1, "violations": null}\n')
+
+
 def test_the_checks_are_read() -> None:
     printed = '{"condition": 1, "violations": 0}\nnoise\n{"condition": 4, "violations": 3}\n'
     assert read_check(printed) == {1: 0, 4: 3}

@@ -181,3 +181,21 @@ def test_a_filter_of_the_users_is_known_though_rocksdb_writes_no_bits() -> None:
 def test_a_file_without_rocksdb_is_refused(text: str) -> None:
     with pytest.raises(UserError, match=r"my\.cnf"):
         read_base(text)
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 5000, "nan", "1_000", ""])
+def test_a_variable_that_is_no_number_is_not_known(text: str) -> None:
+    assert "cache_size" not in read_settings(CATALOGUE, OPTIONS, {"block_cache_size": text})
+
+
+@pytest.mark.parametrize("text", ["block_based_table_factory=x", "a#b=1", "write_buffer_size=\n"])
+def test_family_options_that_cannot_be_written_are_a_mistake_of_the_user(text: str) -> None:
+    given = {"default_cf_options": text}
+    want = BASE | {"default.block_size": 8192}
+
+    def read_and_change() -> None:
+        with_file(CATALOGUE, OPTIONS, BASE, {}, given)
+        variables_of(CATALOGUE, OPTIONS, BASE, given, want)
+
+    with pytest.raises(UserError, match=r"^base: "):
+        read_and_change()

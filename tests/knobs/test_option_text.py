@@ -208,6 +208,14 @@ def test_the_codecs_by_level(settings: Settings, texts: dict[str, str]) -> None:
     assert write(settings) == {(CF, key): text for key, text in texts.items()}
 
 
+@pytest.mark.parametrize(
+    ("levels", "count"), [("inf", 3), ("7x", 3), ("-1", 3), ("3000000000", 100), ("5", 5)]
+)
+def test_a_number_of_levels_that_rocksdb_cannot_have(levels: str, count: int) -> None:
+    texts = write({"min_level_to_compress": 2}, {(CF, "num_levels"): levels})
+    assert texts[CF, "compression_per_level"] == ":".join([PLAIN] * 2 + [SNAPPY] * (count - 2))
+
+
 def test_a_list_of_codecs_by_level_is_emptied_where_every_level_is_alike() -> None:
     present = {(CF, "compression_per_level"): f"{PLAIN}:{LZ4}"}
     assert write({"min_level_to_compress": -1}, present) == {
@@ -236,6 +244,12 @@ def test_what_rocksdb_derives_is_automatic_until_it_is_something_else() -> None:
         ("memtablerep", CF, "memtable_factory", "MyFactory"),
         ("prefix_size", CF, "prefix_extractor", "rocksdb.CappedPrefix.8"),
         ("compression_type", CF, "compression", "kXpressCompression"),
+        ("write_buffer_size", CF, "write_buffer_size", "9" * 400),
+        ("write_buffer_size", CF, "write_buffer_size", "1_000"),
+        ("memtable_bloom_size_ratio", CF, "memtable_prefix_bloom_size_ratio", "nan"),
+        ("memtable_bloom_size_ratio", CF, "memtable_prefix_bloom_size_ratio", "1e400"),
+        ("prefix_size", CF, "prefix_extractor", "rocksdb.FixedPrefix." + "9" * 5000),
+        ("bloom_bits", TABLE, "filter_policy", f"bloomfilter:{'9' * 5000}:false"),
     ],
 )
 def test_a_text_that_means_nothing_to_the_knob(

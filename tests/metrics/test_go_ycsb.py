@@ -93,6 +93,9 @@ def test_durations_are_those_of_go(told: str, seconds: float) -> None:
         (f"{END}\nREAD   - OPS: 9466.9, Avg(us): 187\n", "Count.*READ .*187"),
         (f"{END}\n[{{truncated\n", "JSON.*truncated"),
         (f'{END}\n[{{"Count": "5"}}]\n', "Operation.*Count"),
+        (PLAIN.replace("5.271675527s", "9" * 400 + "s"), "duration '9"),
+        (f'{END}\n[{{"Operation": "READ", "Count": {"9" * 400}}}]\n', "number"),
+        (f"{END}\n[{{{'[' * 100_000}\n", "JSON"),
     ],
 )
 def test_what_is_no_result_is_refused(text: str, words: str) -> None:

@@ -59,3 +59,10 @@ def test_a_counter_that_fell_was_reset_and_is_left_out() -> None:
 def test_another_form_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match="Prometheus"):
         parse_metrics(text)
+
+
+@pytest.mark.parametrize("value", ["NaN", "+Inf", "9" * 400])
+def test_a_sample_without_a_finite_number_is_left_out(value: str) -> None:
+    series = parse_metrics(TEXT + f'tikv_engine_stalls{{quantile="0.5"}} {value}\n')
+    assert series.total("tikv_engine_stalls") is None
+    assert series.total("tikv_engine_size_bytes") == 40

@@ -67,7 +67,8 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("put_s", None), ("put_s", "x"), ("put_s", -1.0), ("put_s", float("nan")), ("cores", True),
+    [("put_s", None), ("put_s", "x"), ("put_s", -1.0), ("put_s", float("nan")),
+     ("put_s", 10**400), ("cores", True),
      ("codecs", None), ("codecs", 3), ("codecs", {"snappy": {"compress_s_per_byte": 1e-9}})],
 )  # fmt: skip
 def test_a_file_with_an_unusable_constant_is_told(tmp_path: Path, name: str, value: object) -> None:

@@ -1,6 +1,8 @@
 """Runs are predicted by the native core: what it says, what it refuses."""
 
 import re
+import signal
+import time
 
 import pytest
 
@@ -83,3 +85,42 @@ def test_overwrites_find_a_store_that_was_built() -> None:
     # All keys live, where random fills leave one in e out.
     assert overwritten.metrics["live_sst_bytes"] > 1.4 * filled.metrics["live_sst_bytes"]
     assert overwritten.metrics["write_amp"] > filled.metrics["write_amp"]
+
+
+def test_write_amplification_grows_with_the_number_of_records() -> None:
+    found = predict([Run(Workload(num=num, value_size=1024), SMALL) for num in (10**6, 10**7)])
+    small, large = (told.metrics["write_amp"] for told in found)
+    assert large > 1.3 * small
+
+
+def test_a_longer_run_than_any_that_was_compared_is_refused_with_the_largest_num() -> None:
+    load = Workload(num=10**12, value_size=1024)
+    (refused,) = predict([Run(load, SMALL)])
+    largest = re.search(r"use at most (\d+)", str(refused.error))
+    assert largest is not None
+    (accepted,) = predict([Run(load.model_copy(update={"num": int(largest[1])}), SMALL)])
+    assert accepted.error is None
+
+
+def test_a_signal_ends_a_long_call() -> None:
+    class StopError(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise StopError
+
+    run = Run(Workload(num=300_000, value_size=1024), SMALL)
+    count = 20
+    begun = time.perf_counter()
+    predict([run] * count)
+    some_s = time.perf_counter() - begun
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, some_s)
+        begun = time.perf_counter()
+        with pytest.raises(StopError):
+            predict([run] * (50 * count))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.perf_counter() - begun < 25 * some_s

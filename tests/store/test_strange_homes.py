@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,14 @@ DAMAGE: list[tuple[str, Any]] = [
     ("UPDATE trial SET config = json_set(config, '$.nosuch', ?)", 1),
     ("UPDATE trial SET config = json_set(config, '$.max_background_jobs', ?)", "x"),
     ("UPDATE study SET engine = replace(engine, '\"max_background_jobs\": 2', ?)", '"x": NaN'),
+    (
+        "UPDATE study SET engine = replace(engine, '\"max_background_jobs\": 2', ?)",
+        f'"max_background_jobs": {"9" * 400}',
+    ),
+    (
+        "UPDATE trial SET spec = replace(spec, '\"settings\":{', ?)",
+        f'"settings":{{"x":{"9" * 400},',
+    ),
     ("UPDATE trial SET role = ?", "king"),
     ("UPDATE trial SET duration_s = ?", "long"),
     ("UPDATE trial SET duration_s = ?", float("inf")),
@@ -168,6 +177,23 @@ def test_a_damaged_row_is_one_clear_error(
     for command in (["show", "s"], ["report", "s", "-o", "page.html"], ["trials", "s"]):
         refusal(command, capsys)
     assert not Path("page.html").exists()
+
+
+def test_a_number_of_a_trial_that_is_too_large_is_one_clear_error(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(home, "UPDATE trial SET number = ? WHERE number = 0", float("inf"))
+    refusal(["studies"], capsys)
+
+
+def test_a_damaged_schema_is_one_clear_error(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(sqlite3.connect(home / DATABASE)) as database, database:
+        database.execute("PRAGMA writable_schema = ON")
+        damage = "UPDATE sqlite_master SET sql = CAST(X'435245415445209B' AS TEXT) WHERE name = ?"
+        database.execute(damage, ("trial",))
+    refusal(["show", "s"], capsys)
 
 
 def test_damaged_pages_of_the_database_are_one_clear_error(

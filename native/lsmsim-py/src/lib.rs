@@ -1,5 +1,11 @@
 //! The simulator for Python: lines of JSON in, lines of JSON out, on all cores.
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
 use lsmsim::{record, simulate, Failure, Load, Machine, Measurement, Options, Probe, Trial};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,9 +23,9 @@ struct Asked {
 }
 
 impl Asked {
-    fn on<'a>(&'a self, machine: &'a Machine) -> Trial<'a> {
+    fn on<'a>(&'a self, machine: &'a Machine, stop: &'a AtomicBool) -> Trial<'a> {
         let Self { workload: load, knobs: options, seed, probe } = self;
-        Trial { load, options, machine, seed: *seed, probe: *probe }
+        Trial { load, options, machine, seed: *seed, probe: *probe, stop: Some(stop) }
     }
 }
 
@@ -43,15 +49,49 @@ enum Answer {
 fn simulate_lines(py: Python<'_>, lines: Vec<String>, machine: &str) -> PyResult<Vec<String>> {
     let machine: Machine =
         serde_json::from_str(machine).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let answers = py.detach(|| lines.par_iter().map(|line| answer(line, &machine)).collect());
-    Ok(answers)
+    interruptible(py, |stop| lines.par_iter().map(|line| answer(line, &machine, stop)).collect())
 }
 
-fn answer(line: &str, machine: &Machine) -> String {
+/// How often a long call looks for signals.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+/// Do the work in another thread, and look for signals. The exception of a signal's handler, such
+/// as KeyboardInterrupt, ends the work and is raised.
+fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let stop = &AtomicBool::new(false);
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (result, results) = channel();
+            let worker = scope.spawn(move || {
+                let _ = result.send(work(stop)); // fails if a signal has ended the wait
+            });
+            loop {
+                match results.recv_timeout(BETWEEN_LOOKS) {
+                    Ok(found) => return Ok(found),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                            stop.store(true, Ordering::Relaxed);
+                            return Err(raised);
+                        }
+                    }
+                    Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                        Err(panic) => resume_unwind(panic),
+                        Ok(()) => unreachable!("the worker sends a result before it ends"),
+                    },
+                }
+            }
+        })
+    })
+}
+
+fn answer(line: &str, machine: &Machine, stop: &AtomicBool) -> String {
     let refused = |error: String, hangs| Answer::Refused { error, hangs };
     let answer = match serde_json::from_str::<Asked>(line) {
         Err(error) => refused(error.to_string(), false),
-        Ok(asked) => match simulate(asked.on(machine)) {
+        Ok(asked) => match simulate(asked.on(machine, stop)) {
             Err(failure) => refused(failure.to_string(), failure == Failure::Stuck),
             Ok(metrics) => Answer::Told { metrics },
         },
@@ -67,8 +107,7 @@ fn record_line(py: Python<'_>, line: &str, machine: &str, frames: usize) -> PyRe
     let wrong = |error: String| PyValueError::new_err(error);
     let machine: Machine = serde_json::from_str(machine).map_err(|e| wrong(e.to_string()))?;
     let asked: Asked = serde_json::from_str(line).map_err(|e| wrong(e.to_string()))?;
-    let film = py
-        .detach(|| record(asked.on(&machine), frames))
+    let film = interruptible(py, |stop| record(asked.on(&machine, stop), frames))?
         .map_err(|failure| wrong(failure.to_string()))?;
     Ok(serde_json::to_string(&film).expect("a film is numbers and names"))
 }

@@ -1,5 +1,6 @@
 //! What jobs take: seconds of one core, and bytes that the device moves.
 
+use crate::load::Sample;
 use crate::machine::Machine;
 use crate::table::Sizes;
 use crate::tree::File;
@@ -17,14 +18,13 @@ pub struct Costs {
     pub sizes: Sizes,
     /// Whether tables are written through mapped pages (`mmap_write`).
     pub mapped: bool,
-    /// How many records one of the sample stands for.
-    pub every: f64,
+    pub sample: Sample,
 }
 
 impl Costs {
     /// How many records a file has.
     pub fn records(&self, file: &File) -> f64 {
-        file.records.len() as f64 * self.every
+        file.records.len() as f64 * self.sample.every as f64
     }
 
     /// Seconds of one put into memtables of so many records; `logged` where it is in the WAL.

@@ -6,6 +6,8 @@ use std::fmt;
 pub enum Failure {
     /// The run never ends: writes are stopped or wait for a flush, and nothing runs.
     Stuck,
+    /// Another thread ended it.
+    Stopped,
     /// FIFO compaction dropped `keys` keys that the reads need.
     Lost { keys: u64 },
 }
@@ -16,6 +18,7 @@ impl fmt::Display for Failure {
             Self::Stuck => {
                 write!(formatter, "the run never ends: writes stop and no compaction runs")
             }
+            Self::Stopped => write!(formatter, "the run was stopped"),
             Self::Lost { keys } => {
                 write!(formatter, "FIFO compaction dropped {keys} keys that the reads need")
             }

@@ -1,7 +1,7 @@
 //! What is written: a load of db_bench, as a stream of the keys of a sample.
 //!
 //! Only one key in `every` is followed, and one operation in `every` writes one: `n` operations on
-//! `n` keys overwrite each other as often as a sample of both does. It bounds memory at any `num`.
+//! `n` keys overwrite each other as often as a sample of both does. It bounds memory and time.
 
 use serde::Deserialize;
 
@@ -56,28 +56,38 @@ impl Load {
     pub fn is_prepared(&self) -> bool {
         self.name == Name::Overwrite
     }
-
-    /// One in so many keys is followed.
-    pub fn every(&self) -> u64 {
-        self.num.div_ceil(MOST_FOLLOWED).max(1)
-    }
-
-    /// How many keys are followed.
-    pub fn sampled_keys(&self) -> u32 {
-        (self.num / self.every()).max(1) as u32
-    }
 }
 
-/// So many keys are followed at most.
-const MOST_FOLLOWED: u64 = 1 << 16;
+/// At least this number of keys is followed, or each key of a smaller load.
+const LEAST_FOLLOWED: u64 = 1 << 16;
+/// At least this number of records of each full memtable is followed: with fewer, files of a large
+/// tree overlap too few files of the next level.
+const LEAST_PER_MEMTABLE: f64 = 60.0;
+
+/// The part of a load's keys that a run follows.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// One key in `every` is followed.
+    pub every: u64,
+    /// Number of keys that are followed.
+    pub keys: u32,
+}
+
+impl Sample {
+    /// The sample for memtables with this number of records.
+    pub fn of(load: &Load, records_per_memtable: f64) -> Self {
+        let most = (records_per_memtable / LEAST_PER_MEMTABLE) as u64;
+        let every = load.num.div_ceil(LEAST_FOLLOWED).min(most).max(1);
+        Self { every, keys: (load.num / every).max(1) as u32 }
+    }
+}
 
 /// The keys of a load's operations, one after the other.
 pub struct Keys {
     drawn: Drawn,
-    count: u32,
     sequence: u32,
-    /// One in so many operations writes a key of the sample.
-    pub every: u64,
+    /// Of these keys one is written by one operation in `every`.
+    pub sample: Sample,
 }
 
 enum Drawn {
@@ -88,24 +98,22 @@ enum Drawn {
 
 impl Keys {
     /// The keys that the load writes.
-    pub fn new(load: &Load, seed: u64) -> Self {
-        let count = load.sampled_keys();
+    pub fn new(load: &Load, sample: Sample, seed: u64) -> Self {
         let drawn = match load.name {
             Name::Fillrandom | Name::Overwrite => Drawn::Anew(fastrand::Rng::with_seed(seed)),
-            Name::Fillseq => Drawn::From(Box::new((0..count).cycle())),
+            Name::Fillseq => Drawn::From(Box::new((0..sample.keys).cycle())),
         };
         // Behind those that the store was built from.
-        let sequence = if load.is_prepared() { count } else { 0 };
-        Self { drawn, count, sequence, every: load.every() }
+        let sequence = if load.is_prepared() { sample.keys } else { 0 };
+        Self { drawn, sequence, sample }
     }
 
     /// Each key once, as a store is built that the load finds.
-    pub fn each_once(load: &Load, seed: u64) -> Self {
-        let count = load.sampled_keys();
-        let mut keys: Vec<u32> = (0..count).collect();
+    pub fn each_once(sample: Sample, seed: u64) -> Self {
+        let mut keys: Vec<u32> = (0..sample.keys).collect();
         fastrand::Rng::with_seed(seed).shuffle(&mut keys);
         let drawn = Drawn::From(Box::new(keys.into_iter().cycle()));
-        Self { drawn, count, sequence: 0, every: load.every() }
+        Self { drawn, sequence: 0, sample }
     }
 
     /// What the next so many operations of the sample write, in their order.
@@ -116,7 +124,7 @@ impl Keys {
     fn write(&mut self) -> Record {
         self.sequence += 1;
         let key = match &mut self.drawn {
-            Drawn::Anew(rng) => rng.u32(0..self.count),
+            Drawn::Anew(rng) => rng.u32(0..self.sample.keys),
             Drawn::From(keys) => keys.next().expect("keys begin anew"),
         };
         Record::new(key, self.sequence)

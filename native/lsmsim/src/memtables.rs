@@ -80,7 +80,7 @@ impl Memtables {
 
     /// The active one waits to be flushed, a new one takes its place.
     pub fn switch(&mut self) {
-        let upto = (self.written / self.keys.every as f64) as u64;
+        let upto = (self.written / self.keys.sample.every as f64) as u64;
         let operations = (upto - self.sampled).max(1) as usize;
         self.sampled = upto;
         let records = self.written - self.switched;

@@ -1,11 +1,12 @@
 //! What holds in every run, whatever the options.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 
 use crate::failure::Failure;
-use crate::load::{Keys, Load, Name};
+use crate::load::{Keys, Load, Name, Sample};
 use crate::machine::Machine;
 use crate::measurement::Measurement;
 use crate::options::{Options, Priority, Style};
@@ -58,6 +59,28 @@ fn keys_of(tree: &Tree) -> BTreeSet<u32> {
     files.flat_map(|&id| tree.file(id).records.iter().map(|record| record.key())).collect()
 }
 
+/// The sums that the tree keeps are those of its files.
+fn check_sums(tree: &Tree) {
+    for (level, ids) in tree.levels.iter().enumerate() {
+        let idle: Vec<_> =
+            ids.iter().copied().filter(|&id| !tree.file(id).being_compacted).collect();
+        assert_eq!(tree.level_bytes(level), tree.bytes_of(ids));
+        assert_eq!(tree.idle_bytes(level), tree.bytes_of(&idle));
+        if level == 0 || level + 1 == tree.levels.len() {
+            continue;
+        }
+        for &id in ids {
+            let file = tree.file(id);
+            let below = tree.levels[level + 1].iter().map(|&id| tree.file(id));
+            let overlaps = below.filter(|other| {
+                other.largest() >= file.smallest() && other.smallest() < file.largest()
+            });
+            let bytes: u64 = overlaps.map(|other| other.bytes).sum();
+            assert_eq!(tree.overlapped_bytes(level, id), bytes);
+        }
+    }
+}
+
 fn check_sorted(tree: &Tree) {
     for ids in &tree.levels[1..] {
         for pair in ids.windows(2) {
@@ -77,17 +100,18 @@ proptest! {
         let load = load(Name::Fillrandom, 20_000);
         let (mut now_s, mut last) = (0.0, BTreeSet::new());
         let machine = Machine::default();
-        let trial = Trial { load: &load, options: &options, machine: &machine, seed, probe: PROBE };
+        let trial = Trial { load: &load, options: &options, machine: &machine, seed, probe: PROBE, stop: None };
         let found = observe(trial, |moment| {
             assert!(moment.now_s >= now_s);
             now_s = moment.now_s;
             check_sorted(moment.tree);
+            check_sums(moment.tree);
             if moment.jobs.is_empty() && moment.memtables == 0 {
                 last = keys_of(moment.tree);
             }
         })
         .unwrap();
-        let written: BTreeSet<u32> = Keys::new(&load, seed).take(20_000).into_iter().map(|record| record.key()).collect();
+        let written: BTreeSet<u32> = Keys::new(&load, Sample { every: 1, keys: 20_000 }, seed).take(20_000).into_iter().map(|record| record.key()).collect();
         prop_assert_eq!(last, written);
         prop_assert!(found.load_s > 0.0 && found.settle_s >= 0.0);
         prop_assert!(found.live_sst_bytes <= found.flush_write_bytes + found.compact_write_bytes + 1.0);
@@ -98,13 +122,13 @@ proptest! {
     fn the_same_seed_gives_the_same_run(options in options(), seed in 0_u64..100) {
         let load = load(Name::Fillrandom, 20_000);
         let machine = Machine::default();
-        let trial = Trial { load: &load, options: &options, machine: &machine, seed, probe: PROBE };
+        let trial = Trial { load: &load, options: &options, machine: &machine, seed, probe: PROBE, stop: None };
         prop_assert_eq!(simulate(trial), simulate(trial));
     }
 }
 
 fn run(load: &Load, options: &Options, machine: &Machine) -> Measurement {
-    simulate(Trial { load, options, machine, seed: 1, probe: PROBE }).unwrap()
+    simulate(Trial { load, options, machine, seed: 1, probe: PROBE, stop: None }).unwrap()
 }
 
 #[test]
@@ -146,8 +170,14 @@ fn overwrites_leave_as_many_keys_and_cost_more_than_what_they_find_was_built_for
         ..Options::default()
     };
     let machine = Machine::default();
-    let trial =
-        Trial { load: &overwrite, options: &small, machine: &machine, seed: 1, probe: None };
+    let trial = Trial {
+        load: &overwrite,
+        options: &small,
+        machine: &machine,
+        seed: 1,
+        probe: None,
+        stop: None,
+    };
     let (mut first, mut last) = (None, BTreeSet::new());
     let found = observe(trial, |moment| {
         first.get_or_insert_with(|| keys_of(moment.tree));
@@ -172,11 +202,26 @@ fn fifo_keeps_so_many_bytes_at_most_and_tells_that_keys_were_lost_where_they_are
     let most = 8 << 20;
     let dropping = Options { fifo_max_table_files_size: most, ..kept.clone() };
     let unread = |options: &Options| {
-        simulate(Trial { load: &load, options, machine: &machine, seed: 1, probe: None }).unwrap()
+        simulate(Trial {
+            load: &load,
+            options,
+            machine: &machine,
+            seed: 1,
+            probe: None,
+            stop: None,
+        })
+        .unwrap()
     };
     let live = unread(&dropping).live_sst_bytes;
     assert!(live <= most as f64 && live > most as f64 / 2.0);
-    let read = Trial { load: &load, options: &dropping, machine: &machine, seed: 1, probe: PROBE };
+    let read = Trial {
+        load: &load,
+        options: &dropping,
+        machine: &machine,
+        seed: 1,
+        probe: PROBE,
+        stop: None,
+    };
     assert!(matches!(simulate(read), Err(Failure::Lost { keys: 10_000..50_000 })));
     let plain = Options { fifo_compaction_allow_compaction: false, ..kept.clone() };
     assert_eq!(run(&load, &plain, &machine).compact_write_bytes, 0.0);
@@ -199,8 +244,27 @@ fn the_flush_behind_a_load_waits_for_ever_where_nothing_can_be_merged() {
     let stuck =
         Options { universal_min_merge_width: 7, universal_max_merge_width: 5, ..merging.clone() };
     let told = |options: &Options| {
-        simulate(Trial { load: &load, options, machine: &machine, seed: 1, probe: None })
+        simulate(Trial {
+            load: &load,
+            options,
+            machine: &machine,
+            seed: 1,
+            probe: None,
+            stop: None,
+        })
     };
     assert_eq!(told(&stuck), Err(Failure::Stuck));
     assert!(told(&merging).is_ok());
+}
+
+#[test]
+fn another_thread_can_stop_a_run() {
+    let (machine, options, stop) = (Machine::default(), Options::default(), AtomicBool::new(true));
+    for name in [Name::Fillrandom, Name::Overwrite] {
+        let load = load(name, 50_000);
+        let stop = Some(&stop);
+        let trial =
+            Trial { load: &load, options: &options, machine: &machine, seed: 1, probe: None, stop };
+        assert_eq!(simulate(trial), Err(Failure::Stopped));
+    }
 }

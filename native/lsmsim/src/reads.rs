@@ -15,7 +15,6 @@ use crate::codec::Codec;
 use crate::cost::Costs;
 use crate::histogram::Histogram;
 use crate::jitter::jitter;
-use crate::load::Load;
 use crate::options::Options;
 use crate::tree::{File, FileId, Tree};
 
@@ -38,7 +37,6 @@ const MICROS: f64 = 1e6;
 /// What the reads come to, by the names of lsmtune's metrics.
 pub fn probed(
     probe: Probe,
-    load: &Load,
     tree: &Tree,
     options: &Options,
     costs: &Costs,
@@ -50,9 +48,9 @@ pub fn probed(
     let mut reader = Reader::new(&runs, options, costs, part, seed);
     // The same seed draws the keys that the load has written first.
     let mut keys = Rng::with_seed(seed);
-    let last = (part * f64::from(load.sampled_keys())).ceil() as u32;
+    let last = (part * f64::from(costs.sample.keys)).ceil() as u32;
     let mut key = || loop {
-        let drawn = keys.u32(0..load.sampled_keys());
+        let drawn = keys.u32(0..costs.sample.keys);
         if drawn < last {
             return drawn;
         }
@@ -225,7 +223,7 @@ impl<'a> Reader<'a> {
 
     /// Among all records of a file one of those for which the one at the place stands.
     fn drawn_at(&mut self, place: usize) -> f64 {
-        ((place as f64 + self.rng.f64()) * self.costs.every).floor()
+        ((place as f64 + self.rng.f64()) * self.costs.sample.every as f64).floor()
     }
 
     fn block_of(&self, record: f64) -> u64 {

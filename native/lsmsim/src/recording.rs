@@ -56,7 +56,7 @@ pub struct Frame {
 
 /// Run the load, and keep so many frames of it at most.
 pub fn record(trial: Trial, frames: usize) -> Result<Recording, Failure> {
-    let mut recorder = Recorder::new(trial.load.sampled_keys());
+    let mut recorder = Recorder::new();
     let metrics = observe(trial, |moment| recorder.watch(moment))?;
     let Recorder { files, jobs, frames: all, levels, .. } = recorder;
     Ok(Recording { levels, files, jobs, frames: thinned(all, frames), metrics })
@@ -72,9 +72,9 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(keys: u32) -> Self {
+    fn new() -> Self {
         Self {
-            keys: keys as f32,
+            keys: 0.0,
             levels: 0,
             places: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -85,6 +85,7 @@ impl Recorder {
 
     fn watch(&mut self, moment: &Moment) {
         self.levels = moment.tree.levels.len();
+        self.keys = moment.keys as f32;
         for job in moment.jobs {
             self.jobs.entry(job.number).or_insert_with(|| told(job));
         }

@@ -4,6 +4,7 @@
 //! comes. An event is a full memtable, a job's end, or the load's.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::compaction::{merge, Compaction};
 use crate::controller::{would_stall, Backlog, Controller, Writes};
@@ -11,7 +12,7 @@ use crate::cost::{Cost, Costs};
 use crate::failure::Failure;
 use crate::jitter::jitter;
 use crate::jobs::{Job, Task};
-use crate::load::{Keys, Load};
+use crate::load::{Keys, Load, Sample};
 use crate::machine::Machine;
 use crate::measurement::{Measurement, Totals};
 use crate::memtables::Memtables;
@@ -36,6 +37,8 @@ pub struct Moment<'a> {
     pub written_records: f64,
     pub totals: &'a Totals,
     pub jobs: &'a [Job],
+    /// Number of keys that the run follows.
+    pub keys: u32,
 }
 
 /// What is run: a load on a store on a machine, and the reads behind it if there are any.
@@ -48,6 +51,8 @@ pub struct Trial<'a> {
     pub machine: &'a Machine,
     pub seed: u64,
     pub probe: Option<Probe>,
+    /// Another thread sets it to end the run.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// Run the load on the store.
@@ -57,27 +62,31 @@ pub fn simulate(trial: Trial) -> Result<Measurement, Failure> {
 
 /// Run the load, and let somebody watch.
 pub fn observe(trial: Trial, mut watch: impl FnMut(&Moment)) -> Result<Measurement, Failure> {
-    let Trial { load, machine, seed, probe, .. } = trial;
+    let Trial { load, seed, probe, .. } = trial;
     let options = trial.options.clone().sanitised();
-    let keys = Keys::new(load, seed);
+    let sizes = Sizes::new(load, &options);
+    let capacity = sizes.records_per_memtable(options.write_buffer_size);
+    let sample = Sample::of(load, capacity);
+    let keys = Keys::new(load, sample, seed);
     let mut run = if load.is_prepared() {
-        let built = Keys::each_once(load, seed);
-        let mut build = Run::new(load, &options, machine, built, load.num as f64, seed);
+        let built = Keys::each_once(sample, seed);
+        let mut build = Run::new(trial, &options, sizes, built, load.num as f64);
         build.go(&mut |_| {})?;
         build.followed_by(keys, load.operations())
     } else {
-        Run::new(load, &options, machine, keys, load.operations(), seed)
+        Run::new(trial, &options, sizes, keys, load.operations())
     };
     run.go(&mut watch)?;
     let mut measured = run.totals.measurement(load, &options, &run.costs.sizes);
     if let Some(probe) = probe {
         run.check_kept()?;
-        measured.reads = probed(probe, load, &run.tree, &options, &run.costs, seed);
+        measured.reads = probed(probe, &run.tree, &options, &run.costs, seed);
     }
     Ok(measured)
 }
 
 struct Run<'a> {
+    stop: Option<&'a AtomicBool>,
     options: &'a Options,
     costs: Costs,
     put_s: f64,
@@ -101,23 +110,13 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(
-        load: &Load,
-        options: &'a Options,
-        machine: &Machine,
-        keys: Keys,
-        records: f64,
-        seed: u64,
-    ) -> Self {
+    fn new(trial: Trial<'a>, options: &'a Options, sizes: Sizes, keys: Keys, records: f64) -> Self {
         let tree = Tree::new(options.num_levels);
-        let costs = Costs {
-            machine: machine.clone(),
-            mapped: options.mmap_write,
-            every: load.every() as f64,
-            sizes: Sizes::new(load, options),
-        };
+        let machine = trial.machine.clone();
+        let costs = Costs { machine, mapped: options.mmap_write, sample: keys.sample, sizes };
         let capacity = costs.sizes.records_per_memtable(options.write_buffer_size);
         Self {
+            stop: trial.stop,
             options,
             put_s: costs.put_s(capacity, !options.disable_wal),
             costs,
@@ -132,7 +131,7 @@ impl<'a> Run<'a> {
             started_jobs: 0,
             is_closed: false,
             dropped: BTreeSet::new(),
-            rng: fastrand::Rng::with_seed(seed),
+            rng: fastrand::Rng::with_seed(trial.seed),
             now_s: 0.0,
             totals: Totals::default(),
         }
@@ -155,6 +154,9 @@ impl<'a> Run<'a> {
 
     fn go(&mut self, watch: &mut impl FnMut(&Moment)) -> Result<(), Failure> {
         loop {
+            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(Failure::Stopped);
+            }
             self.schedule();
             if self.is_written() && !self.is_closed && !self.flush_waits() {
                 self.is_closed = true;
@@ -190,7 +192,7 @@ impl<'a> Run<'a> {
     /// A failure where keys were dropped that no other file has.
     fn check_kept(&self) -> Result<(), Failure> {
         let lost = self.dropped.iter().filter(|&&key| !self.tree.has(key)).count();
-        match (lost as f64 * self.costs.every) as u64 {
+        match lost as u64 * self.costs.sample.every {
             0 => Ok(()),
             keys => Err(Failure::Lost { keys }),
         }
@@ -209,6 +211,7 @@ impl<'a> Run<'a> {
             written_records: self.memtables.written,
             totals: &self.totals,
             jobs: &self.jobs,
+            keys: self.costs.sample.keys,
         }
     }
 
@@ -412,12 +415,12 @@ impl<'a> Run<'a> {
 
     fn start_compaction(&mut self, compaction: Compaction) {
         let filtered = self.is_filtered(compaction.output_level);
-        let (sizes, every) = (&self.costs.sizes, self.costs.every);
+        let (sizes, every) = (&self.costs.sizes, self.costs.sample.every as f64);
         let files = merge(&compaction, &self.tree, self.options, sizes, every, filtered);
         let inputs = compaction.files().map(|id| self.tree.file(id));
         let cost = self.costs.compaction(inputs, &files);
-        for (_, ids) in &compaction.inputs {
-            self.tree.mark_being_compacted(ids);
+        for (level, ids) in &compaction.inputs {
+            self.tree.mark_being_compacted(*level, ids);
         }
         self.running.add(&compaction);
         let splits = compaction.output_level > 0

@@ -1,4 +1,9 @@
 //! The tree: files with real keys, sorted in levels.
+//!
+//! A large tree has thousands of files in a level, and a run asks for sums over them at each event:
+//! the tree keeps these sums.
+
+use std::cell::Cell;
 
 use crate::codec::Codec;
 
@@ -35,6 +40,9 @@ pub struct File {
     pub oldest: u32,
     pub newest: u32,
     pub being_compacted: bool,
+    keys: Range,
+    /// Bytes of the next level's files that it overlaps; None: not known.
+    overlapped_bytes: Cell<Option<u64>>,
 }
 
 impl File {
@@ -42,15 +50,29 @@ impl File {
     pub fn new(records: Vec<Record>, bytes: u64, codec: Codec, is_filtered: bool) -> Self {
         let sequences = || records.iter().map(|record| record.sequence());
         let (oldest, newest) = (sequences().min().unwrap_or(0), sequences().max().unwrap_or(0));
-        Self { records, bytes, codec, is_filtered, oldest, newest, being_compacted: false }
+        let keys = Range {
+            smallest: records.first().map_or(0, |record| record.key()),
+            largest: records.last().map_or(0, |record| record.key()),
+        };
+        Self {
+            records,
+            bytes,
+            codec,
+            is_filtered,
+            oldest,
+            newest,
+            being_compacted: false,
+            keys,
+            overlapped_bytes: Cell::new(None),
+        }
     }
 
     pub fn smallest(&self) -> u32 {
-        self.records[0].key()
+        self.keys.smallest
     }
 
     pub fn largest(&self) -> u32 {
-        self.records[self.records.len() - 1].key()
+        self.keys.largest
     }
 }
 
@@ -82,11 +104,23 @@ impl Range {
 pub struct Tree {
     files: Vec<File>,
     pub levels: Vec<Vec<FileId>>,
+    sums: Vec<Sums>,
+}
+
+/// Bytes of a level's files, and of those that a compaction reads.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    bytes: u64,
+    being_compacted: u64,
 }
 
 impl Tree {
     pub fn new(levels: usize) -> Self {
-        Self { files: Vec::new(), levels: vec![Vec::new(); levels] }
+        Self {
+            files: Vec::new(),
+            levels: vec![Vec::new(); levels],
+            sums: vec![Sums::default(); levels],
+        }
     }
 
     pub fn file(&self, id: FileId) -> &File {
@@ -116,11 +150,70 @@ impl Tree {
                 self.levels[level].partition_point(|&id| self.files[id].largest() < smallest);
             self.levels[level].splice(place..place, ids.iter().copied());
         }
+        for &id in ids {
+            self.files[id].overlapped_bytes.set(None);
+            self.sums[level].bytes += self.files[id].bytes;
+        }
+        self.forget_overlaps(level, ids);
     }
 
-    /// Take files out of a level; they stay known.
+    /// Take files out of a level; they stay known. Those of a sorted level come in its order.
     pub fn remove(&mut self, level: usize, ids: &[FileId]) {
-        self.levels[level].retain(|id| !ids.contains(id));
+        let mut left = ids;
+        while let Some(&first) = left.first() {
+            let files = &self.levels[level];
+            let place = match level {
+                0 => files.iter().position(|&id| id == first),
+                _ => Some(files.partition_point(|&id| {
+                    self.files[id].smallest() < self.files[first].smallest()
+                })),
+            };
+            let place = place.expect("the level has the file");
+            // Neighbours go together: each removal moves all files behind it.
+            let count = left.iter().zip(&files[place..]).take_while(|(a, b)| a == b).count();
+            self.levels[level].drain(place..place + count);
+            left = &left[count..];
+        }
+        for &id in ids {
+            let file = &self.files[id];
+            self.sums[level].bytes -= file.bytes;
+            if file.being_compacted {
+                self.sums[level].being_compacted -= file.bytes;
+            }
+        }
+        self.forget_overlaps(level, ids);
+    }
+
+    /// Files of the level above no longer know how much of this level they overlap.
+    fn forget_overlaps(&self, level: usize, changed: &[FileId]) {
+        if level < 2 {
+            return; // nothing asks for the overlaps of level 0
+        }
+        let above = &self.levels[level - 1];
+        for &id in changed {
+            let keys = self.files[id].keys;
+            let first = above.partition_point(|&id| self.files[id].largest() < keys.smallest);
+            let overlaps = above[first..].iter().map(|&id| &self.files[id]);
+            for file in overlaps.take_while(|file| file.smallest() <= keys.largest) {
+                file.overlapped_bytes.set(None);
+            }
+        }
+    }
+
+    /// Bytes of the next level's files that a file of a level overlaps.
+    pub fn overlapped_bytes(&self, level: usize, id: FileId) -> u64 {
+        let file = &self.files[id];
+        file.overlapped_bytes.get().unwrap_or_else(|| {
+            let below = &self.levels[level + 1];
+            let first = below.partition_point(|&id| self.files[id].largest() < file.smallest());
+            let overlaps = below[first..].iter().map(|&id| &self.files[id]);
+            let bytes = overlaps
+                .take_while(|other| other.smallest() < file.largest())
+                .map(|other| other.bytes)
+                .sum();
+            file.overlapped_bytes.set(Some(bytes));
+            bytes
+        })
     }
 
     /// Forget the records of a file that no level has.
@@ -129,9 +222,10 @@ impl Tree {
     }
 
     /// A compaction reads these files from now on.
-    pub fn mark_being_compacted(&mut self, ids: &[FileId]) {
+    pub fn mark_being_compacted(&mut self, level: usize, ids: &[FileId]) {
         for &id in ids {
             self.files[id].being_compacted = true;
+            self.sums[level].being_compacted += self.files[id].bytes;
         }
     }
 
@@ -150,13 +244,12 @@ impl Tree {
     }
 
     pub fn level_bytes(&self, level: usize) -> u64 {
-        self.bytes_of(&self.levels[level])
+        self.sums[level].bytes
     }
 
     /// Bytes of a level's files that no compaction reads.
     pub fn idle_bytes(&self, level: usize) -> u64 {
-        let idle = self.levels[level].iter().filter(|&&id| !self.files[id].being_compacted);
-        idle.map(|&id| self.files[id].bytes).sum()
+        self.sums[level].bytes - self.sums[level].being_compacted
     }
 
     pub fn live_bytes(&self) -> u64 {

@@ -13,7 +13,8 @@ def inspect(
         list[Path],
         typer.Argument(
             metavar="LOG [LOG ...]",
-            help="LOG of RocksDB (plain or gzip), folder with LOGs, or output of db_bench.",
+            help="LOG of RocksDB (plain, gzip, or inside another program's log), folder with LOGs, "
+            "statistics dump, output of db_bench, or file of options; - for standard input.",
         ),
     ],
     page: Page = None,
@@ -24,6 +25,17 @@ def inspect(
             "second file next to the study file gets the options in the LOG."
         ),
     ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Answer whether a change helped: the first LOG is from before the change, the "
+            "second LOG from after the change.",
+        ),
+    ] = False,
+    rolled: Annotated[
+        bool, typer.Option("--rolled", help="The files are parts of one LOG, in any order.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
@@ -31,10 +43,18 @@ def inspect(
     The command needs no RocksDB and does not open the database. With several LOGs, the command
     compares the LOGs in columns.
     """
+    from lsmtune.analysis.inspect.before_after import compared_document
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.cli import inspecting
 
-    found = inspecting.read(logs)
+    found = inspecting.read(logs, rolled=rolled)
+    if compare:
+        compared = inspecting.before_after(found)
+        if as_json:
+            print_json(compared_document(compared))
+        else:
+            say_all(inspecting.compared_lines(compared))
+        return
     if page is not None:
         inspecting.write_page(page, found)
     if to_study is not None:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lsmtune.analysis.inspect.before_after import Compared, Pair, compare
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.analysis.inspect.read import inspect_path
+from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files
 from lsmtune.cli.common import write_file, write_output
 from lsmtune.cli.progress import working
@@ -12,12 +13,17 @@ from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
+    UNKNOWN,
     changed_text,
     facts,
     heading,
     level_rows,
+    needed_text,
     stall_rows,
+    title_text,
+    verdict_text,
 )
+from lsmtune.report.words import number
 
 _LONG_NAME = 24
 _OPTION_COLUMNS = (
@@ -27,14 +33,61 @@ _OPTION_COLUMNS = (
 )
 
 
-def read(paths: Sequence[Path]) -> list[Inspection]:
-    """Read each LOG; UserError for the first that cannot be read."""
+def read(paths: Sequence[Path], *, rolled: bool) -> list[Inspection]:
+    """Read each LOG, or all as parts of one; UserError for the first that cannot be read."""
     with working("reading the LOG") as show:
+        if rolled:
+            return [inspect_rolled(paths)]
         found = []
         for path in paths:
             show(f"reading {path}")
             found.append(inspect_path(path))
         return found
+
+
+def before_after(logs: Sequence[Inspection]) -> Compared:
+    """Compare two LOGs; UserError for another number."""
+    if len(logs) != 2:  # noqa: PLR2004
+        raise UserError("--compare: name two LOGs, before and after the change")
+    return compare(*logs)
+
+
+def compared_lines(compared: Compared) -> Iterator[str]:
+    """Give the comparison as text: first the workloads, then what changed after the change."""
+    if compared.comparable:
+        yield "The workloads are similar. After the change:"
+    else:
+        yield from paragraph(f"Not comparable: {'; '.join(compared.why)}.")
+    yield ""
+    columns = [Column("metric", at_least=20)]
+    columns += [Column(head, right=True) for head in ("before", "after", "ratio")]
+    columns.append(Column("verdict"))
+    rows = [
+        [name, *_numbers(pair), ""] for name, pair in compared.workload.items() if _is_told(pair)
+    ]
+    rows += [
+        [name, *_numbers(judged.values), judged.verdict.replace("_", " ")]
+        for name, judged in compared.metrics.items()
+    ]
+    yield from table_lines(columns, rows)
+    if compared.options:
+        yield ""
+        yield "options that differ:"
+        heads = (Column("option", at_least=24), Column("before"), Column("after"))
+        told = [
+            (name, before or UNKNOWN, after or UNKNOWN)
+            for name, (before, after) in compared.options.items()
+        ]
+        yield from table_lines(heads, told, indent=2)
+
+
+def _is_told(pair: Pair) -> bool:
+    return pair.before is not None or pair.after is not None
+
+
+def _numbers(pair: Pair) -> list[str]:
+    values = (UNKNOWN if value is None else number(value) for value in (pair.before, pair.after))
+    return [*values, "" if pair.ratio is None else f"{pair.ratio:.2f}"]
 
 
 def write_page(path: Path, logs: Sequence[Inspection]) -> None:
@@ -70,18 +123,22 @@ def lines(logs: Sequence[Inspection]) -> Iterator[str]:
 
 
 def _findings(log: Inspection) -> Iterator[str]:
-    if not log.findings:
-        yield "no findings"
-    for number, finding in enumerate(log.findings, start=1):
-        yield from paragraph(f"{number}. {finding.title}", hanging=3)
+    yield from paragraph(verdict_text(log))
+    for place, finding in enumerate(log.findings, start=1):
+        yield from paragraph(f"{place}. {title_text(finding)}", hanging=3)
         yield from paragraph(finding.evidence, indent=3)
         if finding.look_at:
             yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)
+    if log.needed:
+        yield needed_text(log)
+        for need in log.needed:
+            yield from paragraph(need, indent=2, hanging=2)
 
 
 def _whole(log: Inspection) -> Iterator[str]:
-    yield ""
-    yield from facts_lines(facts(log))
+    if known := [fact for fact in facts(log) if fact[1] != UNKNOWN]:
+        yield ""
+        yield from facts_lines(known)
     if rows := level_rows(log):
         yield ""
         heads = [Column(LEVEL_HEADS[0], at_least=8)]

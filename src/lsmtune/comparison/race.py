@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, inf
 from statistics import median, median_high
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field, FiniteFloat
 
 from lsmtune.comparison.model import Modelled
 from lsmtune.optimizers.base import Observation, Optimizer
@@ -24,7 +26,7 @@ class Curve:
 
     optimizer: str
     seed: int
-    costs: tuple[float, ...]
+    costs: Annotated[tuple[FiniteFloat, ...], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)

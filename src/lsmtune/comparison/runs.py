@@ -9,12 +9,16 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from lsmtune.comparison.model import Modelled, modelled
 from lsmtune.comparison.race import Curve, curve_of, search
 from lsmtune.engines.base import Engine
+from lsmtune.errors import UserError
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import parse_objective
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.reading import read_text
 from lsmtune.recipes.base import Progress
 from lsmtune.recipes.jin2022.study import Plan, shipped
 from lsmtune.spec import Ground, StudySpec, catalogue_of
@@ -26,6 +30,7 @@ from lsmtune.system.workers import worker_pool
 from lsmtune.system.write import place_to_write, write_whole
 from lsmtune.trials import Base
 
+_CURVE = TypeAdapter(Curve)
 _MANY_FILES = 20_000
 """Limit of open files on the host of the shipped screening."""
 
@@ -51,7 +56,7 @@ def on_model(
     place_to_write(kept, home)  # before the lock beside it is made
     with study_lock(kept.with_suffix(".lock"), f"the comparison in {kept}"):
         text = _whole_lines(kept) if kept.exists() else ""
-        done = _curves(text)
+        done = _curves(text, kept)
         wanted = [(n, s) for s in range(spec.seed, spec.seed + repeats) for n in optimizers]
         yield from (done[search] for search in wanted if search in done)
         for curve in _run_all(spec, [search for search in wanted if search not in done], jobs):
@@ -86,17 +91,19 @@ def _one(
 
 def _whole_lines(path: Path) -> str:
     """Return the text of a file without an incomplete last line."""
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path, str(path))
     return text[: text.rfind("\n") + 1]
 
 
-def _curves(text: str) -> dict[tuple[str, int], Curve]:
-    """Return the finished searches."""
-    told = map(json.loads, text.splitlines())
-    return {
-        (t["optimizer"], t["seed"]): Curve(t["optimizer"], t["seed"], tuple(t["costs"]))
-        for t in told
-    }
+def _curves(text: str, kept: Path) -> dict[tuple[str, int], Curve]:
+    """Return the finished searches; UserError if a line of the file `kept` is not a search."""
+    try:
+        curves = [_CURVE.validate_json(line) for line in text.splitlines()]
+    except ValidationError as error:
+        raise UserError(
+            f"{kept}: lsmtune cannot have written this file; remove it, and the searches run again"
+        ) from error
+    return {(curve.optimizer, curve.seed): curve for curve in curves}
 
 
 def code_digest() -> str:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 _DATA = "rocksdb_defaults.json"
-_VERSION = re.compile(r"(\d+)\.(\d+)")
+_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
 _ENUMERATOR = re.compile(r"k?(.*?)(?:Compression)?")
 _SET_BY_CONSTRUCTORS = {
     "compression": [["5.4", "kSnappyCompression"]],

@@ -15,6 +15,7 @@ derived           a number, or 0 where it is what RocksDB makes of another optio
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from lsmtune.errors import ParseError
 from lsmtune.knobs.families import FAMILY_SECTIONS
@@ -30,11 +31,14 @@ Place = tuple[str, str]
 _CF = "CFOptions"
 _PLAIN = "kNoCompression"
 _ESCAPED = re.compile(r"\\(.)")
-_FILTER = re.compile(r"(?P<kind>bloom|ribbon)filter:(?P<bits>\d+)(?:\.0*)?(?P<rest>:.*)?")
-_PREFIX = re.compile(r"rocksdb\.FixedPrefix\.(\d+)")
+_FILTER = re.compile(r"(?P<kind>bloom|ribbon)filter:(?P<bits>\d{1,9})(?:\.0*)?(?P<rest>:.*)?")
+_PREFIX = re.compile(r"rocksdb\.FixedPrefix\.(\d{1,9})")
 _FACTORY = re.compile(r"\{id=(\w+);.*\}|(\w+)(?::\d+)?")
 _DECIMALS_WRITTEN = 6
+_WHOLE = re.compile(r"([+-]?\d{1,20})([kmgt]?)", re.IGNORECASE | re.ASCII)
 _POWERS = "kmgt"
+_MOST_LEVELS = 100
+"""Codecs that are written for single levels; levels below have the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +148,10 @@ def _value(knob: Knob, text: str) -> Value | None:
 
 def _number(text: str, *, whole: bool) -> int | float | None:
     try:
-        return whole_number(text) if whole else round(float(text), _DECIMALS_WRITTEN)
+        number = whole_number(text) if whole else round(float(text), _DECIMALS_WRITTEN)
     except ValueError:
         return None
+    return number if isfinite(number) else None
 
 
 def whole_number(text: str) -> int:
@@ -154,8 +159,11 @@ def whole_number(text: str) -> int:
 
     RocksDB: util/string_util.cc, ParseUint64.
     """
-    power = _POWERS.find(text[-1:].lower()) if text[-1:] else -1
-    return int(text) if power < 0 else int(text[:-1]) * 1024 ** (power + 1)
+    match = _WHOLE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not an integer")
+    power = _POWERS.index(match[2].lower()) + 1 if match[2] else 0
+    return int(match[1]) << 10 * power
 
 
 def _written(knob: Knob, wish: _Wish, file: _File) -> dict[Place, str]:
@@ -230,11 +238,12 @@ def _write_codecs(_: Knob, wish: _Wish, file: _File) -> dict[Place, str]:
     if (wanted := wish.value("compression_type", file)) is not None:
         codec = _text(wish.knobs["compression_type"], wanted)
     first = int(wish.settings.get("min_level_to_compress", first))
-    levels = int(wish.value("num_levels", file) or file.of_family("num_levels") or 0)
+    told = wish.value("num_levels", file)
+    levels = told or _number(file.of_family("num_levels") or "", whole=True) or 0
     texts = {"compression": codec}
     if first >= 0:
         texts["compression_per_level"] = ":".join(
-            [_PLAIN] * first + [codec] * max(levels - first, 1)
+            [_PLAIN] * first + [codec] * max(min(int(levels), _MOST_LEVELS) - first, 1)
         )
     elif file.of_family("compression_per_level"):
         texts["compression_per_level"] = ""

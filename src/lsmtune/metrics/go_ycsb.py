@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from lsmtune.errors import ParseError
@@ -103,9 +103,10 @@ def _seconds(text: str) -> float:
     if "".join(number + unit for number, unit in parts) != text:
         raise ParseError(f"go-ycsb output: invalid duration {text!r} in the line 'Run finished'")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if seconds <= 0:
+    if not 0 < seconds < inf:
         raise ParseError(
-            f"go-ycsb output: the duration {text!r} in the line 'Run finished' is not above 0"
+            f"go-ycsb output: the duration {text!r} in the line 'Run finished' is not a number "
+            "above 0"
         )
     return seconds
 
@@ -122,7 +123,7 @@ def _rows(text: str) -> Iterator[tuple[str, Row]]:
 def _array(line: str) -> list[Any]:
     try:
         return list(json.loads(line))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ParseError(f"go-ycsb output: invalid JSON: {line[:80]!r}") from error
 
 
@@ -136,7 +137,7 @@ def _json_row(line: str, told: Any) -> tuple[str, Row]:
 def _numbers(line: str, told: Mapping[str, Any]) -> Row:
     try:
         numbers = {name: float(value) for name, value in told.items()}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ParseError(
             f"go-ycsb output: a row of results has an invalid number: {line[:80]!r}"
         ) from error

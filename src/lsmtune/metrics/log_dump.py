@@ -8,14 +8,19 @@ from dataclasses import dataclass
 
 from lsmtune.units import GIB, MIB
 
-_UPTIME = re.compile(r"^Uptime\(secs\): (\d+\.\d) total", re.MULTILINE)
+_UPTIME = re.compile(r"^Uptime\(secs\): (\d{1,15}\.\d) total", re.MULTILINE)
 _WRITES = re.compile(
-    r"^Cumulative writes: \d+[KMG]? writes, (?P<keys>\d+)(?P<unit>[KMG]?) keys, .*"
-    r"ingest: (?P<gb>\d+\.\d+) GB, (?P<mb_s>\d+\.\d+) MB/s",
+    r"^Cumulative writes: \d+[KMG]? writes, (?P<keys>\d{1,15})(?P<unit>[KMG]?) keys, .*"
+    r"ingest: (?P<gb>\d{1,15}\.\d+) GB, (?P<mb_s>\d{1,15}\.\d+) MB/s",
     re.MULTILINE,
 )
 _STALL = re.compile(
-    r"^Cumulative stall: (\d+):(\d\d):(\d+(?:\.\d+)?) H:M:S, (\d+\.\d+) percent", re.MULTILINE
+    r"^Cumulative stall: (\d{1,9}):(\d\d):(\d{1,9}(?:\.\d+)?) H:M:S, (\d{1,9}\.\d+) percent",
+    re.MULTILINE,
+)
+_FAMILY = re.compile(r"\*\* Compaction Stats \[(.*?)\] \*\*")
+_BLOBS = re.compile(
+    r"Blob file count: (?P<files>\d{1,15}), .*space amp: (?P<amp>\d{1,9}(?:\.\d+)?)"
 )
 _COUNT_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 _ROUGH_GB = 1.0
@@ -25,8 +30,8 @@ _ROUGH_GB = 1.0
 class StatsDump:
     """What a dump says of the time since the opening; None for what it does not say.
 
-    `keys_written` and `ingest_bytes` (keys and values as they came from the clients) are as
-    rounded as RocksDB prints them.
+    `keys_written`, `ingest_bytes` (keys and values as they came from the clients) and
+    `compacted_bytes` (what flushes and compactions wrote) are as rounded as RocksDB prints them.
     """
 
     uptime_s: float
@@ -34,6 +39,38 @@ class StatsDump:
     ingest_bytes: float | None
     stall_s: float | None
     stall_percent: float | None
+    compacted_bytes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlobFiles:
+    """The number of blob files of a column family, and their size over that of live values."""
+
+    files: int
+    space_amp: float
+
+
+_COMPACTED = re.compile(r"^Cumulative compaction: (\d{1,12}\.\d+) GB write", re.MULTILINE)
+
+
+def parse_compacted_bytes(text: str) -> float | None:
+    """Read the bytes that flushes and compactions wrote, summed over the column families.
+
+    RocksDB prints two digits of a GiB.
+    """
+    found = _COMPACTED.findall(text)
+    return sum(map(float, found)) * GIB if found else None
+
+
+def parse_blobs(text: str) -> dict[str, BlobFiles]:
+    """Read the last line on blob files of each column family that has some."""
+    found, family = dict[str, BlobFiles](), ""
+    for line in text.split("\n"):
+        if heading := _FAMILY.search(line):
+            family = heading[1]
+        elif (blobs := _BLOBS.search(line)) and int(blobs["files"]):
+            found[family] = BlobFiles(int(blobs["files"]), float(blobs["amp"]))
+    return found
 
 
 def parse_stats_dump(text: str) -> StatsDump | None:
@@ -49,6 +86,7 @@ def parse_stats_dump(text: str) -> StatsDump | None:
         ingest_bytes=_ingest(writes, uptime_s) if writes else None,
         stall_s=int(stall[1]) * 3600 + int(stall[2]) * 60 + float(stall[3]) if stall else None,
         stall_percent=float(stall[4]) if stall else None,
+        compacted_bytes=parse_compacted_bytes(text),
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 EVENT_MARK = "EVENT_LOG_v1 "
 """Stands before the JSON of an event."""
+_END_MICROS = 1 << 53
+"""A time of no LOG: the year 2255."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,7 @@ class Event:
 
     def number(self, field: str) -> int | None:
         """The value of a field that counts something, None where the event does not have it."""
-        value = self.payload.get(field)
-        return value if isinstance(value, int) else None
+        return counted(self.payload.get(field))
 
     def text(self, field: str) -> str | None:
         """The value of a field that is a text, None where the event does not have it."""
@@ -46,6 +47,13 @@ def parse_event(line: str) -> Event | None:
     if not isinstance(payload, dict):
         return None
     micros, name, job = (payload.get(field) for field in ("time_micros", "event", "job"))
-    if not isinstance(micros, int) or not isinstance(name, str):
+    if not isinstance(micros, int) or not 0 <= micros < _END_MICROS or not isinstance(name, str):
         return None
-    return Event(micros, name, job if isinstance(job, int) else None, payload)
+    return Event(micros, name, counted(job), payload)
+
+
+def counted(value: object) -> int | None:
+    """Return a value of an event if it is an integer that RocksDB can have, from 0 to 64 bits."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 64:
+        return value
+    return None

@@ -4,14 +4,15 @@ Events are fed one by one, so that a LOG of any size is followed in little memor
 are those of db/flush_job.cc, db/compaction/compaction_job.cc and db/event_helpers.cc.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lsmtune.metrics.log_events import Event
+from lsmtune.metrics.log_events import Event, counted
 
 _FLUSH, _COMPACTION = "flush_started", "compaction_started"
 _FINISHED = {"flush_finished", "compaction_finished"}
-_INPUT = "files_L"
+_INPUT = re.compile(r"files_L(\d{1,3})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ class JobLedger:
         job = _job(opened, event)
         self.jobs.append(job)
         files = event.payload.get("lsm_state")
-        if isinstance(files, list) and all(isinstance(count, int) for count in files):
+        if isinstance(files, list) and all(counted(count) is not None for count in files):
             self.shapes.append(TreeShape(event.time_micros, job.family, tuple(files)))
         return job
 
@@ -190,13 +191,9 @@ def _entries(started: Event) -> int | None:
 
 
 def _input_levels(started: Event) -> tuple[int, ...]:
-    payload = started.payload
-    levels = (
-        key.removeprefix(_INPUT) for key in payload if key.startswith(_INPUT) and payload[key]
-    )
-    return tuple(sorted(int(level) for level in levels if level.isdigit()))
+    found = ((_INPUT.fullmatch(key), files) for key, files in started.payload.items())
+    return tuple(sorted(int(match[1]) for match, files in found if match and files))
 
 
 def _whole(properties: dict[str, Any], name: str) -> int:
-    value = properties.get(name)
-    return value if isinstance(value, int) else 0
+    return counted(properties.get(name)) or 0

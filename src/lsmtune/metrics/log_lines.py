@@ -1,6 +1,10 @@
 """The lines of a LOG of any size, plain or gzip, whole or damaged, read in one pass."""
 
+import codecs
 import gzip
+import io
+import re
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +13,17 @@ from lsmtune.errors import UserError
 from lsmtune.reading import check_regular
 from lsmtune.units import MIB
 
+STANDARD_INPUT = Path("-")
+"""The name of standard input on a command line."""
+STAMP = re.compile(
+    r"\d{4}/(?:0[1-9]|1[0-2])/(?:0[1-9]|[12]\d|3[01])-(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6} "
+)
+"""The local time at the begin of a message of RocksDB."""
+STAMP_LENGTH = 26
 _CHUNK_BYTES = 1 << 18
 _LONGEST_LINE_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MOST_UNPACKED_BYTES = 512 * MIB
 """A gzip file of 2 MB can contain 2 GB, which takes half a minute."""
 
@@ -19,15 +31,17 @@ _MOST_UNPACKED_BYTES = 512 * MIB
 def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
     """Yield the lines without their ends; problems are added to `faults`.
 
-    Bytes that are not UTF-8 are replaced. A line of more than 1 MiB is skipped; RocksDB writes
-    none. Raises UserError if the file is missing or not readable.
+    The text is UTF-8, or UTF-16 with its byte order mark. Other bytes are replaced. A line of more
+    than 1 MiB is skipped; RocksDB writes none. Raises UserError if the file is missing or not
+    readable.
     """
     rest = b""
     overlong = 0
-    for chunk in _chunks(path, faults):
+    for chunk in _as_utf_8(_chunks(path, faults)):
         whole, newline, tail = chunk.rpartition(b"\n")
         if newline:
-            yield from (rest + whole).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+            text = (rest + whole).decode("utf-8", "replace").replace("\r\n", "\n")
+            yield from text.removesuffix("\r").split("\n")
         rest = tail if newline else rest + tail
         if len(rest) > _LONGEST_LINE_BYTES:
             overlong, rest = overlong + len(rest), b""
@@ -39,7 +53,23 @@ def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
         )
 
 
+def _as_utf_8(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Return the text in UTF-8, without a byte order mark."""
+    first = next(chunks, b"")
+    if first.startswith(_UTF_16):
+        decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        yield decoder.decode(first).encode("utf-8", "replace")
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", "replace")
+        return
+    yield first.removeprefix(codecs.BOM_UTF8)
+    yield from chunks
+
+
 def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
+    if path == STANDARD_INPUT:
+        yield from _of_standard_input(faults)
+        return
     check_regular(path, str(path))
     try:
         with path.open("rb") as file:
@@ -53,6 +83,23 @@ def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
                 yield from _unpacked(unpacked, faults)
     except OSError as error:
         raise UserError(f"{path}: cannot read the file: {error.strerror or error}") from error
+
+
+def _of_standard_input(faults: list[str]) -> Iterator[bytes]:
+    file = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # for peek
+    if file.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
+        with gzip.open(file) as unpacked:
+            yield from _unpacked(unpacked, faults)
+        return
+    read = 0
+    while chunk := file.read1(_CHUNK_BYTES):
+        yield chunk
+        read += len(chunk)
+        if read > _MOST_UNPACKED_BYTES:
+            faults.append(
+                f"lsmtune read only the first {_MOST_UNPACKED_BYTES // MIB} MiB of standard input"
+            )
+            return
 
 
 def _unpacked(file: gzip.GzipFile, faults: list[str]) -> Iterator[bytes]:

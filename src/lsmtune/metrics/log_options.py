@@ -15,6 +15,7 @@ _TABLE_OPTIONS = "table_factory options:"
 _TABLE_OPTION = re.compile(r"\s+(\w[\w ]*\w)\s*: ?(.*)")
 _CACHE_CAPACITY = "capacity"
 _CACHE_KEY = "block_cache_capacity"
+_BYTES = re.compile(r"[0-9]{1,20}")
 _CHANGES = re.compile(r"Set(?:DB)?Options\(\)(?: on column family \[(.*)\])?, inputs:")
 _CHANGE = re.compile(r"\.cc:\d+\] (\w+): (.*)")
 
@@ -38,7 +39,8 @@ class LogOptions:
         """The capacity of the block cache; None when column families differ, or tell none."""
         scopes = [*self.families.values()] or [self.database]
         told = {scope.get(_CACHE_KEY, "") for scope in scopes}
-        return int(only) if len(told) == 1 and (only := told.pop()).isdigit() else None
+        only = told.pop() if len(told) == 1 else ""
+        return int(only) if _BYTES.fullmatch(only) else None
 
     @property
     def changing(self) -> bool:

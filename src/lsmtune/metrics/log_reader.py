@@ -9,14 +9,12 @@ from lsmtune.errors import ParseError
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
 from lsmtune.metrics.log_jobs import JobLedger
+from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH
+from lsmtune.metrics.log_notices import NoticeLedger
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_stalls import StallLedger
 from lsmtune.metrics.statistics import Statistics, parse_statistics
 
-_STAMP = re.compile(
-    r"\d{4}/(?:0[1-9]|1[0-2])/(?:0[1-9]|[12]\d|3[01])-(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6} "
-)
-_STAMP_LENGTH = 26
 _HOUR_LENGTH = 13
 _STAMP_FORMAT = "%Y/%m/%d-%H:%M:%S.%f"
 _QUARTER_HOUR_MICROS = 15 * 60 * 10**6
@@ -58,6 +56,7 @@ class LogContent:
     options: LogOptions = field(default_factory=LogOptions)
     ledger: JobLedger = field(default_factory=JobLedger)
     stalls: StallLedger = field(default_factory=StallLedger)
+    notices: NoticeLedger = field(default_factory=NoticeLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
     statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
@@ -74,7 +73,12 @@ class LogContent:
     def is_log(self) -> bool:
         """Whether there is anything of a RocksDB LOG in it."""
         return self.first_micros is not None and bool(
-            self.version or self.event_lines or self.dump_text or self.options.families
+            self.version
+            or self.event_lines
+            or self.dump_text
+            or self.options.families
+            or self.options.database
+            or self.stalls.stalls
         )
 
 
@@ -125,15 +129,18 @@ class _Reader:
 
     def take(self, line: str) -> None:
         """Take the next line."""
-        if line[4:5] != "/" or _STAMP.match(line) is None:
+        if line[4:5] != "/" or STAMP.match(line) is None:
             self._continued(line)
             return
-        self._last = line[:_STAMP_LENGTH]
-        self._first = self._first or self._last
+        stamp = line[:STAMP_LENGTH]
+        self._last = max(stamp, self._last)
+        if not self._first or stamp < self._first:  # lines found by grep can be in any order
+            self._first = stamp
         for mark, handle in self._kinds:
             if mark in line:
                 handle(line)
                 return
+        self._content.notices.take(line)
         if self._options.changing and self._options.take_change(line):
             return
         if self._continued is not _ignore and not _is_blank(line):
@@ -182,21 +189,21 @@ class _Reader:
         if event is None:
             content.cut_events += 1
             return
-        if wrong_by := self._clock.learn(line[:_STAMP_LENGTH], event.time_micros):
+        if wrong_by := self._clock.learn(line[:STAMP_LENGTH], event.time_micros):
             content.stalls.shift(wrong_by)
         if (job := content.ledger.take(event)) is not None:
             content.stalls.looked(job.family, event.time_micros)
 
     def _stall(self, line: str) -> None:
-        self._content.stalls.warn(line, self._clock.micros(line[:_STAMP_LENGTH]))
+        self._content.stalls.warn(line, self._clock.micros(line[:STAMP_LENGTH]))
 
     def _switch(self, line: str) -> None:
-        self._content.stalls.switched(line, self._clock.micros(line[:_STAMP_LENGTH]))
+        self._content.stalls.switched(line, self._clock.micros(line[:STAMP_LENGTH]))
 
     def _dump_begins(self, line: str) -> None:
         self._settle_head()
         self._close_dump()
-        self._dump_stamp = line[:_STAMP_LENGTH]
+        self._dump_stamp = line[:STAMP_LENGTH]
         self._continued = self._more_of_dump
 
     def _more_of_dump(self, line: str) -> None:
@@ -224,7 +231,7 @@ class _Reader:
     def _head_begins(self, line: str) -> None:
         """An opening begins, or a LOG that was rolled repeats the head of the last one."""
         version = line.rpartition("version: ")[2].strip()
-        self._head = _Head(line[:_STAMP_LENGTH], version, LogOptions())
+        self._head = _Head(line[:STAMP_LENGTH], version, LogOptions())
 
     def _settle_head(self) -> None:
         """The head opened nothing: it repeats what is known, or is all that is known of it."""
@@ -240,7 +247,8 @@ class _Reader:
             content.stalls.end(self._clock.micros(head.stamp if head else self._last))
         content.ledger.reopened()
         content.openings += 1
-        content.options = head.options if head else LogOptions()
+        if head is not None or content.openings > 1:  # RocksDB 3 names no version above its options
+            content.options = head.options if head else LogOptions()
         content.version = head.version if head else content.version
         content.begins_with_opening |= head is not None and head.stamp == self._first
         content.dumps.clear()
@@ -248,6 +256,7 @@ class _Reader:
         self._head = None
 
     def _trouble(self, line: str) -> None:
+        self._content.notices.take(line)
         self._content.trouble_lines += 1
         if len(self._content.troubles) < _MOST_TROUBLES:
             self._content.troubles.append(line[:_LONGEST_TROUBLE])
@@ -324,7 +333,7 @@ def _local_micros(stamp: str) -> int | None:
 
 def _is_blank(line: str) -> bool:
     """RocksDB writes a line of nothing but its time and place above a block."""
-    return line.endswith("] ") or line[_STAMP_LENGTH:].strip().isalnum()
+    return line.endswith("] ") or line[STAMP_LENGTH:].strip().isalnum()
 
 
 def _ignore(_: str) -> None:

@@ -3,7 +3,8 @@
 RocksDB tells a stall in a warning whenever it looks at its reasons: after each flush, each
 compaction and each switch of a memtable (RecalculateWriteStallConditions in db/column_family.cc).
 So a stall lasts from its warning to the next of these moments that is not followed by another
-warning of its kind. It is a time in which writers, had they written, were held.
+warning of its kind; a warning is such a moment too. It is the longest time in which writers, had
+they written, were held.
 """
 
 import re
@@ -11,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 _WARNING = re.compile(
-    r"\[(?P<family>[^\[\]]*)\] (?P<kind>Stalling|Stopping) writes because (?:we have \d+ |of )"
+    r"\[(?P<family>[^\[\]]*)\] (?P<kind>Stalling|Stopping) writes because "
+    r"(?:we have (?P<count>\d{1,15}) |of )"
     r"(?P<cause>level-0 files|immutable memtables|estimated pending compaction bytes)"
+    r"(?: (?P<bytes>\d{1,18}))?"
 )
 _SWITCH = re.compile(r"\[(?P<family>[^\[\]]*)\] New memtable created")
 _KINDS: dict[str, Literal["delay", "stop"]] = {"Stalling": "delay", "Stopping": "stop"}
@@ -22,13 +25,19 @@ _SAME_MOMENT_MICROS = 5_000
 
 @dataclass(slots=True)
 class Stall:
-    """A stretch of time (Unix times in µs) in which a cause delayed or stopped the writes."""
+    """A stretch of time (Unix times in µs) in which a cause delayed or stopped the writes.
+
+    `warnings` counts the lines that tell of it; `most` is the largest number in them: files,
+    memtables or bytes.
+    """
 
     family: str
     kind: Literal["delay", "stop"]
     cause: str
     begin_micros: int
     end_micros: int
+    warnings: int = 0
+    most: int = 0
 
     @property
     def duration_s(self) -> float:
@@ -50,12 +59,19 @@ class StallLedger:
         if match is None:
             return
         key = (match["family"], match["kind"], match["cause"])
+        for other, stall in list(self._lasting.items()):
+            if other != key and other[0] == key[0]:  # RocksDB warns of one cause at a time
+                stall.end_micros = max(stall.end_micros, micros)
+                del self._lasting[other]
         latest = self._latest.get(key)
-        if latest is None or micros - latest.end_micros > _SAME_MOMENT_MICROS:
+        lasts = key in self._lasting
+        if latest is None or (not lasts and micros - latest.end_micros > _SAME_MOMENT_MICROS):
             latest = Stall(key[0], _KINDS[key[1]], key[2], micros, micros)
             self._latest[key] = latest
             self.stalls.append(latest)
         latest.end_micros = max(latest.end_micros, micros)
+        latest.warnings += 1
+        latest.most = max(latest.most, int(match["count"] or match["bytes"] or 0))
         self._lasting[key] = latest
 
     def switched(self, line: str, micros: int) -> None:

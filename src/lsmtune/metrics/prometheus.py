@@ -8,6 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from lsmtune.errors import ParseError
 
 _TOTAL = "_total"
+_MOST = 1e300
 
 Labels = frozenset[tuple[str, str]]
 
@@ -56,11 +57,14 @@ class Series:
 
 
 def parse_metrics(text: str) -> Series:
-    """Read one answer of `/metrics`; ParseError naming what cannot be understood."""
+    """Read one answer of `/metrics`; ParseError naming what cannot be understood.
+
+    A sample that is not a finite number says nothing, for example a quantile of no observation.
+    """
     values: dict[str, dict[Labels, float]] = {}
     try:
         for family in text_string_to_metric_families(text):
-            for sample in family.samples:
+            for sample in filter(lambda sample: abs(sample.value) < _MOST, family.samples):
                 name = sample.name.removesuffix(_TOTAL)
                 values.setdefault(name, {})[frozenset(sample.labels.items())] = sample.value
     except (ValueError, KeyError, IndexError) as error:

@@ -27,8 +27,10 @@ from lsmtune.report.inspect_words import (
     facts,
     heading,
     level_rows,
+    needed_text,
     short_names,
     stall_rows,
+    title_text,
 )
 from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
 from lsmtune.report.page import assembled
@@ -57,9 +59,9 @@ def render_inspections(logs: Sequence[Inspection]) -> str:
 
 def _headline(log: Inspection) -> str:
     if log.findings:
-        return log.findings[0].title
-    if log.totals.compactions is None and not log.levels:
-        return f"This {log.kind} contains too little to judge"
+        return title_text(log.findings[0])
+    if log.verdict == "insufficient_data":
+        return f"This {log.kind} contains too little data to judge"
     return f"No problem found in this {log.kind}"
 
 
@@ -91,7 +93,7 @@ def _compared(logs: Sequence[Inspection]) -> Html:
         for name in changed
         if len({changed_text(log, name) for log in logs}) > 1
     ]
-    first = [log.findings[0].title if log.findings else "no problem found" for log in logs]
+    first = [_headline(log) for log in logs]
     rows.insert(0, ["first finding", *first])
     title, heads = _compared_headline(logs), ("", *(log.name for log in logs))
     drawn: Html | str = ""
@@ -141,7 +143,7 @@ def _evidence(finding: Finding) -> Html:
 
 def _first_chart(log: Inspection, prefix: str, bars: int) -> list[Html]:
     """Return the chart that shows most about writes: stalls, else jobs, else files per level."""
-    if log.stalls:
+    if log.timed_stalls:
         see, chart = _stall_chart(log, prefix, bars)
     elif _has_jobs(log):
         see, chart = _job_chart(log, prefix, bars)
@@ -156,12 +158,12 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if log.findings[1:]:
         yield _findings_section(log)
     yield _totals_section(log)
-    if log.stalls:
+    if log.timed_stalls:
         yield _stall_table(log)
-    if log.stalls and _has_jobs(log):
+    if log.timed_stalls and _has_jobs(log):
         yield _chart_section("Flushes and compactions", _job_title(log),
                              *_job_chart(log, prefix, bars))  # fmt: skip
-    if log.shapes and (log.stalls or _has_jobs(log)):
+    if log.shapes and (log.timed_stalls or _has_jobs(log)):
         yield shape_section(log, prefix, bars=bars)
     if log.levels:
         yield _levels_section(log, prefix)
@@ -169,6 +171,8 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
         yield _rate_section(log, prefix)
     if log.options_changed:
         yield _options_section(log)
+    if log.needed:
+        yield section("Data for more rules", needed_text(log).capitalize(), items(log.needed))
     if log.incomplete:
         yield section(
             "Missing data", f"What this {log.kind} does not contain", items(log.incomplete)
@@ -177,7 +181,7 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
 
 def _findings_section(log: Inspection) -> Html:
     parts = (
-        element("div", element("h3", finding.title), _evidence(finding))
+        element("div", element("h3", title_text(finding)), _evidence(finding))
         for finding in log.findings[1:]
     )
     return section("Findings", f"{counted(len(log.findings) - 1, 'more finding')}", *parts)

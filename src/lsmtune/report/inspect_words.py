@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
-from lsmtune.report.words import number, quantity
+from lsmtune.analysis.inspect.inspection import Finding, Inspection, LevelLine, covered_s
+from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import format_bytes, format_duration
 
 UNKNOWN = "unknown"
@@ -18,6 +18,25 @@ def heading(log: Inspection) -> str:
     version = f" of RocksDB {log.version}" if log.version else " of RocksDB, version unknown"
     span = f", {format_duration(log.span_s)}" if log.span_s else ""
     return f"{log.kind}{version}{span}"
+
+
+def verdict_text(log: Inspection) -> str:
+    """Return in a sentence what the rules say of the LOG."""
+    return {
+        "findings": f"{counted(len(log.findings), 'finding')}; act on the first finding first:",
+        "no_findings": "No findings: every rule had its data.",
+        "insufficient_data": "Not enough data: lsmtune found nothing, but rules lack data.",
+    }[log.verdict]
+
+
+def title_text(finding: Finding) -> str:
+    """Return the title of a finding, with its column families."""
+    return finding.title if finding.family is None else f"{finding.title} (in {finding.family})"
+
+
+def needed_text(log: Inspection) -> str:
+    """Return the heading of the list of data that rules lack."""
+    return "other rules need these data:" if log.findings else "lsmtune needs these data:"
 
 
 def short_names(logs: Sequence[Inspection]) -> list[str]:
@@ -66,8 +85,8 @@ def _stalled(log: Inspection) -> str:
     totals = log.totals
     if totals.stall_s is not None and totals.stall_percent is not None:
         return f"{format_duration(totals.stall_s)}, {number(totals.stall_percent)} % of the time"
-    if log.stalls:
-        held = sum(log.stall_seconds().values())
+    if log.timed_stalls:
+        held = covered_s([(stall.begin_micros, stall.end_micros) for stall in log.timed_stalls])
         return f"at most {format_duration(held)}, from the warnings"
     return UNKNOWN
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import inf, log
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ runs do not tell of is as much slower as all else."""
 _RUN_SPREAD = 0.1
 _MOST_FACTOR = 20.0
 _STEP, _MOST_STEPS = 0.1, 10
+_MOST = 1e12
+"""Maximum value of a constant."""
 _ENDLESS = log(1e9)
 _SPEEDS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
 """Of the writer, and of all else: the fit starts from those that tell the runs best."""
@@ -148,8 +150,11 @@ def _check(constants: Constants) -> None:
         if name not in given:
             raise ValueError(f"the constant {name} is missing")
         value = given[name]
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
-            raise ValueError(f"the constant {name} is {value!r}, but must be a number >= 0")
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= _MOST:
+            raise ValueError(
+                f"the constant {name} is {value!r}, but must be a number from 0 to {_MOST:g}"
+            )
 
 
 def _flat(constants: Constants, above: str = "") -> Constants:

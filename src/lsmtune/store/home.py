@@ -17,7 +17,7 @@ from typing import Any, Self
 from lsmtune.errors import LsmtuneError, UserError, unknown_word
 from lsmtune.store.database import DATABASE, open_to_read, open_to_write
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
-from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of
+from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of, whole
 from lsmtune.system.links import refuse_link, refuse_links
 from lsmtune.system.remove import remove_folder
 from lsmtune.system.workdir import create_workdir, keep_workdir, remove_workdir, sweep_drafts
@@ -102,6 +102,8 @@ class Home:
             if create:
                 self.evidence.mkdir(exist_ok=True)
                 self.work.mkdir(exist_ok=True)
+        except UnicodeDecodeError as error:  # in a message that SQLite makes of damaged bytes
+            raise UserError(f"--home {self.path}: {DATABASE} is damaged") from error
         except (OSError, sqlite3.Error) as error:
             raise UserError(
                 f"--home {self.path}: cannot use this folder: {_reason(error)}"
@@ -338,9 +340,10 @@ class Home:
         """The number of runs of a study, which is also the number of the next one."""
         with self._reading(f"study {study.name!r}"):
             row = self._db.execute(
-                "SELECT COALESCE(MAX(number) + 1, 0) FROM trial WHERE study_id = ?", (study.id,)
+                "SELECT COALESCE(MAX(number) + 1, 0) AS number FROM trial WHERE study_id = ?",
+                (study.id,),
             ).fetchone()
-            return int(row[0])
+            return whole(row, "number")
 
 
 def _identity(file: Path) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def study_of(row: sqlite3.Row) -> StoredStudy:
     if constraints is not None and not _is_list_of_tables(constraints):
         raise ValueError("constraints: must be a list of tables")
     return StoredStudy(
-        id=_whole(row, "id"),
+        id=whole(row, "id"),
         name=name_of(row),
         created_at=_time(row, "created_at"),
         spec=_table(row, "spec"),
@@ -46,15 +46,15 @@ def trial_of(row: sqlite3.Row) -> StoredTrial:
     if not all(isinstance(value, bool | int | float | str) for value in config.values()):
         raise ValueError("config: the values of knobs must be numbers, words, true or false")
     return StoredTrial(
-        number=_whole(row, "number"),
+        number=whole(row, "number"),
         role=Role(row["role"]),
         config=Config(config),
-        spec=TrialSpec.model_validate_json(row["spec"]),
-        result=TrialResult.model_validate_json(row["result"]),
+        spec=TrialSpec.model_validate(_table(row, "spec")),
+        result=TrialResult.model_validate(_table(row, "result")),
         started_at=_time(row, "started_at"),
         duration_s=_seconds(row, "duration_s"),
-        verification_id=None if row["verification_id"] is None else _whole(row, "verification_id"),
-        pair=None if row["pair"] is None else _whole(row, "pair"),
+        verification_id=None if row["verification_id"] is None else whole(row, "verification_id"),
+        pair=None if row["pair"] is None else whole(row, "pair"),
         evidence=row["evidence"],
     )
 
@@ -62,8 +62,8 @@ def trial_of(row: sqlite3.Row) -> StoredTrial:
 def verification_of(row: sqlite3.Row) -> StoredVerification:
     """Return the row of a verification as a record; the same errors as `trial_of`."""
     return StoredVerification(
-        id=_whole(row, "id"),
-        best_trial=_whole(row, "best_trial"),
+        id=whole(row, "id"),
+        best_trial=whole(row, "best_trial"),
         scale=str(parse_scale(row["scale"], "scale")),
         workload=Workload.model_validate_json(row["workload"]),
     )
@@ -95,7 +95,8 @@ def _is_list_of_tables(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, dict) for part in value)
 
 
-def _whole(row: sqlite3.Row, column: str) -> int:
+def whole(row: sqlite3.Row, column: str) -> int:
+    """Return an integer of a row; ValueError if it is none."""
     value = row[column]
     if not isinstance(value, int):
         raise ValueError(f"{column} = {value!r}: must be an integer")

@@ -47,6 +47,7 @@ from lsmtune.system.lock import study_lock
 from lsmtune.system.workdir import sweep_workdirs, workdir
 from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.units import format_duration
+from lsmtune.workloads import Workload
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
@@ -278,6 +279,15 @@ def open_study(
                 engine.give_back()
 
 
+def check_files(load: Workload) -> None:
+    """Raise UserError if a file or folder that the workload names cannot be read."""
+    for path in load.file_paths:
+        try:
+            path.stat()
+        except OSError as error:
+            raise UserError(f"workload: cannot read the file {path}: {error.strerror}") from error
+
+
 def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts, Ground]:
     """The engine and what the study stands on, found out in a folder of its own in `folder`.
 
@@ -285,9 +295,7 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
     used.
     """
     make_optimizer(spec.optimizer)
-    for path in spec.workload.file_paths:
-        if not path.exists():
-            raise UserError(f"workload: the file {path} does not exist")
+    check_files(spec.workload)
     with workdir(folder, f"{spec.name}-describe") as directory:
         facts = engine.describe(directory)
         base = engine.base(facts, _own_base(spec), directory)

@@ -129,8 +129,9 @@ fn ordered(tree: &Tree, priority: Priority, cursor: Option<u32>, level: usize) -
             places.sort_by_key(|&place| file(place).oldest);
         }
         Priority::LeastOverlap => {
-            let overlaps = overlapped_per_byte(tree, level);
-            first_sorted(&mut places, |place| (overlaps[place], place));
+            // In 1024ths, as RocksDB does.
+            let overlap = |place: usize| tree.overlapped_bytes(level, ids[place]) * 1024;
+            first_sorted(&mut places, |place| (overlap(place) / file(place).bytes.max(1), place));
         }
         Priority::RoundRobin => {
             let next =
@@ -148,28 +149,6 @@ fn first_sorted<K: Ord>(places: &mut [usize], key: impl Fn(usize) -> K) {
     }
     let count = places.len().min(MOST_ORDERED);
     places[..count].sort_by_key(|&place| key(place));
-}
-
-/// Of each file of a level the bytes below that it overlaps, over its own, in 1024ths.
-fn overlapped_per_byte(tree: &Tree, level: usize) -> Vec<u64> {
-    let below = &tree.levels[level + 1];
-    let mut next = 0;
-    let overlapped = |&id: &FileId| {
-        let file = tree.file(id);
-        while next < below.len() && tree.file(below[next]).largest() < file.smallest() {
-            next += 1;
-        }
-        let mut bytes = 0;
-        while next < below.len() && tree.file(below[next]).smallest() < file.largest() {
-            bytes += tree.file(below[next]).bytes;
-            if tree.file(below[next]).largest() > file.largest() {
-                break;
-            }
-            next += 1;
-        }
-        bytes * 1024 / file.bytes.max(1)
-    };
-    tree.levels[level].iter().map(overlapped).collect()
 }
 
 /// A file that can be moved, and its neighbours that can be moved with it.

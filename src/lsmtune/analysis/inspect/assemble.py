@@ -1,9 +1,11 @@
 """From the content of a LOG to what it says: levels, totals, the load's character."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Totals
+from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.errors import ParseError
 from lsmtune.knobs.defaults import known_versions, version_number
 from lsmtune.metrics.compaction_table import (
@@ -13,21 +15,21 @@ from lsmtune.metrics.compaction_table import (
     parse_stall_summary,
 )
 from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
+from lsmtune.metrics.log_dump import StatsDump, parse_blobs, parse_compacted_bytes
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
-from lsmtune.units import GIB
+from lsmtune.units import GIB, MIB
 
 _DEFAULT = "default"
 _INNER_KEY_BYTES = 8
 """Sequence number and type that RocksDB appends to a key."""
 
 _WRITERS = ("flush", "compact")
+_LEAST_INGEST = 16 * MIB
+"""No write amplification is computed from fewer bytes of clients."""
 _RANGE_DELETES_SINCE = (6, 4)
 """Before, tables said the number of their merges instead."""
-
-_STALE = 0.5
-"""A last dump after a smaller share of the LOG's time says too little of all of it."""
 
 
 def assemble(name: str, kind: str, content: LogContent) -> Inspection:
@@ -57,11 +59,26 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         jobs=tuple(content.ledger.jobs),
         shapes=tuple(_shapes(content)),
         stalls=tuple(content.stalls.stalls),
+        notices=content.notices.notices,
+        blobs=parse_blobs(content.dump_text),
         dumps=tuple(content.dumps),
         troubles=tuple(content.troubles),
         trouble_lines=content.trouble_lines,
         incomplete=tuple(incomplete),
     )
+
+
+def of_options(name: str, given: GivenOptions) -> Inspection:
+    """What options alone say, without findings."""
+    content, incomplete = LogContent(version=given.version), list[str]()
+    content.options.database = dict(given.options.get("", {}))
+    content.options.families = {
+        family: dict(told) for family, told in given.options.items() if family
+    }
+    found = assemble(name, given.kind, content)
+    if given.version:
+        _note_unknown_version(given.version, incomplete)
+    return replace(found, incomplete=(*incomplete, f"a file of kind {given.kind} has only options"))
 
 
 def _main_family(content: LogContent) -> str:
@@ -105,14 +122,14 @@ def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionT
 
 
 def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
-    """Leave out dumps that stop before most of the LOG happened: they would be taken for it."""
-    if content.first_micros is None or content.last_micros is None or not content.dumps:
+    """Leave out dumps if more time passed after the last dump than the dump covers."""
+    if content.last_micros is None or not content.dumps:
         return
-    span = content.last_micros - content.first_micros
-    if content.dumps[-1].micros - content.first_micros < _STALE * span:
+    last = content.dumps[-1]
+    if content.last_micros - last.micros > last.dump.uptime_s * 1e6:
         incomplete.append(
-            "the last statistics dump is from the first half of the LOG, so lsmtune does not use "
-            "the dump"
+            "more time passed after the last statistics dump than the dump covers, so lsmtune does "
+            "not use the dump"
         )
         content.dumps, content.dump_text, content.statistics = [], "", Statistics({}, {}, ())
 
@@ -142,6 +159,8 @@ def _totals(
         # Of the same time as what clients wrote: since the database was opened.
         flushed, compacted = (tickers[f"rocksdb.{kind}.write.bytes"] for kind in _WRITERS)
     if amplification is None:
+        ingest, amplification, source = _rounded_write_amp(content, last, largest)
+    if amplification is None:
         incomplete.append(
             "the number of bytes that clients wrote is missing, so the write amplification is "
             "unknown"
@@ -166,11 +185,26 @@ def _write_amp(
     """Bytes of the clients, write amplification, and what it was computed from."""
     written = tickers.get("rocksdb.bytes.written")
     parts = [tickers.get(f"rocksdb.{kind}.write.bytes") for kind in _WRITERS]
-    if written and None not in parts:
+    if written and written >= _LEAST_INGEST and None not in parts:
         return written, sum(part or 0 for part in parts) / written, "tickers"
-    if user and flushed is not None:
+    if user and user >= _LEAST_INGEST and flushed is not None:
         return user, (flushed + (compacted or 0)) / user, "events"
     return None, None, None
+
+
+def _rounded_write_amp(
+    content: LogContent, last: StatsDump | None, largest: LevelRow | None
+) -> tuple[int | None, float | None, str | None]:
+    """The same from the rounded sums of the last dump."""
+    told = last.ingest_bytes if last else None
+    ingest = None if told is None else round(told)
+    written = parse_compacted_bytes(content.dump_text)
+    if ingest is not None and ingest >= _LEAST_INGEST and written:
+        return ingest, written / ingest, "cumulative"
+    table = largest.w_amp_table if largest else None
+    if table and largest and (largest.write_gb or 0) * GIB >= _LEAST_INGEST * table:
+        return ingest, table, "table"
+    return ingest, None, None
 
 
 def _sum(values: Iterable[int | None]) -> int | None:

@@ -14,6 +14,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         "name": log.name,
         "kind": log.kind,
         "version": log.version,
+        "verdict": log.verdict,
         "span_s": log.span_s,
         "options_changed": {name: asdict(c) for name, c in log.options_changed.items()}
         if log.version and any(log.options.values())
@@ -38,4 +39,5 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         },
         "findings": [asdict(finding) for finding in log.findings],
         "incomplete": list(log.incomplete),
+        "needed": list(log.needed),
     }

@@ -2,10 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
+from typing import Literal
 
+from lsmtune.metrics.log_dump import BlobFiles
 from lsmtune.metrics.log_jobs import Job, TreeShape
+from lsmtune.metrics.log_notices import Notice
 from lsmtune.metrics.log_reader import TimedDump
 from lsmtune.metrics.log_stalls import Stall
+
+Verdict = Literal["findings", "no_findings", "insufficient_data"]
+"""`no_findings` only if every rule had its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,8 @@ class Totals:
     """Sums over the LOG, and the write amplification with where it comes from.
 
     `write_amp` is exact from tickers; from events it stands on the bytes of the memtables that
-    were flushed, which hold a sequence number an entry on top and are about 1 % more.
+    were flushed, which hold a sequence number an entry on top and are about 1 % more. From the
+    cumulative sums or the table of a dump, it is rounded.
     """
 
     flush_write_bytes: int | None = None
@@ -84,6 +92,7 @@ class Totals:
 class Finding:
     """Something that is wrong, how that shows, and the options to look at first.
 
+    `family` is the column family, or None if it concerns the whole database.
     `weight` in [0, 1] orders findings: the share of the load that it concerns times how likely
     these options are the cause.
     """
@@ -93,6 +102,7 @@ class Finding:
     evidence: str
     look_at: tuple[str, ...]
     weight: float
+    family: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +112,8 @@ class Inspection:
     `main_family` is the column family that wrote most.
     `options` holds every option as the LOG has it: those of the database under "", those of a
     column family under its name. `stall_counts` are RocksDB's own, of the last dump. `jobs`,
-    `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them.
+    `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them. `needed`
+    says which data rules lack, and how to get the data.
     """
 
     name: str
@@ -121,11 +132,15 @@ class Inspection:
     jobs: tuple[Job, ...]
     shapes: tuple[TreeShape, ...]
     stalls: tuple[Stall, ...]
+    notices: Mapping[str, Notice]
+    blobs: Mapping[str, BlobFiles]
     dumps: tuple[TimedDump, ...]
     troubles: tuple[str, ...]
     trouble_lines: int
     incomplete: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
+    verdict: Verdict = "insufficient_data"
+    needed: tuple[str, ...] = ()
 
     @property
     def span_s(self) -> float | None:
@@ -147,20 +162,60 @@ class Inspection:
         return None
 
     def number(self, name: str) -> float | None:
-        """An option as a number; None where the LOG lacks it or it is none."""
+        """An option as a number; None where the LOG lacks it or it is no finite number."""
         try:
-            return float(self.option(name) or "")
+            number = float(self.option(name) or "")
         except ValueError:
             return None
+        return number if isfinite(number) else None
+
+    def family_option(self, family: str, name: str) -> str | None:
+        """An option of a column family."""
+        return self.options.get(family, {}).get(name)
+
+    def family_number(self, family: str, name: str) -> float:
+        """An option of a column family as a number; 0 where the LOG lacks it or it is none."""
+        try:
+            number = float(self.family_option(family, name) or 0)
+        except ValueError:
+            return 0.0
+        return number if isfinite(number) else 0.0
+
+    @property
+    def memtable_bytes(self) -> float:
+        """The largest size of the memtables of all column families."""
+        return sum(
+            self.family_number(family, "write_buffer_size")
+            * self.family_number(family, "max_write_buffer_number")
+            for family in self.families
+        )
+
+    def level_0_files(self, family: str) -> int | None:
+        """The number of files in level 0 by the newest event, else by the last table."""
+        for shape in reversed(self.shapes):
+            if shape.family in (family, None) and shape.files:
+                return shape.files[0]
+        found = (row.files for row in self.levels if (row.family, row.level) == (family, "L0"))
+        return next(found, None)
 
     def ticker(self, name: str) -> int:
         """A count of the last dump, by its name without `rocksdb.`; 0 where there is none."""
         return self.tickers.get(f"rocksdb.{name}", 0)
 
+    @property
+    def timed_stalls(self) -> tuple[Stall, ...]:
+        """The stalls; none of a LOG with warnings only, which does not show when they ended."""
+        has_times = (
+            self.totals.compactions is not None
+            or self.totals.stall_percent is not None
+            or self.option("write_buffer_size") is not None
+        )
+        return self.stalls if has_times else ()
+
     def stall_seconds(self) -> dict[tuple[str, str], float]:
         """How long each kind and cause held writers at most, overlaps within one merged."""
         held: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for stall in self.stalls:
+        for stall in self.timed_stalls:
             spans = held.setdefault((stall.kind, stall.cause), [])
             spans.append((stall.begin_micros, stall.end_micros))
         return {cause: covered_s(spans) for cause, spans in held.items()}

@@ -1,47 +1,87 @@
-"""Reading a file: a LOG, or what db_bench printed."""
+"""Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
 
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from lsmtune.analysis.inspect.assemble import assemble
-from lsmtune.analysis.inspect.findings import find
+from lsmtune.analysis.inspect.assemble import assemble, of_options
+from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.options_input import read_options
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import parse_banner, parse_results
+from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
-from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
 from lsmtune.metrics.statistics import parse_statistics
-from lsmtune.metrics.tikv_lines import without_frames
 
-_MOST_OUTPUT_LINES = 200_000
+_MOST_OUTPUT_LINES = 100_000
+"""An output of db_bench or a file of options has fewer lines."""
+_HEAD_LINES = 1000
+_DUMP = "statistics dump"
+_MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|CF_COMPACTION))",
+                      re.MULTILINE)  # fmt: skip
 _LOG_NAMES = ("LOG.old.*", "LOG")
 
 
-def inspect_path(path: Path) -> Inspection:
-    """What a file says: a LOG, plain or gzip, or an output of db_bench; of a folder its LOGs.
+def inspect_rolled(paths: Sequence[Path]) -> Inspection:
+    """What the parts of one LOG say together; they may be named in any order.
 
-    UserError when it cannot be read or is neither.
+    UserError when one of them cannot be read or is no LOG.
     """
     faults: list[str] = []
-    parts = _parts(path)
+    begins = {path: _first_micros(path) for path in paths}
+    parts = sorted(paths, key=lambda path: begins[path])
     lines = chain.from_iterable(read_lines(part, faults) for part in parts)
     content = read_log(without_frames(lines))
+    content.incomplete += faults
+    return judged(assemble(", ".join(map(str, parts)), "LOG", content))
+
+
+def _first_micros(path: Path) -> int:
+    """The time of the first lines, in µs."""
+    if path == STANDARD_INPUT:
+        raise UserError("--rolled: standard input can be read only once; name files")
+    content = read_log(without_frames(islice(read_lines(path, []), _HEAD_LINES)))
+    if content.first_micros is None:
+        raise UserError(f"--rolled: {path} is not a RocksDB LOG")
+    return content.first_micros
+
+
+def inspect_path(path: Path) -> Inspection:
+    """What a file says: a LOG, a statistics dump, an output of db_bench or of MyRocks' SHOW ENGINE
+    ROCKSDB STATUS, plain or gzip; of a folder its LOGs.
+
+    UserError when it cannot be read or is none of these.
+    """
+    faults: list[str] = []
+    head: list[str] = []
+    lines = chain.from_iterable(read_lines(part, faults) for part in _parts(path))
+    content = read_log(without_frames(_with_head(lines, head)))
     kind = "LOG"
     if not content.is_log:
-        faults.clear()
-        head = islice(read_lines(parts[0], faults), _MOST_OUTPUT_LINES)
-        content, kind = _db_bench(path, "\n".join([*head, ""])), "db_bench output"
+        text = "\n".join([*head, ""])
+        if (given := read_options(path, text)) is not None:
+            return judged(of_options(str(path), given))
+        content, kind = _output(path, "\n".join([*without_frames(head), ""]))
     content.incomplete += faults
-    inspection = assemble(str(path), kind, content)
-    return replace(inspection, findings=find(inspection))
+    return judged(assemble(str(path), kind, content))
+
+
+def _with_head(lines: Iterable[str], head: list[str]) -> Iterator[str]:
+    """Yield the lines, and keep the first of them."""
+    for line in lines:
+        if len(head) < _MOST_OUTPUT_LINES:
+            head.append(line)
+        yield line
 
 
 def _parts(path: Path) -> list[Path]:
     """The file, or the LOGs of a folder from the oldest on."""
-    if not path.is_dir():
+    if path == STANDARD_INPUT or not path.is_dir():
         return [path]
     parts = [part for name in _LOG_NAMES for part in sorted(path.glob(name))]
     if not parts:
@@ -51,22 +91,30 @@ def _parts(path: Path) -> list[Path]:
     return parts
 
 
-def _db_bench(path: Path, text: str) -> LogContent:
-    """The content of an output of db_bench, which tells nothing of single events."""
+def _output(path: Path, text: str) -> tuple[LogContent, str]:
+    """The content of a text without a LOG's lines, which tells nothing of single events."""
     content, dump = LogContent(), parse_stats_dump(text)
-    if dump is None and not any(found(text) for found in (_results, parse_compaction_tables)):
-        raise UserError(f"{path}: not a RocksDB LOG and not db_bench output")
+    kind = _kind(text)
     try:
         content.statistics = parse_statistics(text)
     except ParseError as error:
         content.incomplete.append(f"cannot read the tickers: {error}")
+    known = dump is not None or content.statistics.tickers or parse_compaction_tables(text)
+    if kind == _DUMP and not known:
+        raise UserError(
+            f"{path}: not a RocksDB LOG, not a statistics dump, and not db_bench output"
+        )
     content.version = parse_banner(text, "").rocksdb_version
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
-    content.incomplete.append(
-        "the output of db_bench contains neither options nor details of single compactions"
-    )
-    return content
+    content.incomplete.append(f"a {kind} contains neither options nor single compactions")
+    return content, kind
+
+
+def _kind(text: str) -> str:
+    if _MYROCKS.search(text):
+        return "MyRocks status"
+    return "db_bench output" if _results(text) else _DUMP
 
 
 def _results(text: str) -> bool:

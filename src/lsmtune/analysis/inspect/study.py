@@ -139,13 +139,21 @@ def _workload(log: Inspection) -> Table:
     load = log.load
     name, extra = _load_name(load)
     table = tomlkit.table()
-    table["name"] = name
-    table["num"] = _records(log)
-    table["key_size"] = _clamped(load.key_bytes, _KEY_BYTES, 16)
-    table["value_size"] = _clamped(load.value_bytes, (1, 1 << 24), 1024)
+
+    def put(key: str, value: object, *, told: bool) -> None:
+        source = "from the LOG" if told else "assumed: the LOG does not say it"
+        table.add(key, tomlkit.item(value).comment(source))
+
+    sizes = any(level.size_bytes is not None for level in log.levels)
+    put("name", name, told=load.read_percent is not None or load.writes_s is not None)
+    put("num", _records(log), told=load.records is not None or sizes)
+    put("key_size", _clamped(load.key_bytes, _KEY_BYTES, 16), told=load.key_bytes is not None)
+    value_size = _clamped(load.value_bytes, (1, 1 << 24), 1024)
+    put("value_size", value_size, told=load.value_bytes is not None)
     if load.compressed_to is not None and load.compressed_to < _UNCOMPRESSED:
-        table["compression_ratio"] = round(min(1.0, max(0.05, load.compressed_to)), 2)
-    table.update(extra)
+        put("compression_ratio", round(min(1.0, max(0.05, load.compressed_to)), 2), told=True)
+    for key, value in extra.items():
+        put(key, value, told=True)
     return table
 
 

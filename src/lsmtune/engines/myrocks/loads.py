@@ -1,13 +1,14 @@
 """The loads of SQL in sysbench's words, and what it prints of them."""
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.myrocks.server import DATABASE
@@ -17,7 +18,8 @@ from lsmtune.workloads import Workload
 TPCC, LOOKUP = "tpcc", "lookup"
 PROBES = ("get", "get_missing", "scan")
 """The parts of the probe that follows a load of nothing but writes."""
-TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
+Transaction = Literal["new_order", "payment", "order_status", "delivery", "stock_level"]
+TRANSACTIONS: tuple[Transaction, ...] = get_args(Transaction)
 PERCENTILES = {"p50": 0.5, "p75": 0.75, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
 _SCRIPTS = {TPCC: "tpcc.lua", LOOKUP: "lookup.lua", "records": "records.lua"}
@@ -27,9 +29,53 @@ _WIDTH = 1.02
 _RETRIED = "1213,1205,1020"
 """Deadlock, lock wait timeout, snapshot conflict: the same transaction runs again."""
 _ENDLESS = ("--events=0", "--time=0")
-_TOTAL = re.compile(r"total number of events:\s+(\d+)")
-_TIME = re.compile(r"total time:\s+([\d.]+)s")
-_BAR = re.compile(r"\s*([\d.]+) \|\**\s*(\d+)")
+_INT, _DECIMAL = r"(\d{1,15})", r"(\d{1,15}(?:\.\d{1,15})?)"
+_TOTAL = re.compile(rf"total number of events:\s+{_INT}\b")
+_TIME = re.compile(rf"total time:\s+{_DECIMAL}s")
+_RETRIED_EVENTS = re.compile(rf"ignored errors:\s+{_INT}\b")
+_BAR = re.compile(rf"\s*{_DECIMAL} \|\**\s*{_INT}")
+
+_Count = Annotated[int, Field(ge=0, lt=1 << 53)]
+_Bucket = Annotated[int, Field(ge=0, lt=10_000)]
+_Latency = list[tuple[_Bucket, _Count]]
+
+
+class _Client(BaseModel):
+    """What a thread of a script of ours prints of itself."""
+
+    start_s: FiniteFloat
+    end_s: FiniteFloat
+
+
+class _Operations(_Client):
+    operations: _Count
+    latency: _Latency
+
+
+class _Lookups(_Operations):
+    found: _Count
+
+
+class _OfKind(BaseModel):
+    commits: _Count
+    retries: _Count
+    latency: _Latency
+
+
+class _Transactions(_Client):
+    transactions: Annotated[dict[Transaction, _OfKind], Field(min_length=len(TRANSACTIONS))]
+
+
+class _Check(BaseModel):
+    condition: _Count
+    violations: _Count
+
+
+_Read = TypeVar("_Read")
+_OPERATIONS = TypeAdapter(dict[str, _Operations])
+_LOOKUPS = TypeAdapter(dict[str, _Lookups])
+_TRANSACTIONS = TypeAdapter(dict[str, _Transactions])
+_CHECK = TypeAdapter(_Check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +102,14 @@ class Run:
         if self.new_orders is not None:
             found["tpmc"] = 60 * self.new_orders / self.load_s
         if self.found is not None:
-            found["get_found"] = self.found / self.transactions
+            found["get_found"] = self.found / max(1, self.transactions)
         return found | self.latency_metrics()
 
     def latency_metrics(self) -> dict[str, float]:
         """The mean and the percentiles of each kind that there was."""
         found: dict[str, float] = {}
         for kind, counted in self.latencies.items():
-            if counted:
+            if any(count for _, count in counted):
                 found[f"{kind}_mean_us"] = _mean(counted)
                 found |= {f"{kind}_{p}_us": _at(counted, s) for p, s in PERCENTILES.items()}
         return found
@@ -157,28 +203,29 @@ def read_probe(part: str, printed: str) -> Run:
 
 
 def _records_run(printed: str, part: str, threads: int) -> Run:
-    return _counted_run(_told(printed, "records", threads), part)
+    return _counted_run(_told(_OPERATIONS, printed, "records", threads), part)
 
 
-def _counted_run(told: list[dict[str, Any]], kind: str) -> Run:
+def _counted_run(told: Sequence[_Operations], kind: str) -> Run:
     return Run(
-        transactions=sum(thread["operations"] for thread in told),
+        transactions=sum(thread.operations for thread in told),
         load_s=_span_s(told),
-        latencies={kind: tuple(_buckets(told))},
+        latencies={kind: tuple(_buckets(thread.latency for thread in told))},
         retries=0,
     )
 
 
 def _lookup_run(printed: str, threads: int) -> Run:
-    told = _told(printed, LOOKUP, threads)
+    told = _told(_LOOKUPS, printed, LOOKUP, threads)
     run = _counted_run(told, "get")
-    return replace(run, found=sum(thread["found"] for thread in told))
+    return replace(run, found=sum(thread.found for thread in told))
 
 
-def _told(printed: str, script: str, threads: int) -> list[dict[str, Any]]:
+def _told(
+    whole: TypeAdapter[dict[str, _Read]], printed: str, script: str, threads: int
+) -> list[_Read]:
     """What each thread of a script of ours told of itself."""
-    begin = f'{{"{script}"'
-    told = [json.loads(line)[script] for line in printed.splitlines() if line.startswith(begin)]
+    told = [_read(whole, line)[script] for line in _lines(printed, script)]
     if len(told) != threads:
         raise TrialFailedError(
             Status.UNREADABLE,
@@ -188,28 +235,49 @@ def _told(printed: str, script: str, threads: int) -> list[dict[str, Any]]:
     return told
 
 
-def _span_s(told: list[dict[str, Any]]) -> float:
-    return float(max(t["end_s"] for t in told) - min(t["start_s"] for t in told))
+def _lines(printed: str, script: str) -> list[str]:
+    """Return the lines that a script of ours has printed."""
+    return [line for line in printed.splitlines() if line.startswith(f'{{"{script}"')]
+
+
+def _read(whole: TypeAdapter[_Read], line: str) -> _Read:
+    try:
+        return whole.validate_json(line)
+    except ValidationError as error:
+        raise TrialFailedError(
+            Status.UNREADABLE,
+            f"a sysbench script printed an invalid result: {error.errors()[0]['msg']}",
+        ) from error
+
+
+def _span_s(told: Sequence[_Client]) -> float:
+    span_s = max(thread.end_s for thread in told) - min(thread.start_s for thread in told)
+    if not 0 < span_s < math.inf:
+        reason = f"the clients of sysbench ran for {span_s:g} s, which is not possible"
+        raise TrialFailedError(Status.UNREADABLE, reason)
+    return span_s
 
 
 def _tpcc_run(printed: str, threads: int) -> Run:
-    told = _told(printed, TPCC, threads)
-    by_kind = {kind: [thread["transactions"][kind] for thread in told] for kind in TRANSACTIONS}
-    committed = {kind: sum(part["commits"] for part in parts) for kind, parts in by_kind.items()}
+    told = _told(_TRANSACTIONS, printed, TPCC, threads)
+    by_kind = {kind: [thread.transactions[kind] for thread in told] for kind in TRANSACTIONS}
+    committed = {kind: sum(part.commits for part in parts) for kind, parts in by_kind.items()}
     return Run(
         transactions=sum(committed.values()),
         load_s=_span_s(told),
-        latencies={kind: tuple(_buckets(parts)) for kind, parts in by_kind.items()},
-        retries=sum(part["retries"] for parts in by_kind.values() for part in parts),
+        latencies={
+            kind: tuple(_buckets(part.latency for part in parts)) for kind, parts in by_kind.items()
+        },
+        retries=sum(part.retries for parts in by_kind.values() for part in parts),
         new_orders=committed["new_order"],
     )
 
 
-def _buckets(parts: list[dict[str, Any]]) -> Iterator[tuple[float, int]]:
+def _buckets(parts: Iterable[_Latency]) -> Iterator[tuple[float, int]]:
     """The histograms of all threads as one; a bucket stands for its middle."""
     counts: dict[int, int] = {}
     for part in parts:
-        for bucket, count in part["latency"]:
+        for bucket, count in part:
             counts[bucket] = counts.get(bucket, 0) + count
     for bucket in sorted(counts):
         yield _WIDTH ** (bucket + 1 / 2), counts[bucket]
@@ -217,7 +285,7 @@ def _buckets(parts: list[dict[str, Any]]) -> Iterator[tuple[float, int]]:
 
 def _oltp_run(printed: str) -> Run:
     total, took = _TOTAL.search(printed), _TIME.search(printed)
-    retried = re.search(r"ignored errors:\s+(\d+)", printed)
+    retried = _RETRIED_EVENTS.search(printed)
     bars = [_BAR.fullmatch(line) for line in printed.splitlines()]
     counted = tuple((1000 * float(bar[1]), int(bar[2])) for bar in bars if bar)
     if total is None or took is None or not counted or math.isclose(float(took[1]), 0):
@@ -231,6 +299,9 @@ def _oltp_run(printed: str) -> Run:
 
 
 def read_check(printed: str) -> dict[int, int]:
-    """How many warehouses or districts break each of TPC-C's consistency conditions."""
-    told = [json.loads(line) for line in printed.splitlines() if line.startswith('{"condition"')]
-    return {int(line["condition"]): int(line["violations"]) for line in told}
+    """How many warehouses or districts break each of TPC-C's consistency conditions.
+
+    TrialFailedError where a line is not as the script prints it.
+    """
+    told = [_read(_CHECK, line) for line in _lines(printed, "condition")]
+    return {line.condition: line.violations for line in told}

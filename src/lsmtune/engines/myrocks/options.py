@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from math import isfinite
 
-from lsmtune.errors import UserError
+from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import (
     DEFAULT_FAMILY,
@@ -85,9 +86,10 @@ def _variable_value(knob: Knob, variables: Mapping[str, str]) -> Value | None:
         return {"ON": True, "OFF": False, "1": True, "0": False}.get(text.upper())
     if knob.is_range:
         try:
-            return whole_number(text) if isinstance(knob.default, int) else float(text)
+            number = whole_number(text) if isinstance(knob.default, int) else float(text)
         except ValueError:
             return None
+        return number if isfinite(number) else None
     return next((value for value in knob.values if str(value) == text), None)
 
 
@@ -114,7 +116,7 @@ def variables_of(
     changes = statements(knobs, _of_family(default), sections)
     if changes:
         told[_DEFAULT_TEXT] = _with_changes(given.get(_DEFAULT_TEXT, ""), changes)
-    as_default = parse_options(replace_options(base_options, changes)).sections
+    as_default = parse_options(_replaced(base_options, changes)).sections
     overrides = _fields(given.get(_OVERRIDE_TEXT, ""))
     for family in families(want):
         if family in (None, DEFAULT_FAMILY):
@@ -164,7 +166,7 @@ def with_file(
         new = {p: text for p, text in theirs.items() if earlier.get(p) != text}
         changes |= {**gone, **new}
     known = {place: text for place, text in changes.items() if place[0] in sections}
-    text = replace_options(options, known)
+    text = _replaced(options, known)
     told = parse_options(text).sections
     for name in settings:
         of_family, own = family_of(name), plain.get(option_name(name))
@@ -173,6 +175,14 @@ def with_file(
             if now is not None and now != was:
                 found[name] = now
     return text, found
+
+
+def _replaced(options: str, changes: Mapping[tuple[str, str], str]) -> str:
+    """Return the OPTIONS text with what a my.cnf sets; UserError if it cannot contain a text."""
+    try:
+        return replace_options(options, changes)
+    except ParseError as error:
+        raise UserError(f"base: {error}") from error
 
 
 def _family_texts(variables: Mapping[str, str], family: str) -> dict[tuple[str, str], str]:
@@ -235,11 +245,18 @@ def _variable_text(value: Value) -> str:
 
 
 def _with_changes(text: str, changes: Mapping[tuple[str, str], str]) -> str:
-    """A text of options with some of them set; those of tables stand in a struct of their own."""
+    """A text of options with some of them set; those of tables stand in a struct of their own.
+
+    UserError where the text has something else in the place of this struct.
+    """
     whole = f"{{{text}}}"
     for (section, key), value in changes.items():
         if section.startswith("TableOptions"):
             tables = (struct_fields(whole) or {}).get(_TABLE, "{}")
+            if struct_fields(tables) is None:
+                raise UserError(
+                    f"base: {_TABLE} = {tables!r}: not a list of options such as {{name=value;}}"
+                )
             whole = with_field(whole, _TABLE, with_field(tables, key, value))
         else:
             whole = with_field(whole, key, value)
@@ -309,7 +326,7 @@ def with_filter(options: str, given: Mapping[str, str]) -> str:
     """The OPTIONS text with the filter that the user has told: RocksDB 6.29 writes no bits down."""
     section = f'TableOptions/BlockBasedTable "{DEFAULT_FAMILY}"'
     told = _family_texts(given, DEFAULT_FAMILY).get((section, _FILTER))
-    return options if told is None else replace_options(options, {(section, _FILTER): told})
+    return options if told is None else _replaced(options, {(section, _FILTER): told})
 
 
 def as_my_cnf(variables: Mapping[str, str]) -> str:

@@ -7,12 +7,13 @@ have them: `rocksdb.defaultcf.block-size`.
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from math import inf, isfinite
 from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from lsmtune.errors import LsmtuneError
+from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.reading import parse_toml
@@ -89,7 +90,8 @@ def _size_text(size: int) -> str:
 def _bytes(text: str) -> int | None:
     """The bytes of a text such as 64MiB; TiKV takes 64MB as the same."""
     match = _SIZE.fullmatch(text.strip())
-    return round(float(match[1]) * 1024 ** _UNITS.index(match[2])) if match else None
+    size = float(match[1]) * 1024 ** _UNITS.index(match[2]) if match else inf
+    return round(size) if isfinite(size) else None
 
 
 # --- documents
@@ -171,7 +173,7 @@ def _of_store(told: Flat) -> Flat:
 def edited(text: str, changes: Mapping[str, Any], gone: Iterable[str] = ()) -> str:
     """A file with some keys set and some gone, by their dotted names; all else stays to the byte.
 
-    LsmtuneError where the file is written in a way that cannot be edited so.
+    UserError where the file is written in a way that cannot be edited so.
     """
     gone = set(gone)
     kept = {name: value for name, value in flat(tomllib.loads(text)).items() if name not in gone}
@@ -189,7 +191,7 @@ def edited(text: str, changes: Mapping[str, Any], gone: Iterable[str] = ()) -> s
         reason = "the TOML file has the same [section] several times; write each [section] once"
     except (TOMLKitError, tomllib.TOMLDecodeError, TypeError, KeyError) as error:
         reason = str(error)
-    raise LsmtuneError(f"tikv.config: cannot edit the file: {reason}")
+    raise UserError(f"tikv.config: cannot edit the file: {reason}")
 
 
 def _place(document: Any, name: str) -> tuple[Any, str]:

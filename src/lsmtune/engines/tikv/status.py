@@ -36,7 +36,7 @@ class StatusServer:
         text = self._get("/config")
         try:
             return flat(dict(json.loads(text)))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             reason = f"TiKV returned a configuration that is not a JSON object: {text[:80]!r}"
             raise TrialFailedError(Status.UNREADABLE, reason) from error
 

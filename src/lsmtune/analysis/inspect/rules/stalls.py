@@ -1,9 +1,10 @@
 """Why writes stalled: who is to blame for delays and stops, of the options that can be."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
+from lsmtune.metrics.log_stalls import Stall
 from lsmtune.units import format_bytes
 
 _ALARM_SHARE = 0.05
@@ -18,6 +19,13 @@ _COUNTED = {
     _PENDING: ("stop for pending_compaction_bytes", "slowdown for pending_compaction_bytes",
               "pending-compaction-bytes-delays", "pending-compaction-bytes-stops"),
     "memory limit of the write buffer manager": ("write-buffer-manager-limit-stops",),
+}  # fmt: skip
+_LOOK_AT = {
+    _L0: ("max_background_jobs", "level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
+          "write_buffer_size"),
+    _MEMTABLES: ("max_write_buffer_number", "write_buffer_size", "max_background_jobs"),
+    _PENDING: ("max_background_jobs", "soft_pending_compaction_bytes_limit",
+               "hard_pending_compaction_bytes_limit", "compression"),
 }  # fmt: skip
 _DEFAULT_SLOWDOWN = 20
 _BUSY = 0.8
@@ -40,7 +48,23 @@ class _Stalls:
 
 
 def stall_findings(log: Inspection) -> Iterator[Finding]:
-    """The suspects for the stalls; nothing where less than a twentieth of the time was held."""
+    """The suspects for the stalls of each family; nothing where less than a twentieth was held."""
+    families = sorted({stall.family for stall in log.stalls})
+    if len(families) < 2:  # noqa: PLR2004
+        family = families[0] if families and families[0] in log.families else log.main_family
+        yield from _judged(replace(log, main_family=family), family)
+        return
+    for family in families:
+        own = replace(
+            log,
+            main_family=family,
+            stalls=tuple(stall for stall in log.stalls if stall.family == family),
+            totals=replace(log.totals, stall_percent=None),  # of all families
+        )
+        yield from _judged(own, family)
+
+
+def _judged(log: Inspection, family: str) -> Iterator[Finding]:
     stalls = _stalls(log)
     if stalls is None or stalls.share < _ALARM_SHARE:
         return
@@ -49,17 +73,75 @@ def stall_findings(log: Inspection) -> Iterator[Finding]:
         for rule in (_small_memtable, _few_jobs, _l0_triggers, _pending_limits)
         for finding in rule(log, stalls)
     ]
-    yield from suspects or [_compaction_behind(log, stalls)]
+    several = len(log.families) > 1
+    for finding in suspects or [_compaction_behind(log, stalls)]:
+        yield replace(finding, family=family if several else None)
+
+
+def stall_warnings(log: Inspection) -> Iterator[Finding]:
+    """Warnings without events: how often writes were held is known, and not for how long."""
+    if log.timed_stalls:
+        return  # `stall_findings` says more
+    by_kind: dict[tuple[str, str, str], list[Stall]] = {}
+    for stall in log.stalls:
+        by_kind.setdefault((stall.family, stall.kind, stall.cause), []).append(stall)
+    for (family, kind, cause), own in by_kind.items():
+        count, most = sum(stall.warnings for stall in own), max(stall.most for stall in own)
+        amount = format_bytes(most) if cause == _PENDING else f"{most:,}"
+        verb, weight = {"stop": ("stopped", 0.9), "delay": ("slowed down", 0.6)}[kind]
+        often = "once" if count == 1 else f"{count:,} times"
+        yield Finding(
+            f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
+            f"RocksDB warned {often} that it {verb} writes because of {cause}; the largest value "
+            f"was {amount}. The LOG does not say for how long.",
+            _LOOK_AT[cause], weight * min(1.0, 0.5 + count / 20), family=family,
+        )  # fmt: skip
+
+
+def counted_stalls(log: Inspection) -> Iterator[Finding]:
+    """A dump that counts stalls, from a time without other data on stalls."""
+    counts = _counts(log)
+    if log.stalls or log.totals.stall_percent is not None or not any(counts.values()):
+        return
+    cause = max(counts, key=lambda name: counts[name])
+    yield Finding(
+        "counted-stalls", "Writes were slowed down or stopped",
+        "The last dump counts these stalls since the database was opened: "
+        + ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+        + ". The dump does not say for how long.",
+        _LOOK_AT.get(cause, ("db_write_buffer_size",)), 0.4,
+    )  # fmt: skip
+
+
+def _counts(log: Inspection) -> dict[str, int]:
+    """How many stalls the last dump counts, by cause."""
+    return {
+        cause: sum(log.stall_counts.get(name, 0) for name in names)
+        for cause, names in _COUNTED.items()
+    }
+
+
+def stall_ticker(log: Inspection) -> Iterator[Finding]:
+    """The ticker alone, as in an output of db_bench."""
+    held_s = log.ticker("stall.micros") / 1e6
+    span_s = log.span_s or log.load.span_s
+    if log.stalls or log.totals.stall_percent is not None or held_s < 1:
+        return
+    share = f", {100 * held_s / span_s:.0f} % of {span_s:.3g} s" if span_s else ""
+    yield Finding(
+        "stalled-time", "Writers waited for flushes or compactions",
+        f"The ticker rocksdb.stall.micros says that writers waited {held_s:.3g} s in all{share}. "
+        "Several writers can wait at the same time.",
+        ("max_background_jobs", "write_buffer_size", "level0_slowdown_writes_trigger"),
+        min(0.6, 0.2 + (held_s / span_s if span_s else 0.2)),
+    )  # fmt: skip
 
 
 def _stalls(log: Inspection) -> _Stalls | None:
     seconds: dict[str, float] = {}
     for (_, cause), held in log.stall_seconds().items():
         seconds[cause] = seconds.get(cause, 0.0) + held
-    weights = seconds or {
-        cause: float(sum(log.stall_counts.get(name, 0) for name in names))
-        for cause, names in _COUNTED.items()
-    }
+    weights: Mapping[str, float] = seconds or _counts(log)
     total = sum(weights.values())
     by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
     parts = (

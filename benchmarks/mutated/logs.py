@@ -1,0 +1,99 @@
+"""Readers of LOGs and of outputs that contain the same tables: the command `inspect`."""
+
+import gzip
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from lsmtune.cli import tuning
+from lsmtune.errors import UserError
+from lsmtune.spec import make_spec
+from mutated.engines import db_bench_text
+from mutated.mutations import MOST_BYTES
+from mutated.reader import CAPTURED, DATA, ROOT, Reader, command, commands, write_file
+
+_HEAD_LINES, _OTHER_LINES = 250, 60
+"""The head has the options."""
+
+
+def _short(text: str) -> str:
+    """Return the head of a LOG, some lines of its middle, and its end."""
+    lines = text.splitlines(keepends=True)
+    middle = lines[_HEAD_LINES:-_OTHER_LINES]
+    step = max(1, len(middle) // _OTHER_LINES)
+    return "".join([*lines[:_HEAD_LINES], *middle[::step], *lines[-_OTHER_LINES:]])
+
+
+def _log_texts() -> list[bytes]:
+    paths = [ROOT / "examples" / "LOG.gz", *sorted((DATA / "planted").glob("*.gz"))]
+    paths += [CAPTURED / "rocksdb-11.8.1-universal" / "LOG.gz"]
+    paths += [CAPTURED / "myrocks-6.29-tpcc-universal.LOG.gz"]
+    texts = (gzip.decompress(path.read_bytes()).decode() for path in paths)
+    return [_short(text).encode()[:MOST_BYTES] for text in texts]
+
+
+def _zipped() -> list[bytes]:
+    return [gzip.compress(text, mtime=0) for text in _log_texts()[:3]]
+
+
+def _framed() -> list[bytes]:
+    """LOGs as TiKV writes them: rocksdb.info of both forms."""
+    found = []
+    for text in _log_texts()[:3]:
+        lines = []
+        for line in text.decode().splitlines():
+            stamp, thread, message = line[:26], *f"{line[27:]} ".split(" ", 1)
+            day, _, time = stamp.partition("-")
+            framed = f"[{day} {time[:12]} +08:00][{thread}][INFO] {message}"
+            lines.append(framed if line[4:5] == "/" else line)
+        found.append("\n".join(lines).encode()[:MOST_BYTES])
+    quoted = found[0].decode().replace("][INFO] ", '] [INFO] [logger.rs:12] ["')
+    return [*found, quoted.replace("\n", '"]\n').encode()]
+
+
+def _inspected(path: Path, folder: Path) -> None:
+    page, study = folder / "page.html", folder / "found.toml"
+    for old in folder.glob("found*"):
+        old.unlink()
+    try:
+        commands(("inspect", path, "--page", page), ("inspect", path, "--to-study", study))
+    finally:
+        json.loads(command("inspect", path, "--json"))
+    if study.exists():
+        with suppress(UserError):  # a study may be refused for its values, but it is TOML
+            make_spec(tuning.given_settings(study, {}, None, None), "study", {})
+
+
+def _output(data: bytes, folder: Path) -> None:
+    """An output of db_bench contains no options, so no study is made of it."""
+    path = write_file(data, folder, "stdout.txt")
+    command("inspect", path, "--page", folder / "page.html")
+    json.loads(command("inspect", path, "--json"))
+
+
+def _log(data: bytes, folder: Path) -> None:
+    _inspected(write_file(data, folder, "LOG"), folder)
+
+
+def _log_folder(data: bytes, folder: Path) -> None:
+    """Two parts of a LOG, cut at a form feed or in the middle."""
+    logs = folder / "logs"
+    logs.mkdir(exist_ok=True)
+    half = len(data) // 2
+    write_file(data[:half], logs, "LOG.old.1700000000000000")
+    write_file(data[half:], logs, "LOG")
+    _inspected(logs, folder)
+
+
+def _status_text() -> list[bytes]:
+    return [(CAPTURED / "myrocks-6.29-engine-status-universal.txt").read_bytes()]
+
+
+READERS = {
+    "inspect_db_bench": Reader(_output, db_bench_text),
+    "inspect_status": Reader(_output, _status_text),
+    "log": Reader(_log, _log_texts),
+    "log_gzip": Reader(_log, _zipped),
+    "log_folder": Reader(_log_folder, _log_texts),
+    "log_of_tikv": Reader(_log, _framed),
+}

@@ -1,0 +1,1 @@
+"""Rules: each module looks at one subject of a LOG."""

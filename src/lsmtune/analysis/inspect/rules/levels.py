@@ -1,0 +1,112 @@
+"""The shape of the tree: too many files, unequal levels, compaction that is off."""
+
+from collections.abc import Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
+from lsmtune.analysis.inspect.rules.rule import Rule
+from lsmtune.units import MIB, format_bytes
+
+_MUCH_WRITE_AMP = 15.0
+_SOURCES = {
+    "tickers": "{}, computed from tickers",
+    "events": "{}, computed from events",
+    "cumulative": "about {}, from rounded sums of the last dump",
+    "table": "about {}, from the row Sum of the level table of the last dump",
+}
+_FILES_LEFT = 20
+_MANY_LEVEL_0_FILES = 100
+_TINY_LEVEL_1 = 32 * MIB
+_MUCH_DATA = 100.0
+_UNEQUAL = 4.0
+
+
+def _write_amp(log: Inspection) -> Iterator[Finding]:
+    amplification = log.totals.write_amp or 0.0
+    if amplification >= _MUCH_WRITE_AMP:
+        source = _SOURCES[log.totals.write_amp_from or "tickers"]
+        yield Finding(
+            "write-amp", "RocksDB writes every byte many times",
+            f"The write amplification is {source.format(f'{amplification:.3g}')}.",
+            ("compaction_style", "max_bytes_for_level_multiplier", "max_bytes_for_level_base",
+             "write_buffer_size"),
+            min(0.5, amplification / 100),
+        )  # fmt: skip
+
+
+def _no_compaction(log: Inspection) -> Iterator[Finding]:
+    for family in log.families or (log.main_family,):
+        files = log.level_0_files(family)
+        if log.family_option(family, "disable_auto_compactions") in ("1", "true") and (
+            files is not None and files >= _FILES_LEFT
+        ):
+            yield Finding(
+                "compaction-off", "Automatic compaction is off",
+                f"disable_auto_compactions is set, and level 0 has {files} files.",
+                ("disable_auto_compactions",), 0.95, family=family,
+            )  # fmt: skip
+
+
+def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
+    """Row 21: no stall warns of files in level 0 if the triggers are huge."""
+    for family in log.families or (log.main_family,):
+        files = log.level_0_files(family)
+        if files is None or files < _MANY_LEVEL_0_FILES:
+            continue
+        if log.family_option(family, "disable_auto_compactions") in ("1", "true"):
+            continue  # compaction-off says it
+        trigger = log.family_number(family, "level0_file_num_compaction_trigger")
+        starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
+        yield Finding(
+            "many-l0-files", "Reads can be slow, because level 0 has many files",
+            f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
+            ("level0_file_num_compaction_trigger", "max_background_jobs", "max_subcompactions"),
+            0.6, family=family,
+        )  # fmt: skip
+
+
+def _tiny_levels(log: Inspection) -> Iterator[Finding]:
+    """Row 11: level 1 and the batches of level 0 must have about the same size."""
+    for family in log.families:
+        if log.family_option(family, "compaction_style") not in (
+            None,
+            "0",
+            "kCompactionStyleLevel",
+        ):
+            continue
+        base, memtable, merged, trigger = (
+            log.family_number(family, name)
+            for name in ("max_bytes_for_level_base", "write_buffer_size",
+                         "min_write_buffer_number_to_merge", "level0_file_num_compaction_trigger")
+        )  # fmt: skip
+        if not base or base >= _TINY_LEVEL_1:
+            continue
+        data = sum(row.size_bytes or 0 for row in log.levels if row.family == family)
+        if data > _MUCH_DATA * base:
+            yield Finding(
+                "tiny-levels", "Level 1 is so small that the tree needs many levels",
+                f"max_bytes_for_level_base is {format_bytes(base)}, and the column family has "
+                f"{format_bytes(data)} of data. Each further level costs write amplification.",
+                ("max_bytes_for_level_base", "write_buffer_size",
+                 "max_bytes_for_level_multiplier"),
+                0.3, family=family,
+            )  # fmt: skip
+            continue
+        batch = memtable * (merged or 1) * trigger
+        if batch > _UNEQUAL * base:
+            yield Finding(
+                "tiny-levels", "Level 1 is much smaller than the data that level 0 sends to it",
+                f"max_bytes_for_level_base is {format_bytes(base)}, and a compaction of level 0 "
+                f"starts at {format_bytes(batch)} ({trigger:.0f} files).",
+                ("max_bytes_for_level_base", "max_bytes_for_level_multiplier",
+                 "target_file_size_base"),
+                0.3, family=family,
+            )  # fmt: skip
+
+
+RULES = (
+    Rule(_write_amp, (WRITE_AMP,)),
+    Rule(_no_compaction, (OPTIONS, SHAPES)),
+    Rule(_many_level_0_files, (SHAPES,)),
+    Rule(_tiny_levels, (OPTIONS,)),
+)

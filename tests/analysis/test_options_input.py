@@ -1,0 +1,44 @@
+"""Options alone are read, and judged by the rules that need only options."""
+
+from pathlib import Path
+
+import pytest
+
+from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
+from lsmtune.errors import UserError
+from lsmtune.metrics.log_lines import STANDARD_INPUT
+
+HALF_SET = {
+    "OPTIONS file": "[Version]\n  rocksdb_version=8.0.0\n[DBOptions]\n  max_background_jobs=16\n"
+    '  max_background_flushes=4\n  max_background_compactions=-1\n[CFOptions "cf"]\n'
+    "  write_buffer_size=67108864\n",
+    "options string": "max_background_jobs=16;max_background_flushes=4;"
+    "max_background_compactions=-1;write_buffer_size=64m",
+    "my.cnf": "[mysqld]\nrocksdb_max_background_jobs=16\nrocksdb_max_background_flushes=4\n"
+    "rocksdb_max_background_compactions=-1\n"
+    "rocksdb_default_cf_options=write_buffer_size=64m\n",
+    "tikv.toml": "[rocksdb]\nmax-background-jobs = 16\nmax-background-flushes = 4\n"
+    'max-background-compactions = -1\n[rocksdb.defaultcf]\nwrite-buffer-size = "64MiB"\n',
+}
+
+
+@pytest.mark.parametrize("kind", HALF_SET)
+def test_options_alone_are_judged(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "options"
+    path.write_text(HALF_SET[kind])
+    found = inspect_path(path)
+    assert found.kind == kind
+    assert [finding.code for finding in found.findings] == ["half-set-jobs"]
+    assert [found.family_number(f, "write_buffer_size") for f in found.families] == [64 << 20]
+
+
+def test_a_damaged_options_file_is_a_mistake_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "OPTIONS"
+    path.write_text("[DBOptions]\n  no statement\n")
+    with pytest.raises(UserError, match=r"OPTIONS: .*line 2"):
+        inspect_path(path)
+
+
+def test_standard_input_is_no_part_of_a_rolled_log() -> None:
+    with pytest.raises(UserError, match="standard input"):
+        inspect_rolled([STANDARD_INPUT])
