@@ -41,7 +41,9 @@ def is_round(knob: Knob, value: float, scale: float) -> bool:
     unit = 86_400 if knob.unit == "s" and whole >= 86_400 else 1
     power = round(log10(whole / unit))
     steps = [digit * 10.0**p for digit in (1, 2, 5) for p in range(power - 2, power + 1)]
-    return any(isclose(whole / unit, n * step, rel_tol=1e-6) for step in steps for n in range(1, 21))
+    return any(
+        isclose(whole / unit, n * step, rel_tol=1e-6) for step in steps for n in range(1, 21)
+    )
 
 
 def not_round(space: KnobSpace, scale: float, config: dict[str, Value]) -> dict[str, Value]:
