@@ -11,6 +11,7 @@ from lsmtune.cli.common import write_file, write_output
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
+from lsmtune.knobs.defaults import nearest_version
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
@@ -153,12 +154,13 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield from table_lines(columns, stalled, indent=2)
     if log.options_changed:
         yield ""
-        yield f"options that differ from the defaults of RocksDB {log.version}:"
+        version = nearest_version(log.version or "")
+        yield f"options that differ from the defaults of RocksDB {version}:"
         changed = [(n, c.value, str(c.default)) for n, c in log.options_changed.items()]
         yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
     if log.incomplete:
         yield ""
-        yield "missing in this LOG:"
+        yield "notes:"
         for fault in log.incomplete:
             yield from paragraph(fault, indent=2, hanging=2)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from lsmtune.errors import ParseError
+from lsmtune.metrics.decimal_points import COMMA_NOTE, dump_with_points
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
 from lsmtune.metrics.log_jobs import JobLedger
@@ -173,7 +174,8 @@ class _Reader:
             )
             lines = self._earlier_statistics
         try:
-            content.statistics = parse_statistics("\n".join([*lines, ""]))
+            text = dump_with_points("\n".join([*lines, ""]))
+            content.statistics = parse_statistics(text)
         except ParseError as error:
             content.incomplete.append(
                 f"lsmtune cannot parse the last dump of tickers (counters): {error}"
@@ -263,7 +265,7 @@ class _Reader:
 
     def _close_dump(self) -> None:
         self._continued = _ignore
-        text = "\n".join([*self._dump, ""])
+        text = dump_with_points("\n".join([*self._dump, ""]))
         self._dump = []
         dump = parse_stats_dump(text)
         if dump is not None:
@@ -273,6 +275,8 @@ class _Reader:
 
     def _faults(self) -> list[str]:
         content, faults = self._content, list[str]()
+        if content.options.has_commas:
+            faults.append(COMMA_NOTE)
         if content.cut_events:
             faults.append(
                 f"{content.cut_events} event lines of the LOG are truncated; lsmtune "

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lsmtune.errors import ParseError
+from lsmtune.metrics.decimal_points import with_points
 
 _BLANK = " \t\r\v\f"
 _COMMENT = re.compile(r"(?<!\\)#")
@@ -49,6 +50,15 @@ def parse_options(text: str) -> OptionsFile:
     if not sections:
         raise ParseError("OPTIONS file: the file has no section such as [DBOptions]")
     return OptionsFile(sections.get("Version", {}).get("rocksdb_version"), sections)
+
+
+def in_decimal_points(file: OptionsFile) -> tuple[OptionsFile, bool]:
+    """Return the file with points for decimal commas, and whether it had such commas."""
+    sections = {
+        name: {key: with_points(value) for key, value in options.items()}
+        for name, options in file.sections.items()
+    }
+    return OptionsFile(file.rocksdb_version, sections), sections != file.sections
 
 
 def replace_options(text: str, changes: Mapping[tuple[str, str], str]) -> str:

@@ -7,7 +7,7 @@ from lsmtune.analysis.inspect.changed import changed_options
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Totals
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.errors import ParseError
-from lsmtune.knobs.defaults import known_versions, version_number
+from lsmtune.knobs.defaults import nearest_version, version_number
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
     LevelRow,
@@ -70,15 +70,15 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
 
 def of_options(name: str, given: GivenOptions) -> Inspection:
     """What options alone say, without findings."""
-    content, incomplete = LogContent(version=given.version), list[str]()
+    content, incomplete = LogContent(version=given.version), [*given.notes]
     content.options.database = dict(given.options.get("", {}))
     content.options.families = {
         family: dict(told) for family, told in given.options.items() if family
     }
-    found = assemble(name, given.kind, content)
     if given.version:
         _note_unknown_version(given.version, incomplete)
-    return replace(found, incomplete=(*incomplete, f"a file of kind {given.kind} has only options"))
+    incomplete.append(f"a file of kind {given.kind} has only options")
+    return replace(assemble(name, given.kind, content), incomplete=tuple(incomplete))
 
 
 def _main_family(content: LogContent) -> str:
@@ -98,16 +98,11 @@ def _shapes(content: LogContent) -> list[TreeShape]:
 
 
 def _note_unknown_version(version: str, incomplete: list[str]) -> None:
-    oldest, newest = known_versions()
-    told = version_number(version)
-    for nearest, unknown in (
-        (oldest, told < version_number(oldest)), (newest, told > version_number(newest))
-    ):  # fmt: skip
-        if unknown:
-            incomplete.append(
-                f"lsmtune does not know the defaults of RocksDB {version} and uses the defaults of "
-                f"RocksDB {nearest}"
-            )
+    if (nearest := nearest_version(version)) != version:
+        incomplete.append(
+            f"lsmtune does not know the defaults of RocksDB {version} and uses the defaults of "
+            f"RocksDB {nearest}"
+        )
 
 
 def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionTable]:

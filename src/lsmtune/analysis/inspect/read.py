@@ -12,6 +12,7 @@ from lsmtune.analysis.inspect.options_input import read_options
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import parse_banner, parse_results
+from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
@@ -66,7 +67,8 @@ def inspect_path(path: Path) -> Inspection:
         text = "\n".join([*head, ""])
         if (given := read_options(path, text)) is not None:
             return judged(of_options(str(path), given))
-        content, kind = _output(path, "\n".join([*without_frames(head), ""]))
+        text = dump_with_points("\n".join([*without_frames(head), ""]))
+        content, kind = _output(path, text)
     content.incomplete += faults
     return judged(assemble(str(path), kind, content))
 
