@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from suggestion_cost import OPEN_FILES, SPACES, make_space
@@ -34,7 +35,6 @@ from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
 from lsmtune.simulator import Run, predict
 from lsmtune.spec import Ground, catalogue_of, make_spec, without_load
 from lsmtune.store.home import Home
-from lsmtune.studies import study as driver
 from lsmtune.studies.foretelling import foretelling
 from lsmtune.studies.study import open_study
 from lsmtune.trials import Base, TrialResult, TrialSpec
@@ -137,10 +137,10 @@ def own_cost(keep: Callable[[str, Row], None], folder: Path) -> None:
         ends.append(clock.read())
         return measured(write_amp=float(rng.lognormal()), total_s=float(rng.lognormal()))
 
-    driver.make_optimizer = lambda *_: optimizer  # type: ignore[assignment]
     given = {"study": "many", "optimizer": "random", "trials": MARKS[-1], "repeats": 0}
     spec = make_spec(given, "many_trials")
     with (
+        patch("lsmtune.studies.study.make_optimizer", return_value=optimizer),
         Home(folder, create=True) as home,
         open_study(home, spec, ScriptedEngine(script), lambda _: None) as study,
     ):

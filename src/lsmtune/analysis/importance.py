@@ -91,9 +91,9 @@ class KnobImportance:
 class MetricImportance:
     """One metric: how well it can be predicted, and its knobs, the most important first.
 
-    `model` was chosen by cross-validation. `accuracy` is measured by nested cross-validation.
-    `forest_r2` is that of the paper's random forest over the same folds, `r2_oob` its out-of-bag
-    estimate. `noise` is None if no config ran twice.
+    `model` was chosen by cross-validation. `accuracy` is measured on runs that the model has not
+    seen. `forest_r2` is that of the paper's random forest over the same folds, `r2_oob` its
+    out-of-bag estimate. `noise` is None if no config ran twice.
     """
 
     metric: str
