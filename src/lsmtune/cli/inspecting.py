@@ -16,6 +16,7 @@ from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
     changed_text,
+    compared_facts,
     facts,
     heading,
     level_rows,
@@ -166,8 +167,7 @@ def _whole(log: Inspection) -> Iterator[str]:
 
 
 def _in_columns(logs: Sequence[Inspection]) -> Iterator[str]:
-    texts = [dict(facts(log)) for log in logs]
-    rows = [[label, *(column[label] for column in texts)] for label in texts[0]]
+    rows = compared_facts(logs)
     names = {name for log in logs for name in log.options_changed}
     for name in sorted(names):
         values = [changed_text(log, name) for log in logs]

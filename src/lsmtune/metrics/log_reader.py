@@ -1,11 +1,12 @@
 """A whole LOG in one pass and little memory, sorted into what each kind of line tells."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from lsmtune.errors import ParseError
+from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.decimal_points import COMMA_NOTE, dump_with_points
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
@@ -60,6 +61,7 @@ class LogContent:
     notices: NoticeLedger = field(default_factory=NoticeLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
+    results: Mapping[str, BenchmarkResult] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
     trouble_lines: int = 0
     troubles: list[str] = field(default_factory=list)

@@ -25,6 +25,7 @@ from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
     changed_text,
+    compared_facts,
     facts,
     heading,
     level_rows,
@@ -86,8 +87,7 @@ def _compared_headline(logs: Sequence[Inspection]) -> str:
 
 
 def _compared(logs: Sequence[Inspection]) -> Html:
-    columns = [dict(facts(log)) for log in logs]
-    rows = [[label, *(column[label] for column in columns)] for label in columns[0]]
+    rows = compared_facts(logs)
     changed = sorted({name for log in logs for name in log.options_changed})
     differ = [
         [code(name), *(changed_text(log, name) for log in logs)]

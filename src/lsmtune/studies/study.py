@@ -14,6 +14,7 @@ from lsmtune.engines.base import (
     OwnBase,
     never_hopeless,
 )
+from lsmtune.engines.option_files import check_readable
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective
@@ -296,9 +297,10 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
     """
     make_optimizer(spec.optimizer)
     check_files(spec.workload)
+    own = _own_base(spec)
     with workdir(folder, f"{spec.name}-describe") as directory:
         facts = engine.describe(directory)
-        base = engine.base(facts, _own_base(spec), directory)
+        base = engine.base(facts, own, directory)
     catalogue = engine.catalogue.with_families(spec.workload.column_families)
     ground = Ground(catalogue, base, describe_host().max_open_files)
     spec.space(ground)
@@ -308,7 +310,9 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
 def _own_base(spec: StudySpec) -> OwnBase | None:
     if spec.base is None:
         return None
-    return OwnBase(read_text(Path(spec.base), f"base: {spec.base}"), spec.family)
+    text = read_text(Path(spec.base), f"base: {spec.base}")
+    check_readable(text, spec.base, spec.engine)
+    return OwnBase(text, spec.family)
 
 
 def _create(home: Home, spec: StudySpec, found: tuple[EngineFacts, Ground]) -> StoredStudy:

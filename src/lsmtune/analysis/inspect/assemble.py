@@ -1,5 +1,6 @@
 """From the content of a LOG to what it says: levels, totals, the load's character."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -65,6 +66,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         troubles=tuple(content.troubles),
         trouble_lines=content.trouble_lines,
         incomplete=tuple(incomplete),
+        results=content.results,
     )
 
 
@@ -111,7 +113,14 @@ def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionT
         incomplete.append(
             "no statistics dump can be used, so level tables, stall time and tickers are missing"
         )
-    tables = {table.column_family: table for table in parse_compaction_tables(content.dump_text)}
+    found = parse_compaction_tables(content.dump_text)
+    for family, count in Counter(table.column_family for table in found).items():
+        if count > 1:
+            incomplete.append(
+                f"the text has {count} level tables of the column family {family}; lsmtune uses "
+                "the last one"
+            )
+    tables = {table.column_family: table for table in found}
     incomplete += [fault for table in tables.values() for fault in table.incomplete]
     return tables
 
@@ -242,7 +251,10 @@ def _level_line(family: str, row: LevelRow, moved: Moved | None) -> LevelLine:
         read, written = (round(gb * GIB) if gb else None for gb in rounded)
     else:
         read, written = _bytes(moved, family, int(row.level[1:]))
-    return LevelLine(family, row.level, row.files, row.size_bytes, read, written, row.w_amp_table)
+    return LevelLine(
+        family, row.level, row.files, row.size_bytes, read, written, row.w_amp_table,
+        is_rough=moved is None,
+    )  # fmt: skip
 
 
 def _shape_line(family: str, level: int, files: int, moved: Moved | None) -> LevelLine:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.myrocks.options import server_variables
+from lsmtune.engines.option_files import file_kind
 from lsmtune.engines.tikv.options import parse_file
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.option_text import struct_fields, whole_number
@@ -38,12 +39,13 @@ def read_options(path: Path, text: str) -> GivenOptions | None:
 
     UserError for a damaged file.
     """
-    if re.search(r"^\s*\[(?:DBOptions|CFOptions)", text, re.MULTILINE):
-        return _of_options_file(text, str(path))
-    if re.search(r"^\s*\[(?:mysqld|mariadb|server)", text, re.MULTILINE | re.IGNORECASE):
-        return _of_my_cnf(text)
-    if re.search(r"^\s*\[(?:rocksdb|storage|raftdb)[.\]]", text, re.MULTILINE):
-        return _of_tikv(text, str(path))
+    match file_kind(text):
+        case "OPTIONS file":
+            return _of_options_file(text, str(path))
+        case "my.cnf":
+            return _of_my_cnf(text)
+        case "tikv.toml":
+            return _of_tikv(text, str(path))
     if _STRING.fullmatch(text):
         return GivenOptions("options string", None, _with_scopes(_fields(text)))
     return None
