@@ -36,7 +36,7 @@ def test_versions_that_are_not_known_have_those_of_the_nearest(version: str) -> 
     [
         ("write_buffer_size", ["67108864"], ["1048576"]),
         ("atomic_flush", ["0", "false"], ["1", "true"]),
-        ("compression", ["Snappy", "kSnappyCompression"], ["NoCompression", "LZ4"]),
+        ("compression", ["Snappy", "kSnappyCompression", "1"], ["NoCompression", "LZ4"]),
         ("compaction_style", ["kCompactionStyleLevel"], ["kCompactionStyleUniversal"]),
         ("rate_limiter", ["(nil)", "None", "nullptr", "0000000000000000"], ["0x7f"]),
         ("compaction_style", ["0"], ["1", "kCompactionStyleFIFO"]),

@@ -1,21 +1,26 @@
 """Names and numbers of RocksDB's enumerators: LOGs print numbers, OPTIONS files print names.
 
-From include/rocksdb/table.h, advanced_options.h and options.h.
+From include/rocksdb/table.h, compression_type.h, advanced_options.h and options.h.
 """
 
+_CODECS = ("kNoCompression", "kSnappyCompression", "kZlibCompression", "kBZip2Compression",
+           "kLZ4Compression", "kLZ4HCCompression", "kXpressCompression", "kZSTD")  # fmt: skip
 _NAMES: dict[str, tuple[str, ...]] = {
     "access_hint_on_compaction_start": ("NONE", "NORMAL", "SEQUENTIAL", "WILLNEED"),
+    "blob_compression_type": _CODECS,
+    "bottommost_compression": _CODECS,
     "checksum": ("kNoChecksum", "kCRC32c", "kxxHash", "kxxHash64", "kXXH3"),
     "compaction_pri": ("kByCompensatedSize", "kOldestLargestSeqFirst", "kOldestSmallestSeqFirst",
                        "kMinOverlappingRatio", "kRoundRobin"),
     "compaction_style": ("kCompactionStyleLevel", "kCompactionStyleUniversal",
                          "kCompactionStyleFIFO", "kCompactionStyleNone"),
+    "compression": _CODECS,
     "data_block_index_type": ("kDataBlockBinarySearch", "kDataBlockBinaryAndHash"),
     "index_shortening": ("kNoShortening", "kShortenSeparators", "kShortenSeparatorsAndSuccessor"),
     "index_type": ("kBinarySearch", "kHashSearch", "kTwoLevelIndexSearch",
                    "kBinarySearchWithFirstKey"),
     "prepopulate_block_cache": ("kDisable", "kFlushOnly", "kFlushAndCompaction"),
-    "wal_compression": ("kNoCompression",),
+    "wal_compression": _CODECS,
     "wal_recovery_mode": ("kTolerateCorruptedTailRecords", "kAbsoluteConsistency",
                           "kPointInTimeRecovery", "kSkipAnyCorruptedRecords"),
 }  # fmt: skip

@@ -90,7 +90,8 @@ def _spelled(knob: Knob, option: OptionKey, text: str) -> str:
 
 def _codec(name: str) -> str:
     """A codec as OPTIONS files have it."""
-    return _CODECS.get(name, f"k{name}Compression")
+    name = enumerator("compression", name)
+    return name if name.startswith("k") else _CODECS.get(name, f"k{name}Compression")
 
 
 def _filter(text: str, load: Load) -> str:

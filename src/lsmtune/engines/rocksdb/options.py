@@ -174,7 +174,8 @@ def check_not_negative(given: OptionsFile, family: str) -> None:
         value = read_value(knob, given.sections, family)
         if isinstance(value, str) or value is None or value >= 0:
             continue
-        if value not in knob.special_values and knob.bounds()[0] >= 0:
+        is_signed = knob.bounds()[0] < 0 or (knob.least is not None and knob.least <= value)
+        if value not in knob.special_values and not is_signed:
             key = option_place(knob, family)[1]
             special = "".join(f", or {s.value} ({s.meaning})" for s in knob.special)
             raise UserError(f"base: {key} = {value}: not possible; allowed: 0 or more{special}")
