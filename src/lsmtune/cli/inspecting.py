@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files
 from lsmtune.cli.common import write_file, write_output
+from lsmtune.cli.inspect_tables import tables
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
@@ -108,6 +109,19 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
     study, base = study_files(logs[0], str(options.resolve()))
     write_output(options, base, "options")
     write_output(path, study, "study")
+
+
+def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:
+    """Write the tables of the LOGs as CSV files into an existing folder."""
+    for name, text in tables(logs):
+        write_output(folder / name, text, "table")
+
+
+def check_only_compared(page: Path | None, csv: Path | None, study: Path | None) -> None:
+    """Raise UserError for a file that a comparison cannot write."""
+    for flag, value in (("--page", page), ("--csv", csv), ("--to-study", study)):
+        if value is not None:
+            raise UserError(f"{flag} {value}: not allowed together with --compare")
 
 
 def lines(logs: Sequence[Inspection]) -> Iterator[str]:
