@@ -4,8 +4,8 @@
 
 Every LOG is put into each of the frames of tests/fakes/frames.py and must have the same findings.
 Then it is cut at 20 random places, which a seed fixes, and the part before or after the cut is
-inspected. A part has the verdict "no findings" only if no rule lacks data. Findings that only a part
-has are printed with their evidence: the part itself must prove them. Writes
+inspected. A part has the verdict "no findings" only if no rule lacks data. Findings that only a
+part has are printed with their evidence: the part itself must prove them. Writes
 benchmarks/results/inspect_inputs.json.
 """
 
