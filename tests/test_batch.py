@@ -12,6 +12,7 @@ from lsmtune.batch import BatchLine, as_flags, read_batch
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.space import value_at
+from lsmtune.spec import make_spec
 from lsmtune.workloads import Workload
 
 CATALOGUE = load("rocksdb")
@@ -106,3 +107,26 @@ def test_unknown_keys_of_a_line_are_kept(tmp_path: Path) -> None:
     (line,) = read_batch(path)
     assert line.error is None
     assert json.loads(line.to_json())["note"] == {"by": ["me"]}
+
+
+@pytest.mark.parametrize("name", [[], {}, 3, None])
+def test_a_workload_name_that_is_no_text_is_a_mistake_of_the_user(
+    name: object, tmp_path: Path
+) -> None:
+    (line,) = read(tmp_path, json.dumps({"workload": {"name": name}}))
+    assert line.error
+    with pytest.raises(UserError):
+        make_spec({"workload": {"name": name}}, "test")
+
+
+@pytest.mark.parametrize(
+    ("knob", "value"),
+    [("num_levels", 10**9), ("num_levels", 0), ("block_size", 0), ("target_file_size_base", 1),
+     ("max_write_buffer_number", 0)],
+)  # fmt: skip
+def test_values_that_the_engine_does_not_accept_are_refused(
+    knob: str, value: int, tmp_path: Path
+) -> None:
+    (line,) = read(tmp_path, json.dumps({"knobs": {knob: value}}))
+    assert line.error
+    assert knob in line.error

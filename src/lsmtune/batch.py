@@ -149,6 +149,10 @@ def knob_value(catalogue: Catalogue, name: str, value: Any) -> Value:
         value = bool(value)
     if knob.kind == "float" and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
+    if isinstance(value, int | float) and not knob.accepts(value):
+        raise UserError(
+            f"knobs.{name}: value {value!r} is not allowed; allowed: {knob.accepted_text()}"
+        )
     if not isinstance(value, bool | int | float | str) or not knob.around(value).allows(value):
         raise UserError(
             f"knobs.{name}: value {value!r} is not allowed; allowed: {knob.allowed_text()}"

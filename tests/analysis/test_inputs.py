@@ -1,5 +1,6 @@
 """Folders, other programs' LOGs and outputs of db_bench."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.errors import UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
+from lsmtune.metrics.log_lines import read_lines
 
 DATA = Path(__file__).parents[1] / "data" / "captured"
 LEVELDB = """2024/05/01-10:00:00.000001 7f01 Recovering log #3
@@ -75,3 +77,25 @@ def test_bytes_of_a_table_are_marked_as_rounded(tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text(TABLE.format("cf", 1, 1))
     assert [level.is_rough for level in inspect_path(path).levels] == [True]
+
+
+def test_a_text_of_very_many_lines_is_read_to_its_first_millions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lsmtune.metrics.log_lines.MOST_LINES", 10_000)
+    path = tmp_path / "LOG"
+    path.write_text("2024/05/01-10:00:00.000001 7f01 RocksDB version: 8.0.0\n" + "x\n" * 1_000_000)
+    found = inspect_path(path)
+    assert any("only the first" in note for note in found.incomplete)
+
+
+def test_a_gzip_file_is_unpacked_to_a_bounded_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lsmtune.metrics.log_lines._MOST_UNPACKED_BYTES", 1 << 20)
+    path = tmp_path / "LOG.gz"
+    line = "2024/05/01-10:00:00.000001 7f01 RocksDB version: 8.0.0\n"
+    path.write_bytes(gzip.compress((line * 100_000).encode()))
+    faults: list[str] = []
+    assert sum(len(text) + 1 for text in read_lines(path, faults)) < 2 << 20
+    assert len(faults) == 1

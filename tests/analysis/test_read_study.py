@@ -13,6 +13,7 @@ from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.errors import UserError
+from lsmtune.objective import Metrics, Objective
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import candidates, ranked_candidates
 from lsmtune.trials import Role, Status, TrialResult
@@ -285,3 +286,16 @@ def test_claim_is_part_of_the_json_document(case: Case) -> None:
     assert row["interval"]["low"] <= row["ratio"] <= row["interval"]["high"]
     assert (row["base"], row["side"]) == (10.0, "better")
     assert [step["kind"] for step in document["next"]][:2] == ["keep_baseline", "verify_other"]
+
+
+def test_only_configs_that_probably_keep_all_constraints_can_win(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched(case.begin(objective="write_amp"))
+    kept = {7.0: 0.79, 7.5: 0.81, 8.0: 0.99}
+
+    def probability(_: Objective, metrics: Metrics, *__: object) -> float:
+        return kept.get(metrics["write_amp"], 1.0)
+
+    monkeypatch.setattr(Objective, "kept_probability", probability)
+    assert best_number(case) == 3

@@ -53,3 +53,9 @@ def test_a_study_of_an_old_log_runs(tmp_path: Path) -> None:
     path = tmp_path / "LOG"
     path.write_text(OLD)
     check_that_it_runs(inspect_path(path), tmp_path)
+
+
+def test_names_of_files_may_have_quotes() -> None:
+    name = 'a "b" \\ c.OPTIONS'
+    study, _ = study_files(inspected(LOGS[0]), name)
+    assert tomllib.loads(study)["base"] == name

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
+from lsmtune.analysis.importance import runs_of
 from lsmtune.cli.ranked_knobs import ranked_knobs
 from lsmtune.cli.tuning import name_ranked_knobs
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load
+from lsmtune.recipes.jin2022.study import shipped
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen
@@ -92,3 +95,12 @@ def test_permutation_needs_a_screening(home: Path) -> None:
 def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"lasso:six.*lasso:N"):
         ranked_knobs("lasso:six", LOAD, tmp_path)
+
+
+@pytest.mark.parametrize("wanted", ["top:40", "lasso:40"])
+def test_options_that_production_leaves_alone_are_not_ranked(wanted: str, tmp_path: Path) -> None:
+    avoided = {knob.name for knob in load("rocksdb").knobs if knob.avoid}
+    varied = {factor.name for factor in runs_of(shipped("honest"), load("rocksdb")).design.factors}
+    assert avoided & varied  # else there is nothing to leave out
+    knobs, _ = ranked_knobs(wanted, {"workload": "fillrandom"}, tmp_path)
+    assert set(knobs.split(",")) == varied - avoided

@@ -6,7 +6,7 @@ import pytest
 
 from lsmtune.cli import readiness as checked
 from lsmtune.cli import tuning
-from lsmtune.cli.plan import plan_document
+from lsmtune.cli.plan import plan_document, plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySpec, make_spec
@@ -59,3 +59,27 @@ def test_online_tuning_repeats_no_run(tmp_path: Path) -> None:
     online = make_spec({"workload": "tpcc", "online": {}}, "test")
     with pytest.raises(UserError, match=r"^--accept-noise: .*\[online\]"):
         tuning.run(online, tmp_path / "home", verbose=False, accept_noise=True, as_json=True)
+
+
+@pytest.mark.parametrize(("free", "is_enough"), [(1, False), (1 << 60, True)])
+def test_a_disk_that_is_too_small_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, is_enough: bool
+) -> None:
+    monkeypatch.setattr(checked, "free_bytes", lambda _: free)
+    monkeypatch.setattr(checked, "other_programs_percent", lambda: 0.0)
+    facts, ground = describe(spec(), ScriptedEngine(lambda _: measured()), tmp_path)
+    space = spec().space(ground)
+    ready = checked.readiness(spec(), tmp_path, space)
+    document = plan_document(spec(), tmp_path, facts, ground, space, ready=ready)["ready"]
+    assert document["disk"]["ok"] is is_enough
+    assert document["disk"]["free_bytes"] == free
+
+
+def test_a_plan_without_pairs_has_no_verification(tmp_path: Path) -> None:
+    asked = make_spec({"study": "s", "workload": {"num": 1_000_000}, "pairs": 0}, "test")
+    facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
+    space = asked.space(ground)
+    lines = plan_lines(asked, tmp_path, facts, ground, space, ready=[], verbose=False)
+    (line,) = (line for line in lines if line.startswith("verification"))
+    assert "pairs of runs" not in line
+    assert "--pairs 0" in line

@@ -84,3 +84,13 @@ def _values(text: str) -> list[str]:
     """Return the lines of a file without its comments."""
     lines = (line.strip() for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def test_results_of_an_earlier_version_are_marked_as_judged_by_its_constraints(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["show", "verified", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["claim"]["judged_by"] == "means"
+    assert run(["show", "verified"]) == 0
+    assert "0.2" in capsys.readouterr().out

@@ -11,9 +11,9 @@ from lsmtune.units import format_bytes, parse_size
 _BYTES = {"bytes": "", "bytes/s": "/s"}
 """Units that are read and written as sizes, with what follows the size."""
 _BOOLS = {"true": True, "false": False, "1": True, "0": False}
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _FAR = 64
 """A count this many times above the searched range is taken for a mistake."""
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def find_knob(catalogue: Catalogue, name: str, where: str) -> Knob:
@@ -39,8 +39,8 @@ def parse_value(knob: Knob, text: str, where: str) -> Value:
             raise UserError(f"{place}: {unknown_word('value', text, allowed)}")
         return names[key]
     value = _number(knob, text.strip(), place)
-    if value is None or not _is_sensible(knob, value):
-        raise UserError(f"{place}: invalid value {text!r}; allowed: {readable_range(knob)}")
+    if value is None or not knob.accepts(value) or _is_far(knob, value):
+        raise UserError(f"{place}: invalid value {text!r}; allowed: {_accepted_text(knob)}")
     return value
 
 
@@ -98,13 +98,17 @@ def _number(knob: Knob, text: str, place: str) -> int | float | None:
         return None
 
 
-def _is_sensible(knob: Knob, value: float) -> bool:
-    """Whether the engine accepts the number, as far as the catalogue describes that."""
-    if value in knob.special_values:
-        return True
-    low, high = knob.bounds()
-    least = knob.least if knob.least is not None else min(low, 0)
-    most = knob.most
-    if most is None and knob.unit not in _BYTES:
-        most = _FAR * high
-    return value >= least and (most is None or value <= most)
+def _accepted_text(knob: Knob) -> str:
+    """Return the numbers that are accepted, also those outside the searched range."""
+    if knob.most is None and knob.unit not in _BYTES:
+        return knob.model_copy(update={"most": _FAR * knob.bounds()[1]}).accepted_text()
+    return knob.accepted_text()
+
+
+def _is_far(knob: Knob, value: float) -> bool:
+    return (
+        knob.most is None
+        and knob.unit not in _BYTES
+        and value not in knob.special_values
+        and value > _FAR * knob.bounds()[1]
+    )

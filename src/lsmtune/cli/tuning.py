@@ -31,7 +31,7 @@ from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
 from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
-from lsmtune.studies.same_system import check_same_system
+from lsmtune.studies.same_system import check_same_system, system_notes
 from lsmtune.studies.study import describe, open_study
 from lsmtune.studies.verify import verify_contenders
 from lsmtune.system.host import describe_host, describe_storage, free_bytes
@@ -188,6 +188,8 @@ def run_study(
                 copy_runs(home, home.study(source), study.stored)
             if done := study.trials():
                 tell(done_text(spec.name, done))
+                for remark in system_notes(study.stored, spec, describe_host()):
+                    tell(remark)
             study.measure_base()
             for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
                 tell(line)

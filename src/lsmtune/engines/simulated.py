@@ -48,6 +48,12 @@ class Simulated:
             return Base(options=facts.options, settings=defaults, codecs=facts.codecs)
         given, notes = read_own(own, facts.version)
         values = self._values(given, own.family)
+        for name, value in values.items():
+            knob = self.catalogue.knob(name)
+            if not knob.accepts(value):
+                raise UserError(
+                    f"base: {name} = {value}: not possible; allowed: {knob.accepted_text()}"
+                )
         return Base(
             options=own.options,
             settings=defaults | {n: v for n, v in values.items() if n in known},

@@ -26,6 +26,8 @@ _GZIP = b"\x1f\x8b"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MOST_UNPACKED_BYTES = 512 * MIB
 """A gzip file of 2 MB can contain 2 GB, which takes half a minute."""
+MOST_LINES = 5_000_000
+"""A LOG of 1 GB has fewer lines. Other texts can have hundreds of millions."""
 
 
 def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
@@ -36,12 +38,17 @@ def read_lines(path: Path, faults: list[str]) -> Iterator[str]:
     readable.
     """
     rest = b""
-    overlong = 0
+    overlong, count = 0, 0
     for chunk in _as_utf_8(_chunks(path, faults)):
         whole, newline, tail = chunk.rpartition(b"\n")
         if newline:
             text = (rest + whole).decode("utf-8", "replace").replace("\r\n", "\n")
-            yield from text.removesuffix("\r").split("\n")
+            lines = text.removesuffix("\r").split("\n")
+            yield from lines
+            count += len(lines)
+            if count > MOST_LINES:
+                faults.append(f"lsmtune read only the first {count:,} lines")
+                return
         rest = tail if newline else rest + tail
         if len(rest) > _LONGEST_LINE_BYTES:
             overlong, rest = overlong + len(rest), b""

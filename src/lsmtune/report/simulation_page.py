@@ -16,7 +16,6 @@ _SHOWN = ("write_amp", "live_sst_bytes", "peak_space_bytes", "load_s", "settle_s
           "stall_s", "cpu_s")  # fmt: skip
 _COMPARED = {"write_amp": "write amplification", "live_sst_bytes": "space", "total_s": "time"}
 _STEPS = 1000
-_FOLLOWED_KEYS = 65_536  # MOST_FOLLOWED in native/lsmsim/src/load.rs
 _SPEEDS = {"0.25": "0.25 \N{MULTIPLICATION SIGN}", "1": "normal", "4": "4 \N{MULTIPLICATION SIGN}"}
 _TERMS = (
     (
@@ -228,8 +227,8 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
         items(
             [
                 times,
-                f"The simulator stores at most {_FOLLOWED_KEYS:,} different keys. If the workload "
-                "has more keys, each simulated key represents several keys of the workload.",
+                "The simulator follows all keys of a small workload. Of a workload with more keys, "
+                "it follows a sample: each simulated key represents several keys of the workload.",
                 "The animation shows only the writes, because the simulator runs the reads after "
                 "the writes.",
                 "The file docs/explanation/simulator.md compares predictions of the simulator "

@@ -52,6 +52,16 @@ def check_flushes(
     raise UserError(too_few(load, flushes, expected))
 
 
+def check_expected_flushes(load: Workload, base: Settings, needed: Iterable[str]) -> None:
+    """Raise UserError before the first run if the baseline will surely flush too seldom.
+
+    The estimate may be wrong by a factor of two.
+    """
+    expected = expected_flushes(load, base)
+    if expected is not None and expected < FEWEST_FLUSHES / 2 and must_flush(load, needed):
+        raise UserError(too_few(load, expected))
+
+
 def too_few(load: Workload, flushes: float, expected: float | None = None) -> str:
     """Return the message for too few flushes, with a sufficient number of records."""
     key, number = _size_of(load)

@@ -40,6 +40,13 @@ def check_same_system(
         )
 
 
+def system_notes(stored: StoredStudy, spec: StudySpec, host: HostFacts) -> Iterator[str]:
+    """Yield what changed on the system without making runs incomparable: its kernel."""
+    before = stored.host.get("kernel")
+    if spec.engine not in _ELSEWHERE and before is not None and before != host.kernel:
+        yield f"the kernel was {before} when the study began and is now {host.kernel}"
+
+
 def _differing(
     stored: StoredStudy,
     spec: StudySpec,
@@ -55,6 +62,10 @@ def _differing(
         builds = {True: "with assertions", False: "without assertions"}
         then, now = builds[before["assertions_enabled"]], builds[facts.assertions_enabled]
         yield f"the build of {spec.engine}", then, now
+    codecs = (before.get("base") or {}).get("codecs")
+    if codecs is not None and facts.codecs is not None and sorted(codecs) != sorted(facts.codecs):
+        then, now = (", ".join(sorted(names)) for names in (codecs, facts.codecs))
+        yield f"the compression codecs of {spec.engine}", then, now
     if spec.engine in _ELSEWHERE:
         return
     yield from _other_host(stored.host, host)

@@ -15,7 +15,7 @@ from lsmtune.store.records import (
     complete_pairs,
     complete_trials,
 )
-from lsmtune.studies.enough_data import check_flushes
+from lsmtune.studies.enough_data import check_expected_flushes, check_flushes
 from lsmtune.studies.runner import Task
 from lsmtune.studies.seeds import workload_seed
 from lsmtune.studies.study import Study
@@ -72,6 +72,8 @@ def verify_trial(study: Study, trial: StoredTrial, scale: str, workload: Workloa
     ± 5 % and no undecided constraint decides the claim. Each pair has its own workload seed and a
     random order. An interrupted verification continues. Raises LsmtuneError if runs keep failing.
     """
+    base = study.settings_at(study.space.default(), Fraction(scale))
+    check_expected_flushes(workload, base, study.objective.needed)
     verification = _begin(study, trial, scale, workload)
     earlier = len(_runs(study, verification))
     while not _enough(study, pairs := _pairs(study, verification)):

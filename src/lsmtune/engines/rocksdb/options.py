@@ -163,16 +163,23 @@ def ignored(merged: MergedOptions, as_run: str) -> tuple[str, ...]:
     )
 
 
-def check_not_negative(given: OptionsFile, family: str) -> None:
-    """Raise UserError for a negative number that has no meaning in RocksDB.
+def check_possible(given: OptionsFile, family: str) -> None:
+    """Raise UserError for a number that no RocksDB can run with, and for a negative one.
 
-    RocksDB would read it as a very large one (util/string_util.cc, ParseUint64).
+    RocksDB would read a negative number as a very large one (util/string_util.cc, ParseUint64).
     """
     for knob in load("rocksdb").knobs:
         if knob.option is None or not knob.is_range:
             continue
         value = read_value(knob, given.sections, family)
-        if isinstance(value, str) or value is None or value >= 0:
+        if isinstance(value, str) or value is None:
+            continue
+        # RocksDB lowers sizes that are too large by itself.
+        if knob.most is not None and value > knob.most and knob.unit != "bytes":
+            key = option_place(knob, family)[1]
+            allowed = knob.accepted_text()
+            raise UserError(f"base: {key} = {value}: not possible; allowed: {allowed}")
+        if value >= 0:
             continue
         is_signed = knob.bounds()[0] < 0 or (knob.least is not None and knob.least <= value)
         if value not in knob.special_values and not is_signed:
@@ -190,7 +197,7 @@ def read_own(own: OwnBase, version: str) -> tuple[OptionsFile, tuple[str, ...]]:
         given, has_commas = in_decimal_points(parse_options(own.options))
     except ParseError as error:
         raise UserError(f"base: {error}") from error
-    check_not_negative(given, own.family)
+    check_possible(given, own.family)
     return given, (*version_notes(given, version), *((COMMA_NOTE,) if has_commas else ()))
 
 
