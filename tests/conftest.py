@@ -32,6 +32,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _short_look_at_other_programs() -> Iterator[None]:
+    """Commands look for a second at what other programs use; no test depends on what they see."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lsmtune.cli.checks._QUIET_S", 0.01)
+        yield
+
+
 @pytest.fixture(scope="module")
 def quick_models() -> Iterator[None]:
     """Fewer and smaller models, for tests of what is made of them."""

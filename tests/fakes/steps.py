@@ -25,10 +25,16 @@ from fakes.fake_db_bench import Mode, install
 from fakes.patience import eventually
 from fakes.traces import left_behind
 from lsmtune import cli
+from lsmtune.cli import checks
+from lsmtune.report.canvas import canvas
+from lsmtune.report.page import packed_plotly
 from lsmtune.studies import runner
 
+# What takes long is done here once, and not in every fork.
 for _module in pkgutil.iter_modules(cli.__path__):
-    import_module(f"{cli.__name__}.{_module.name}")  # here once, not in every fork
+    import_module(f"{cli.__name__}.{_module.name}")
+canvas(100)
+packed_plotly()
 
 _CHANGES = {
     "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate",
@@ -236,6 +242,7 @@ def _be_the_program(
         tempfile.gettempdir()  # that of the settings; Python tries it with a file of its own
         signal.signal(signal.SIGINT, signal.default_int_handler)
         runner.DISTURBED_PERCENT = 100.0  # other tests run beside this one
+        checks._QUIET_S = 0.01
         _count_changes(folder, log, killed_before)
         from lsmtune.cli.main import run  # noqa: PLC0415 - its tests may have replaced parts
 
