@@ -4,9 +4,11 @@ import gc
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import settings
 
 from lsmtune.learning import models
@@ -33,10 +35,14 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _short_look_at_other_programs() -> Iterator[None]:
-    """Commands look for a second at what other programs use; no test depends on what they see."""
+def _quick_commands() -> Iterator[None]:
+    """The command line is built once, and no command looks at other programs for a second.
+
+    No test depends on what other programs do.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lsmtune.cli.checks._QUIET_S", 0.01)
+        patch.setattr("typer.main.get_command", cache(typer.main.get_command))
         yield
 
 

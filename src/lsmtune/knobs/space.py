@@ -72,7 +72,8 @@ class KnobSpace:
             return knob
         lowest = {k.name: k.bounds()[0] for k in self._of(_MEMORY_KNOBS)}
         lowest |= {k.name: 0 for k in self._of(_CACHES) if 0 in k.special_values}
-        least = self.settings(lowest)
+        settings = self.settings(lowest)
+        least = {n: v for n, v in settings.items() if option_name(n) in _MEMORY_KNOBS}
         fitting = (v for v in knob.grid if not self.memory.violation({**least, knob.name: v}))
         base = self.base[knob.name]
         return knob.up_to(max([*fitting, *(v for v in knob.grid if v == base)], default=-inf))
