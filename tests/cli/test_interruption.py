@@ -173,8 +173,9 @@ def test_killed_before_the_first_trial_it_starts_anew(site: Site) -> None:
     check_goes_on(site, [])
 
 
-def test_a_killed_calibration_is_swept_away(site: Site) -> None:
+def test_a_killed_calibration_is_swept_away(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("lsmsim", reason="the native core is not built here")
+    monkeypatch.setenv("PATH", str(site.program.parent))  # no other engine is found and started
     site.hold.write_text("2")
     running = site.start("doctor", "--calibrate")
     assert eventually(lambda: site.loads() == 2)
