@@ -45,7 +45,7 @@ class Program:
         pipes = [os.pipe(), os.pipe()]
         order = json.dumps([list(arguments), str(folder), dict(environment)]).encode()
         files = [theirs.fileno(), *(end for _, end in pipes)]
-        control, _ = _helper()
+        control = _helper()
         socket.send_fds(control, [_NUMBER.pack(len(order))], files)
         control.sendall(order)
         theirs.close()
@@ -103,17 +103,17 @@ class Program:
 
 
 @cache
-def _helper() -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start the helper of this process; it ends when its socket is closed."""
+def _helper() -> socket.socket:
+    """Start the helper; it ends when its socket is closed."""
     ours, theirs = socket.socketpair()
     threads = {"OMP_NUM_THREADS": "1"}  # a process with threads cannot fork safely
-    helper = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "fakes.forks", str(theirs.fileno())],
         cwd=_TESTS, env=os.environ | threads, pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,  # a pipe, as the program's will be
-    )  # fmt: skip
-    theirs.close()
-    return ours, helper
+    ):  # fmt: skip
+        theirs.close()
+    return ours
 
 
 def _received(connection: socket.socket) -> int:
@@ -204,4 +204,5 @@ def be_quick() -> None:
 if __name__ == "__main__":
     warm_up()
     be_quick()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    if os.fork() == 0:  # the helper is no child of the tests, some of which look for children
+        _serve(socket.socket(fileno=int(sys.argv[1])))
