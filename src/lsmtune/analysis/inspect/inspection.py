@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
+from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.log_dump import BlobFiles
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
@@ -39,6 +40,8 @@ class LevelLine:
     read_bytes: int | None
     write_bytes: int | None
     w_amp_table: float | None
+    is_rough: bool = False
+    """Whether the bytes are of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class Inspection:
     `options` holds every option as the LOG has it: those of the database under "", those of a
     column family under its name. `stall_counts` are RocksDB's own, of the last dump. `jobs`,
     `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them. `needed`
-    says which data rules lack, and how to get the data.
+    says which data rules lack, and how to get the data. `results` are those of db_bench.
     """
 
     name: str
@@ -138,6 +141,7 @@ class Inspection:
     troubles: tuple[str, ...]
     trouble_lines: int
     incomplete: tuple[str, ...]
+    results: Mapping[str, BenchmarkResult]
     findings: tuple[Finding, ...] = ()
     verdict: Verdict = "insufficient_data"
     needed: tuple[str, ...] = ()
