@@ -4,9 +4,11 @@ import gc
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer
 from hypothesis import settings
 
 from lsmtune.learning import models
@@ -30,6 +32,18 @@ def pytest_collection_finish() -> None:
     """Thousands of tests, which stay, need not be gone through by every collection of garbage."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_commands() -> Iterator[None]:
+    """The command line is built once, and no command looks at other programs for a second.
+
+    No test depends on what other programs do.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lsmtune.cli.checks._QUIET_S", 0.01)
+        patch.setattr("typer.main.get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture(scope="module")

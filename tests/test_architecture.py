@@ -9,6 +9,7 @@ import io
 import re
 import tokenize
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -71,14 +72,14 @@ class Module:
     def __init__(self, root: Path, path: Path) -> None:
         self.name = str(path.relative_to(root))
         self.text = path.read_text(encoding="utf-8")
-        self.tree = ast.parse(self.text)
+        self.nodes = list(ast.walk(ast.parse(self.text)))
         parts = path.relative_to(root).with_suffix("").parts
         self.room = room_of(parts)
         self._package = ("lsmtune", *parts[:-1])
 
     def imports(self) -> Iterator[str]:
         """The dotted name of everything that is imported, wherever in the module."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -87,14 +88,14 @@ class Module:
     def uses(self) -> Iterator[tuple[int, str]]:
         """Line and full dotted name of what is used of imported modules."""
         names = dict(self._bound())
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Attribute) and (dotted := _dotted(node)):
                 first, _, rest = dotted.partition(".")
                 if first in names:
                     yield node.lineno, f"{names[first]}.{rest}"
 
     def _bound(self) -> Iterator[tuple[str, str]]:
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     bound = alias.asname or alias.name.partition(".")[0]
@@ -122,7 +123,9 @@ def _dotted(node: ast.expr) -> str | None:
     return None
 
 
+@lru_cache(maxsize=1)
 def modules(root: Path) -> list[Module]:
+    """All modules; those of the last tree are kept, because each checker asks for them."""
     return [Module(root, path) for path in sorted(root.rglob("*.py"))]
 
 
@@ -160,7 +163,7 @@ def too_long(root: Path) -> Iterator[str]:
     for module in modules(root):
         if (lines := len(module.text.splitlines())) > MOST_LINES:
             yield f"{module.name} has {lines} lines"
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
                 if lines > MOST_LINES_OF_A_FUNCTION:
@@ -178,7 +181,7 @@ def touching_the_machine(root: Path) -> Iterator[str]:
         for line, used in module.uses():
             if MACHINE.fullmatch(used):
                 yield f"{module.name}:{line} uses {used}"
-        calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+        calls = (node.func for node in module.nodes if isinstance(node, ast.Call))
         for called in calls:
             if isinstance(called, ast.Attribute) and called.attr in DELETING_METHODS:
                 yield f"{module.name}:{called.lineno} calls .{called.attr}()"
@@ -187,7 +190,7 @@ def touching_the_machine(root: Path) -> Iterator[str]:
 def shells(root: Path) -> Iterator[str]:
     """Commands that a shell would read."""
     for module in modules(root):
-        keywords = (node for node in ast.walk(module.tree) if isinstance(node, ast.keyword))
+        keywords = (node for node in module.nodes if isinstance(node, ast.keyword))
         for keyword in keywords:
             if keyword.arg == "shell" and ast.unparse(keyword.value) != "False":
                 yield f"{module.name}:{keyword.value.lineno} gives shell="

@@ -4,15 +4,14 @@ import json
 import os
 import random
 import signal
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from fakes.crowd import CROWDED_LSMTUNE
 from fakes.fake_db_bench import Mode, install
+from fakes.forks import Program
 from fakes.patience import PATIENCE_S, eventually
 from fakes.traces import left_behind, started
 from lsmtune.store.home import Home
@@ -53,20 +52,12 @@ class Site:
     def hold(self) -> Path:
         return self.program.with_name("hold")
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> Program:
         settings = {"LSMTUNE_HOME": str(self.home), "LSMTUNE_DB_BENCH": str(self.program),
                     "TMPDIR": str(self.folder / "tmp")}  # fmt: skip
-        return subprocess.Popen(
-            [*CROWDED_LSMTUNE, *arguments],
-            cwd=self.folder,
-            env=os.environ | settings,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=ctrl_c_works,  # noqa: PLW1509 - no threads here
-        )
+        return Program(arguments, self.folder, os.environ | settings)
 
-    def tune(self) -> subprocess.Popen[str]:
+    def tune(self) -> Program:
         return self.start("tune", "study.toml", "--json")
 
     def loads(self) -> int:
@@ -101,11 +92,7 @@ class Site:
         self.check_clean()
 
 
-def ctrl_c_works() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def end(process: Program) -> tuple[int, str, str]:
     try:
         out, err = process.communicate(timeout=PATIENCE_S)
     finally:
@@ -154,7 +141,7 @@ def test_an_interrupted_study_cleans_up_and_goes_on(site: Site, how: signal.Sign
     check_goes_on(site, kept)
 
 
-def start_a_load(site: Site) -> subprocess.Popen[str]:
+def start_a_load(site: Site) -> Program:
     before = site.loads()
     running = site.tune()
     assert eventually(lambda: site.loads() > before or running.poll() is not None)
@@ -186,8 +173,9 @@ def test_killed_before_the_first_trial_it_starts_anew(site: Site) -> None:
     check_goes_on(site, [])
 
 
-def test_a_killed_calibration_is_swept_away(site: Site) -> None:
+def test_a_killed_calibration_is_swept_away(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("lsmsim", reason="the native core is not built here")
+    monkeypatch.setenv("PATH", str(site.program.parent))  # no other engine is found and started
     site.hold.write_text("2")
     running = site.start("doctor", "--calibrate")
     assert eventually(lambda: site.loads() == 2)

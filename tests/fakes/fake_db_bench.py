@@ -12,9 +12,7 @@ has put it there, `hold`: loads from the one of that number on (1 is the first) 
 import os
 import re
 import resource
-import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -25,7 +23,7 @@ from typing import NoReturn
 
 RECORDED = Path(__file__).parent / "recorded"
 RECORDED_NUM = 3000
-SETTLE_S = 0.2
+SETTLE_S = 0.1
 
 
 class Mode(StrEnum):
@@ -127,7 +125,8 @@ class DbBench:
                 "but block cache is disabled"
             )
         if self._loads:
-            shutil.rmtree(self._database, ignore_errors=True)
+            if self._database.exists():
+                _remove(self._database)
             self._database.mkdir()
         elif self._mode is Mode.PROBE_FAILS:
             self._give_up("open error: Corruption: Corrupt or unsupported format_version: 77")
@@ -173,7 +172,7 @@ class DbBench:
             self._log("still loading\n")
             time.sleep(0.02)
         if self._mode is Mode.LOSES_DATABASE:
-            shutil.rmtree(self._database)
+            _remove(self._database)
         else:
             self._event(3, "compaction_started", '"input_data_size": 1576947')
         result = "fillrandom" + self._recorded("load.txt").partition("fillrandom")[2]
@@ -310,6 +309,12 @@ def _micros() -> int:
     return time.time_ns() // 1000
 
 
+def _remove(folder: Path) -> None:
+    import shutil  # noqa: PLC0415 - few runs need it, and each pays for its imports
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def _hang() -> NoReturn:
     while True:
         time.sleep(3600)
@@ -321,6 +326,8 @@ def _spin() -> NoReturn:
 
 
 def _leave_grandchild(*, holds_output: bool) -> None:
+    import subprocess  # noqa: PLC0415 - few runs need it, and each pays for its imports
+
     output = None if holds_output else subprocess.DEVNULL
     # The path of this program makes the grandchild known to the test that looks for it.
     code = "import time\nwhile True: time.sleep(3600)"

@@ -5,7 +5,6 @@ The processes are forks of one that has imported lsmtune, so that a run costs no
 
 import json
 import os
-import pkgutil
 import shutil
 import signal
 import sqlite3
@@ -16,19 +15,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fakes.fake_db_bench import Mode, install
+from fakes.forks import be_quick, warm_up
 from fakes.patience import eventually
 from fakes.traces import left_behind
-from lsmtune import cli
-from lsmtune.studies import runner
 
-for _module in pkgutil.iter_modules(cli.__path__):
-    import_module(f"{cli.__name__}.{_module.name}")  # here once, not in every fork
+warm_up()
 
 _CHANGES = {
     "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate",
@@ -235,7 +231,7 @@ def _be_the_program(
         tempfile.tempdir = None
         tempfile.gettempdir()  # that of the settings; Python tries it with a file of its own
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        runner.DISTURBED_PERCENT = 100.0  # other tests run beside this one
+        be_quick()
         _count_changes(folder, log, killed_before)
         from lsmtune.cli.main import run  # noqa: PLC0415 - its tests may have replaced parts
 

@@ -1,6 +1,7 @@
 """A study as it comes out of two hours of tuning: the view that the report's tests draw."""
 
 from dataclasses import replace
+from functools import cache
 from math import exp
 from typing import Any
 from zlib import crc32
@@ -89,6 +90,7 @@ def metrics(ratio: dict[str, float], noise: float, rng: np.random.Generator) -> 
     }
 
 
+@cache
 def _drawn(run: int, name: str) -> float:
     """A standard normal that hangs on the metric's name, not on which other metrics there are."""
     return float(np.random.default_rng([run, crc32(name.encode())]).normal())

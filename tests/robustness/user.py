@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fakes.crowd import CROWDED_LSMTUNE
 from fakes.fake_db_bench import Mode, install
+from fakes.forks import Program
 from fakes.patience import PATIENCE_S, eventually
 from fakes.traces import left_behind, started
 
@@ -51,17 +51,13 @@ class User:
         """While this file says N, the loads from the Nth on do not end."""
         return self.program.with_name("hold")
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> Program:
         """Start the program."""
         settings = {"LSMTUNE_HOME": str(self.home), "LSMTUNE_DB_BENCH": str(self.program),
                     "TMPDIR": str(self.folder / "tmp")}  # fmt: skip
-        return subprocess.Popen(
-            [*CROWDED_LSMTUNE, *arguments],
-            cwd=self.folder, env=os.environ | settings, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        return Program(arguments, self.folder, os.environ | settings)
 
-    def tune(self, name: str, trials: int) -> subprocess.Popen[str]:
+    def tune(self, name: str, trials: int) -> Program:
         """Start tuning a study."""
         return self.start("tune", "study.toml", "--study", name, "--trials", str(trials), "--json")
 
@@ -79,7 +75,7 @@ class User:
         assert list((self.home / "work").iterdir()) == []
 
 
-def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def end(process: Program) -> tuple[int, str, str]:
     """Wait for the end of a program; its exit code, output and errors."""
     try:
         out, err = process.communicate(timeout=PATIENCE_S)

@@ -17,6 +17,7 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.simulator import Run, load_machine, predict
 from lsmtune.simulator.native import default_constants
 from lsmtune.store.home import Home
+from lsmtune.studies import calibration
 from lsmtune.studies.calibration import calibrated
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Status, TrialResult
@@ -91,6 +92,8 @@ def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(
     guessed_s, said = simulated_cpu_s()
     assert "--calibrate" in said
     slow = planted(writer=2.0, background=2.0, zlib=2.0)
+    monkeypatch.setattr(calibration, "_RECORDS", 20_000)
+    monkeypatch.setenv("PATH", str(tmp_path))  # no other engine is found and started
     monkeypatch.setattr(checks, "RocksDB", lambda program: on(slow))
     assert run(["doctor", "--calibrate", "--json", "--home", str(tmp_path)]) in (0, 1)
     told = json.loads(capsys.readouterr().out)

@@ -18,6 +18,7 @@ from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import UserError
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess, NoLine
+from lsmtune.units import MIB
 
 LINE = "x" * 63
 PRINTED = 2000
@@ -160,8 +161,8 @@ def test_memory_of_lsmtune_is_not_taken_for_the_childs(tmp_path: Path) -> None:
 
 
 def test_memory_above_that_of_lsmtune_is_exact(tmp_path: Path) -> None:
-    size = 2 * psutil.Process().memory_info().rss
-    with start(tmp_path, [sys.executable, "-c", f"bytearray(b'x' * {size})"]) as child:
+    size = psutil.Process().memory_info().rss + 64 * MIB
+    with start(tmp_path, [sys.executable, "-c", f"b'x' * {size}"]) as child:
         assert child.wait(PATIENCE_S).peak_rss_bytes > size
 
 

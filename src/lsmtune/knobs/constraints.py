@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from lsmtune.knobs.families import families, lifted, view
+from lsmtune.knobs.families import families, lifted, option_name, view
 from lsmtune.knobs.rules.base import Context, Normalisation, Refusal, applies, number
 from lsmtune.knobs.rules.refused import REFUSALS
 from lsmtune.knobs.rules.sanitised import SANITISED
@@ -87,7 +87,7 @@ def memory_bytes(settings: Mapping[str, Value]) -> int:
 
     Missing options take no memory.
     """
-    whole = view(settings, None)
+    whole = view(_of_memory(settings), None)
     return memtable_bytes(settings) + sum(_bytes(whole, name) for name in _CACHES)
 
 
@@ -96,11 +96,12 @@ def memtable_bytes(settings: Mapping[str, Value]) -> int:
 
     db_write_buffer_size, if set, limits them together. Missing options take no memory.
     """
+    memory = _of_memory(settings)
     memtables = sum(
         _bytes(own, "write_buffer_size") * _bytes(own, "max_write_buffer_number")
-        for own in (view(settings, family) for family in families(settings))
+        for own in (view(memory, family) for family in families(settings))
     )
-    budget = _bytes(view(settings, None), "db_write_buffer_size")
+    budget = _bytes(view(memory, None), "db_write_buffer_size")
     return min(memtables, budget) if budget else memtables
 
 
@@ -113,6 +114,17 @@ def memtable_limit(base: Settings, written_bytes: float) -> int:
 
 
 _CACHES = ("cache_size", "row_cache_size")
+_MEMORY = (*_CACHES, "write_buffer_size", "max_write_buffer_number", "db_write_buffer_size")
+
+
+def _of_memory(settings: Mapping[str, Value]) -> Settings:
+    """The few options that take memory: a view of all the others would cost most of the time."""
+    return {name: settings[name] for name in _memory_names(tuple(settings))}
+
+
+@lru_cache(maxsize=_MANY)
+def _memory_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if option_name(name) in _MEMORY)
 
 
 def _bytes(settings: Mapping[str, Value], name: str) -> int:

@@ -103,7 +103,16 @@ def lifted(
     """The way back: plain names become the family's where `known` has them as such."""
     if values.keys() <= known.keys():
         return dict(values)
-    return {lifted_name(name, family, known): value for name, value in values.items()}
+    names = _lifted_names(tuple(values), family, tuple(known))
+    return dict(zip(names, values.values(), strict=True))
+
+
+@lru_cache(maxsize=_MANY)
+def _lifted_names(
+    names: tuple[str, ...], family: str | None, known: tuple[str, ...]
+) -> tuple[str, ...]:
+    places = dict.fromkeys(known)
+    return tuple(lifted_name(name, family, places) for name in names)
 
 
 def lifted_name(name: str, family: str | None, known: Mapping[str, object]) -> str:

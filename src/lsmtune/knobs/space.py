@@ -64,15 +64,20 @@ class KnobSpace:
         What the base has is kept.
         """
         fitted = replace(self, knobs=tuple(self._fitted(knob) for knob in self.knobs))
-        return replace(fitted, knobs=tuple(fitted._affordable(knob) for knob in fitted.knobs))
+        least = fitted._least_memory()
+        return replace(fitted, knobs=tuple(fitted._affordable(k, least) for k in fitted.knobs))
 
-    def _affordable(self, knob: Knob) -> Knob:
+    def _least_memory(self) -> Settings:
+        """The options that take memory where every tuned one has its lowest value."""
+        lowest = {k.name: k.bounds()[0] for k in self._of(_MEMORY_KNOBS)}
+        lowest |= {k.name: 0 for k in self._of(_CACHES) if 0 in k.special_values}
+        settings = self.settings(lowest)
+        return {n: v for n, v in settings.items() if option_name(n) in _MEMORY_KNOBS}
+
+    def _affordable(self, knob: Knob, least: Settings) -> Knob:
         """The knob without round values that exceed the memory limit whatever the others are."""
         if not knob.grid or option_name(knob.name) not in _MEMORY_KNOBS:
             return knob
-        lowest = {k.name: k.bounds()[0] for k in self._of(_MEMORY_KNOBS)}
-        lowest |= {k.name: 0 for k in self._of(_CACHES) if 0 in k.special_values}
-        least = self.settings(lowest)
         fitting = (v for v in knob.grid if not self.memory.violation({**least, knob.name: v}))
         base = self.base[knob.name]
         return knob.up_to(max([*fitting, *(v for v in knob.grid if v == base)], default=-inf))

@@ -1,0 +1,29 @@
+"""Lines of a LOG that name a cause: how often each was written, and the first of them."""
+
+from lsmtune.metrics.log_notices import Notice, NoticeLedger
+
+DISABLED = "2026/11/21-21:17:44.881941 9854 [db/db_filesnapshot.cc:38] File Deletions Disabled"
+SPACE = "No space left on device"
+
+
+def ledger(*lines: str) -> NoticeLedger:
+    taken = NoticeLedger()
+    for line in lines:
+        taken.take(line)
+    return taken
+
+
+def test_each_notice_is_counted_and_its_first_line_is_kept() -> None:
+    first, long = f"{SPACE}: 000007.sst", f"{SPACE}: {'x' * 1000}"
+    taken = ledger("nothing of interest", first, DISABLED, long)
+    assert taken.notices == {
+        "no space": Notice(2, first), "deletions off": Notice(1, DISABLED)
+    }  # fmt: skip
+    assert taken.count("no space") == 2
+    assert taken.count("cache full") == 0
+    assert len(ledger(long).notices["no space"].first) == 300
+
+
+def test_a_line_with_two_notices_counts_as_the_one_that_comes_first() -> None:
+    taken = ledger(f"{SPACE}: {DISABLED}", f"{DISABLED}: {SPACE}", f"{DISABLED}: {SPACE}")
+    assert (taken.count("no space"), taken.count("deletions off")) == (1, 2)
