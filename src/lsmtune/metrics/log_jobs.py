@@ -28,6 +28,11 @@ class Job:
     is higher by about 140 bytes each, for it also counts what is appended to MANIFEST.
     `read_bytes` is the size of the input files; `rocksdb.compact.read.bytes` is lower by about
     one part in a thousand, for not every byte of a file is read.
+
+    Of a compaction, `cpu_micros` of its `run_micros` were spent on the CPU, in `subcompactions`
+    parts; `made_entries` are the entries of the tables that a job made, `made_deletes` those of
+    them that are deletions. `oldest_snapshot` is the sequence number of the oldest snapshot that
+    was open, None if there was none.
     """
 
     kind: Literal["flush", "compaction"]
@@ -43,6 +48,12 @@ class Job:
     records_in: int | None = None
     deletes: int | None = None
     user_bytes: int | None = None
+    cpu_micros: int | None = None
+    run_micros: int | None = None
+    subcompactions: int | None = None
+    made_entries: int = 0
+    made_deletes: int = 0
+    oldest_snapshot: int | None = None
 
     @property
     def written_bytes(self) -> int | None:
@@ -64,6 +75,21 @@ class TreeShape:
     micros: int
     family: str | None
     files: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class FileExtremes:
+    """The largest values of one table file that a LOG tells of."""
+
+    range_deletes: int = 0
+    metadata_bytes: int = 0
+    """The size of its filter or of its index, whichever is larger."""
+
+    def add(self, properties: dict[str, Any]) -> None:
+        """Look at the properties of a table."""
+        self.range_deletes = max(self.range_deletes, _whole(properties, "num_range_deletions"))
+        sizes = (_whole(properties, name) for name in ("filter_size", "index_size"))
+        self.metadata_bytes = max(self.metadata_bytes, *sizes)
 
 
 @dataclass(slots=True)
@@ -99,6 +125,8 @@ class _Open:
     family: str | None
     table_bytes: int = 0
     blob_bytes: int = 0
+    entries: int = 0
+    deletes: int = 0
 
 
 @dataclass(slots=True)
@@ -108,6 +136,7 @@ class JobLedger:
     jobs: list[Job] = field(default_factory=list)
     shapes: list[TreeShape] = field(default_factory=list)
     flushed: TableTotals = field(default_factory=TableTotals)
+    extremes: FileExtremes = field(default_factory=FileExtremes)
     _running: dict[int, _Open] = field(default_factory=dict)
 
     def take(self, event: Event) -> Job | None:
@@ -143,7 +172,12 @@ class JobLedger:
             size = event.number("file_size") or 0
             opened.table_bytes += size
             properties = event.payload.get("table_properties")
-            if opened.started.name == _FLUSH and isinstance(properties, dict):
+            if not isinstance(properties, dict):
+                return
+            opened.entries += _whole(properties, "num_entries")
+            opened.deletes += _whole(properties, "num_deletions")
+            self.extremes.add(properties)
+            if opened.started.name == _FLUSH:
                 self.flushed.add(size, properties)
 
     def _finish(self, event: Event) -> Job:
@@ -164,6 +198,7 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
     started, ended = opened.started if opened else _UNSEEN, finished or _UNSEEN
     family = opened.family if opened else None
     times = (started.time_micros or None, ended.time_micros or None)
+    made = (opened.entries, opened.deletes) if opened else (0, 0)
     if (started.name or ended.name).startswith("flush"):
         return Job(
             "flush", family, started.text("flush_reason"), *times,
@@ -172,6 +207,7 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
             records_in=_entries(started),
             deletes=started.number("num_deletes"),
             user_bytes=started.number("total_data_size"),
+            made_entries=made[0], made_deletes=made[1],
         )  # fmt: skip
     return Job(
         "compaction", family, started.text("compaction_reason"), *times,
@@ -181,6 +217,11 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
         table_bytes=ended.number("total_output_size"),
         blob_bytes=ended.number("total_blob_output_size") or 0,
         records_in=ended.number("num_input_records"),
+        cpu_micros=ended.number("compaction_time_cpu_micros"),
+        run_micros=ended.number("compaction_time_micros"),
+        subcompactions=ended.number("num_subcompactions"),
+        made_entries=made[0], made_deletes=made[1],
+        oldest_snapshot=started.number("oldest_snapshot_seqno"),
     )  # fmt: skip
 
 
