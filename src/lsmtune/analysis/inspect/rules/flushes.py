@@ -1,5 +1,6 @@
 """Flushes of memtables that are not full, and limits of the WAL and of memtables."""
 
+import re
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
@@ -15,6 +16,10 @@ _FORCED = {
 }
 _SLOW_FLUSH_MB_S = 8.0
 _LEAST_FLUSHES = 3
+_BY_MANAGER = ("Write Buffer Manager", "Write Buffer Manager Initiated")
+_LIMIT = re.compile(r"out of a total of (\d{1,18})")
+_ASKED = ("Manual Flush", "Get Live Files")
+_MANY_FLUSHES, _MOST, _NEARLY_EMPTY = 10, 0.5, 0.1
 _LARGE_WAL = 8 * GIB
 
 
@@ -63,8 +68,47 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _requested_flushes(log: Inspection) -> Iterator[Finding]:
+    """Row 12: checkpoints, backups and programs flush memtables that are nearly empty."""
+    for family in log.families:
+        size = log.family_number(family, "write_buffer_size")
+        own = [job for job in log.jobs if job.kind == "flush" and job.family == family]
+        asked = [job for job in own if job.reason in _ASKED and job.user_bytes is not None]
+        if len(asked) < _MANY_FLUSHES or len(asked) < _MOST * len(own) or not size:
+            continue
+        mean = sum(job.user_bytes or 0 for job in asked) / len(asked)
+        if mean < _NEARLY_EMPTY * size:
+            yield Finding(
+                "requested-flushes", "The program flushes memtables that are nearly empty",
+                f"{len(asked)} of {len(own)} flushes have the reason “{asked[0].reason}”, and "
+                f"wrote {format_bytes(mean)} each. A memtable can have {format_bytes(size)}. "
+                "Checkpoints and backups flush, and so do calls of Flush.",
+                (), 0.35, family=family,
+            )  # fmt: skip
+
+
+def _arena_blocks(log: Inspection) -> Iterator[Finding]:
+    """Row 52: the limit counts blocks of memory, which each memtable takes when it is empty."""
+    reasons = [job.reason for job in log.jobs if job.kind == "flush" and job.reason]
+    forced = sum(reason in _BY_MANAGER for reason in reasons)
+    notice = log.notices.get("flush for memory")
+    told = _LIMIT.search(notice.first) if notice else None
+    limit = int(told[1]) if told else log.number("db_write_buffer_size") or 0
+    blocks = sum(log.family_number(family, "arena_block_size") for family in log.families)
+    if forced and forced >= _FORCED_SHARE * len(reasons) and 0 < limit * 7 / 8 < blocks:
+        yield Finding(
+            "arena-blocks", "The memory limit is below one block of memory for each family",
+            f"The limit of all memtables is {format_bytes(limit)}, and {len(log.families)} column "
+            f"families take {format_bytes(blocks)} with one block of memory each "
+            "(arena_block_size). RocksDB flushes memtables that are nearly empty.",
+            ("db_write_buffer_size", "arena_block_size", "write_buffer_size"), 0.55,
+        )  # fmt: skip
+
+
 RULES = (
     Rule(_forced_flushes, (EVENTS,)),
+    Rule(_requested_flushes, (EVENTS, OPTIONS)),
+    Rule(_arena_blocks, (EVENTS, OPTIONS)),
     Rule(_slow_flushes, (EVENTS,)),
     Rule(_large_wal, (OPTIONS,)),
 )

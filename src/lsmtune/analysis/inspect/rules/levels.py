@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
-from lsmtune.analysis.inspect.rules.rule import Rule
+from lsmtune.analysis.inspect.rules.rule import LEVELED, ON, Rule
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -37,7 +37,7 @@ def _write_amp(log: Inspection) -> Iterator[Finding]:
 def _no_compaction(log: Inspection) -> Iterator[Finding]:
     for family in log.families or (log.main_family,):
         files = log.level_0_files(family)
-        if log.family_option(family, "disable_auto_compactions") in ("1", "true") and (
+        if log.family_option(family, "disable_auto_compactions") in ON and (
             files is not None and files >= _FILES_LEFT
         ):
             yield Finding(
@@ -53,7 +53,7 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
         files = log.level_0_files(family)
         if files is None or files < _MANY_LEVEL_0_FILES:
             continue
-        if log.family_option(family, "disable_auto_compactions") in ("1", "true"):
+        if log.family_option(family, "disable_auto_compactions") in ON:
             continue  # compaction-off says it
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
@@ -68,11 +68,7 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
 def _tiny_levels(log: Inspection) -> Iterator[Finding]:
     """Row 11: level 1 and the batches of level 0 must have about the same size."""
     for family in log.families:
-        if log.family_option(family, "compaction_style") not in (
-            None,
-            "0",
-            "kCompactionStyleLevel",
-        ):
+        if log.family_option(family, "compaction_style") not in (None, *LEVELED):
             continue
         base, memtable, merged, trigger = (
             log.family_number(family, name)
@@ -92,6 +88,8 @@ def _tiny_levels(log: Inspection) -> Iterator[Finding]:
                 0.3, family=family,
             )  # fmt: skip
             continue
+        if log.family_option(family, "enable_blob_files") in ON:
+            continue  # tables have references, and are much smaller than their memtables
         batch = memtable * (merged or 1) * trigger
         if batch > _UNEQUAL * base:
             yield Finding(
