@@ -40,6 +40,7 @@ FAMILY: dict[str, object] = {
     "blob_garbage_collection_force_threshold": "1.000000",
 }
 DATABASE: dict[str, object] = {
+    "error_if_exists": 0,
     "rate_limiter": "(nil)",
     "max_total_wal_size": 0,
     "db_write_buffer_size": 0,

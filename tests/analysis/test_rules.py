@@ -1,6 +1,7 @@
 """Rules: each complaint is answered, each finding comes up, and none in a healthy LOG."""
 
 import ast
+import gzip
 import re
 import tomllib
 from collections import Counter
@@ -90,6 +91,14 @@ def test_there_are_ten_healthy_logs() -> None:
     assert len(list(HEALTHY.glob("*.gz"))) == 10
 
 
+@pytest.mark.parametrize("lines", [1, 10, 90])
+def test_without_its_first_lines_a_healthy_log_lacks_data(lines: int, tmp_path: Path) -> None:
+    whole = gzip.decompress((HEALTHY / "fifo.LOG.gz").read_bytes()).decode()
+    cut = judged(tmp_path, whole.split("\n", lines)[-1])
+    assert cut.findings == ()
+    assert cut.verdict == "insufficient_data"
+
+
 def test_actions_are_in_the_document_and_agree_with_the_catalogue(tmp_path: Path) -> None:
     document = inspection_document(judged(tmp_path, TEXTS["few-memtables"]))
     (few,) = (f for f in document["findings"] if f["code"] == "few-memtables")
@@ -171,6 +180,12 @@ ALIKE: dict[str, tuple[str, str]] = {
     "a limiter and a busy CPU": ("rate-limiter", log(
         stalls(L0), compactions(20, took_s=1.9, cpu=0.9),
         database={"rate_limiter": "0x5639f86d1a30"})),
+    "flushes that wait for their codec": ("slow-flushes", log(
+        flushes(5, data=16 * MIB, took_s=5.0), compactions(5, cpu=0.95))),
+    "flushes into blob files": ("slow-flushes", log(
+        flushes(5, data=16 * MIB, took_s=5.0, blobs=64 * MIB))),
+    "many files of FIFO": ("many-l0-files", TEXTS["many-l0-files"].replace(
+        "kCompactionStyleLevel", "kCompactionStyleFIFO")),
     "a short low rate": ("slow-write-rate", log(stalls(L0, rate=16384, times=4))),
     "all families in turn": ("noisy-family", log(
         stalls(L0, family="a"), stalls(L0, family="b"), families=("a", "b"))),

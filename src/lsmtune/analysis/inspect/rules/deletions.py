@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, TICKERS
+from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, TICKERS, VERSION
 from lsmtune.analysis.inspect.rules.rule import (
     FIFO,
     LEVELED,
@@ -182,10 +182,10 @@ def _filter_without_period(log: Inspection) -> Iterator[Finding]:
 RULES = (
     Rule(_tombstones, (EVENTS, TICKERS)),
     Rule(_skipped_entries, (TICKERS,)),
-    Rule(_range_deletions, (EVENTS,)),
+    Rule(_range_deletions, (EVENTS, VERSION)),
     Rule(_quiet_deletions, (EVENTS, OPTIONS)),
     Rule(_snapshot_held, (EVENTS,)),
     Rule(_snapshot_released, (EVENTS,)),
-    Rule(_periodic_in_place, (EVENTS, OPTIONS)),
+    Rule(_periodic_in_place, (EVENTS, OPTIONS, VERSION)),
     Rule(_filter_without_period, (OPTIONS,)),
 )

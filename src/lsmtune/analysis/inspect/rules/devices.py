@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS
+from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS, VERSION
 from lsmtune.analysis.inspect.rules.rule import NO_OBJECT, ON, Rule, version_in
 
 _LEAST_SYNCS = 100
@@ -66,7 +66,7 @@ def _syncs(log: Inspection) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule(_no_readahead, (OPTIONS,)),
+    Rule(_no_readahead, (OPTIONS, VERSION)),
     Rule(_slow_syncs, (OPTIONS, TICKERS)),
     Rule(_syncs, (TICKERS, OPTIONS)),
 )

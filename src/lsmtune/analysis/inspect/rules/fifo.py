@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
+from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
 from lsmtune.analysis.inspect.rules.rule import FIFO, ON, Rule, quoted, version_in
 
 _ALLOW = "compaction_options_fifo.allow_compaction"
@@ -48,6 +48,6 @@ def _period_ignored(log: Inspection) -> Iterator[Finding]:
 
 RULES = (
     Rule(_drops, (EVENTS,)),
-    Rule(_merges_and_ttl, (OPTIONS,)),
+    Rule(_merges_and_ttl, (OPTIONS, VERSION)),
     Rule(_period_ignored, (OPTIONS,)),
 )

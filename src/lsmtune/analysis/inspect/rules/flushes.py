@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule, percent
+from lsmtune.analysis.inspect.rules.rule import Rule, compactions, cpu_share, percent
 from lsmtune.units import GIB, MIB, format_bytes
 
 _FORCED_SHARE = 0.3
@@ -16,6 +16,7 @@ _FORCED = {
 }
 _SLOW_FLUSH_MB_S = 8.0
 _LEAST_FLUSHES = 3
+_ON_THE_CPU = 0.7
 _BY_MANAGER = ("Write Buffer Manager", "Write Buffer Manager Initiated")
 _LIMIT = re.compile(r"out of a total of (\d{1,18})")
 _ASKED = ("Manual Flush", "Get Live Files")
@@ -37,11 +38,13 @@ def _forced_flushes(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_flushes(log: Inspection) -> Iterator[Finding]:
-    """Row 57 of the complaints: a device, or a limit, that writes a few MB/s."""
-    flushes = [job for job in log.jobs if job.kind == "flush" and job.table_bytes]
+    """Row 57: a device, or a limit, that writes a few MB/s; a slow codec shows in compactions."""
+    flushes = [job for job in log.jobs if job.kind == "flush" and job.written_bytes]
     seconds = sum(job.duration_s or 0.0 for job in flushes)
-    written = sum(job.table_bytes or 0 for job in flushes)
+    written = sum(job.written_bytes or 0 for job in flushes)
     if len(flushes) < _LEAST_FLUSHES or written < 16 * MIB or not seconds:
+        return
+    if (cpu_share(compactions(log)) or 0.0) >= _ON_THE_CPU:
         return
     rate = written / MIB / seconds
     if rate < _SLOW_FLUSH_MB_S:

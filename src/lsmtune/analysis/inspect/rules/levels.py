@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
-from lsmtune.analysis.inspect.rules.rule import LEVELED, ON, Rule
+from lsmtune.analysis.inspect.rules.rule import FIFO, LEVELED, ON, UNIVERSAL, Rule
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -55,6 +55,8 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             continue
         if log.family_option(family, "disable_auto_compactions") in ON:
             continue  # compaction-off says it
+        if log.family_option(family, "compaction_style") in (*UNIVERSAL, *FIFO):
+            continue  # their files are in level 0 by design
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
         yield Finding(

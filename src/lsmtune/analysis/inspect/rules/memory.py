@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES, TICKERS
-from lsmtune.analysis.inspect.rules.rule import OFF, ON, Rule, files_at_opening, quoted
+from lsmtune.analysis.inspect.rules.rule import FIFO, OFF, ON, Rule, files_at_opening, quoted
 from lsmtune.units import GIB, MIB, format_bytes
 
 _MANY_FILES = 10_000
@@ -62,7 +62,8 @@ def _readahead_memory(log: Inspection) -> Iterator[Finding]:
     readahead = log.number("compaction_readahead_size") or 0
     for family in log.families:
         files = log.level_0_files(family) or 0
-        if files * readahead >= GIB:
+        fifo = log.family_option(family, "compaction_style") in FIFO
+        if files * readahead >= GIB and not fifo:
             yield Finding(
                 "readahead-memory", "A compaction of all files of level 0 may need much memory",
                 f"Level 0 has {files:,} files, and compaction_readahead_size is "

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import OPTIONS
+from lsmtune.analysis.inspect.needs import OPENING
 from lsmtune.analysis.inspect.rules.rule import Rule, files_at_opening, quoted
 from lsmtune.metrics.log_lines import STAMP_LENGTH
 from lsmtune.units import format_bytes, format_duration
@@ -74,7 +74,7 @@ def _levels_moved(log: Inspection) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule(_slow_opening, (OPTIONS,)),
-    Rule(_many_wals, (OPTIONS,)),
-    Rule(_levels_moved, (OPTIONS,)),
+    Rule(_slow_opening, (OPENING,)),
+    Rule(_many_wals, (OPENING,)),
+    Rule(_levels_moved, (OPENING,)),
 )

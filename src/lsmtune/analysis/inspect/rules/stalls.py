@@ -73,7 +73,7 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
         return
     suspects = [
         finding
-        for rule in (_small_memtable, _few_memtables, _few_jobs, _l0_triggers, _pending_limits)
+        for rule in (_l0_triggers, _small_memtable, _few_memtables, _few_jobs, _pending_limits)
         for finding in rule(log, stalls)
     ]
     several = len(log.families) > 1

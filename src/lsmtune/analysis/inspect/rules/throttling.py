@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
+from lsmtune.analysis.inspect.needs import OPTIONS, STALLS, VERSION
 from lsmtune.analysis.inspect.rules.rule import (
     NO_OBJECT,
     ON,
@@ -130,5 +130,5 @@ RULES = (
     Rule(_slow_rate, (STALLS,)),
     Rule(_noisy_family, (STALLS, OPTIONS)),
     Rule(_memory_stall, (STALLS,)),
-    Rule(_debt_jumps, (STALLS, OPTIONS)),
+    Rule(_debt_jumps, (STALLS, OPTIONS, VERSION)),
 )
