@@ -20,7 +20,7 @@ _FIRST_AND_LAST = {"error_if_exists", "max_open_files"}
 
 def _has_options(log: Inspection) -> bool:
     """A LOG that begins after the options of the database lacks them."""
-    of_database = log.kind != "LOG" or _FIRST_AND_LAST <= log.options.get("", {}).keys()
+    of_database = log.kind != "LOG" or log.options.get("", {}).keys() >= _FIRST_AND_LAST
     return of_database and log.option("write_buffer_size") is not None
 
 
