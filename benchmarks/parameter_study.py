@@ -4,7 +4,8 @@
 .venv/bin/python benchmarks/parameter_study.py FILE [FILE ...]
 .venv/bin/python benchmarks/figures.py
 
-Of several files, such as one of another --num, the searches are shown together.
+Of several files, such as one of another --num, the searches are shown together. Without a file, it
+keeps the searches and analyses the runs that ship again, as is needed when the models change.
 """
 
 import json
@@ -12,7 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lsmtune.recipes.jin2022.study import MODE_NAMES
+from lsmtune.analysis.importance import find_importance, importance_document, runs_of
+from lsmtune.knobs.catalogue import load
+from lsmtune.recipes.jin2022.study import METRICS, MODE_NAMES, MODES, Mode, Plan, shipped
 
 RESULTS = Path(__file__).parent / "results" / "parameter_study.json"
 _MOST_KNOBS = 6
@@ -126,9 +129,21 @@ PARTS = {
 """The parts that a page can show."""
 
 
+def analysed_again() -> dict[str, Any]:
+    """Return the recorded results with a new analysis of the runs that ship."""
+    screenings = {mode: _analysed(mode) for mode in MODES}
+    return {**json.loads(RESULTS.read_text()), "screenings": screenings}
+
+
+def _analysed(mode: Mode) -> dict[str, Any]:
+    runs = runs_of(shipped(mode), load("rocksdb"))
+    return importance_document(find_importance(runs, METRICS, Plan().repeats))
+
+
 def main() -> None:
     """Write the results."""
     documents = [json.loads(Path(path).read_text()) for path in sys.argv[1:]]
+    documents = documents or [analysed_again()]
     searches = [search for document in documents for search in document["searches"]]
     merged = kept({**documents[0], "searches": searches})
     RESULTS.write_text(json.dumps(merged, indent=1) + "\n")

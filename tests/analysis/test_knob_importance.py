@@ -7,6 +7,7 @@ from math import log2
 import numpy as np
 import pytest
 
+from lsmtune.analysis import importance
 from lsmtune.analysis.importance import (
     MIN_R2,
     Importance,
@@ -14,6 +15,7 @@ from lsmtune.analysis.importance import (
     knob_ranking,
     lasso_ranking,
     runs_of,
+    usual_repeats,
 )
 from lsmtune.analysis.importance_words import (
     accuracy_text,
@@ -30,6 +32,9 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.space import value_at
 from lsmtune.knobs.types import Value
+from lsmtune.learning import importance as learning
+from lsmtune.learning import models
+from lsmtune.learning.factors import Floats
 from lsmtune.report.importance_page import render_importance
 from lsmtune.stats import Interval
 from lsmtune.workloads import Workload
@@ -76,6 +81,27 @@ def test_planted_knobs_come_first_and_others_have_no_effect(found: Importance) -
     assert not any(verdict_text(by_name[name]).startswith("matters") for name in USELESS)
     assert found.top(3) == MATTERING
     assert found.headline_knobs() == MATTERING
+
+
+def test_many_configs_are_explained_with_no_more_models_than_few(
+    quick_models: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted = models.fitted_model
+    rows: list[int] = []
+
+    def counted(name: str, seed: int, matrix: Floats, outcome: Floats) -> models.Fitted:
+        rows.append(len(matrix))
+        return fitted(name, seed, matrix, outcome)
+
+    for module in (models, importance, learning):
+        monkeypatch.setattr(module, "fitted_model", counted)
+    fits = []
+    for count in (100, 400):
+        rows.clear()
+        runs = runs_of(make_lines(count), CATALOGUE)
+        find_importance(runs, ["write_amp"], usual_repeats(runs))
+        fits.append(len(rows))
+    assert fits[1] < fits[0] / 2
 
 
 def test_effect_names_the_best_and_the_worst_value(found: Importance) -> None:

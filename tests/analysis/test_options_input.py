@@ -6,6 +6,7 @@ import pytest
 
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.errors import UserError
+from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.log_lines import STANDARD_INPUT
 
 HALF_SET = {
@@ -30,6 +31,35 @@ def test_options_alone_are_judged(kind: str, tmp_path: Path) -> None:
     assert found.kind == kind
     assert [finding.code for finding in found.findings] == ["half-set-jobs"]
     assert [found.family_number(f, "write_buffer_size") for f in found.families] == [64 << 20]
+
+
+CHANGED = """[Version]
+  rocksdb_version=6.8.1
+[DBOptions]
+  wal_recovery_mode=kPointInTimeRecovery
+[CFOptions "default"]
+  write_buffer_size=67108864
+  arena_block_size=8388608
+  max_bytes_for_level_multiplier=7,500000
+  compression=kLZ4Compression
+"""
+
+
+def test_options_that_differ_are_found_by_their_meaning(tmp_path: Path) -> None:
+    path = tmp_path / "OPTIONS"
+    path.write_text(CHANGED)
+    found = inspect_path(path)
+    changed = {name: change.value for name, change in found.options_changed.items()}
+    assert changed == {"max_bytes_for_level_multiplier": "7.500000",
+                       "compression": "kLZ4Compression"}  # fmt: skip
+    assert COMMA_NOTE in found.incomplete
+
+
+def test_of_an_unknown_version_the_nearest_one_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "OPTIONS"
+    path.write_text(CHANGED.replace("6.8.1", "4.13.0"))
+    found = inspect_path(path)
+    assert any("4.13.0" in note and "5.4" in note for note in found.incomplete)
 
 
 def test_a_damaged_options_file_is_a_mistake_of_the_user(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`lsmtune inspect` as its users type it."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -73,3 +74,27 @@ def test_what_is_no_log_is_refused_in_one_sentence(
     assert len(told) == 2
     assert "notes.txt: " in told[0]
     assert "No such file" in told[1]
+
+
+def test_tables_have_the_rows_of_the_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["inspect", LEVEL, "--csv", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert run(["inspect", LEVEL, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    counts = {
+        path.name: len(list(csv.DictReader(path.read_text().splitlines())))
+        for path in tmp_path.iterdir()
+    }
+    compactions = document["compactions"]["count"]
+    assert counts.keys() == {"findings.csv", "levels.csv", "jobs.csv", "stalls.csv", "options.csv"}
+    assert counts["levels.csv"] == len(document["levels"])
+    assert counts["options.csv"] == len(document["options_changed"])
+    assert counts["jobs.csv"] > compactions > 0
+
+
+def test_a_comparison_writes_no_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", LEVEL, LEVEL, "--compare", "--csv", str(tmp_path)]) == 2
+    assert "--csv" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

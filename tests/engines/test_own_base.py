@@ -49,7 +49,11 @@ THEIRS = """
 
 
 def test_merged_options_take_the_values_of_the_users_family() -> None:
-    text, left_out = merged_options(OWN, parse_options(THEIRS), "orders")
+    asked = merged_options(OWN, parse_options(THEIRS), "orders")
+    assert asked.unprinted == {("DBOptions", "some_old_option"): "17"}
+    merged = merged_options(OWN, parse_options(THEIRS), "orders", asked.unprinted)
+    text, left_out = merged.text, merged.left_out
+    assert merged.unprinted == {}
     family = parse_options(text).sections['CFOptions "default"']
     assert family["write_buffer_size"] == "268435456"
     assert family["compression"] == "kLZ4Compression"
@@ -75,7 +79,7 @@ def test_version_notes_name_both_versions_when_they_differ() -> None:
 
 
 def test_nothing_leads_to_the_users_own_folders() -> None:
-    text, _ = merged_options(OWN, parse_options(THEIRS), "orders")
+    text = merged_options(OWN, parse_options(THEIRS), "orders").text
     assert "PRODUCTION" not in text
 
 
@@ -90,7 +94,8 @@ LOG_OPTIONS = {
 def test_options_of_folders_and_of_the_log_are_listed_and_not_used() -> None:
     lines = "".join(f"  {key}={value}\n" for key, value in LOG_OPTIONS.items())
     theirs = THEIRS.replace("  wal_dir=PRODUCTION\n", lines)
-    text, left_out = merged_options(OWN, parse_options(theirs), "orders")
+    merged = merged_options(OWN, parse_options(theirs), "orders")
+    text, left_out = merged.text, merged.left_out
     used, own = (parse_options(each).sections["DBOptions"] for each in (text, OWN))
     assert {key: used.get(key) for key in LOG_OPTIONS} == {k: own.get(k) for k in LOG_OPTIONS}
     listed = [line.partition(":")[0] for line in left_out]
@@ -100,7 +105,7 @@ def test_options_of_folders_and_of_the_log_are_listed_and_not_used() -> None:
 
 
 def test_what_follows_from_other_options_follows_again() -> None:
-    text, _ = merged_options(OWN, parse_options(THEIRS), "orders")
+    text = merged_options(OWN, parse_options(THEIRS), "orders").text
     family = parse_options(text).sections['CFOptions "default"']
     assert family["max_compaction_bytes"] == "0"
     assert family["arena_block_size"] == "0"
@@ -157,6 +162,31 @@ def test_a_trial_runs_on_the_users_base_at_scale(tmp_path: Path) -> None:
     assert options.get("DBOptions", "max_background_jobs") == "6"
     assert options.get('CFOptions "default"', "write_buffer_size") == str(4 << 20)
     assert options.get('TableOptions/BlockBasedTable "default"', "block_size") == "16384"
+
+
+@pytest.mark.db_bench
+def test_options_that_db_bench_does_not_print_by_itself_are_used(tmp_path: Path) -> None:
+    codecs = "kNoCompression:kNoCompression:kLZ4Compression"
+    more = f"merge_operator=nullptr\n  compression_per_level={codecs}\n  other_old_option=1"
+    file = tmp_path / "OPTIONS"
+    file.write_text(THEIRS.replace("merge_operator=OurMergeOperator", more))
+    rig = Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
+    names = [line.partition(" ")[0] for line in rig.ground.base.left_out]
+    assert names == ["wal_dir", "some_old_option", "other_old_option"]
+    outcome = rig.run(workload=Workload(num=2000))
+    assert outcome.result.status is Status.COMPLETE, outcome.result.reason
+    ran = parse_options(outcome.evidence["OPTIONS"].read_text())
+    assert ran.get('CFOptions "default"', "compression_per_level") == codecs
+
+
+@pytest.mark.db_bench
+def test_options_that_rocksdb_reads_without_using_them_are_listed(tmp_path: Path) -> None:
+    file = tmp_path / "OPTIONS"
+    file.write_text(THEIRS.replace("some_old_option=17", "base_background_compactions=1"))
+    rig = Rig("db_bench", tmp_path / "rig", StudySpec(base=str(file), family="orders"))
+    listed = [line for line in rig.ground.base.left_out if "base_background" in line]
+    assert len(listed) == 1
+    assert "does not use" in listed[0]
 
 
 @pytest.mark.db_bench

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsmtune.knobs.defaults import defaults_of, differs, known_versions
+from lsmtune.knobs.defaults import Default, defaults_of, differs, is_address, known_versions
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,14 @@ def test_versions_that_are_not_known_have_those_of_the_nearest(version: str) -> 
     [
         ("write_buffer_size", ["67108864"], ["1048576"]),
         ("atomic_flush", ["0", "false"], ["1", "true"]),
-        ("compression", ["Snappy", "kSnappyCompression"], ["NoCompression", "LZ4"]),
+        ("compression", ["Snappy", "kSnappyCompression", "1"], ["NoCompression", "LZ4"]),
         ("compaction_style", ["kCompactionStyleLevel"], ["kCompactionStyleUniversal"]),
-        ("rate_limiter", ["(nil)", "None", "nullptr"], ["0x7f"]),
+        ("rate_limiter", ["(nil)", "None", "nullptr", "0000000000000000"], ["0x7f"]),
+        ("compaction_style", ["0"], ["1", "kCompactionStyleFIFO"]),
+        ("wal_recovery_mode", ["2", "kPointInTimeRecovery"], ["0", "kAbsoluteConsistency"]),
+        ("index_shortening", ["1", "kShortenSeparators"], ["kNoShortening"]),
+        ("bottommost_compression", ["Disabled", "kDisableCompressionOption"], ["ZSTD"]),
+        ("read_amp_bytes_per_bit", ["0", "8589934592"], ["32"]),
         ("ttl", ["2592000", "0"], ["86400"]),
         ("max_bytes_for_level_multiplier", ["10.000000"], ["8.000000"]),
     ],
@@ -47,5 +52,18 @@ def test_texts_of_a_log_are_compared_by_what_they_mean(
     option: str, same: list[str], other: list[str]
 ) -> None:
     default = defaults_of("7.8.3")[option]
-    assert not any(differs(text, default) for text in same)
-    assert all(differs(text, default) for text in other)
+    assert not any(differs(option, text, default) for text in same)
+    assert all(differs(option, text, default) for text in other)
+
+
+def test_the_largest_number_is_itself() -> None:
+    largest = str(2**64 - 1)
+    assert not differs("x", largest, Default(2**64 - 1, frozenset({2**64 - 1})))
+    assert differs("x", str(2**64 - 2), Default(2**64 - 1, frozenset({2**64 - 1})))
+
+
+@pytest.mark.parametrize("text", ["0x7f7ff401", "0000019A7A683850"])
+def test_addresses_are_those_of_linux_and_of_windows(text: str) -> None:
+    assert is_address(text)
+    assert not is_address("0" * 16)
+    assert not is_address("67108864")

@@ -32,18 +32,18 @@ def ground(**changes: Value) -> Ground:
 
 
 def is_round(knob: Knob, value: float, scale: float) -> bool:
-    """Whether a value is a power of two or a small multiple of 1, 2 or 5 times a power of ten."""
+    """Whether a value is a power of two, or at most 20 times 1, 2 or 5 times a power of ten."""
     whole = value / scale if knob.scales else value
     if whole <= 0:
         return whole == 0
     if isclose(whole, 2.0 ** round(log2(whole)), abs_tol=0.5 / scale):
         return True
     unit = 86_400 if knob.unit == "s" and whole >= 86_400 else 1
-    for digit in (1, 2, 5):
-        step = digit * 10.0 ** round(log10(whole / unit / digit) - 1)
-        if any(isclose(whole / unit, n * step, rel_tol=1e-6) for n in range(1, 101)):
-            return True
-    return False
+    power = round(log10(whole / unit))
+    steps = [digit * 10.0**p for digit in (1, 2, 5) for p in range(power - 2, power + 1)]
+    return any(
+        isclose(whole / unit, n * step, rel_tol=1e-6) for step in steps for n in range(1, 21)
+    )
 
 
 def not_round(space: KnobSpace, scale: float, config: dict[str, Value]) -> dict[str, Value]:

@@ -8,8 +8,14 @@ from planted import CURVED, NAMES, NOISE, PLANTED, STRONG, USELESS, WEAK, plante
 
 from lsmtune.learning import models
 from lsmtune.learning.factors import Design, Floats
-from lsmtune.learning.importance import lasso_ranks, mdi, ped_anova, permutation
-from lsmtune.learning.models import MODELS, forest, nested_accuracy
+from lsmtune.learning.importance import (
+    cross_validated,
+    lasso_ranks,
+    mdi,
+    ped_anova,
+    permutation,
+)
+from lsmtune.learning.models import MODELS, forest, nested_folds
 from lsmtune.learning.variance import multi_factor, noise, one_way_p
 
 DESIGN, OUTCOME = planted(400, seed=1)
@@ -91,7 +97,7 @@ def two_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nested_cross_validation_comes_close_to_what_noise_allows(two_models: None) -> None:
     design, outcome = planted(120, seed=1)
-    accuracy = nested_accuracy(design.matrix, outcome, repeats=1, seed=1)
+    accuracy, _ = cross_validated(design, outcome, repeats=1, seed=1)
     ceiling = 1 - NOISE**2 / float(np.var(outcome))
     assert accuracy.model in MODELS
     assert sum(accuracy.chosen.values()) == 5
@@ -102,10 +108,30 @@ def test_nested_cross_validation_comes_close_to_what_noise_allows(two_models: No
 def test_pure_noise_cannot_be_predicted(two_models: None) -> None:
     rng = np.random.default_rng(1)
     outcome = rng.normal(10, 1, len(OUTCOME))
-    assert nested_accuracy(DESIGN.matrix[:80], outcome[:80], 1, seed=1).r2.median < 0.05
+    few, _ = planted(80, seed=1)
+    assert cross_validated(few, outcome[:80], 1, seed=1)[0].r2.median < 0.05
     assert all(part.p > 0.05 for part in multi_factor(DESIGN, outcome))
     falls = permutation(DESIGN, outcome, "extra trees", repeats=3, seed=1)
     assert all(fall.median < 0.02 for fall in falls)
+
+
+@pytest.mark.parametrize(("runs", "least"), [(100, 100), (300, 150), (700, 500)])
+def test_no_run_judges_a_model_that_it_helped_to_choose(
+    monkeypatch: pytest.MonkeyPatch, runs: int, least: int
+) -> None:
+    chosen_by: list[set[float]] = []
+
+    def choose(_: Floats, outcome: Floats, __: int) -> str:
+        chosen_by.append(set(outcome.tolist()))
+        return "Gaussian process"
+
+    monkeypatch.setattr(models, "_best_model", choose)
+    design, outcome = planted(runs, seed=1)
+    judged: list[int] = []
+    for fold in nested_folds(design.matrix, outcome, repeats=1, seed=1):
+        assert chosen_by[-1].isdisjoint(outcome[fold.test].tolist())
+        judged += fold.test.tolist()
+    assert len(judged) == len(set(judged)) >= least
 
 
 def test_the_noise_of_repeated_runs_gives_the_ceiling() -> None:

@@ -150,3 +150,11 @@ def test_any_text_is_options_or_a_parse_error(text: str) -> None:
             for section, statements in options.sections.items():
                 same = {(section, key): value for key, value in statements.items()}
                 assert replace_options(content, same) == content
+
+
+def test_names_of_families_are_unescaped() -> None:
+    text = '[CFOptions "a\\:\\:b\\#c"]\n  write_buffer_size=1\n'
+    (section,) = parse_options(text).sections
+    assert section == 'CFOptions "a::b#c"'
+    changed = replace_options(text, {(section, "write_buffer_size"): "2"})
+    assert changed == text.replace("=1", "=2")

@@ -10,7 +10,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.objective import Metrics, Objective, parse_objective
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
-from lsmtune.studies.early_stop import hopeless
+from lsmtune.studies.early_stop import hopeless, value_noise
 from lsmtune.studies.study import open_study
 from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 
@@ -19,7 +19,7 @@ QUIET = [[BASE, BASE]]
 
 
 def judge(objective: Objective, repeated: list[list[Metrics]] | None = None) -> Hopeless:
-    return hopeless(objective, BASE, repeated or QUIET, [])
+    return hopeless(objective, BASE, value_noise(objective, BASE, repeated or QUIET), [])
 
 
 def test_what_may_still_beat_the_base_goes_on() -> None:

@@ -12,14 +12,19 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob
 from lsmtune.learning.effects import GroupMean, Interaction, interactions, main_effect
 from lsmtune.learning.factors import Cell, Design, Factor, Floats
-from lsmtune.learning.importance import lasso_ranks, mdi, ped_anova, permutation
+from lsmtune.learning.importance import (
+    cross_validated,
+    lasso_ranks,
+    mdi,
+    ped_anova,
+    permutation,
+)
 from lsmtune.learning.models import (
     FOREST,
     Accuracy,
     fitted_model,
     forest,
     held_out_accuracy,
-    nested_accuracy,
 )
 from lsmtune.learning.variance import Noise, multi_factor, noise, one_way_p
 from lsmtune.metrics.definitions import METRICS
@@ -45,9 +50,11 @@ MIN_R2 = 0.3
 SIMULATED = "simulated"
 """Engine whose results are predictions of the simulator."""
 
+MANY_CONFIGS = 200
+"""With more configs, one cross-validation judges each model on enough runs."""
 _FEWEST_CONFIGS = 30
 _INTERACTING = 5
-_RANKING_MODEL, _RANKINGS = "extra trees", 2
+_RANKING_MODEL = "extra trees"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +91,9 @@ class KnobImportance:
 class MetricImportance:
     """One metric: how well it can be predicted, and its knobs, the most important first.
 
-    `model` was chosen by cross-validation. `accuracy` is measured by nested cross-validation.
-    `forest_r2` is that of the paper's random forest over the same folds, `r2_oob` its out-of-bag
-    estimate. `noise` is None if no config ran twice.
+    `model` was chosen by cross-validation. `accuracy` is measured on runs that the model has not
+    seen. `forest_r2` is that of the paper's random forest over the same folds, `r2_oob` its
+    out-of-bag estimate. `noise` is None if no config ran twice.
     """
 
     metric: str
@@ -230,7 +237,8 @@ def knob_ranking(runs: Runs, metrics: Sequence[str], seed: int = 1) -> tuple[str
     """
     shares = dict.fromkeys((factor.name for factor in runs.design.factors), 0.0)
     for metric in metrics:
-        falls = permutation(runs.design, runs.outcome(metric), _RANKING_MODEL, _RANKINGS, seed)
+        rankings = 1 if len(runs.first) > MANY_CONFIGS else 2
+        falls = permutation(runs.design, runs.outcome(metric), _RANKING_MODEL, rankings, seed)
         total = sum(max(0.0, fall.median) for fall in falls) or 1.0
         for factor, fall in zip(runs.design.factors, falls, strict=True):
             shares[factor.name] += max(0.0, fall.median) / total
@@ -248,6 +256,11 @@ def lasso_ranking(runs: Runs, metrics: Sequence[str]) -> tuple[str, ...]:
     places = dict(zip(names, map(sum, zip(*ranks, strict=True)), strict=True))
     knobs = [name for name in names if name not in runs.load_factors]
     return tuple(sorted(knobs, key=lambda name: places[name]))
+
+
+def usual_repeats(runs: Runs) -> int:
+    """Return the usual number of cross-validations."""
+    return 1 if len(runs.first) > MANY_CONFIGS else 3
 
 
 def find_importance(runs: Runs, metrics: Sequence[str], repeats: int, seed: int = 1) -> Importance:
@@ -270,10 +283,9 @@ def find_importance(runs: Runs, metrics: Sequence[str], repeats: int, seed: int 
 def _metric_importance(runs: Runs, metric: str, repeats: int, seed: int) -> MetricImportance:
     design, outcome = runs.design, runs.outcome(metric)
     matrix = design.matrix
-    accuracy = nested_accuracy(matrix, outcome, repeats, seed)
+    accuracy, falls = cross_validated(design, outcome, repeats, seed)
     fitted_forest = forest(seed).fit(matrix, outcome)
     fitted = fitted_model(accuracy.model, seed, matrix, outcome)
-    falls = permutation(design, outcome, accuracy.model, repeats, seed)
     order = sorted(range(len(falls)), key=lambda place: -falls[place].median)
     by_impurity = mdi(design, fitted_forest)
     best = ped_anova(design, outcome, lower_is_better=METRICS[metric].better != "higher")

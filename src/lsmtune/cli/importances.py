@@ -10,6 +10,7 @@ from lsmtune.analysis.importance import (
     MetricImportance,
     find_importance,
     runs_of,
+    usual_repeats,
 )
 from lsmtune.analysis.importance_words import (
     accuracy_text,
@@ -38,7 +39,7 @@ _LEGEND = (
 
 
 def compute(
-    study: str | None, batch: Path | None, metrics: Sequence[str], repeats: int, home: Path
+    study: str | None, batch: Path | None, metrics: Sequence[str], repeats: int | None, home: Path
 ) -> tuple[str, Importance]:
     """Return a title and the importance; UserError for runs that cannot be used."""
     if (study is None) == (batch is None):
@@ -52,7 +53,8 @@ def compute(
     present = [n for n in DEFAULT_METRICS[kind] if all(n in line.metrics for line in runs.first)]
     chosen = names or present
     with working(f"fitting models that predict {', '.join(chosen)} from {len(runs.first)} configs"):
-        return study or str(batch), find_importance(runs, chosen, repeats)
+        found = find_importance(runs, chosen, repeats or usual_repeats(runs))
+    return study or str(batch), found
 
 
 def _lines(study: str | None, batch: Path | None, home: Path) -> list[BatchLine]:

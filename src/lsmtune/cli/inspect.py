@@ -18,6 +18,14 @@ def inspect(
         ),
     ],
     page: Page = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder to write the tables to as CSV: findings, levels, jobs (flushes and "
+            "compactions), stalls, options that differ from the defaults.",
+        ),
+    ] = None,
     to_study: Annotated[
         Path | None,
         typer.Option(
@@ -49,6 +57,7 @@ def inspect(
 
     found = inspecting.read(logs, rolled=rolled)
     if compare:
+        inspecting.check_only_compared(page, csv, to_study)
         compared = inspecting.before_after(found)
         if as_json:
             print_json(compared_document(compared))
@@ -57,6 +66,8 @@ def inspect(
         return
     if page is not None:
         inspecting.write_page(page, found)
+    if csv is not None:
+        inspecting.write_tables(csv, found)
     if to_study is not None:
         inspecting.write_study(to_study, found)
     if as_json:

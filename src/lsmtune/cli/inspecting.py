@@ -8,13 +8,16 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files
 from lsmtune.cli.common import write_file, write_output
+from lsmtune.cli.inspect_tables import tables
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
+from lsmtune.knobs.defaults import nearest_version
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
     changed_text,
+    compared_facts,
     costs_text,
     facts,
     heading,
@@ -109,6 +112,19 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
     write_output(path, study, "study")
 
 
+def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:
+    """Write the tables of the LOGs as CSV files into an existing folder."""
+    for name, text in tables(logs):
+        write_output(folder / name, text, "table")
+
+
+def check_only_compared(page: Path | None, csv: Path | None, study: Path | None) -> None:
+    """Raise UserError for a file that a comparison cannot write."""
+    for flag, value in (("--page", page), ("--csv", csv), ("--to-study", study)):
+        if value is not None:
+            raise UserError(f"{flag} {value}: not allowed together with --compare")
+
+
 def lines(logs: Sequence[Inspection]) -> Iterator[str]:
     """Give the LOGs as text: one in full; several in columns, then the findings of each."""
     if len(logs) == 1:
@@ -155,19 +171,19 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield from table_lines(columns, stalled, indent=2)
     if log.options_changed:
         yield ""
-        yield f"options that differ from the defaults of RocksDB {log.version}:"
+        version = nearest_version(log.version or "")
+        yield f"options that differ from the defaults of RocksDB {version}:"
         changed = [(n, c.value, str(c.default)) for n, c in log.options_changed.items()]
         yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
     if log.incomplete:
         yield ""
-        yield "missing in this LOG:"
+        yield "notes:"
         for fault in log.incomplete:
             yield from paragraph(fault, indent=2, hanging=2)
 
 
 def _in_columns(logs: Sequence[Inspection]) -> Iterator[str]:
-    texts = [dict(facts(log)) for log in logs]
-    rows = [[label, *(column[label] for column in texts)] for label in texts[0]]
+    rows = compared_facts(logs)
     names = {name for log in logs for name in log.options_changed}
     for name in sorted(names):
         values = [changed_text(log, name) for log in logs]

@@ -6,18 +6,17 @@ from pathlib import Path
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.rocksdb.options import (
-    check_not_negative,
     family_names,
+    read_own,
     settings_in,
-    version_notes,
 )
-from lsmtune.errors import ParseError, UserError, unknown_word
+from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import DERIVED
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.metrics.options_file import OptionsFile, parse_options
+from lsmtune.metrics.options_file import OptionsFile
 from lsmtune.simulator import MODELLED_VERSION, Probe, Run, known_knobs, predict
 from lsmtune.trials import Base, Status, TrialSpec
 
@@ -47,18 +46,14 @@ class Simulated:
         defaults = {n: v for n, v in every.items() if n in known}
         if own is None:
             return Base(options=facts.options, settings=defaults, codecs=facts.codecs)
-        try:
-            given = parse_options(own.options)
-            check_not_negative(given, own.family)
-        except ParseError as error:
-            raise UserError(f"base: {error}") from error
+        given, notes = read_own(own, facts.version)
         values = self._values(given, own.family)
         return Base(
             options=own.options,
             settings=defaults | {n: v for n, v in values.items() if n in known},
             codecs=facts.codecs,
             given=own.options,
-            notes=version_notes(given, facts.version),
+            notes=notes,
             left_out=tuple(
                 f"{name} = {value}: the simulator does not model this option"
                 for name, value in values.items()

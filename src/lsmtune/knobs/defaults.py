@@ -6,23 +6,31 @@ The data are read from RocksDB's headers by benchmarks/rocksdb_defaults.py.
 import json
 import re
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from lsmtune.knobs.enumerators import enumerator
+
 _DATA = "rocksdb_defaults.json"
 _VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
-_ENUMERATOR = re.compile(r"k?(.*?)(?:Compression)?")
+_ENUMERATOR = re.compile(r"k?(.*?)(?:Compression)?(?:Option)?")
+_HALF = frozenset({"read_amp_bytes_per_bit"})
+_HALF_BITS = 32
+"""Some versions print 32 further bits of memory above such an option of 32 bits."""
 _SET_BY_CONSTRUCTORS = {
     "compression": [["5.4", "kSnappyCompression"]],
-    "bottommost_compression": [["5.4", "kDisabled"]],
+    "bottommost_compression": [["5.4", "kDisableCompressionOption"]],
     "memtable_factory": [["5.4", "SkipListFactory"]],
     "block_cache_capacity": [["5.4", 8 << 20], ["8.2", 32 << 20]],
 }
 """Not in the headers: ColumnFamilyOptions::ColumnFamilyOptions (options/options.cc), a name that
 LOGs shorten, and the block cache that a table factory makes for itself (HISTORY.md)."""
 
-_NO_OBJECT = frozenset({"(nil)", "none", "unknown", "nullptr", ""})
+_NO_OBJECT = frozenset({"(nil)", "none", "unknown", "nullptr", "", "0" * 16})
+_ADDRESS = re.compile(r"0x[0-9a-f]+.*|(?!0{16})[0-9A-F]{16}")
+"""As Linux and as Windows prints it."""
 _UNSET = 2**64 - 2
 _SANITISED: dict[tuple[str, object], tuple[int, ...]] = {
     ("delayed_write_rate", 0): (16 << 20,),
@@ -50,12 +58,20 @@ def known_versions() -> tuple[str, str]:
     return versions["oldest"], versions["newest"]
 
 
+def nearest_version(version: str) -> str:
+    """Return the version, or the nearest one whose defaults are known, such as `5.4`."""
+    oldest, newest = known_versions()
+    if version_number(version) < version_number(oldest):
+        return oldest
+    return newest if version_number(version) > version_number(newest) else version
+
+
 def defaults_of(version: str) -> dict[str, Default]:
     """The defaults of a version such as `7.8.3`, by the name that a LOG gives an option.
 
-    For versions outside `known_versions` those of the nearest known one.
+    For versions outside `known_versions` those of `nearest_version`.
     """
-    wanted = max(version_number(version), version_number(known_versions()[0]))
+    wanted = version_number(nearest_version(version))
     found: dict[str, Default] = {}
     history = {**_data()["options"], **_SET_BY_CONSTRUCTORS}
     for name, changes in history.items():
@@ -67,28 +83,37 @@ def defaults_of(version: str) -> dict[str, Default]:
     return found
 
 
-def differs(text: str, default: Default) -> bool:
+def differs(name: str, text: str, default: Default) -> bool:
     """Return whether a LOG's text for an option differs from the default."""
-    return not any(_same(text, value) for value in default.shown)
+    if name in _HALF and text.isdecimal():
+        text = str(int(text) % 2**_HALF_BITS)
+    return not any(_same(name, text, value) for value in default.shown)
 
 
-def _same(text: str, value: Value) -> bool:
+def is_address(text: str) -> bool:
+    """Return whether the text is the address of an object, which says nothing about the object."""
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def _same(name: str, text: str, value: Value) -> bool:
     if isinstance(value, bool):
         return text in (("1", "true") if value else ("0", "false"))
-    if isinstance(value, (int, float)):
-        try:
-            return float(text) == value
-        except ValueError:
-            return False
+    if text == str(value):
+        return True
     if value == "nullptr":
         return text.lower() in _NO_OBJECT
-    return _bare(text) == _bare(value)
+    text, told = enumerator(name, text), enumerator(name, str(value))
+    try:
+        return Decimal(text) == Decimal(told)
+    except InvalidOperation:
+        return _bare(text) == _bare(told)
 
 
 def _bare(name: str) -> str:
     """`kSnappyCompression` and `Snappy` are one."""
     match = _ENUMERATOR.fullmatch(name.split("(", maxsplit=1)[0].strip())
-    return (match[1] if match else name).lower()
+    bare = (match[1] if match else name).lower()
+    return "disabled" if bare == "disable" else bare
 
 
 def version_number(version: str) -> tuple[int, int]:

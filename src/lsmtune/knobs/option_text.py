@@ -328,6 +328,13 @@ DERIVED: Mapping[str, tuple[str, Callable[[int], int]]] = {
 """For each knob of the form `derived` the option that it follows, and how."""
 
 
+def derived_values(name: str, leader: int) -> tuple[int, ...]:
+    """Return what versions of RocksDB make of the option, given the option that it follows."""
+    values = (DERIVED[name][1](leader),)
+    # Versions before 6.21 have an eighth of the memtable, however large.
+    return (*values, leader // 8) if name == "arena_block_size" else values
+
+
 def _read_derived(knob: Knob, file: _File) -> Value | None:
     value = _number(file.text(_option(knob)) or "", whole=True)
     source, derive = DERIVED[knob.name]

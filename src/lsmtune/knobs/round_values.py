@@ -7,6 +7,8 @@ from math import ceil, floor, log2, log10
 
 _STEPS = 16
 """A linear range is divided into about this many steps."""
+_LEAST_STEPS = 10
+"""The lowest value of a linear range is at most so many steps."""
 _SIZES = ("bytes", "bytes/s")
 _PERIODS = (86_400, 3_600, 60)
 """A day, an hour and a minute in seconds."""
@@ -21,10 +23,11 @@ def round_values(
     Sizes on a logarithmic scale are powers of two: from the one nearest to `low` to the one nearest
     to `high`. Other values on a logarithmic scale are 1, 2 or 5 times a power of ten. Long periods
     are counted in days, hours or minutes. Values on a linear scale are multiples of one step, and
-    the step is 1, 2 or 5 times a power of ten. If the values are `whole`, the step is at least 1.
+    the step is 1, 2 or 5 times a power of ten, at least a tenth of `low`: 35 and 40 are round, 34
+    is not. If the values are `whole`, the step is at least 1.
     """
     if not log:
-        return _multiples(low, high, least_step=1 if whole else 0)
+        return _multiples(low, high, least_step=max(low / _LEAST_STEPS, 1 if whole else 0))
     if unit in _SIZES:
         return tuple(2.0**power for power in range(round(log2(low)), round(log2(high)) + 1))
     period = next((p for p in _PERIODS if unit == "s" and low >= p), 1)

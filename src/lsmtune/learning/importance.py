@@ -1,7 +1,6 @@
 """How much each factor matters to an outcome, by methods that err in different ways."""
 
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 import optuna
@@ -14,7 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 
 from lsmtune.learning.factors import MOST_GROUPS, Design, Factor, Floats
-from lsmtune.learning.models import Regressor, fitted_model, outer_folds
+from lsmtune.learning.models import (
+    Accuracy,
+    Fold,
+    Regressor,
+    accuracy,
+    fitted_model,
+    nested_folds,
+    outer_folds,
+)
 from lsmtune.stats import Interval
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -39,23 +46,35 @@ def permutation(
     All columns of a factor move together, on runs that the model has not seen. The interval is
     that of the mean over the folds of all repeats of a cross-validation (Student's t, 95 %).
     """
-    falls = np.array([
-        fall for repeat in range(repeats)
-        for fall in _permuted_folds(design, outcome, model, seed + repeat)
-    ])  # fmt: skip
-    return [_mean_interval(column) for column in falls.T]
+    falls = []
+    for number in range(seed, seed + repeats):
+        rng = np.random.default_rng(number)
+        for train, test in outer_folds(number).split(outcome):
+            fitted = fitted_model(model, number, design.matrix[train], outcome[train])
+            falls.append(_falls(design, outcome, Fold(model, test, fitted), rng))
+    return [_mean_interval(column) for column in np.transpose(falls)]
 
 
-def _permuted_folds(design: Design, outcome: Floats, model: str, seed: int) -> Iterator[Floats]:
-    """For each fold by how much R² falls without each factor, the whole variance being 1."""
-    rng = np.random.default_rng(seed)
-    matrix, variance = design.matrix, float(np.var(outcome))
-    for train, test in outer_folds(seed).split(matrix):
-        fitted = fitted_model(model, seed, matrix[train], outcome[train])
-        error = float(((fitted.predict(matrix[test]) - outcome[test]) ** 2).mean())
-        dealt = [_dealt(matrix[test], span, rng) for span in design.spans]
-        expected = fitted.predict(np.concatenate(dealt)).reshape(len(dealt), -1)
-        yield (((expected - outcome[test]) ** 2).mean(axis=1) - error) / variance
+def cross_validated(
+    design: Design, outcome: Floats, repeats: int, seed: int
+) -> tuple[Accuracy, list[Interval]]:
+    """The accuracy of the models of `nested_folds`, and `permutation` with the same models."""
+    scores, names, falls, rng = [], [], [], np.random.default_rng(seed)
+    for fold in nested_folds(design.matrix, outcome, repeats, seed):
+        scores.append(fold.r2(design.matrix, outcome))
+        names.append(fold.model)
+        falls.append(_falls(design, outcome, fold, rng))
+    return accuracy(scores, names), [_mean_interval(column) for column in np.transpose(falls)]
+
+
+def _falls(design: Design, outcome: Floats, fold: Fold, rng: np.random.Generator) -> Floats:
+    """By how much R² falls without each factor, the variance of all outcomes being 1."""
+    matrix, judged = design.matrix[fold.test], outcome[fold.test]
+    error = float(((fold.fitted.predict(matrix) - judged) ** 2).mean())
+    dealt = [_dealt(matrix, span, rng) for span in design.spans]
+    expected = fold.fitted.predict(np.concatenate(dealt)).reshape(len(dealt), -1)
+    falls: Floats = (((expected - judged) ** 2).mean(axis=1) - error) / float(np.var(outcome))
+    return falls
 
 
 def _dealt(matrix: Floats, span: slice, rng: np.random.Generator) -> Floats:

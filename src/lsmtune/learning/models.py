@@ -1,42 +1,36 @@
 """Models of an outcome, and how well the best of them predicts runs that it has not seen."""
 
-import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from sklearn.base import clone
+from numpy.typing import NDArray
 from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingRegressor,
     RandomForestRegressor,
 )
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectFromModel
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold
-from sklearn.pipeline import make_pipeline
 
 from lsmtune.learning.factors import Floats
+from lsmtune.learning.gaussian_process import fit_process
 from lsmtune.stats import Interval
 
 Regressor = Any
 """A scikit-learn regressor: its classes have no common typed base."""
 
+Places = NDArray[np.int64]
+"""Places of runs."""
+
 FOREST = "random forest"
-_TREES = 200
+_TREES = 100
 _FOLDS = 5
 _INNER_FOLDS = 3
-_MOST_COLUMNS = 24
-"""A Gaussian process has a length scale for each of so many columns, those that trees need most."""
-_FITTING_STEPS = 20
-_SCALED_ON = 300
-"""So many runs tell the length scales of a Gaussian process well enough."""
+_MOST_NESTED = 200
+"""Up to so many runs, each fold chooses its own model."""
 
 
 def forest(seed: int) -> Regressor:
@@ -44,71 +38,41 @@ def forest(seed: int) -> Regressor:
     return RandomForestRegressor(_TREES, oob_score=True, random_state=seed)
 
 
-def _forest(seed: int, _: int) -> Regressor:
-    return forest(seed)
-
-
-def _extra_trees(seed: int, _: int) -> Regressor:
+def _extra_trees(seed: int) -> Regressor:
     return ExtraTreesRegressor(_TREES, random_state=seed)
 
 
-def _boosting(seed: int, _: int) -> Regressor:
+def _boosting(seed: int) -> Regressor:
     return GradientBoostingRegressor(
         n_estimators=800, learning_rate=0.03, max_depth=3, subsample=0.5, max_features=0.3,
         random_state=seed,
     )  # fmt: skip
 
 
-def _gaussian_process(seed: int, columns: int) -> Regressor:
-    kept = min(_MOST_COLUMNS, columns)
-    scales = Matern(nu=2.5, length_scale=np.ones(kept), length_scale_bounds=(0.05, 1e3))
-    kernel = ConstantKernel(1.0) * scales + WhiteKernel(0.1, (1e-6, 1.0))
-    trees = ExtraTreesRegressor(_TREES // 2, random_state=seed)
-    return make_pipeline(
-        SelectFromModel(trees, max_features=kept, threshold=-np.inf),
-        _Process(kernel, normalize_y=True, optimizer=_few_steps, random_state=seed),
-    )
-
-
-class _Process(GaussianProcessRegressor):  # type: ignore[misc]
-    """A Gaussian process that fits its length scales to a sample where there are many runs.
-
-    Each step of that costs the cube of the runs; what is expected of a point rests on all.
-    """
+class _Process:
+    """A Gaussian process as a regressor; every column counts as a number."""
 
     def fit(self, matrix: Floats, outcome: Floats) -> "_Process":
-        """Fit scales and then the process."""
-        if len(matrix) <= _SCALED_ON:
-            return self._fitted(matrix, outcome)
-        sample = np.random.default_rng(self.random_state).permutation(len(matrix))[:_SCALED_ON]
-        scaled = clone(self)._fitted(matrix[sample], outcome[sample])
-        self.kernel, self.optimizer = scaled.kernel_, None
-        return self._fitted(matrix, outcome)
-
-    def _fitted(self, matrix: Floats, outcome: Floats) -> "_Process":
-        super().fit(matrix, outcome)
+        """Fit the process."""
+        self._fitted = fit_process(matrix, outcome, np.zeros(matrix.shape[1], dtype=np.bool_))
         return self
 
-
-def _few_steps(
-    objective: Callable[[Floats], tuple[float, Floats]], start: Floats, bounds: Floats
-) -> tuple[Floats, float]:
-    """Length scales after a few steps are as good at predicting as after many."""
-    pairs = [(float(low), float(high)) for low, high in bounds]
-    found = minimize(
-        objective, start, method="L-BFGS-B", jac=True, bounds=pairs,
-        options={"maxiter": _FITTING_STEPS},
-    )  # fmt: skip
-    return found.x, float(found.fun)
+    def predict(self, matrix: Floats) -> Floats:
+        """The mean at each row."""
+        return self._fitted.mean(matrix)
 
 
-_PARTS: dict[str, Callable[[int, int], Regressor]] = {
-    FOREST: _forest,
+def _gaussian_process(_: int) -> Regressor:
+    return _Process()
+
+
+_PARTS: dict[str, Callable[[int], Regressor]] = {
+    FOREST: forest,
     "extra trees": _extra_trees,
     "gradient boosting": _boosting,
     "Gaussian process": _gaussian_process,
 }
-"""What models are made of, by name; made with a seed for so many columns."""
+"""What models are made of, by name; made with a seed."""
 
 MODELS: dict[str, tuple[str, ...]] = {
     "extra trees": ("extra trees",),
@@ -142,10 +106,7 @@ def fitted_model(name: str, seed: int, matrix: Floats, outcome: Floats) -> Fitte
     logarithmic = name != FOREST and bool(outcome.min() > 0)
     learnt = np.log(outcome) if logarithmic else outcome
     parts = MODELS.get(name, (name,))
-    with warnings.catch_warnings():
-        # A length scale at its bound is what a useless column should have.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = tuple(_PARTS[part](seed, matrix.shape[1]).fit(matrix, learnt) for part in parts)
+    fitted = tuple(_PARTS[part](seed).fit(matrix, learnt) for part in parts)
     return Fitted(fitted, logarithmic)
 
 
@@ -163,35 +124,66 @@ class Accuracy:
     chosen: dict[str, int]
 
 
-def nested_accuracy(matrix: Floats, outcome: Floats, repeats: int, seed: int) -> Accuracy:
-    """Repeated nested cross-validation over all models.
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A part of a cross-validation: a model, and the places of runs that it has not seen."""
 
-    For each outer fold an inner cross-validation on the rest chooses the model, which then
-    predicts the fold: no run is used to judge what it has helped to choose.
+    model: str
+    test: Places
+    fitted: Fitted
+
+    def r2(self, matrix: Floats, outcome: Floats) -> float:
+        """The coefficient of determination of the runs that the model has not seen."""
+        return float(r2_score(outcome[self.test], self.fitted.predict(matrix[self.test])))
+
+
+def nested_folds(matrix: Floats, outcome: Floats, repeats: int, seed: int) -> Iterator[Fold]:
+    """Repeated cross-validation over all models: no run judges a model that it helped to choose.
+
+    For each fold an inner cross-validation on the rest chooses the model. This takes most of the
+    time, so of more than 200 runs, at most 200 choose the model once and judge nothing.
     """
-    scores, chosen = [], Counter[str]()
-    for repeat in range(repeats):
-        for train, test in outer_folds(seed + repeat).split(matrix):
-            name = _best_model(matrix[train], outcome[train], seed + repeat)
-            chosen[name] += 1
-            model = fitted_model(name, seed + repeat, matrix[train], outcome[train])
-            scores.append(float(r2_score(outcome[test], model.predict(matrix[test]))))
+    choosing = _choosing(len(outcome), seed)
+    name = _best_model(matrix[choosing], outcome[choosing], seed) if len(choosing) else None
+    for number, train, test in _splits(len(outcome), repeats, seed):
+        chosen = name or _best_model(matrix[train], outcome[train], number)
+        yield Fold(chosen, test, fitted_model(chosen, number, matrix[train], outcome[train]))
+
+
+def accuracy(scores: Sequence[float], models: Iterable[str]) -> Accuracy:
+    """The accuracy, given R² and model of each fold of `nested_folds`."""
+    chosen = Counter(models)
     return Accuracy(_spread(scores), chosen.most_common(1)[0][0], dict(chosen.most_common()))
 
 
 def held_out_accuracy(
     name: str, matrix: Floats, outcome: Floats, repeats: int, seed: int
 ) -> Interval:
-    """The held-out R² of one model, over the same folds as `nested_accuracy`."""
+    """The held-out R² of one model, over the same folds as `nested_folds`."""
     scores = []
-    for repeat in range(repeats):
-        for train, test in outer_folds(seed + repeat).split(matrix):
-            model = fitted_model(name, seed + repeat, matrix[train], outcome[train])
-            scores.append(float(r2_score(outcome[test], model.predict(matrix[test]))))
+    for number, train, test in _splits(len(outcome), repeats, seed):
+        fitted = fitted_model(name, number, matrix[train], outcome[train])
+        scores.append(Fold(name, test, fitted).r2(matrix, outcome))
     return _spread(scores)
 
 
-def _spread(scores: list[float]) -> Interval:
+def _choosing(runs: int, seed: int) -> Places:
+    """The places of the runs that choose the model and judge nothing; none of few runs."""
+    if runs <= _MOST_NESTED:
+        return np.empty(0, dtype=np.int64)
+    return np.random.default_rng(seed).permutation(runs)[: min(_MOST_NESTED, runs // 2)]
+
+
+def _splits(runs: int, repeats: int, seed: int) -> Iterator[tuple[int, Places, Places]]:
+    """For each fold of each repeat its seed, the runs to learn from and those to judge by."""
+    choosing = _choosing(runs, seed)
+    judging = np.setdiff1d(np.arange(runs), choosing)
+    for number in range(seed, seed + repeats):
+        for train, test in outer_folds(number).split(judging):
+            yield number, np.concatenate([choosing, judging[train]]), judging[test]
+
+
+def _spread(scores: Sequence[float]) -> Interval:
     low, middle, high = np.quantile(scores, [0.05, 0.5, 0.95])
     return Interval(float(middle), float(low), float(high))
 

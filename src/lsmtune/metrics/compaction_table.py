@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from lsmtune.errors import ParseError
 
-_HEADING = re.compile(r"\*\* Compaction Stats \[(.*?)\] \*\*")
+_HEADING = re.compile(r"\*\* Compaction Stats \[([^*]{0,500}?)\] \*\*")
+"""The name of a column family may have a line end."""
 _TOKEN = re.compile(r"\d+(?:\.\d+)?\s+[KMGT]B(?!\S)|\S+")
 _LABEL = re.compile(r"L\d{1,3}|Sum|Int")
 _RULE = re.compile(r"-{3,}")
@@ -124,7 +125,8 @@ def parse_compaction_tables(text: str) -> list[CompactionTable]:
         header, rows = _cut(token[0] for token in tokens if token.end() < len(plain))
         if header[:1] != ["Priority"]:
             place = f"line {line}: compaction table of [{heading[1]}]"
-            tables.append(_table(heading[1], place, _columns(header), rows))
+            family = heading[1].replace("\n", "\\n")
+            tables.append(_table(family, place, _columns(header), rows))
     return tables
 
 

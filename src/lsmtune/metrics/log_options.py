@@ -7,6 +7,8 @@ BlockBasedTableFactory::GetPrintableOptions and DBImpl::SetOptions.
 import re
 from dataclasses import dataclass, field
 
+from lsmtune.metrics.decimal_points import with_points
+
 _OPTION = re.compile(r"Options\.(\S+?)\s*: ?(.*)")
 _FAMILY = re.compile(r"-- Options for column family \[(.*)\]:")
 _FIRST_OF_A_FAMILY = "comparator"
@@ -31,6 +33,8 @@ class LogOptions:
 
     database: dict[str, str] = field(default_factory=dict)
     families: dict[str, dict[str, str]] = field(default_factory=dict)
+    has_commas: bool = False
+    """Whether numbers have a decimal comma; they are kept with a point."""
     _changed: dict[str, str] | None = None
     _inputs: dict[str, str] = field(default_factory=dict)
 
@@ -59,7 +63,7 @@ class LogOptions:
                 self.families[f"family {count + 1}" if count else _DEFAULT] = {}
             # A change while the database runs prints its options anew, below any family.
             scope = self.database if name in self.database else self._newest()
-            scope[name] = value
+            scope[name] = self._value(value)
 
     def take_table(self, line: str) -> None:
         """Take a line of the block that follows the words `table_factory options`."""
@@ -69,7 +73,7 @@ class LogOptions:
         name = _CACHE_KEY if match[1] == _CACHE_CAPACITY else match[1]
         if name == _CACHE_KEY and name in self._newest():
             return  # of another cache, printed below
-        self._newest()[name] = match[2].strip()
+        self._newest()[name] = self._value(match[2].strip())
 
     def take_change(self, line: str) -> bool:
         """Take a line if it is of a change while the database runs (DBImpl::SetOptions)."""
@@ -86,6 +90,11 @@ class LogOptions:
             return False
         self._inputs[change[1]] = change[2].strip()
         return True
+
+    def _value(self, text: str) -> str:
+        value = with_points(text)
+        self.has_commas |= value != text
+        return value
 
     def _settle(self, line: str) -> None:
         """The inputs of a change are over: they hold unless it failed."""

@@ -1,11 +1,13 @@
 """A whole LOG in one pass and little memory, sorted into what each kind of line tells."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from lsmtune.errors import ParseError
+from lsmtune.metrics.db_bench import BenchmarkResult
+from lsmtune.metrics.decimal_points import COMMA_NOTE, dump_with_points
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
 from lsmtune.metrics.log_jobs import JobLedger
@@ -59,6 +61,7 @@ class LogContent:
     notices: NoticeLedger = field(default_factory=NoticeLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
+    results: Mapping[str, BenchmarkResult] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
     trouble_lines: int = 0
     troubles: list[str] = field(default_factory=list)
@@ -173,7 +176,8 @@ class _Reader:
             )
             lines = self._earlier_statistics
         try:
-            content.statistics = parse_statistics("\n".join([*lines, ""]))
+            text = dump_with_points("\n".join([*lines, ""]))
+            content.statistics = parse_statistics(text)
         except ParseError as error:
             content.incomplete.append(
                 f"lsmtune cannot parse the last dump of tickers (counters): {error}"
@@ -264,7 +268,7 @@ class _Reader:
 
     def _close_dump(self) -> None:
         self._continued = _ignore
-        text = "\n".join([*self._dump, ""])
+        text = dump_with_points("\n".join([*self._dump, ""]))
         self._dump = []
         dump = parse_stats_dump(text)
         if dump is not None:
@@ -274,6 +278,8 @@ class _Reader:
 
     def _faults(self) -> list[str]:
         content, faults = self._content, list[str]()
+        if content.options.has_commas:
+            faults.append(COMMA_NOTE)
         if content.cut_events:
             faults.append(
                 f"{content.cut_events} event lines of the LOG are truncated; lsmtune "

@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lsmtune.errors import ParseError
+from lsmtune.metrics.decimal_points import with_points
 
 _BLANK = " \t\r\v\f"
 _COMMENT = re.compile(r"(?<!\\)#")
 _SECTION = re.compile(r"\[(?P<section>.*)\]", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)")
+"""Names of column families are escaped (EscapeOptionString, util/string_util.cc)."""
 _STATEMENT = re.compile(
     r"(?P<key>[^=\s](?:[^=]*[^=\s])?)(?P<equals>\s*=\s*)(?P<value>.*)", re.DOTALL | re.ASCII
 )
@@ -22,6 +25,8 @@ _DEFAULT_INDENT = "  "
 @dataclass(frozen=True, slots=True)
 class OptionsFile:
     """The statements of a file by section; a section's name is all that its brackets hold.
+
+    In it, the name of a column family is unescaped.
 
     `rocksdb_version` is that of the writer, None when the file does not tell it.
     """
@@ -49,6 +54,15 @@ def parse_options(text: str) -> OptionsFile:
     if not sections:
         raise ParseError("OPTIONS file: the file has no section such as [DBOptions]")
     return OptionsFile(sections.get("Version", {}).get("rocksdb_version"), sections)
+
+
+def in_decimal_points(file: OptionsFile) -> tuple[OptionsFile, bool]:
+    """Return the file with points for decimal commas, and whether it had such commas."""
+    sections = {
+        name: {key: with_points(value) for key, value in options.items()}
+        for name, options in file.sections.items()
+    }
+    return OptionsFile(file.rocksdb_version, sections), sections != file.sections
 
 
 def replace_options(text: str, changes: Mapping[tuple[str, str], str]) -> str:
@@ -100,7 +114,7 @@ def _lines(text: str) -> Iterator[_Line]:
     for at, content in enumerate(text.split("\n")):
         indent, body, rest = _cut(content)
         if head := _SECTION.fullmatch(body):
-            section = head["section"]
+            section = _ESCAPED.sub(_unescaped, head["section"])
             if section in seen:
                 raise ParseError(
                     f"OPTIONS file: line {at + 1}: the section [{section}] appears a second time"
@@ -115,6 +129,10 @@ def _lines(text: str) -> Iterator[_Line]:
                 )
             before = indent + statement["key"] + statement["equals"]
             yield _Line(at, section, statement["key"], statement["value"], before, rest)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return {"n": "\n", "r": "\r"}.get(match[1], match[1])
 
 
 def _cut(content: str) -> tuple[str, str, str]:

@@ -44,7 +44,7 @@ class BestConfig:
             return start
         first = 1 + len(space.starts())  # of the first hypercube
         number, place = divmod(max(0, len(history) - first), _ROUND)
-        low, high = _bounds(Points(space.knobs), history, _ends(first, number))
+        low, high = _bounds(Points(space.knobs), history, first, number)
         tried = seen(history)
         for point in _samples(len(space.knobs), place, [seed, number]):
             if (config := space.at((low + (high - low) * point).tolist())) not in tried:
@@ -52,29 +52,39 @@ class BestConfig:
         return RandomSearch().ask(space, history, seed)
 
 
-def _ends(first: int, rounds: int) -> list[int]:
-    """Where in the history each finished round ends."""
-    return [first + _ROUND * (n + 1) for n in range(rounds)]
-
-
 def _bounds(
-    points: Points, history: Sequence[Observation], ends: Sequence[int]
+    points: Points, history: Sequence[Observation], first: int, rounds: int
 ) -> tuple[Floats, Floats]:
-    """The lowest and the highest place of each knob in the round after these."""
-    whole = np.zeros(len(points.knobs)), np.full(len(points.knobs), np.nextafter(1, 0))
-    low, high = whole
-    places = points.places([observation.config for observation in history])
-    for begin, end in zip([0, *ends], ends, strict=False):
-        best = next(iter(ranking(history[:end])), None)
-        if best is None or best < begin:
-            low, high = whole
-            continue
-        centre, tried = places[best], places[begin:end]
+    """The lowest and the highest place of each knob in the round after so many finished ones.
+
+    The first hypercube begins at the place `first`; what is before belongs to the first round.
+    """
+    low, high = np.zeros(len(points.knobs)), np.full(len(points.knobs), np.nextafter(1, 0))
+    for begin, end, best in _gains(history, first, rounds):
+        tried = points.places([observation.config for observation in history[begin:end]])
+        centre = tried[best - begin]
         # What the rules made of a sample may lie outside of where it was drawn.
         low, high = np.minimum(low, centre), np.maximum(high, centre)
         low = np.where(tried < centre, tried, low).max(axis=0)
         high = np.where(tried > centre, tried, high).min(axis=0)
     return low, high
+
+
+def _gains(history: Sequence[Observation], first: int, rounds: int) -> list[tuple[int, int, int]]:
+    """The last rounds in a row that each found the best config so far.
+
+    For each round where it begins and ends, and the place of its best config.
+    """
+    order = ranking(history)
+    gains: list[tuple[int, int, int]] = []
+    if not order:
+        return gains
+    rank, best, begin = np.argsort(order), 0, 0
+    for end in range(first + _ROUND, first + _ROUND * rounds + 1, _ROUND):
+        best = min(best, begin + int(np.argmin(rank[begin:end])), key=rank.__getitem__)
+        gains = [*gains, (begin, end, best)] if best >= begin else []
+        begin = end
+    return gains
 
 
 def _samples(dimensions: int, place: int, seed: Sequence[int]) -> Iterator[Floats]:

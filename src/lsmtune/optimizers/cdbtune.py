@@ -21,6 +21,8 @@ from lsmtune.optimizers.points import Points
 _NOISE, _LEAST_NOISE = 0.5, 0.1
 """The standard deviation of what exploration adds to each place at first, and at least."""
 _TRIES = 10
+_MOST_STEPS = 1000
+"""The networks learn from so many of the newest trials, like a memory of limited size."""
 _LOUDER = 1.3
 """By how much more noise a proposal is drawn again that has been tried."""
 
@@ -44,9 +46,11 @@ class CdbTune:
         rng = np.random.default_rng([seed, len(history)])
         if (start := opening(space, history, rng, seed)) is not None:
             return start
-        states = _states(history, len(space.knobs))
-        places = Points(space.knobs).places([observation.config for observation in history])
-        steps = Steps(states[:-1], places[1:], _rewards(_values(history)), states[1:])
+        newest = history[-_MOST_STEPS - 1 :]
+        states = _states(newest, len(space.knobs))
+        places = Points(space.knobs).places([observation.config for observation in newest])
+        rewards = _rewards(_values(history))[-_MOST_STEPS:]
+        steps = Steps(states[:-1], places[1:], rewards, states[1:])
         action = train(steps, [seed, len(history)]).act(states[-1])
         tried, noise = seen(history), _noise(len(history))
         for attempt in range(_TRIES):

@@ -24,6 +24,9 @@ _STEP = 0.2
 _KEPT = 0.7
 """How likely a name, or whether a value is special, is that of the best at the beginning."""
 _FEWEST_RANGES = 2
+_GENERATIONS = 200
+"""After so many generations the distribution begins anew around the best config. So an ask repeats
+no more than these."""
 _TRIES = 10
 
 
@@ -108,12 +111,17 @@ class _Distribution:
 
 def _fitted(points: Points, history: Sequence[Observation]) -> _Distribution:
     """The distribution after all generations that are complete."""
-    rows = points.matrix([observation.config for observation in history])
-    begin, order = _opened(history), ranking(history)
+    opened, order = _opened(history), ranking(history)
+    complete = (len(history) - opened) // _POPULATION
+    begin = opened + complete // _GENERATIONS * _GENERATIONS * _POPULATION
     best = next(at for at in order if at < begin)
-    distribution = _Distribution(points, rows[best])
-    for end in range(begin + _POPULATION, len(history) + 1, _POPULATION):
-        distribution.tell(rows[[at for at in order if end - _POPULATION <= at < end]])
+    distribution = _Distribution(points, points.matrix([history[best].config])[0])
+    rank = np.argsort(order)
+    told = range(begin, opened + complete * _POPULATION)
+    rows = points.matrix([history[at].config for at in told])
+    for first in told[::_POPULATION]:
+        generation = sorted(range(first, first + _POPULATION), key=rank.__getitem__)
+        distribution.tell(rows[[at - begin for at in generation]])
     return distribution
 
 

@@ -11,6 +11,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
 from lsmtune.learning.gaussian_process import GaussianProcess, Prior, fit_process
 from lsmtune.optimizers.base import Observation
+from lsmtune.optimizers.chosen_trials import chosen_trials
 from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.outcomes import drawn_in, measured, outcomes
 from lsmtune.optimizers.points import Points
@@ -30,6 +31,8 @@ _USUAL_SCALE = 1.5
 first few runs may say otherwise, which those of a knob could not."""
 _ALIKE = 0.5
 """A study that tells less of this one, from 0 to 1, is left aside."""
+MOST_TRIALS = 250
+"""A process learns from so many trials: it takes the cube of them."""
 _MOST_EARLIER = 100
 """So many runs of an earlier study count: a process takes the cube of all."""
 
@@ -78,7 +81,7 @@ def expectation(space: KnobSpace, history: Sequence[Observation]) -> Expectation
     the base and what is advised, near which a search begins; with the mean of those for a prior it
     would spend its first dozen trials in the corners of the space.
     """
-    configs, as_measured = measured(history)
+    configs, as_measured = measured(chosen_trials(history, MOST_TRIALS))
     if not configs:
         return None
     values, points = drawn_in(as_measured, as_measured), Points(space.knobs)

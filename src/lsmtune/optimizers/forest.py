@@ -18,6 +18,7 @@ from lsmtune.learning.factors import Floats
 from lsmtune.learning.improvement import expected_improvement
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.candidates import neighbours
+from lsmtune.optimizers.chosen_trials import chosen_trials
 from lsmtune.optimizers.judgement import judged
 from lsmtune.optimizers.opening import nearby, opening
 from lsmtune.optimizers.outcomes import chebyshev
@@ -32,6 +33,8 @@ _STEP = 0.2
 _LEGALISED = 6
 """So many candidates are looked at again as the legal configs that they become."""
 _MOST_EXCESS = 1e9
+_MOST_TRIALS = 1000
+"""The trees learn from so many trials; more of them take more time."""
 
 
 class Forest:
@@ -54,8 +57,9 @@ class Forest:
         if (first := opening(space, history, rng, seed)) is not None:
             return first
         points, tried = Points(space.knobs), seen(history)
-        places = points.places([observation.config for observation in history])
-        costs, within = _outcomes(history, rng)
+        chosen = chosen_trials(history, _MOST_TRIALS)
+        places = points.places([observation.config for observation in chosen])
+        costs, within = _outcomes(chosen, rng)
         promise = _Promise(points.at(places), costs, within, int(rng.integers(2**31)))
         parents = places[np.lexsort((costs, ~within))[:_PARENTS]]
         near = neighbours(parents, _NEAR, _STEP, rng)

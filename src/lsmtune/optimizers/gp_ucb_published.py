@@ -16,6 +16,7 @@ from lsmtune.learning.factors import Floats
 from lsmtune.learning.threads import one_thread
 from lsmtune.objective import limit_penalty
 from lsmtune.optimizers.base import Observation, seen
+from lsmtune.optimizers.chosen_trials import chosen_trials
 from lsmtune.optimizers.judgement import judged
 from lsmtune.optimizers.random_search import RandomSearch
 
@@ -28,6 +29,8 @@ _NUDGE = 0.001
 _STEPS, _RATE, _EPSILON = 500, 0.01, 1e-6
 _FIRST_DECAY, _SECOND_DECAY = 0.9, 0.999
 """Adam as TensorFlow has it by default."""
+_MOST_TRIALS = 250
+"""The model has so many trials. AutoTiKV has no bound; each step takes the square of them."""
 
 
 class PublishedGpUcb:
@@ -48,7 +51,7 @@ class PublishedGpUcb:
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next round's config."""
         new = RandomSearch().ask(space, history, seed)
-        told = judged(history)[1:]  # it never measures the base
+        told = judged(chosen_trials(history, _MOST_TRIALS))[1:]  # it never measures the base
         if len(history) <= _RANDOM_ROUNDS or not told:
             return new
         rng = np.random.default_rng([seed, len(history)])

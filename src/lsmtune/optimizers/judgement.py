@@ -88,7 +88,11 @@ def _excess(observation: Observation) -> float:
 
 def _dominated(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which rows have another row that is nowhere worse and somewhere better."""
-    others, rows = values[None, :, :], values[:, None, :]
-    better = np.all(others <= rows, axis=2) & np.any(others < rows, axis=2)
-    dominated: NDArray[np.bool_] = np.any(better, axis=1)
+    dominated = np.zeros(len(values), dtype=np.bool_)
+    left = np.lexsort(values.T[::-1])  # no row is dominated by a later one
+    while len(left):
+        row, others = values[left[0]], values[left]
+        worse = np.all(row <= others, axis=1) & np.any(row < others, axis=1)
+        dominated[left[worse]] = True
+        left = left[1:][~worse[1:]]
     return dominated

@@ -34,7 +34,10 @@ class Choice:
 
 
 Choose = Callable[[Sequence[Knob], int, np.random.Generator], Choice]
-"""Chooses among the knobs, given how many trials there are."""
+"""Chooses among the knobs, given how many trials the sampler has."""
+
+Select = Callable[[Sequence[Observation]], Sequence[Observation]]
+"""Selects the trials that the sampler has: with thousands of them an ask would take too long."""
 
 
 class OptunaOptimizer:
@@ -45,11 +48,19 @@ class OptunaOptimizer:
     way to another.
     """
 
-    def __init__(self, name: str, summary: str, make_sampler: MakeSampler, choose: Choose) -> None:
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        make_sampler: MakeSampler,
+        choose: Choose,
+        select: Select,
+    ) -> None:
         self.name = name
         self.summary = summary
         self._make_sampler = make_sampler
         self._choose = choose
+        self._select = select
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """The next config to try, as the class says."""
@@ -60,9 +71,11 @@ class OptunaOptimizer:
             return nearby(space, history, rng, seed)
         kept, tried = within(space, best), seen(history)
         sampler = self._make_sampler(int(rng.integers(2**31)))
+        learnt = self._select(history)
+        told = _Finished(learnt)
         for _ in range(_TRIES):
-            choice = self._choose(space.knobs, len(history), rng)
-            config = space.legalise({**kept, **_proposed(sampler, choice, history)})
+            choice = self._choose(space.knobs, len(learnt), rng)
+            config = space.legalise({**kept, **_proposed(sampler, choice, told)})
             if config not in tried:
                 return config
         return nearby(space, history, rng, seed)
@@ -82,14 +95,38 @@ class _Told(InMemoryStorage):
         return [trial for trial in self._trials if states is None or trial.state in states]
 
 
-def _proposed(
-    sampler: BaseSampler, choice: Choice, history: Sequence[Observation]
-) -> dict[str, Value]:
+class _Finished:
+    """A history as finished trials of some of the knobs."""
+
+    def __init__(self, history: Sequence[Observation]) -> None:
+        self._judged = judged(history)
+        self._knobs: Sequence[Knob] = ()
+        self._trials: list[FrozenTrial] = []
+
+    def trials(self, knobs: Sequence[Knob]) -> list[FrozenTrial]:
+        """The trials, without configs that this host does not allow.
+
+        Asked for the same knobs again, it gives the same trials: to make them takes most of an ask.
+        """
+        if knobs != self._knobs:
+            self._knobs, self._trials = knobs, []
+            params = to_params(knobs, [told.config for told in self._judged])
+            for told, values in zip(self._judged, params, strict=True):
+                if values is not None:
+                    trial = _trial(len(self._trials), TrialState.COMPLETE)
+                    trial.values = told.values
+                    trial.params = values
+                    trial.set_constraint(_CONSTRAINT, told.violation)
+                    self._trials.append(trial)
+        return self._trials
+
+
+def _proposed(sampler: BaseSampler, choice: Choice, told: _Finished) -> dict[str, Value]:
     """What the sampler proposes, of the knobs that take it.
 
     The methods that Optuna documents for samplers are called as its own `ask` calls them.
     """
-    trials = _finished(choice.asked, history)
+    trials = told.trials(choice.asked)
     goals = len(trials[0].values) if trials else 1
     study = optuna.create_study(
         storage=_Told(trials), sampler=sampler, directions=["minimize"] * goals
@@ -101,20 +138,6 @@ def _proposed(
         if name not in params:
             params[name] = sampler.sample_independent(study, asked, name, distribution)
     return to_values(choice.taken, params)
-
-
-def _finished(knobs: Sequence[Knob], history: Sequence[Observation]) -> list[FrozenTrial]:
-    """The history as finished trials, without configs that this host does not allow."""
-    trials: list[FrozenTrial] = []
-    params = to_params(knobs, [observation.config for observation in history])
-    for told, values in zip(judged(history), params, strict=True):
-        if values is not None:
-            trial = _trial(len(trials), TrialState.COMPLETE)
-            trial.values = told.values
-            trial.params = values
-            trial.set_constraint(_CONSTRAINT, told.violation)
-            trials.append(trial)
-    return trials
 
 
 def _trial(number: int, state: TrialState) -> FrozenTrial:

@@ -6,11 +6,15 @@ import numpy as np
 from optuna.samplers import BaseSampler, TPESampler
 
 from lsmtune.knobs.types import Knob
+from lsmtune.optimizers.base import Observation
+from lsmtune.optimizers.chosen_trials import chosen_trials
 from lsmtune.optimizers.optuna_adapter import Choice, OptunaOptimizer
 
 _FEWEST_SHARE = 0.2
 _TRIALS_A_KNOB = 4
 """With this many trials a knob the proposals are taken whole."""
+_MOST_TRIALS = 500
+"""It learns from so many trials. With more of them too few knobs would get a proposal."""
 _MOST_VALUES = 5000
 _VALUES_A_KNOB = 50
 """A proposal is made from so many values of tried configs, each knob counting for some more: that
@@ -29,7 +33,7 @@ def tpe() -> OptunaOptimizer:
         "multivariate tree-structured Parzen estimator (Optuna); default for workloads "
         "that the simulator cannot run"
     )
-    return OptunaOptimizer("tpe", summary, _sampler, choose)
+    return OptunaOptimizer("tpe", summary, _sampler, choose, _selected)
 
 
 def choose(knobs: Sequence[Knob], trials: int, rng: np.random.Generator) -> Choice:
@@ -39,6 +43,10 @@ def choose(knobs: Sequence[Knob], trials: int, rng: np.random.Generator) -> Choi
     wanted = max(1, int(rng.binomial(len(knobs), min(1, share))))
     asked = drawn[: max(1, _MOST_VALUES // (_VALUES_A_KNOB + trials))]
     return Choice(asked, asked[:wanted])
+
+
+def _selected(history: Sequence[Observation]) -> Sequence[Observation]:
+    return chosen_trials(history, _MOST_TRIALS)
 
 
 def _sampler(seed: int) -> BaseSampler:

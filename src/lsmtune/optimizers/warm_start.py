@@ -1,6 +1,7 @@
 """A search that begins with what an earlier study of a similar load has found."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.mapping import Measured, distances
 from lsmtune.optimizers.base import Observation, Optimizer, seen
+from lsmtune.optimizers.chosen_trials import chosen_trials
 from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.expectation import joined
 from lsmtune.optimizers.gp_ucb import GpUcb
@@ -15,6 +17,8 @@ from lsmtune.optimizers.points import Points
 
 _STARTS = 2
 """So many of the earlier study's configs are tried here, while it is like this one."""
+_MOST_RUNS = 500
+"""So many runs of an earlier study are looked at."""
 _ALL_RUNS = 30
 """So many runs of the study that goes on are enough to tell its load."""
 
@@ -30,7 +34,10 @@ class WarmStart:
         self.name = search.name
         self.summary = search.summary
         self._search = search
-        self._studies = tuple(studies)
+        self._studies = tuple(
+            replace(study, observations=tuple(chosen_trials(study.observations, _MOST_RUNS)))
+            for study in studies
+        )
 
     def ask(self, space: KnobSpace, history: Sequence[Observation], seed: int) -> Config:
         """A config of the earlier study while it is like this one, then the search's own."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.knobs.defaults import nearest_version
 from lsmtune.report.frame import picture, section
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
@@ -24,6 +25,7 @@ from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
     changed_text,
+    compared_facts,
     costs_text,
     facts,
     heading,
@@ -86,8 +88,7 @@ def _compared_headline(logs: Sequence[Inspection]) -> str:
 
 
 def _compared(logs: Sequence[Inspection]) -> Html:
-    columns = [dict(facts(log)) for log in logs]
-    rows = [[label, *(column[label] for column in columns)] for label in columns[0]]
+    rows = compared_facts(logs)
     changed = sorted({name for log in logs for name in log.options_changed})
     differ = [
         [code(name), *(changed_text(log, name) for log in logs)]
@@ -177,9 +178,7 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if log.needed:
         yield section("Data for more rules", needed_text(log).capitalize(), items(log.needed))
     if log.incomplete:
-        yield section(
-            "Missing data", f"What this {log.kind} does not contain", items(log.incomplete)
-        )
+        yield section("Notes", f"What to know about this {log.kind}", items(log.incomplete))
 
 
 def _findings_section(log: Inspection) -> Html:
@@ -367,7 +366,8 @@ def _options_section(log: Inspection) -> Html:
             for name, change in log.options_changed.items())  # fmt: skip
     count = counted(len(log.options_changed), "option")
     verb = "differs" if len(log.options_changed) == 1 else "differ"
+    version = nearest_version(log.version or "")
     return section(
-        "Options", unbroken(f"{count} {verb} from the defaults of RocksDB {log.version}"),
+        "Options", unbroken(f"{count} {verb} from the defaults of RocksDB {version}"),
         table("Changed options", ("option", "value", "default"), rows),
     )  # fmt: skip

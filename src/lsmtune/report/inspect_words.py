@@ -7,16 +7,18 @@ from pathlib import PurePath
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, LevelLine, covered_s
 from lsmtune.knobs.defaults import version_number
 from lsmtune.report.words import counted, number, quantity
-from lsmtune.units import format_bytes, format_duration
+from lsmtune.units import GIB, format_bytes, format_duration
 
 UNKNOWN = "unknown"
 _KINDS = {"delay": "slowed down", "stop": "stopped"}
+_WITHOUT_VERSION = ("my.cnf", "tikv.toml", "options string", "MyRocks status")
 LEVEL_HEADS = ("level", "files", "size", "read", "written", "W-Amp (table)")
 
 
 def heading(log: Inspection) -> str:
     """Return what was read: `LOG of RocksDB 7.8.3, 8.4 s`."""
-    version = f" of RocksDB {log.version}" if log.version else " of RocksDB, version unknown"
+    unknown = "" if log.kind in _WITHOUT_VERSION else " of RocksDB, version unknown"
+    version = f" of RocksDB {log.version}" if log.version else unknown
     span = f", {format_duration(log.span_s)}" if log.span_s else ""
     return f"{log.kind}{version}{span}"
 
@@ -64,7 +66,14 @@ def short_names(logs: Sequence[Inspection]) -> list[str]:
 
 def facts(log: Inspection) -> list[tuple[str, str]]:
     """Return workload and totals, a label and a text each."""
-    return [*_load_facts(log), *_total_facts(log)]
+    return [*_load_facts(log), *_total_facts(log), *_result_facts(log)]
+
+
+def compared_facts(logs: Sequence[Inspection]) -> list[list[str]]:
+    """Return a row per fact: its label, and its text in each LOG."""
+    columns = [dict(facts(log)) for log in logs]
+    labels = dict.fromkeys(label for column in columns for label in column)
+    return [[label, *(column.get(label, UNKNOWN) for column in columns)] for label in labels]
 
 
 def _load_facts(log: Inspection) -> list[tuple[str, str]]:
@@ -78,6 +87,13 @@ def _load_facts(log: Inspection) -> list[tuple[str, str]]:
         ("mean value size", _value(load.value_bytes, "bytes")),
         ("share of deletions", _value(load.delete_percent, "%")),
         ("compressed size / uncompressed size", _value(load.compressed_to, "ratio")),
+    ]
+
+
+def _result_facts(log: Inspection) -> list[tuple[str, str]]:
+    return [
+        (f"result of {name}", f"{found.ops_per_s:,} operations/s, {found.micros_per_op:g} µs each")
+        for name, found in log.results.items()
     ]
 
 
@@ -140,15 +156,18 @@ def level_rows(log: Inspection) -> list[list[str]]:
         [
             f"{level.family} {level.level}" if several else level.level,
             UNKNOWN if level.files is None else str(level.files),
-            *(_value(value, "bytes") for value in _sizes(level)),
+            _value(level.size_bytes, "bytes"),
+            *(_moved(level, value) for value in (level.read_bytes, level.write_bytes)),
             _value(level.w_amp_table, "ratio"),
         ]
         for level in log.levels
     ]
 
 
-def _sizes(level: LevelLine) -> tuple[int | None, ...]:
-    return level.size_bytes, level.read_bytes, level.write_bytes
+def _moved(level: LevelLine, value: int | None) -> str:
+    if level.is_rough and value is not None:
+        return f"{value / GIB:.1f} GiB"
+    return _value(value, "bytes")
 
 
 def _rate(count: float | None, unit: str, size: float | None) -> str:

@@ -117,34 +117,49 @@ def searched_runs(trials: Sequence[StoredTrial]) -> dict[Config, list[Metrics]]:
     return runs
 
 
+class Scorer:
+    """Compares configs of the search with the baseline, by the noise of all repeated runs."""
+
+    def __init__(self, trials: Sequence[StoredTrial], objective: Objective) -> None:
+        self.base = base_metrics(trials)
+        self.deviations = log_deviations(repeated_runs(trials))
+        self._base_runs = len(base_runs(trials))
+        self._objective = objective
+        self._checked = objective.grown(self.deviations)
+        self._noise: dict[int, dict[str, float]] = {}
+
+    def noise(self, runs: int) -> dict[str, float]:
+        """Return the factor per metric by which the median of so many runs may be off."""
+        if runs not in self._noise:
+            self._noise[runs] = noise_factors(self.deviations, runs)
+        return self._noise[runs]
+
+    def candidate(self, trial: StoredTrial, runs: Sequence[Metrics]) -> Candidate | None:
+        """Return a complete trial as a candidate, with the metrics of all runs of its config.
+
+        None if the trial or the baseline lacks a metric of the objective or of a constraint.
+        """
+        if self._objective.missing(self.base) or self._objective.missing(trial.result.metrics):
+            return None
+        metrics, base, checked = median_metrics(runs), self.base, self._checked
+        counts = len(runs), self._base_runs
+        return Candidate(
+            trial,
+            len(runs),
+            metrics,
+            checked.values(metrics, base),
+            checked.value(metrics, base),
+            over=checked.violation(metrics, base),
+            excess=checked.violation(metrics, base, self.noise(len(runs))),
+            kept=checked.kept_probability(metrics, base, self.deviations, counts),
+        )
+
+
 def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
     """Return the measured configs, those with the best objective first."""
-    base = base_metrics(trials)
-    searched = [] if objective.missing(base) else complete_trials(trials, Role.TRIAL)
-    runs, groups = searched_runs(trials), repeated_runs(trials)
-    most_runs = max(map(len, runs.values()), default=0)
-    deviations = log_deviations(groups)
-    noise = {count: noise_factors(deviations, count) for count in range(1, most_runs + 1)}
-    checked, of_base = objective.grown(deviations), len(base_runs(trials))
-    found = []
-    for trial in searched:
-        own = runs[trial.config]
-        metrics = median_metrics(own)
-        if objective.missing(trial.result.metrics):
-            continue
-        found.append(
-            Candidate(
-                trial,
-                len(own),
-                metrics,
-                checked.values(metrics, base),
-                checked.value(metrics, base),
-                over=checked.violation(metrics, base),
-                excess=checked.violation(metrics, base, noise[len(own)]),
-                kept=checked.kept_probability(metrics, base, deviations, (len(own), of_base)),
-            )
-        )
-    return sorted(found, key=lambda candidate: candidate.value)
+    scorer, runs = Scorer(trials, objective), searched_runs(trials)
+    found = (scorer.candidate(t, runs[t.config]) for t in complete_trials(trials, Role.TRIAL))
+    return sorted((c for c in found if c is not None), key=lambda candidate: candidate.value)
 
 
 def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:

@@ -4,32 +4,29 @@ from collections.abc import Mapping, Sequence
 
 from lsmtune.engines.base import Hopeless
 from lsmtune.objective import Metrics, Objective, run_noise
-from lsmtune.store.ranking import Candidate
 
 
 def hopeless(
     objective: Objective,
     base: Metrics,
-    repeated: Sequence[Sequence[Metrics]],
-    found: Sequence[Candidate],
+    noise: Sequence[float],
+    to_beat: Sequence[tuple[float, ...]],
 ) -> Hopeless:
     """Judges the bounds of a trial against the best so far.
 
     A trial is cut when a config within the limits, its values made worse by what the noise of
     repeated runs may have flattered it with, is still better in every goal than the best that
-    the trial can reach. The base is always such a config. Bounds that lack a metric of the
-    objective tell nothing.
+    the trial can reach. The base is always such a config; `to_beat` are the values of others.
+    `noise` is that of `value_noise`. Bounds that lack a metric of the objective tell nothing.
     """
-    slack = value_noise(objective, base, repeated)
-    to_beat = [(1.0,) * len(objective.goals)]
-    to_beat += [candidate.values for candidate in found if candidate.excess <= 0]
+    rivals = [(1.0,) * len(objective.goals), *to_beat]
 
     def judge(bounds: Mapping[str, float]) -> str | None:
         if any(name not in bounds for name in objective.metrics):
             return None
         reach = objective.values(bounds, base)
-        for values in to_beat:
-            if all(v * s < r for v, s, r in zip(values, slack, reach, strict=True)):
+        for values in rivals:
+            if all(v * s < r for v, s, r in zip(values, noise, reach, strict=True)):
                 best, least = (" and ".join(map(_ratio, each)) for each in (values, reach))
                 return (
                     f"the objective of the trial could reach {least} the baseline at best, but "

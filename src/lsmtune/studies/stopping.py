@@ -10,6 +10,8 @@ from lsmtune.learning.gaussian_process import fit_process
 from lsmtune.learning.improvement import expected_improvement
 from lsmtune.optimizers.base import Observation, seen
 from lsmtune.optimizers.candidates import CandidateSearch
+from lsmtune.optimizers.chosen_trials import chosen_trials
+from lsmtune.optimizers.expectation import MOST_TRIALS
 from lsmtune.optimizers.outcomes import outcomes
 from lsmtune.optimizers.points import Points
 
@@ -92,7 +94,7 @@ def _promise(
 
     Of several goals and their mean, by which the winner is chosen, the one that promises most.
     """
-    configs, values = outcomes(history)
+    configs, values = outcomes(chosen_trials(history, MOST_TRIALS))
     deviations = np.log(noise) / _DEVIATIONS
     if len(deviations) > 1:
         values = np.column_stack([values, values.mean(axis=1)])

@@ -14,10 +14,11 @@ from lsmtune.engines.base import (
     OwnBase,
     never_hopeless,
 )
+from lsmtune.engines.option_files import check_readable
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.types import Config, Settings
-from lsmtune.objective import Metrics, Objective, run_noise
-from lsmtune.optimizers.base import Observation, seen
+from lsmtune.objective import Objective
+from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.rescale import rescaled
@@ -27,20 +28,17 @@ from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
     base_metrics,
-    base_runs,
     candidates,
     front_candidates,
-    repeated_runs,
-    searched_runs,
     study_objective,
     study_winner,
-    undisturbed,
 )
-from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
+from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.studies.earlier import check_earlier, earlier_studies
-from lsmtune.studies.early_stop import hopeless, value_noise
+from lsmtune.studies.early_stop import hopeless
 from lsmtune.studies.enough_data import check_flushes, expected_flushes
 from lsmtune.studies.foretelling import Simulated, foretelling
+from lsmtune.studies.history import History
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.same_system import check_same_system
 from lsmtune.studies.seeds import workload_seed
@@ -85,7 +83,7 @@ class Study:
         self._runner = Runner(
             home, stored, stored.base, engine, listener, accept_noise=accept_noise
         )
-        self._trials: list[StoredTrial] = []
+        self._history = History(self.space.default(), self.objective)
 
     def tune(self, tell: Callable[[str], None] = lambda ended: None) -> None:
         """Measure the base, then search until the search has an end, which is told and kept.
@@ -108,7 +106,7 @@ class Study:
         while (ended := self._end()) is None:
             history = self.history()
             config = optimizer.ask(self.space, history, self.spec.seed)
-            if config in seen(history):
+            if self._history.tried(config):
                 return "all configs of the knob space have been tried"
             title = f"search {len(history)}{of_all}"
             self.run(Task(title, Role.TRIAL, config, self.trial_spec(config), self._hopeless()))
@@ -153,9 +151,9 @@ class Study:
 
     def trials(self) -> list[StoredTrial]:
         """The trials so far; only what is new is read from the store."""
-        first = self._trials[-1].number + 1 if self._trials else 0
-        self._trials += self.home.trials(self.stored, first)
-        return self._trials
+        first = self._history.runs[-1].number + 1 if self._history.runs else 0
+        self._history.add(self.home.trials(self.stored, first))
+        return self._history.runs
 
     def best(self) -> Candidate | None:
         """The winner so far, verifications considered; None while nothing beats the base."""
@@ -165,41 +163,8 @@ class Study:
 
     def history(self) -> list[Observation]:
         """The base and the trials as the optimizer sees them."""
-        return self._history(self.trials())
-
-    def _history(self, trials: Sequence[StoredTrial]) -> list[Observation]:
-        base = base_metrics(trials)
-        noise = run_noise(repeated_runs(trials), of_runs=1)
-        first = Observation(
-            self.space.default(),
-            self.objective.values(base, base),
-            self.objective.violation(base, base),
-            metrics=base,
-            runs=self._values(base_runs(trials), base),
-        )
-        searched = searched_runs(trials)
-
-        def observe(trial: StoredTrial) -> Observation:
-            cut = trial.result.status is Status.CUT
-            metrics = trial.result.bounds if cut else trial.result.metrics
-            if any(name not in metrics for name in self.objective.metrics):
-                return Observation(trial.config, None, None)
-            values = self.objective.values(metrics, base)
-            violation = 0.0 if cut else self.objective.violation(metrics, base, noise)
-            if cut:
-                return Observation(trial.config, values, violation, cut)
-            runs = self._values(searched.get(trial.config, []), base)
-            return Observation(trial.config, values, violation, metrics=metrics, runs=runs)
-
-        return [first, *(observe(trial) for trial in undisturbed(trials, Role.TRIAL))]
-
-    def _values(self, runs: Sequence[Metrics], base: Metrics) -> tuple[tuple[float, ...], ...]:
-        """What each of several runs of a config comes to; nothing of a single run."""
-        if len(runs) < 2:  # noqa: PLR2004 - a single run is no repeat
-            return ()
-        return tuple(
-            self.objective.values(run, base) for run in runs if not self.objective.missing(run)
-        )
+        self.trials()
+        return list(self._history.observations)
 
     def trial_spec(self, config: Config) -> TrialSpec:
         """What the engine is given to run a config as this study runs them."""
@@ -229,16 +194,15 @@ class Study:
         return rescaled(self.spec, self.ground, config, scale).settings
 
     def _complete_base(self) -> list[StoredTrial]:
-        return complete_trials(self.trials(), Role.BASE)
+        self.trials()
+        return self._history.complete_base
 
     def _hopeless(self) -> Hopeless:
         if not self.spec.early_stop:
             return never_hopeless
-        trials = self.trials()
-        return hopeless(
-            self.objective, base_metrics(trials), repeated_runs(trials),
-            candidates(trials, self.objective),
-        )  # fmt: skip
+        self.trials()
+        known = self._history
+        return hopeless(self.objective, known.base, known.value_noise, known.to_beat)
 
     def _repeat_finalists(self) -> None:
         """Run the finalists again under other seeds, round by round.
@@ -248,7 +212,7 @@ class Study:
         """
         trials = self.trials()
         runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
-        found_so_far = self._as_searched()
+        found_so_far = self._history.as_searched().runs
         found = candidates(found_so_far, self.objective)
         near = [c for c in found if c.promise < 1 and c.excess <= _NEARLY]
         near.sort(key=lambda candidate: candidate.promise)
@@ -265,27 +229,17 @@ class Study:
                 title = f"repeat of trial {finalist.trial.number}"
                 self.run(Task(title, Role.REPEAT, config, spec))
 
-    def _as_searched(self) -> list[StoredTrial]:
-        """The trials as the search left them, without what ran after its last one.
-
-        So what is decided of them is decided alike after an interruption.
-        """
-        trials = self.trials()
-        last = max((t.number for t in trials if t.role is Role.TRIAL), default=-1)
-        return [trial for trial in trials if trial.number <= last]
-
     def _end(self) -> str | None:
         """Why the search has an end; None while it goes on."""
-        trials, spec = self._as_searched(), self.spec
-        if spec.trials is not None and len(undisturbed(trials, Role.TRIAL)) >= spec.trials:
+        self.trials()
+        known, spec = self._history, self.spec
+        if spec.trials is not None and known.searched >= spec.trials:
             return f"all {spec.trials} trials are done"
-        used_s = sum(t.duration_s for t in trials if t.role is Role.TRIAL)
-        if spec.budget_s is not None and used_s >= spec.budget_s:
+        if spec.budget_s is not None and known.used_s >= spec.budget_s:
             return f"the search budget of {format_duration(spec.budget_s)} is used up"
-        if spec.until is None or not trials:
+        if spec.until is None or not (left := known.as_searched()).runs:
             return None
-        noise = value_noise(self.objective, base_metrics(trials), repeated_runs(trials))
-        return why_to_stop(self.space, self._history(trials), noise, spec.until)
+        return why_to_stop(self.space, left.observations, left.value_noise, spec.until)
 
 
 @contextmanager
@@ -343,9 +297,10 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
     """
     make_optimizer(spec.optimizer)
     check_files(spec.workload)
+    own = _own_base(spec)
     with workdir(folder, f"{spec.name}-describe") as directory:
         facts = engine.describe(directory)
-        base = engine.base(facts, _own_base(spec), directory)
+        base = engine.base(facts, own, directory)
     catalogue = engine.catalogue.with_families(spec.workload.column_families)
     ground = Ground(catalogue, base, describe_host().max_open_files)
     spec.space(ground)
@@ -355,7 +310,9 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
 def _own_base(spec: StudySpec) -> OwnBase | None:
     if spec.base is None:
         return None
-    return OwnBase(read_text(Path(spec.base), f"base: {spec.base}"), spec.family)
+    text = read_text(Path(spec.base), f"base: {spec.base}")
+    check_readable(text, spec.base, spec.engine)
+    return OwnBase(text, spec.family)
 
 
 def _create(home: Home, spec: StudySpec, found: tuple[EngineFacts, Ground]) -> StoredStudy:

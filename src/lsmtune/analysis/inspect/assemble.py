@@ -1,5 +1,6 @@
 """From the content of a LOG to what it says: levels, totals, the load's character."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ from lsmtune.analysis.inspect.changed import changed_options
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Totals
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.errors import ParseError
-from lsmtune.knobs.defaults import known_versions, version_number
+from lsmtune.knobs.defaults import nearest_version, version_number
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
     LevelRow,
@@ -74,20 +75,21 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         troubles=tuple(content.troubles),
         trouble_lines=content.trouble_lines,
         incomplete=tuple(incomplete),
+        results=content.results,
     )
 
 
 def of_options(name: str, given: GivenOptions) -> Inspection:
     """What options alone say, without findings."""
-    content, incomplete = LogContent(version=given.version), list[str]()
+    content, incomplete = LogContent(version=given.version), [*given.notes]
     content.options.database = dict(given.options.get("", {}))
     content.options.families = {
         family: dict(told) for family, told in given.options.items() if family
     }
-    found = assemble(name, given.kind, content)
     if given.version:
         _note_unknown_version(given.version, incomplete)
-    return replace(found, incomplete=(*incomplete, f"a file of kind {given.kind} has only options"))
+    incomplete.append(f"a file of kind {given.kind} has only options")
+    return replace(assemble(name, given.kind, content), incomplete=tuple(incomplete))
 
 
 def _main_family(content: LogContent) -> str:
@@ -107,16 +109,11 @@ def _shapes(content: LogContent) -> list[TreeShape]:
 
 
 def _note_unknown_version(version: str, incomplete: list[str]) -> None:
-    oldest, newest = known_versions()
-    told = version_number(version)
-    for nearest, unknown in (
-        (oldest, told < version_number(oldest)), (newest, told > version_number(newest))
-    ):  # fmt: skip
-        if unknown:
-            incomplete.append(
-                f"lsmtune does not know the defaults of RocksDB {version} and uses the defaults of "
-                f"RocksDB {nearest}"
-            )
+    if (nearest := nearest_version(version)) != version:
+        incomplete.append(
+            f"lsmtune does not know the defaults of RocksDB {version} and uses the defaults of "
+            f"RocksDB {nearest}"
+        )
 
 
 def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionTable]:
@@ -125,7 +122,14 @@ def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionT
         incomplete.append(
             "no statistics dump can be used, so level tables, stall time and tickers are missing"
         )
-    tables = {table.column_family: table for table in parse_compaction_tables(content.dump_text)}
+    found = parse_compaction_tables(content.dump_text)
+    for family, count in Counter(table.column_family for table in found).items():
+        if count > 1:
+            incomplete.append(
+                f"the text has {count} level tables of the column family {family}; lsmtune uses "
+                "the last one"
+            )
+    tables = {table.column_family: table for table in found}
     incomplete += [fault for table in tables.values() for fault in table.incomplete]
     return tables
 
@@ -256,7 +260,10 @@ def _level_line(family: str, row: LevelRow, moved: Moved | None) -> LevelLine:
         read, written = (round(gb * GIB) if gb else None for gb in rounded)
     else:
         read, written = _bytes(moved, family, int(row.level[1:]))
-    return LevelLine(family, row.level, row.files, row.size_bytes, read, written, row.w_amp_table)
+    return LevelLine(
+        family, row.level, row.files, row.size_bytes, read, written, row.w_amp_table,
+        is_rough=moved is None,
+    )  # fmt: skip
 
 
 def _shape_line(family: str, level: int, files: int, moved: Moved | None) -> LevelLine:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from lsmtune.analysis.inspect.inspection import ChangedOption
-from lsmtune.knobs.defaults import Default, defaults_of, differs
-from lsmtune.knobs.option_text import DERIVED
+from lsmtune.knobs.defaults import Default, defaults_of, differs, is_address
+from lsmtune.knobs.option_text import DERIVED, derived_values
 
 BY_LEVEL = "compression["
 """Codecs by level are printed one a line, `compression[0]` first, instead of `compression`."""
@@ -26,7 +26,7 @@ def changed_options(
     by_family = {name: _changed(told, defaults) for name, told in families.items()}
     for family, changes in by_family.items():
         for name, change in changes.items():
-            alike = all(told.get(name) == change.value for told in families.values())
+            alike = all(told.get(name) == change for told in by_family.values())
             found[name if alike else f"{family}.{name}"] = change
     return found
 
@@ -40,8 +40,8 @@ def _changed(told: Mapping[str, str], defaults: Mapping[str, Default]) -> dict[s
         for name, text in told.items()
         if name in defaults
         and name not in _OF_EVERY_PLACE
-        and not text.startswith("0x")
-        and differs(text, defaults[name])
+        and not is_address(text)
+        and differs(name, text, defaults[name])
         and not _derived(name, text, told)
     }
 
@@ -50,9 +50,8 @@ def _derived(name: str, text: str, told: Mapping[str, str]) -> bool:
     """Whether RocksDB made the value of another option by itself."""
     if name not in DERIVED:
         return False
-    source, derive = DERIVED[name]
-    leader = told.get(source, "")
-    return leader.isdigit() and text == str(derive(int(leader)))
+    leader = told.get(DERIVED[name][0], "")
+    return leader.isdecimal() and text in map(str, derived_values(name, int(leader)))
 
 
 def _text(value: bool | float | str) -> str:

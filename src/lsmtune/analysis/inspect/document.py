@@ -22,6 +22,10 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         "load": asdict(log.load),
         "levels": [asdict(level) for level in log.levels] or None,
         "totals": asdict(totals),
+        "benchmarks": {
+            name: {"ops_per_s": result.ops_per_s, "micros_per_op": result.micros_per_op}
+            for name, result in log.results.items()
+        },
         "stalls": dict(log.stall_counts) or None,
         "stall_stretches_s": {
             f"{kind}: {cause}": seconds for (kind, cause), seconds in log.stall_seconds().items()

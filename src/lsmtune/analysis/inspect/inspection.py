@@ -7,6 +7,7 @@ from typing import Literal
 
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.compaction_table import CompactionTable
+from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
 from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
@@ -42,6 +43,8 @@ class LevelLine:
     read_bytes: int | None
     write_bytes: int | None
     w_amp_table: float | None
+    is_rough: bool = False
+    """Whether the bytes are of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ class Inspection:
     column family under its name. `stall_counts` are RocksDB's own, of the last dump, as are
     `tables` (by column family), `tickers`, `histograms`, `blobs` and `ingested`. `jobs`,
     `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them. `needed`
-    says which data rules lack, and how to get the data.
+    says which data rules lack, and how to get the data. `results` are those of db_bench.
     """
 
     name: str
@@ -151,6 +154,7 @@ class Inspection:
     troubles: tuple[str, ...]
     trouble_lines: int
     incomplete: tuple[str, ...]
+    results: Mapping[str, BenchmarkResult]
     findings: tuple[Finding, ...] = ()
     verdict: Verdict = "insufficient_data"
     needed: tuple[str, ...] = ()

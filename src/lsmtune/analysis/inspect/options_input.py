@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.myrocks.options import server_variables
+from lsmtune.engines.option_files import file_kind
 from lsmtune.engines.tikv.options import parse_file
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.option_text import struct_fields, whole_number
-from lsmtune.metrics.options_file import parse_options
+from lsmtune.metrics.decimal_points import COMMA_NOTE
+from lsmtune.metrics.options_file import in_decimal_points, parse_options
 from lsmtune.units import parse_size
 
 _SECTION = re.compile(
@@ -29,6 +31,7 @@ class GivenOptions:
     kind: str
     version: str | None
     options: Mapping[str, Mapping[str, str]]
+    notes: tuple[str, ...] = ()
 
 
 def read_options(path: Path, text: str) -> GivenOptions | None:
@@ -36,12 +39,13 @@ def read_options(path: Path, text: str) -> GivenOptions | None:
 
     UserError for a damaged file.
     """
-    if re.search(r"^\s*\[(?:DBOptions|CFOptions)", text, re.MULTILINE):
-        return _of_options_file(text, str(path))
-    if re.search(r"^\s*\[(?:mysqld|mariadb|server)", text, re.MULTILINE | re.IGNORECASE):
-        return _of_my_cnf(text)
-    if re.search(r"^\s*\[(?:rocksdb|storage|raftdb)[.\]]", text, re.MULTILINE):
-        return _of_tikv(text, str(path))
+    match file_kind(text):
+        case "OPTIONS file":
+            return _of_options_file(text, str(path))
+        case "my.cnf":
+            return _of_my_cnf(text)
+        case "tikv.toml":
+            return _of_tikv(text, str(path))
     if _STRING.fullmatch(text):
         return GivenOptions("options string", None, _with_scopes(_fields(text)))
     return None
@@ -49,7 +53,7 @@ def read_options(path: Path, text: str) -> GivenOptions | None:
 
 def _of_options_file(text: str, where: str) -> GivenOptions:
     try:
-        file = parse_options(text)
+        file, has_commas = in_decimal_points(parse_options(text))
     except ParseError as error:
         raise UserError(f"{where}: {error}") from error
     options: dict[str, dict[str, str]] = {"": {}}
@@ -58,7 +62,8 @@ def _of_options_file(text: str, where: str) -> GivenOptions:
             continue
         scope = "" if section["kind"] == "DBOptions" else section["of"] or "default"
         options.setdefault(scope, {}).update(statements)
-    return GivenOptions("OPTIONS file", file.rocksdb_version, options)
+    notes = (COMMA_NOTE,) if has_commas else ()
+    return GivenOptions("OPTIONS file", file.rocksdb_version, options, notes)
 
 
 def _of_my_cnf(text: str) -> GivenOptions:

@@ -1,7 +1,8 @@
 """Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
 
+import glob
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.options_input import read_options
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
-from lsmtune.metrics.db_bench import parse_banner, parse_results
+from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
+from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
@@ -24,7 +26,12 @@ _HEAD_LINES = 1000
 _DUMP = "statistics dump"
 _MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|CF_COMPACTION))",
                       re.MULTILINE)  # fmt: skip
-_LOG_NAMES = ("LOG.old.*", "LOG")
+_LOG_NAMES = ("LOG", "*_LOG", "rocksdb.info")
+"""A LOG in the folder of the database, in `db_log_dir`, and of TiKV."""
+_LEVELDB = re.compile(
+    r"^\d{4}/\d\d/\d\d-[\d:.]+ \w+ (?:Recovering log #|Level-0 table #|Compacting \d+@|"
+    r"compacted to: files\[|Delete type=)", re.MULTILINE
+)  # fmt: skip
 
 
 def inspect_rolled(paths: Sequence[Path]) -> Inspection:
@@ -66,7 +73,8 @@ def inspect_path(path: Path) -> Inspection:
         text = "\n".join([*head, ""])
         if (given := read_options(path, text)) is not None:
             return judged(of_options(str(path), given))
-        content, kind = _output(path, "\n".join([*without_frames(head), ""]))
+        text = dump_with_points("\n".join([*without_frames(head), ""]))
+        content, kind = _output(path, text)
     content.incomplete += faults
     return judged(assemble(str(path), kind, content))
 
@@ -83,12 +91,16 @@ def _parts(path: Path) -> list[Path]:
     """The file, or the LOGs of a folder from the oldest on."""
     if path == STANDARD_INPUT or not path.is_dir():
         return [path]
-    parts = [part for name in _LOG_NAMES for part in sorted(path.glob(name))]
-    if not parts:
+    stores = [part for name in _LOG_NAMES for part in sorted(path.glob(name))]
+    if not stores:
         raise UserError(
             f"{path}: the folder contains no LOG file; name a LOG, or the folder of a database"
         )
-    return parts
+    if len(stores) > 1:
+        names = ", ".join(store.name for store in stores)
+        raise UserError(f"{path}: the folder contains LOGs of several stores: {names}; name one")
+    older = f"{glob.escape(stores[0].name)}.old.*"
+    return [*sorted(path.glob(older)), stores[0]]
 
 
 def _output(path: Path, text: str) -> tuple[LogContent, str]:
@@ -101,9 +113,12 @@ def _output(path: Path, text: str) -> tuple[LogContent, str]:
         content.incomplete.append(f"cannot read the tickers: {error}")
     known = dump is not None or content.statistics.tickers or parse_compaction_tables(text)
     if kind == _DUMP and not known:
+        if _LEVELDB.search(text):
+            raise UserError(f"{path}: this file is a LOG of LevelDB; inspect reads RocksDB's")
         raise UserError(
             f"{path}: not a RocksDB LOG, not a statistics dump, and not db_bench output"
         )
+    content.results = _results(text, content.incomplete)
     content.version = parse_banner(text, "").rocksdb_version
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
@@ -114,12 +129,13 @@ def _output(path: Path, text: str) -> tuple[LogContent, str]:
 def _kind(text: str) -> str:
     if _MYROCKS.search(text):
         return "MyRocks status"
-    return "db_bench output" if _results(text) else _DUMP
+    return "db_bench output" if "micros/op" in text and "ops/sec" in text else _DUMP
 
 
-def _results(text: str) -> bool:
-    """Whether benchmarks tell their results, be they ever so damaged."""
+def _results(text: str, incomplete: list[str]) -> Mapping[str, BenchmarkResult]:
+    """The results of db_bench's benchmarks; of damaged ones only the reason."""
     try:
-        return bool(parse_results(text))
-    except ParseError:
-        return True
+        return parse_results(text)
+    except ParseError as error:
+        incomplete.append(f"cannot read the results of db_bench: {error}")
+        return {}

@@ -10,6 +10,7 @@ from lsmtune.analysis.inspect.changed import BY_LEVEL
 from lsmtune.analysis.inspect.inspection import Inspection, Load
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.enumerators import enumerator
 from lsmtune.knobs.types import Knob, OptionKey
 from lsmtune.units import GIB, KIB, format_bytes
 
@@ -28,18 +29,6 @@ _SCALES = ((64, "1/64"), (16, "1/16"), (4, "1/4"))
 _LEAST_MEMTABLE = 512 * KIB
 _HARDLY_PERCENT, _NEARLY_PERCENT = 5.0, 95.0
 _FAMILY, _TABLE, _DATABASE = "CFOptions", "TableOptions/BlockBasedTable", "DBOptions"
-_NUMBERED = {
-    "index_type": ("kBinarySearch", "kHashSearch", "kTwoLevelIndexSearch",
-                   "kBinarySearchWithFirstKey"),
-    "checksum": ("kNoChecksum", "kCRC32c", "kxxHash", "kxxHash64", "kXXH3"),
-    "data_block_index_type": ("kDataBlockBinarySearch", "kDataBlockBinaryAndHash"),
-    "index_shortening": ("kNoShortening", "kShortenSeparators", "kShortenSeparatorsAndSuccessor"),
-    "prepopulate_block_cache": ("kDisable", "kFlushOnly", "kFlushAndCompaction"),
-    "wal_compression": ("kNoCompression",),
-    "access_hint_on_compaction_start": ("NONE", "NORMAL", "SEQUENTIAL", "WILLNEED"),
-}  # fmt: skip
-"""Enumerators in the order of the numbers that a LOG prints (include/rocksdb/table.h)."""
-
 _CODECS = {"Disabled": "kDisableCompressionOption", "ZSTD": "kZSTD", "NoCompression":
            "kNoCompression"}  # fmt: skip
 _CODEC_KEYS = ("compression", "bottommost_compression", "blob_compression_type")
@@ -95,15 +84,14 @@ def _put(
 def _spelled(knob: Knob, option: OptionKey, text: str) -> str:
     if option.key in _CODEC_KEYS:
         return _codec(text)
-    numbered = _NUMBERED.get(option.key)
-    if numbered and text.isdigit() and int(text) < len(numbered):
-        return numbered[int(text)]
+    text = enumerator(option.field or option.key, text)
     return {"0": "false", "1": "true"}.get(text, text) if knob.kind == "bool" else text
 
 
 def _codec(name: str) -> str:
     """A codec as OPTIONS files have it."""
-    return _CODECS.get(name, f"k{name}Compression")
+    name = enumerator("compression", name)
+    return name if name.startswith("k") else _CODECS.get(name, f"k{name}Compression")
 
 
 def _filter(text: str, load: Load) -> str:

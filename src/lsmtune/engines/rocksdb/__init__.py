@@ -1,5 +1,6 @@
 """RocksDB, driven by db_bench: what the field publishes with, in whatever version there is."""
 
+import re
 from functools import cached_property
 from pathlib import Path
 
@@ -16,17 +17,19 @@ from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import banner_argv
 from lsmtune.engines.rocksdb.options import (
-    check_not_negative,
+    MergedOptions,
+    Place,
+    ignored,
     merged_options,
     own_options,
+    read_own,
     read_settings,
-    version_notes,
 )
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.metrics.db_bench import parse_banner
-from lsmtune.metrics.options_file import parse_options
+from lsmtune.metrics.options_file import OptionsFile
 from lsmtune.system.launch import NotStartedError, from_here
 from lsmtune.trials import Base, TrialSpec
 
@@ -83,21 +86,19 @@ class RocksDB:
         if own is None:
             settings = read_settings(self.catalogue, facts.options)
             return Base(options=facts.options, settings=settings, codecs=facts.codecs)
+        given, notes = read_own(own, facts.version)
         try:
-            given = parse_options(own.options)
-            check_not_negative(given, own.family)
-            merged, left_out = merged_options(facts.options, given, own.family)
+            merged, as_run = self._merged(facts.options, given, own.family, workdir)
         except ParseError as error:
             raise UserError(f"base: {error}") from error
-        as_run = self._as_run(merged, workdir)
         settings = read_settings(self.catalogue, as_run)
         return Base(
             options=as_run,
             settings=settings,
             codecs=facts.codecs,
             given=own.options,
-            notes=version_notes(given, facts.version),
-            left_out=left_out,
+            notes=notes,
+            left_out=(*merged.left_out, *ignored(merged, as_run)),
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
@@ -106,15 +107,33 @@ class RocksDB:
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
 
+    def _merged(
+        self, own: str, given: OptionsFile, family: str, workdir: Path
+    ) -> tuple[MergedOptions, str]:
+        """Return the options of the user's family, and how RocksDB writes them down.
+
+        RocksDB names the first option that it does not have, so such options leave one by one.
+        """
+        unknown: set[Place] = set()
+        while True:
+            merged = merged_options(own, given, family, unknown)
+            try:
+                return merged, self._as_run(merged.text, workdir)
+            except TrialFailedError as failure:
+                refused = next((p for p in merged.unprinted if _names(failure, p[1])), None)
+                if refused is None:
+                    reason = f"base: RocksDB does not run with the options of this file: {failure}"
+                    raise UserError(reason) from failure
+                unknown.add(refused)
+
     def _as_run(self, options: str, workdir: Path) -> str:
-        """The options as RocksDB writes them down after it has opened a database with them."""
+        """Return the options as RocksDB writes them down after it has opened a database."""
         database, file = workdir / "base", workdir / "base.ini"
         file.write_text(options)
         files = ClientFiles.of(workdir, "base")
-        try:
-            Client(banner_argv(self._program, database, file), database, files).run_banner()
-        except TrialFailedError as failure:
-            raise UserError(
-                f"base: RocksDB does not run with the options of this file: {failure}"
-            ) from failure
+        Client(banner_argv(self._program, database, file), database, files).run_banner()
         return own_options(newest_options(database).read_text())
+
+
+def _names(failure: TrialFailedError, key: str) -> bool:
+    return re.search(rf"option\b.*\b{key}\b", str(failure)) is not None

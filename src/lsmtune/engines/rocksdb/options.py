@@ -1,23 +1,33 @@
 """OPTIONS texts: the base that trials start from, and the file that each one runs with."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
-from lsmtune.errors import UserError, unknown_word
+from lsmtune.engines.base import OwnBase
+from lsmtune.errors import ParseError, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
     Sections,
-    derived_arena_block_size,
-    derived_max_compaction_bytes,
+    derived_values,
     option_place,
     read_value,
     statements,
     struct_fields,
 )
 from lsmtune.knobs.types import Settings
-from lsmtune.metrics.options_file import OptionsFile, parse_options, replace_options
+from lsmtune.metrics.decimal_points import COMMA_NOTE
+from lsmtune.metrics.options_file import (
+    OptionsFile,
+    in_decimal_points,
+    parse_options,
+    replace_options,
+)
+
+Place = tuple[str, str]
+"""A section of an OPTIONS file and a key in it."""
 
 _DATABASE = "DBOptions"
 _APPLICATION = "trials run without the classes of your application"
@@ -91,28 +101,66 @@ def own_options(text: str) -> str:
     return replace_options(text, present)
 
 
-def merged_options(own: str, given: OptionsFile, family: str) -> tuple[str, tuple[str, ...]]:
-    """Return db_bench's OPTIONS with the values of the user's family, and the options left out.
+@dataclass(frozen=True, slots=True)
+class MergedOptions:
+    """db_bench's OPTIONS with the values of the user's family."""
 
-    Each option that is left out is named with its value and the reason. UserError when the file
-    has no such family.
+    text: str
+    left_out: tuple[str, ...]
+    """Each option that is left out, with its value and the reason."""
+    unprinted: Mapping[Place, str]
+    """The options in the text that db_bench does not write down by itself, with their values.
+
+    RocksDB may know them: it leaves out some that have no value by default, such as
+    `compression_per_level`.
+    """
+
+
+def merged_options(
+    own: str, given: OptionsFile, family: str, unknown: Collection[Place] = ()
+) -> MergedOptions:
+    """Return db_bench's OPTIONS with the values of the user's family.
+
+    `unknown` are options that this RocksDB does not have. UserError when the file has no such
+    family.
     """
     ours = parse_options(own)
-    present = ours.sections
     if f'CFOptions "{family}"' not in given.sections:
         names = family_names(given.sections)
         raise UserError(f"family: {unknown_word('column family', family, names)}")
-    changes: dict[tuple[str, str], str] = {}
+    engine = f"RocksDB {ours.rocksdb_version}"
+    changes: dict[Place, str] = {}
+    unprinted: dict[Place, str] = {}
     left_out: list[str] = []
     for theirs, our_section in _sections(family):
-        known = present.get(our_section, {})
+        known = ours.sections.get(our_section, {})
         for key, text in _derived_as_zero(given.sections.get(theirs, {})).items():
-            reason = _refusal(key, text, known, ours.rocksdb_version)
-            if reason is None:
-                changes[our_section, key] = _known_fields(text, known[key])
+            place = our_section, key
+            reason = _refusal(key, text, known, engine)
+            if place in unknown:
+                reason = f"{engine} does not have this option"
+            if reason is None and key in known:
+                changes[place] = _known_fields(text, known[key])
+            elif reason is None and our_section in ours.sections:
+                unprinted[place] = text
             elif reason and text != known.get(key):
                 left_out.append(f"{key} = {text}: {reason}")
-    return replace_options(own, changes), tuple(left_out)
+    text = replace_options(own, {**changes, **unprinted})
+    return MergedOptions(text, tuple(left_out), unprinted)
+
+
+def ignored(merged: MergedOptions, as_run: str) -> tuple[str, ...]:
+    """Return the options that RocksDB read and did not write down, with their values.
+
+    It accepts some options of older versions without using them.
+    """
+    ran = parse_options(as_run)
+    reason = f"RocksDB {ran.rocksdb_version} accepts this option, but does not use it"
+    return tuple(
+        f"{key} = {text}: {reason}"
+        for (section, key), text in merged.unprinted.items()
+        if text and key not in ran.sections.get(section, {})
+    )
 
 
 def check_not_negative(given: OptionsFile, family: str) -> None:
@@ -126,10 +174,24 @@ def check_not_negative(given: OptionsFile, family: str) -> None:
         value = read_value(knob, given.sections, family)
         if isinstance(value, str) or value is None or value >= 0:
             continue
-        if value not in knob.special_values and knob.bounds()[0] >= 0:
+        is_signed = knob.bounds()[0] < 0 or (knob.least is not None and knob.least <= value)
+        if value not in knob.special_values and not is_signed:
             key = option_place(knob, family)[1]
             special = "".join(f", or {s.value} ({s.meaning})" for s in knob.special)
             raise UserError(f"base: {key} = {value}: not possible; allowed: 0 or more{special}")
+
+
+def read_own(own: OwnBase, version: str) -> tuple[OptionsFile, tuple[str, ...]]:
+    """Return the user's file with decimal points, and notes on what is unusual about it.
+
+    UserError for a text that is no OPTIONS file and for numbers that are not possible.
+    """
+    try:
+        given, has_commas = in_decimal_points(parse_options(own.options))
+    except ParseError as error:
+        raise UserError(f"base: {error}") from error
+    check_not_negative(given, own.family)
+    return given, (*version_notes(given, version), *((COMMA_NOTE,) if has_commas else ()))
 
 
 def version_notes(given: OptionsFile, version: str) -> tuple[str, ...]:
@@ -160,14 +222,11 @@ def _sections(family: str) -> list[tuple[str, str]]:
     return [(_DATABASE, _DATABASE), *families]
 
 
-def _refusal(key: str, text: str, present: Mapping[str, str], version: str | None) -> str | None:
+def _refusal(key: str, text: str, present: Mapping[str, str], engine: str) -> str | None:
     """Return why an option is left out, "" when that is not reported; None when it is taken."""
     if key in _NOT_TAKEN:
         return "" if text in ("", "nullptr", "{}") else _NOT_TAKEN[key]
-    engine = f"RocksDB {version}" if version else "the RocksDB that runs the trials"
-    if key not in present:
-        return f"{engine} does not have this option"
-    if key == "format_version" and _int(text) > _int(present[key]):
+    if key == "format_version" and _int(text) > _int(present.get(key)):
         return f"{engine} cannot write this format_version"
     pattern, reason = _UNDERSTOOD.get(key, (re.compile(".*"), ""))
     return None if pattern.fullmatch(text) else reason
@@ -176,14 +235,11 @@ def _refusal(key: str, text: str, present: Mapping[str, str], version: str | Non
 def _derived_as_zero(options: Mapping[str, str]) -> dict[str, str]:
     """The options with 0 for those that RocksDB has computed from others."""
     found = dict(options)
-    memtable, target = (_int(found.get(k)) for k in ("write_buffer_size", "target_file_size_base"))
-    # Old versions had an eighth of the memtable as it is, however large.
-    arenas = (derived_arena_block_size(memtable), memtable // 8)
-    if memtable and _int(found.get("arena_block_size")) in arenas:
-        found["arena_block_size"] = "0"
-    largest = derived_max_compaction_bytes(target)
-    if target and _int(found.get("max_compaction_bytes")) == largest:
-        found["max_compaction_bytes"] = "0"
+    for name, (source, _) in DERIVED.items():
+        if (leader := _int(found.get(source))) and _int(found.get(name)) in derived_values(
+            name, leader
+        ):
+            found[name] = "0"
     return found
 
 
