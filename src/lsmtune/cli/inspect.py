@@ -7,43 +7,49 @@ import typer
 
 from lsmtune.cli.common import Json, Page, print_json, say, say_all
 
+Logs = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="LOG [LOG ...]",
+        help="LOG of RocksDB (plain, gzip, or inside another program's log), folder with LOGs, "
+        "statistics dump, output of db_bench, or file of options; - for standard input.",
+    ),
+]
+Csv = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder to write the tables to as CSV: findings, levels, jobs (flushes and "
+        "compactions), stalls, options that differ from the defaults.",
+    ),
+]
+ToStudy = Annotated[
+    Path | None,
+    typer.Option(
+        help="Study file to write, with a workload similar to the workload in the LOG; a "
+        "second file next to the study file gets the options in the LOG."
+    ),
+]
+Compare = Annotated[
+    bool,
+    typer.Option(
+        "--compare",
+        help="Answer whether a change helped: the first LOG is from before the change, the "
+        "second LOG from after the change.",
+    ),
+]
+Rolled = Annotated[
+    bool, typer.Option("--rolled", help="The files are parts of one LOG, in any order.")
+]
+
 
 def inspect(
-    logs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="LOG [LOG ...]",
-            help="LOG of RocksDB (plain, gzip, or inside another program's log), folder with LOGs, "
-            "statistics dump, output of db_bench, or file of options; - for standard input.",
-        ),
-    ],
+    logs: Logs,
     page: Page = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Folder to write the tables to as CSV: findings, levels, jobs (flushes and "
-            "compactions), stalls, options that differ from the defaults.",
-        ),
-    ] = None,
-    to_study: Annotated[
-        Path | None,
-        typer.Option(
-            help="Study file to write, with a workload similar to the workload in the LOG; a "
-            "second file next to the study file gets the options in the LOG."
-        ),
-    ] = None,
-    compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare",
-            help="Answer whether a change helped: the first LOG is from before the change, the "
-            "second LOG from after the change.",
-        ),
-    ] = False,
-    rolled: Annotated[
-        bool, typer.Option("--rolled", help="The files are parts of one LOG, in any order.")
-    ] = False,
+    csv: Csv = None,
+    to_study: ToStudy = None,
+    compare: Compare = False,
+    rolled: Rolled = False,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
