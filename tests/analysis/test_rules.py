@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 from complaints import ANSWERS, NOT_IN_A_FILE
 from log_texts import compaction, dump, flush, line, log, stalls
-from planted_texts import L0, MIB, PENDING, TEXTS, compactions, flushes, reads, seeks, warned
+from planted_texts import (
+    HEAD,
+    L0,
+    MIB,
+    PENDING,
+    TEXTS,
+    compactions,
+    flushes,
+    reads,
+    row,
+    seeks,
+    warned,
+)
 from test_inspect import CAUSES
 
 from lsmtune.analysis.inspect.document import inspection_document
@@ -244,6 +256,27 @@ def test_rocksdb_8_1_ends_its_counts_of_stalls_with_a_comma(tmp_path: Path) -> N
     text = TEXTS["memory-stall"].replace("12\n", "12, \n")
     assert text != TEXTS["memory-stall"]
     assert "memory-stall" in found(tmp_path, text)
+
+
+def test_slow_compactions_show_in_statistics_alone(tmp_path: Path) -> None:
+    times = (
+        "rocksdb.compaction.times.{} P50 : 1.0 P95 : 2.0 P99 : 3.0 P100 : 4.0 COUNT : 20 SUM : {}\n"
+    )
+    text = (
+        "STATISTICS:\nrocksdb.compact.read.bytes COUNT : 30000000\n"
+        "rocksdb.compact.write.bytes COUNT : 20000000\n" + times.format("micros", 40_000_000)
+    )
+    slow = text + times.format("cpu_micros", 4_000_000)
+    assert found(tmp_path, slow) == ["slow-compactions"]
+    assert found(tmp_path, text + times.format("cpu_micros", 39_000_000)) == []
+
+
+def test_slow_flushes_show_in_a_table_alone(tmp_path: Path) -> None:
+    head = "** Compaction Stats [default] **\n" + HEAD
+    flushed = row("L0", 3, "12.43 MB").replace("173.5 0.45 0.35 19 0.024", "{}")
+    slow = head + flushed.format("5.7 9.20 0.90 4 2.300")
+    assert found(tmp_path, slow) == ["slow-flushes"]
+    assert found(tmp_path, head + flushed.format("2.1 0.28 0.02 28 0.010")) == []
 
 
 def test_a_limiter_comes_before_the_memtables_that_wait_for_it(tmp_path: Path) -> None:

@@ -93,17 +93,30 @@ def _slow_compactions(log: Inspection) -> Iterator[Finding]:
     seconds = sum(job.run_micros or 0 for job in jobs) / 1e6
     moved = sum((job.read_bytes or 0) + (job.written_bytes or 0) for job in jobs)
     cpu = cpu_share(jobs)
+    if not jobs:
+        seconds, moved, cpu = _of_statistics(log)
     if seconds < _LONG_S or cpu is None or cpu >= _IDLE_CPU:
         return
     rate = moved / MIB / seconds
     if rate < _SLOW_MIB_S:
         yield Finding(
             "slow-compactions", "Compactions read and write only a few MiB per second",
-            f"{len(jobs)} compactions read and wrote {format_bytes(moved)} in {seconds:.3g} s: "
-            f"{rate:.2g} MiB/s, and they used the CPU only {percent(cpu)} of the time. Check the "
-            "device, and a rate limiter if the store has one.",
+            f"Compactions read and wrote {format_bytes(moved)} in {seconds:.3g} s: {rate:.2g} "
+            f"MiB/s, and they used the CPU only {percent(cpu)} of the time. Check the device, and "
+            "a rate limiter if the store has one.",
             ("rate_limiter_bytes_per_sec", "compaction_readahead_size", "bytes_per_sync"), 0.4,
         )  # fmt: skip
+
+
+def _of_statistics(log: Inspection) -> tuple[float, int, float | None]:
+    """Seconds and bytes of all compactions, and the share of the CPU, where no event tells it."""
+    run, cpu = (
+        log.histograms.get(f"rocksdb.compaction.times.{what}") for what in ("micros", "cpu_micros")
+    )
+    moved = log.ticker("compact.read.bytes") + log.ticker("compact.write.bytes")
+    if run is None or cpu is None or not run.sum:
+        return 0.0, 0, None
+    return run.sum / 1e6, moved, (cpu.sum or 0) / run.sum
 
 
 def _costly_codec(log: Inspection) -> Iterator[Finding]:

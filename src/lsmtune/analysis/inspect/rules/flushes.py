@@ -17,6 +17,7 @@ _FORCED = {
 _SLOW_FLUSH_MB_S = 8.0
 _LEAST_FLUSHES = 3
 _ON_THE_CPU = 0.7
+_LONG_FLUSH_S = 0.5
 _BY_MANAGER = ("Write Buffer Manager", "Write Buffer Manager Initiated")
 _LIMIT = re.compile(r"out of a total of (\d{1,18})")
 _ASKED = ("Manual Flush", "Get Live Files")
@@ -108,10 +109,34 @@ def _arena_blocks(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _slow_flushes_of_a_table(log: Inspection) -> Iterator[Finding]:
+    """Row 57, from the row of level 0 alone; small files are slow on any device."""
+    if any(job.kind == "flush" for job in log.jobs):
+        return  # `_slow_flushes` knows more
+    for family, table in log.tables.items():
+        row = next((row for row in table.rows if row.level == "L0"), None)
+        if row is None or not row.comp_s or not row.comp_count or row.write_mb_s is None:
+            continue
+        each_s = row.comp_s / row.comp_count
+        on_cpu = (row.comp_cpu_s or 0.0) / row.comp_s >= _ON_THE_CPU
+        if row.comp_count < _LEAST_FLUSHES or each_s < _LONG_FLUSH_S or on_cpu:
+            continue
+        if row.write_mb_s < _SLOW_FLUSH_MB_S:
+            yield Finding(
+                "slow-flushes", "Flushes write only a few MiB per second",
+                f"The row L0 of the last table has {row.write_mb_s:g} MiB/s and {each_s:.2g} s for "
+                f"each of {row.comp_count} flushes, with merges inside level 0. Check the device, "
+                "and a rate limiter if the store has one.",
+                ("rate_limiter_bytes_per_sec", "bytes_per_sync", "max_background_jobs"), 0.35,
+                family=family,
+            )  # fmt: skip
+
+
 RULES = (
     Rule(_forced_flushes, (EVENTS,)),
     Rule(_requested_flushes, (EVENTS, OPTIONS)),
     Rule(_arena_blocks, (EVENTS, OPTIONS)),
     Rule(_slow_flushes, (EVENTS,)),
+    Rule(_slow_flushes_of_a_table, (EVENTS,)),
     Rule(_large_wal, (OPTIONS,)),
 )
