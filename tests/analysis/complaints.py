@@ -36,7 +36,7 @@ ANSWERS: dict[int, tuple[str, ...]] = {
     27: ("skipped-entries", "tombstones"),
     28: ("range-deletions",),
     29: ("quiet-deletions",),
-    30: ("periodic-in-place",),
+    30: ("deletions-kept", "periodic-in-place"),
     31: ("prefix-unused",),
     32: ("long-scans",),
     33: ("open-files-memory",),

@@ -153,6 +153,8 @@ READS: dict[str, str] = {
     "periodic-in-place": log(
         compactions(2, reason="PeriodicCompaction", inputs=(3,), output=3, deletes=900),
         family=_PERIODIC),
+    "deletions-kept": log(
+        compaction(1, 2, reason="ManualCompaction", inputs=(0, 6), output=6, deletes=9000)),
     "filter-without-period": log(
         family={"compaction_filter_factory": "Expiry", "ttl": 0, "periodic_compaction_seconds": 0}),
 }  # fmt: skip

@@ -225,6 +225,9 @@ ALIKE: dict[str, tuple[str, str]] = {
         "disable_auto_compactions: 0", "disable_auto_compactions: 1")),
     "snapshots that change": ("snapshot-held", log(
         compaction(1, 2, snapshot=77), compaction(4000, 3, snapshot=78))),
+    "deletions above other levels": ("deletions-kept", TEXTS["deletions-kept"].replace(
+        '"lsm_state": [1, 0, 0, 0, 0, 0, 0]', '"lsm_state": [0, 0, 0, 0, 0, 0, 4, 9]')),
+    "an automatic compaction": ("deletions-kept", log(compaction(1, 2, output=6, deletes=9000))),
     "a filter with a period": ("filter-without-period", log(family={
         "compaction_filter_factory": "Expiry", "ttl": 0, "periodic_compaction_seconds": 2592000})),
     "a filter with a partition": ("large-metadata", TEXTS["large-metadata"].replace(

@@ -158,6 +158,31 @@ def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _deletions_kept(log: Inspection) -> Iterator[Finding]:
+    """Row 30: below a manual compaction into the last level, there is nothing left to delete."""
+    files_after = {shape.micros: shape.files for shape in log.shapes}
+    for family in log.families:
+        jobs = [job for job in compactions(log, family) if job.reason == "ManualCompaction"]
+        if not jobs:
+            continue
+        last = jobs[-1]
+        files = files_after.get(last.finished_micros or 0)
+        if files is None or any(files[last.output_level + 1 :]):
+            continue
+        if last.made_deletes >= max(_MANY, _MUCH * last.made_entries):
+            held = (
+                f" The oldest snapshot had the sequence number {last.oldest_snapshot}."
+                if last.oldest_snapshot is not None
+                else " A snapshot may protect them."
+            )
+            yield Finding(
+                "deletions-kept", "A manual compaction could not drop deletions",
+                f"It wrote {last.made_deletes:,} deletions into level {last.output_level}, and no "
+                f"level below has files.{held}",
+                ("bottommost_level_compaction",), 0.35, family=family,
+            )  # fmt: skip
+
+
 def _filter_without_period(log: Inspection) -> Iterator[Finding]:
     """Row 55; since 6.6 RocksDB sets 30 days itself, so that 0 was chosen."""
     for family in log.families:
@@ -186,6 +211,7 @@ RULES = (
     Rule(_quiet_deletions, (EVENTS, OPTIONS)),
     Rule(_snapshot_held, (EVENTS,)),
     Rule(_snapshot_released, (EVENTS,)),
+    Rule(_deletions_kept, (EVENTS, OPTIONS)),
     Rule(_periodic_in_place, (EVENTS, OPTIONS, VERSION)),
     Rule(_filter_without_period, (OPTIONS,)),
 )

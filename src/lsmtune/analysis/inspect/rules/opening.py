@@ -67,7 +67,7 @@ def _levels_moved(log: Inspection) -> Iterator[Finding]:
     if "levels moved" in log.notices:
         yield Finding(
             "levels-moved", "The opening moved files to lower levels: compactions follow",
-            f"{quoted(log, 'levels moved')} The store was written without "
+            f"{quoted(log, 'levels moved')} The store may have been written without "
             "level_compaction_dynamic_level_bytes, which is on by default since RocksDB 8.4.",
             ("level_compaction_dynamic_level_bytes",), 0.3,
         )  # fmt: skip

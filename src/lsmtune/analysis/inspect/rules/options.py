@@ -57,8 +57,9 @@ def _contradicting_triggers(log: Inspection) -> Iterator[Finding]:
     for family in log.families:
         if any(log.family_option(family, name) is None for name in names):
             continue
-        if log.family_option(family, "compaction_style") in FIFO:
-            continue  # FIFO turns both triggers of writes off
+        fifo = log.family_option(family, "compaction_style") in FIFO
+        if fifo or log.family_option(family, "disable_auto_compactions") in ON:
+            continue  # both turn the triggers of writes off
         compact, slow, stop = (log.family_number(family, name) for name in names)
         if compact <= slow <= stop:
             continue
@@ -123,8 +124,8 @@ def _wal_limit_alone(log: Inspection) -> Iterator[Finding]:
     if limit and len(log.families) == 1 and log.kind in _ONE_FAMILY_KINDS:
         yield Finding(
             "wal-limit-unused", "max_total_wal_size has no effect with one column family",
-            f"max_total_wal_size is {format_bytes(limit)}, and the store has one column family. "
-            "Its WAL ends with each flush.",
+            f"max_total_wal_size is {format_bytes(limit)}, and the {log.kind} names one column "
+            "family. Its WAL ends with each flush.",
             ("max_total_wal_size", "write_buffer_size"), 0.05,
         )  # fmt: skip
 

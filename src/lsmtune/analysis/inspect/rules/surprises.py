@@ -41,7 +41,7 @@ def _timers(log: Inspection) -> Iterator[Finding]:
     """Row 39; a store that waits for its device does not notice it."""
     if "timers" in log.notices:
         yield Finding(
-            "costly-statistics", "The statistics measure every wait for a mutex, which costs time",
+            "costly-statistics", "The statistics include timers that can cost throughput",
             f"{quoted(log, 'timers')} Level 3 leaves out the timers that cost most.",
             ("stats_level",), 0.1,
         )  # fmt: skip
