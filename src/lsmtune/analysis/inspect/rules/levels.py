@@ -16,6 +16,7 @@ _SOURCES = {
 }
 _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
+_FEW_READS = 0.1
 _TINY_LEVEL_1 = 32 * MIB
 _MUCH_DATA = 100.0
 _UNEQUAL = 4.0
@@ -58,12 +59,13 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
         if log.family_option(family, "compaction_style") in (*UNIVERSAL, *FIFO):
             continue  # their files are in level 0 by design
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
+        reads = log.load.read_percent  # only reads suffer
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
         yield Finding(
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             ("level0_file_num_compaction_trigger", "max_background_jobs", "max_subcompactions"),
-            0.6, family=family,
+            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family,
         )  # fmt: skip
 
 

@@ -51,8 +51,8 @@ def _memtable_history(log: Inspection) -> Iterator[Finding]:
     if kept >= _MUCH_HISTORY:
         yield Finding(
             "memtable-history", "Memtables stay in memory after their flush",
-            f"max_write_buffer_size_to_maintain lets {len(log.families)} column families keep "
-            f"{format_bytes(kept)} of memtables in all. Only transactions use them.",
+            f"max_write_buffer_size_to_maintain keeps up to {format_bytes(kept)} of flushed "
+            f"memtables in all (column families: {len(log.families)}). Only transactions use them.",
             ("max_write_buffer_size_to_maintain",), 0.12,
         )  # fmt: skip
 

@@ -86,9 +86,8 @@ def _noisy_family(log: Inspection) -> Iterator[Finding]:
         if total and family in log.families and held / total >= _NEARLY_ALL:
             yield Finding(
                 "noisy-family", "One column family slows down the writes of all",
-                f"{percent(held / total)} of the stall time has the family [{family}] as its "
-                f"cause; the LOG has {len(log.families)} families. RocksDB slows down the writes "
-                "of the whole database.",
+                f"The family [{family}] caused {percent(held / total)} of the stall time; the LOG "
+                f"has {len(log.families)} families. RocksDB slows down the writes of all.",
                 ("low_pri", "write_buffer_size", "level0_slowdown_writes_trigger"), 0.15,
                 family=family,
             )  # fmt: skip
