@@ -2,6 +2,7 @@
 
 import ast
 import gzip
+import random
 import re
 import tomllib
 from collections import Counter
@@ -101,6 +102,15 @@ def test_no_rule_fires_on_a_healthy_log(path: Path) -> None:
 
 def test_there_are_ten_healthy_logs() -> None:
     assert len(list(HEALTHY.glob("*.gz"))) == 10
+
+
+@pytest.mark.parametrize("path", sorted(HEALTHY.glob("*.gz")), ids=lambda path: path.name[:-7])
+def test_no_rule_fires_on_a_part_of_a_healthy_log(path: Path, tmp_path: Path) -> None:
+    whole, drawn = gzip.decompress(path.read_bytes()).decode(), random.Random(path.name)
+    for _ in range(4):
+        begin, end = sorted(drawn.sample(range(len(whole)), 2))
+        part = drawn.choice([whole[:begin], whole[end:], whole[begin:end]])
+        assert found(tmp_path, part) == []
 
 
 @pytest.mark.parametrize("lines", [1, 10, 90])

@@ -11,9 +11,10 @@ from lsmtune.analysis.inspect.rules.rule import (
     percent,
     quoted,
     share_of_reason,
+    version_in,
 )
 
-_WHOLE = 0.8
+_WHOLE = 0.5
 _FULL = "UniversalSizeAmplification"
 
 
@@ -21,11 +22,13 @@ def _universal_space(log: Inspection) -> Iterator[Finding]:
     """Row 15: a full compaction needs the space of the data again."""
     count = sum(1 for job in log.jobs if job.reason == _FULL)
     share = share_of_reason(log, _FULL)
+    limit = log.option("compaction_options_universal.max_size_amplification_percent")
     if count >= 3 and share >= _WHOLE:  # noqa: PLR2004 - not the first merges of a new store
         yield Finding(
             "universal-space", "Universal compaction merges all data most of the time",
             f"{count} compactions with the reason {_FULL} wrote {percent(share)} of the compacted "
-            "bytes. Such a compaction needs free disk space of the size of all data.",
+            "bytes. Such a compaction needs free disk space of the size of all data."
+            + (f" max_size_amplification_percent is {limit}." if limit else ""),
             ("universal_max_size_amplification_percent", "num_levels", "max_subcompactions"), 0.3,
         )  # fmt: skip
 
@@ -80,10 +83,15 @@ def _static_levels(log: Inspection) -> Iterator[Finding]:
             continue
         above, last = sizes[-2:]
         if last < above and above > log.family_number(family, "max_bytes_for_level_base"):
+            switch = (
+                " Below RocksDB 8.2, a switch to dynamic levels needs a full compaction."
+                if version_in(log, until="8.2")
+                else ""
+            )
             yield Finding(
                 "static-levels", "The tree may contain much garbage: its last level is small",
                 f"The last level has {last / above:.2g} times the size of the level above it. "
-                "Overwritten records stay until a compaction into the last level.",
+                f"Overwritten records stay until a compaction into the last level.{switch}",
                 ("level_compaction_dynamic_level_bytes", "max_bytes_for_level_multiplier"),
                 0.1, family=family,
             )  # fmt: skip
