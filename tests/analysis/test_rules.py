@@ -6,6 +6,7 @@ import random
 import re
 import tomllib
 from collections import Counter
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from test_inspect import CAUSES
 from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.read import inspect_path
+from lsmtune.errors import UserError
 from lsmtune.knobs.advice import action
 from lsmtune.knobs.catalogue import load as load_catalogue
 
@@ -110,7 +112,8 @@ def test_no_rule_fires_on_a_part_of_a_healthy_log(path: Path, tmp_path: Path) ->
     for _ in range(4):
         begin, end = sorted(drawn.sample(range(len(whole)), 2))
         part = drawn.choice([whole[:begin], whole[end:], whole[begin:end]])
-        assert found(tmp_path, part) == []
+        with suppress(UserError):  # a part may be too short to be a LOG
+            assert found(tmp_path, part) == []
 
 
 @pytest.mark.parametrize("lines", [1, 10, 90])

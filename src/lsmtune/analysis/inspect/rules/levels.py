@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
-from lsmtune.analysis.inspect.rules.rule import FIFO, LEVELED, ON, UNIVERSAL, Rule
+from lsmtune.analysis.inspect.rules.rule import FIFO, LEVELED, ON, UNIVERSAL, Rule, version_in
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -17,6 +17,7 @@ _SOURCES = {
 _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
 _FEW_READS = 0.1
+_BLOBS_SINCE = "6.13"
 _TINY_LEVEL_1 = 32 * MIB
 _MUCH_DATA = 100.0
 _UNEQUAL = 4.0
@@ -92,7 +93,9 @@ def _tiny_levels(log: Inspection) -> Iterator[Finding]:
                 0.3, family=family,
             )  # fmt: skip
             continue
-        if log.family_option(family, "enable_blob_files") in ON:
+        blobs = log.family_option(family, "enable_blob_files")
+        untold = blobs is None and log.kind == "LOG" and not version_in(log, until=_BLOBS_SINCE)
+        if blobs in ON or untold:
             continue  # tables have references, and are much smaller than their memtables
         batch = memtable * (merged or 1) * trigger
         if batch > _UNEQUAL * base:
