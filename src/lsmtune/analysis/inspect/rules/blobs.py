@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import BLOBS, EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import OFF, ON, Rule
+from lsmtune.analysis.inspect.rules.rule import OFF, ON, Rule, by_family
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_BLOB_SPACE = 1.5
@@ -49,12 +49,11 @@ def _always_collecting(log: Inspection) -> Iterator[Finding]:
 
 def _large_tables(log: Inspection) -> Iterator[Finding]:
     """Row 49: tables of the usual size refer to very many values."""
-    for family in log.families:
+    for family, flushes in by_family(log, "flush"):
         target, memtable = (
             log.family_number(family, name)
             for name in ("target_file_size_base", "write_buffer_size")
         )
-        flushes = [job for job in log.jobs if job.kind == "flush" and job.family == family]
         blobs = sum(job.blob_bytes for job in flushes)
         tables = sum(job.table_bytes or 0 for job in flushes)
         if blobs < _LEAST_BLOBS or blobs < _MOSTLY_BLOBS * tables or not 0 < memtable <= target:

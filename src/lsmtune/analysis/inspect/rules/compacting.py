@@ -8,6 +8,7 @@ from lsmtune.analysis.inspect.rules.rule import (
     LEVELED,
     ON,
     Rule,
+    by_family,
     compactions,
     cpu_share,
     percent,
@@ -35,10 +36,9 @@ _L0 = "level-0 files"
 
 def _intra_level_0(log: Inspection) -> Iterator[Finding]:
     """Row 5; with FIFO and universal, all data may sit in level 0."""
-    for family in log.families:
+    for family, jobs in by_family(log, "compaction"):
         if log.family_option(family, "compaction_style") not in LEVELED:
             continue
-        jobs = compactions(log, family)
         inner = [job for job in jobs if job.input_levels == (0,) and job.output_level == 0]
         share = share_written(jobs, lambda job: job.input_levels == (0,) and not job.output_level)
         if len(inner) < _MANY_INTRA or share < _MOST:
@@ -148,10 +148,10 @@ def _costly_codec(log: Inspection) -> Iterator[Finding]:
 
 def _pushed_down_again(log: Inspection) -> Iterator[Finding]:
     """Row 13: what a manual compaction moved up comes down level by level."""
-    for family in log.families:
+    for family, jobs in by_family(log, "compaction"):
         if log.family_option(family, "level_compaction_dynamic_level_bytes") not in ON:
             continue
-        chain = _chain_below(compactions(log, family))
+        chain = _chain_below(jobs)
         if len(chain) > _CHAIN:
             manual, *after = chain
             steps = ", ".join(f"L{job.input_levels[0]} to L{job.output_level}" for job in after)

@@ -10,6 +10,7 @@ from lsmtune.analysis.inspect.rules.rule import (
     NO_OBJECT,
     OFF,
     Rule,
+    by_family,
     compactions,
     percent,
     share_of_reason,
@@ -80,10 +81,10 @@ def _quiet_deletions(log: Inspection) -> Iterator[Finding]:
     """Row 29: nothing starts a compaction, because no level is too large."""
     if log.end_micros is None or "background error" in log.notices:
         return
-    for family in log.families:
+    for family, jobs in by_family(log):
         if log.family_option(family, "disable_auto_compactions") not in OFF:
             continue
-        own = [job for job in log.jobs if job.family == family and job.finished_micros]
+        own = [job for job in jobs if job.finished_micros]
         flushed = [job for job in own if job.kind == "flush" and job.deletes is not None]
         entries = sum(job.records_in or 0 for job in flushed)
         deletes = sum(job.deletes or 0 for job in flushed)
@@ -140,12 +141,12 @@ def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
     """Row 30: since 8.11, a periodic compaction moves a file one level down."""
     if not version_in(log, "6.2", "8.11"):
         return
-    for family in log.families:
+    for family, jobs in by_family(log, "compaction"):
         if log.family_option(family, "compaction_style") not in LEVELED:
             continue
         kept = sum(
             job.made_deletes
-            for job in compactions(log, family)
+            for job in jobs
             if job.reason == "PeriodicCompaction" and job.input_levels == (job.output_level,)
         )
         if kept >= _MANY:
@@ -161,8 +162,8 @@ def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
 def _deletions_kept(log: Inspection) -> Iterator[Finding]:
     """Row 30: below a manual compaction into the last level, there is nothing left to delete."""
     files_after = {shape.micros: shape.files for shape in log.shapes}
-    for family in log.families:
-        jobs = [job for job in compactions(log, family) if job.reason == "ManualCompaction"]
+    for family, own in by_family(log, "compaction"):
+        jobs = [job for job in own if job.reason == "ManualCompaction"]
         if not jobs:
             continue
         last = jobs[-1]

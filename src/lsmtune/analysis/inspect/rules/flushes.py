@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule, compactions, cpu_share, percent
+from lsmtune.analysis.inspect.rules.rule import Rule, by_family, compactions, cpu_share, percent
 from lsmtune.units import GIB, MIB, format_bytes
 
 _FORCED_SHARE = 0.3
@@ -74,9 +74,8 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
 
 def _requested_flushes(log: Inspection) -> Iterator[Finding]:
     """Row 12: checkpoints, backups and programs flush memtables that are nearly empty."""
-    for family in log.families:
+    for family, own in by_family(log, "flush"):
         size = log.family_number(family, "write_buffer_size")
-        own = [job for job in log.jobs if job.kind == "flush" and job.family == family]
         asked = [job for job in own if job.reason in _ASKED and job.user_bytes is not None]
         if len(asked) < _MANY_FLUSHES or len(asked) < _MOST * len(own) or not size:
             continue

@@ -38,13 +38,22 @@ def version_in(log: Inspection, since: str = "0.0", until: str = "99.0") -> bool
     return version_number(since) <= version_number(log.version) < version_number(until)
 
 
-def compactions(log: Inspection, family: str | None = None) -> list[Job]:
-    """Return the compactions that ended, of one column family or of all."""
-    return [
-        job
-        for job in log.jobs
-        if job.kind == "compaction" and (family is None or job.family == family)
-    ]
+def compactions(log: Inspection) -> list[Job]:
+    """Return the compactions that ended."""
+    return [job for job in log.jobs if job.kind == "compaction"]
+
+
+def by_family(log: Inspection, kind: str | None = None) -> Iterator[tuple[str, list[Job]]]:
+    """Yield each column family whose options are told with its jobs, of one kind or of all.
+
+    The jobs are sorted once: a LOG can have hundreds of families.
+    """
+    jobs: dict[str | None, list[Job]] = {family: [] for family in log.families}
+    for job in log.jobs:
+        if job.family in jobs and kind in (None, job.kind):
+            jobs[job.family].append(job)
+    for family in log.families:
+        yield family, jobs[family]
 
 
 def share_of_reason(log: Inspection, reason: str) -> float:
