@@ -50,9 +50,9 @@ _VARIABLE = re.compile(
 )
 _SPACE = r"\s+"
 _CLASSES = {
-    "brackets": r"\[[^\[\]]*\]",
-    "level": rf"(?:{_LEVELS}|{_LEVELS.lower()})",
-    "glog": "[IWEFDV]",
+    "brackets": r"\[([^\[\]]*)\]",
+    "level": rf"({_LEVELS}|{_LEVELS.lower()})",
+    "glog": "([IWEFDV])",
     "hex": "(?:0x)?[0-9a-f]+",
     "number": r"\d+",
     "space": _SPACE,
@@ -75,7 +75,10 @@ _NO_YEAR = "2000"
 _LEVEL = re.compile(r"(?<![\w])(?:(?P<word>WARN|ERROR|FATAL)(?:ING)?(?![\w])|(?P<glog>[WEF])\d{4})",
                     re.IGNORECASE)  # fmt: skip
 _GLOG_LEVELS = {"W": "WARN", "E": "ERROR", "F": "FATAL"}
+_LOUD = {"WARN": "WARN", "WARNING": "WARN", "ERROR": "ERROR", "FATAL": "FATAL", **_GLOG_LEVELS}
 _OWN_LEVEL = re.compile(r"\[(?:WARN|ERROR|FATAL)\]")
+_DECODER = json.JSONDecoder()
+_JSON_HEAD = re.compile(r'\{"log": ?"')
 _QUOTED = re.compile(r'((?:[^"\\]|\\.)*)"\]?\s*$')
 _PLAIN = 100
 """After this number of lines with times of RocksDB and without a prefix, no prefix is expected."""
@@ -84,6 +87,8 @@ _MOST_HELD = 5000
 _MOST_FRAMES = 64
 """A file with more kinds of prefixes has none."""
 _LONGEST_PREFIX = 300
+_WELL_KNOWN = 500
+"""After this number of lines, nothing new is learned from lines with a prefix."""
 
 
 def without_frames(lines: Iterable[str]) -> Iterator[str]:
@@ -101,6 +106,8 @@ def without_frames(lines: Iterable[str]) -> Iterator[str]:
             yield line
         elif own_times > _PLAIN and not unwrapper.has_frames:
             yield line
+        elif (known := unwrapper.quick(line)) is not None:
+            yield known
         else:
             yield from unwrapper.take(line)
     yield from unwrapper.released()
@@ -108,11 +115,16 @@ def without_frames(lines: Iterable[str]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Frame:
-    """A kind of prefix. `begins`: messages begin behind it; `continues`: they also go on there."""
+    """A kind of prefix. `begins`: messages begin behind it; `continues`: they also go on there.
+
+    `lines` counts the lines that have it.
+    """
 
     pattern: re.Pattern[str]
+    is_quoted: bool
     begins: bool = False
     continues: bool = False
+    lines: int = 0
 
 
 class _Unwrapper:
@@ -123,11 +135,70 @@ class _Unwrapper:
         self._ordered: list[_Frame] = []
         self._stamp = ""
         self._held: list[str] = []
+        self._own_times = 0
+        self._json_head = ""
+        self._date: re.Match[str] | None = None
 
     @property
     def has_frames(self) -> bool:
         """Whether any prefix was found."""
         return bool(self._frames)
+
+    def quick(self, line: str) -> str | None:
+        """Return the line without a prefix that is well known; None if there is more to do."""
+        if self._held:
+            return None
+        if line[:1] == "{":
+            return self._quick_json(line)
+        frame, match = self._found(line)
+        if frame is None or match is None or frame.lines < _WELL_KNOWN or frame.is_quoted:
+            return None
+        message = line[match.end() :]
+        if message[4:5] == "/" and STAMP.match(message):
+            self._stamp = message[:STAMP_LENGTH]
+            return message
+        if frame.begins and (not frame.continues or _RECORD.match(message)):
+            return self._quick_record(match, message)
+        return f"{self._stamp} 0 {message}" if self._stamp and _RECORD.match(message) else message
+
+    def _time_in(self, prefix: str) -> str:
+        """Return the time of a prefix, or of the message before. It mostly has the same place."""
+        date = self._date and self._date.re.match(prefix, self._date.start())
+        if date is None:
+            date = self._date = _last_date(prefix)
+        return self._stamp if date is None else _time_of(date)
+
+    def _quick_record(self, prefix: re.Match[str], message: str) -> str:
+        self._stamp = self._time_in(prefix[0])
+        level = next((f"[{_LOUD[word]}] " for word in prefix.groups() if word in _LOUD), "")
+        if level and _OWN_LEVEL.match(message):
+            level = ""
+        return f"{self._stamp} 0 {level}{message}" if self._stamp else message
+
+    def _quick_json(self, line: str) -> str | None:
+        """Return the message of a JSON line if messages have times of RocksDB and no prefix."""
+        if self._frames or (message := self._json_text(line)) is None:
+            return None
+        message = message.rstrip("\n")
+        if "\n" in message:
+            return None
+        if message[4:5] == "/" and STAMP.match(message):
+            self._own_times += 1
+            self._stamp = message[:STAMP_LENGTH]
+            return message
+        return message if self._own_times > _WELL_KNOWN else None
+
+    def _json_text(self, line: str) -> str | None:
+        """Return the message of a JSON line; where it is the first text, the rest is not read."""
+        if self._json_head and line.startswith(self._json_head):
+            try:
+                return str(_DECODER.raw_decode(line, len(self._json_head) - 1)[0])
+            except ValueError:
+                return None
+        logged = _logged(line)
+        if logged is not None and (head := _JSON_HEAD.match(line)):
+            self._json_head = head[0]
+        return logged
 
     def take(self, line: str) -> Iterator[str]:
         """Yield the line without its prefix. A head without a time waits for the first time."""
@@ -167,6 +238,8 @@ class _Unwrapper:
         if frame is None or not (frame.begins or STAMP.match(message)):
             self._learn_from(line)
             frame, message = self._matched(line)
+        if frame is not None:
+            frame.lines += 1
         if frame is None or STAMP.match(message):
             yield message
         elif frame.begins and (not frame.continues or _RECORD.match(message)):
@@ -176,10 +249,14 @@ class _Unwrapper:
 
     def _matched(self, line: str) -> tuple[_Frame | None, str]:
         """Return the frame of a line and what follows its prefix."""
+        frame, match = self._found(line)
+        return (None, line) if match is None else (frame, line[match.end() :])
+
+    def _found(self, line: str) -> tuple[_Frame | None, re.Match[str] | None]:
         for frame in self._ordered:
             if match := frame.pattern.match(line):
-                return frame, line[match.end() :]
-        return None, line
+                return frame, match
+        return None, None
 
     def _learn_from(self, line: str) -> None:
         """Learn the prefix in front of words of RocksDB."""
@@ -200,7 +277,7 @@ class _Unwrapper:
         if shape not in self._frames:
             if len(self._frames) >= _MOST_FRAMES:
                 return
-            self._frames[shape] = _Frame(re.compile(shape))
+            self._frames[shape] = _Frame(re.compile(shape), is_quoted=prefix.endswith(("[", '["')))
             # The longest first: the prefix of a further line may be a part of another prefix.
             self._ordered = [self._frames[s] for s in sorted(self._frames, key=len, reverse=True)]
         self._frames[shape].begins |= begins
@@ -208,7 +285,7 @@ class _Unwrapper:
 
     def _stamped(self, prefix: str, message: str) -> Iterator[str]:
         """Yield a message with the time of its prefix, and its level if it does not name one."""
-        stamp = _time_of(prefix) or self._stamp
+        stamp = self._time_in(prefix)
         if prefix.endswith(("[", '["')):
             message = _unquoted(message)
         first, *rest = message.split("\n")
@@ -256,17 +333,28 @@ def _unquoted(message: str) -> str:
         return message
 
 
-def _time_of(prefix: str) -> str | None:
-    """Return the last time in a prefix as RocksDB writes it."""
+def _last_date(prefix: str) -> re.Match[str] | None:
+    """Return the last date of the first kind that the prefix has."""
     for pattern in (_DATE, _GLOG_DATE, _SYSLOG_DATE):
         if found := list(pattern.finditer(prefix)):
-            parts = found[-1].groupdict()
-            month = parts.get("month") or f"{_MONTHS.index(parts['name']) + 1:02}"
-            year = parts.get("year") or _NO_YEAR
-            year = f"20{year}" if len(year) == len("26") else year
-            fraction = (parts["fraction"] or "").ljust(6, "9")[:6]
-            return f"{year}/{month}/{int(parts['day']):02}-{parts['time']}.{fraction}"
+            return found[-1]
     return None
+
+
+def _time_of(date: re.Match[str]) -> str:
+    """Return a date as RocksDB writes it."""
+    fraction = (date["fraction"] or "").ljust(6, "9")[:6]
+    return f"{_day_of(date)}-{date['time']}.{fraction}"
+
+
+def _day_of(date: re.Match[str]) -> str:
+    if date.re is _DATE:
+        return f"{date['year']}/{date['month']}/{date['day']}"
+    parts = date.groupdict()
+    month = parts.get("month") or f"{_MONTHS.index(parts['name']) + 1:02}"
+    year = parts.get("year") or _NO_YEAR
+    year = f"20{year}" if len(year) == len("26") else year
+    return f"{year}/{month}/{int(parts['day']):02}"
 
 
 def _level_of(prefix: str) -> str:
