@@ -29,9 +29,8 @@ class Job:
     `read_bytes` is the size of the input files; `rocksdb.compact.read.bytes` is lower by about
     one part in a thousand, for not every byte of a file is read.
 
-    Of a compaction, `cpu_micros` of its `run_micros` were spent on the CPU, in `subcompactions`
-    parts; `made_entries` are the entries of the tables that a job made, `made_deletes` those of
-    them that are deletions. `oldest_snapshot` is the sequence number of the oldest snapshot that
+    A compaction spent `cpu_micros` on the CPU, and had `subcompactions` parts. `made_deletes` are
+    the deletions in the tables that a job made. `oldest_snapshot` is the sequence number of the oldest snapshot that
     was open, None if there was none.
     """
 
@@ -49,9 +48,7 @@ class Job:
     deletes: int | None = None
     user_bytes: int | None = None
     cpu_micros: int | None = None
-    run_micros: int | None = None
     subcompactions: int | None = None
-    made_entries: int = 0
     made_deletes: int = 0
     oldest_snapshot: int | None = None
 
@@ -125,7 +122,6 @@ class _Open:
     family: str | None
     table_bytes: int = 0
     blob_bytes: int = 0
-    entries: int = 0
     deletes: int = 0
 
 
@@ -174,7 +170,6 @@ class JobLedger:
             properties = event.payload.get("table_properties")
             if not isinstance(properties, dict):
                 return
-            opened.entries += _whole(properties, "num_entries")
             opened.deletes += _whole(properties, "num_deletions")
             self.extremes.add(properties)
             if opened.started.name == _FLUSH:
@@ -198,7 +193,6 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
     started, ended = opened.started if opened else _UNSEEN, finished or _UNSEEN
     family = opened.family if opened else None
     times = (started.time_micros or None, ended.time_micros or None)
-    made = (opened.entries, opened.deletes) if opened else (0, 0)
     if (started.name or ended.name).startswith("flush"):
         return Job(
             "flush", family, started.text("flush_reason"), *times,
@@ -207,7 +201,7 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
             records_in=_entries(started),
             deletes=started.number("num_deletes"),
             user_bytes=started.number("total_data_size"),
-            made_entries=made[0], made_deletes=made[1],
+            made_deletes=opened.deletes if opened else 0,
         )  # fmt: skip
     return Job(
         "compaction", family, started.text("compaction_reason"), *times,
@@ -218,9 +212,8 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
         blob_bytes=ended.number("total_blob_output_size") or 0,
         records_in=ended.number("num_input_records"),
         cpu_micros=ended.number("compaction_time_cpu_micros"),
-        run_micros=ended.number("compaction_time_micros"),
         subcompactions=ended.number("num_subcompactions"),
-        made_entries=made[0], made_deletes=made[1],
+        made_deletes=opened.deletes if opened else 0,
         oldest_snapshot=started.number("oldest_snapshot_seqno"),
     )  # fmt: skip
 

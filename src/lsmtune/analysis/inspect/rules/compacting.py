@@ -89,8 +89,8 @@ def _one_thread(log: Inspection) -> Iterator[Finding]:
 
 def _slow_compactions(log: Inspection) -> Iterator[Finding]:
     """Row 57; short runs are noisy, and a busy CPU is another cause."""
-    jobs = [job for job in compactions(log) if job.run_micros and job.written_bytes]
-    seconds = sum(job.run_micros or 0 for job in jobs) / 1e6
+    jobs = [job for job in compactions(log) if job.duration_s and job.written_bytes]
+    seconds = sum(job.duration_s or 0.0 for job in jobs)
     moved = sum((job.read_bytes or 0) + (job.written_bytes or 0) for job in jobs)
     cpu = cpu_share(jobs)
     if not jobs:
@@ -121,8 +121,8 @@ def _of_statistics(log: Inspection) -> tuple[float, int, float | None]:
 
 def _costly_codec(log: Inspection) -> Iterator[Finding]:
     """Row 39."""
-    jobs = [job for job in compactions(log) if job.run_micros]
-    seconds = sum(job.run_micros or 0 for job in jobs) / 1e6
+    jobs = [job for job in compactions(log) if job.duration_s]
+    seconds = sum(job.duration_s or 0.0 for job in jobs)
     codecs = {
         text
         for family in log.families

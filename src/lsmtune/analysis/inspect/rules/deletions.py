@@ -170,7 +170,7 @@ def _deletions_kept(log: Inspection) -> Iterator[Finding]:
         files = files_after.get(last.finished_micros or 0)
         if files is None or any(files[last.output_level + 1 :]):
             continue
-        if last.made_deletes >= max(_MANY, _MUCH * last.made_entries):
+        if last.made_deletes >= _MANY:
             held = (
                 f" The oldest snapshot had the sequence number {last.oldest_snapshot}."
                 if last.oldest_snapshot is not None

@@ -71,12 +71,12 @@ def share_written(jobs: Iterable[Job], chosen: Callable[[Job], bool]) -> float:
 def cpu_share(jobs: Iterable[Job]) -> float | None:
     """Return the share of the time of compactions that was spent on the CPU, if it is told."""
     told = [
-        (job.cpu_micros, job.run_micros)
+        (job.cpu_micros / 1e6, job.duration_s)
         for job in jobs
-        if job.cpu_micros is not None and job.run_micros
+        if job.cpu_micros is not None and job.duration_s
     ]
-    run = sum(run or 0 for _, run in told)
-    return sum(cpu or 0 for cpu, _ in told) / run if run else None
+    seconds = sum(duration for _, duration in told)
+    return sum(cpu for cpu, _ in told) / seconds if seconds else None
 
 
 def stalled_share(log: Inspection) -> float:
