@@ -30,8 +30,8 @@ class Job:
     one part in a thousand, for not every byte of a file is read.
 
     A compaction spent `cpu_micros` on the CPU, and had `subcompactions` parts. `made_deletes` are
-    the deletions in the tables that a job made. `oldest_snapshot` is the sequence number of the oldest snapshot that
-    was open, None if there was none.
+    the deletions in the tables that a job made. `oldest_snapshot` is the sequence number of the
+    oldest snapshot that was open, None if there was none.
     """
 
     kind: Literal["flush", "compaction"]
