@@ -217,7 +217,13 @@ def test_no_stall_lines_say_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["Cumulative stall: long", "Stalls(count): many", "Write Stall (count): a: b"]
+    "line",
+    [
+        "Cumulative stall: long",
+        "Stalls(count): many",
+        "Stalls(count):x7 a",
+        "Write Stall (count): a: b",
+    ],
 )
 def test_a_broken_stall_line_is_named(line: str) -> None:
     with pytest.raises(ParseError, match=f"^line 2: .*{re.escape(line.partition(': ')[2])}"):

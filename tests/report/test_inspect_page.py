@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.read import inspect_path
 from lsmtune.report.inspect_page import render_inspections
 from lsmtune.report.inspect_plots import (
@@ -17,7 +17,7 @@ from lsmtune.report.inspect_plots import (
     totals_plot,
     undrawn,
 )
-from lsmtune.report.inspect_words import short_names
+from lsmtune.report.inspect_words import costs_text, short_names
 
 DATA = Path(__file__).parents[1] / "data"
 PLOTS = (stall_plot, job_plot, shape_plot, rate_plot)
@@ -77,6 +77,7 @@ def test_page_opens_with_the_first_finding_and_a_chart(log: Inspection) -> None:
     head = page[page.index("<header>") : page.index("</header>")]
     assert page.count("<h1>") == 1
     assert log.findings[0].title in head
+    assert log.findings[0].actions[0].cost in head
     assert head.count('class="plot"') == 1
     assert str(DATA) not in page
 
@@ -127,3 +128,22 @@ def test_names_are_as_short_as_they_differ(
     log: Inspection, names: list[str], short: list[str]
 ) -> None:
     assert short_names([replace(log, name=name) for name in names]) == short
+
+
+@pytest.mark.parametrize(
+    ("look_at", "version", "told", "needs"),
+    [
+        (("memtable_max_range_deletions", "max_open_files"), "7.8.3", "max_open_files", None),
+        (("memtable_max_range_deletions", "max_open_files"), "8.6.0",
+         "memtable_max_range_deletions", None),
+        (("memtable_max_range_deletions",), "7.8.3", "memtable_max_range_deletions", "8.6"),
+        (("memtable_max_range_deletions",), None, "memtable_max_range_deletions", None),
+    ],
+)  # fmt: skip
+def test_costs_are_those_of_the_first_option_that_the_version_has(
+    look_at: tuple[str, ...], version: str | None, told: str, needs: str | None
+) -> None:
+    text = costs_text(Finding("code", "title", "evidence", look_at, 0.5), version)
+    assert told in text
+    assert ("needs RocksDB" in text) == (needs is not None)
+    assert needs is None or needs in text

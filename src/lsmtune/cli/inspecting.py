@@ -18,6 +18,7 @@ from lsmtune.report.inspect_words import (
     UNKNOWN,
     changed_text,
     compared_facts,
+    costs_text,
     facts,
     heading,
     level_rows,
@@ -145,6 +146,7 @@ def _findings(log: Inspection) -> Iterator[str]:
         yield from paragraph(finding.evidence, indent=3)
         if finding.look_at:
             yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)
+            yield from paragraph(costs_text(finding, log.version), 3, hanging=2)
     if log.needed:
         yield needed_text(log)
         for need in log.needed:

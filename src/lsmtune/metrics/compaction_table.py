@@ -243,8 +243,11 @@ def _stall_time(words: str, number: int) -> tuple[float, float]:
 
 
 def _stall_counts(line: str, number: int) -> Counter[str]:
-    start, _, items = line.partition(": ")
-    wanted = [item for item in items.strip().split(", ") if not item.startswith("interval ")]
+    start = next(name for name in _STALL_LINES if line.startswith(name))
+    listed = (
+        line.removeprefix(start).removeprefix(": ").strip().rstrip(",").split(", ")
+    )  # RocksDB 8.1 ends the database's line with one
+    wanted = [item for item in listed if not item.startswith("interval ")]
     matches = [match for item in wanted if (match := _STALL_LINES[start].fullmatch(item))]
     if len(matches) < len(wanted):
         raise ParseError(f"line {number}: invalid list of stall counts: {line!r}")

@@ -22,6 +22,12 @@ _FAMILY = re.compile(r"\*\* Compaction Stats \[(.*?)\] \*\*")
 _BLOBS = re.compile(
     r"Blob file count: (?P<files>\d{1,15}), .*space amp: (?P<amp>\d{1,9}(?:\.\d+)?)"
 )
+_WAL = re.compile(
+    r"^Cumulative WAL: (?P<writes>\d{1,15})(?P<unit>[KMG]?) writes, "
+    r"(?P<syncs>\d{1,15})(?P<sync_unit>[KMG]?) syncs",
+    re.MULTILINE,
+)
+_INGESTED = re.compile(r"AddFile\((?P<what>Total|L0) Files\): cumulative (?P<count>\d{1,15})")
 _COUNT_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 _ROUGH_GB = 1.0
 
@@ -40,6 +46,16 @@ class StatsDump:
     stall_s: float | None
     stall_percent: float | None
     compacted_bytes: float | None = None
+    wal_writes: int | None = None
+    wal_syncs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedFiles:
+    """Files that a program added to a column family (IngestExternalFile); some into level 0."""
+
+    files: int
+    level_0_files: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +89,28 @@ def parse_blobs(text: str) -> dict[str, BlobFiles]:
     return found
 
 
+def parse_ingested(text: str) -> dict[str, IngestedFiles]:
+    """Read the last counts of each column family to which files were added."""
+    counts, family = dict[str, dict[str, int]](), ""
+    for line in text.split("\n"):
+        if heading := _FAMILY.search(line):
+            family = heading[1]
+        elif match := _INGESTED.search(line):
+            counts.setdefault(family, {})[match["what"]] = int(match["count"])
+    return {
+        family: IngestedFiles(found["Total"], found.get("L0", 0))
+        for family, found in counts.items()
+        if found.get("Total")
+    }
+
+
 def parse_stats_dump(text: str) -> StatsDump | None:
     """Read the part on the whole database, of several the last; None where there is no uptime."""
     uptime = _last(_UPTIME, text)
     if uptime is None:
         return None
     uptime_s = float(uptime[1])
-    writes, stall = _last(_WRITES, text), _last(_STALL, text)
+    writes, stall, wal = _last(_WRITES, text), _last(_STALL, text), _last(_WAL, text)
     return StatsDump(
         uptime_s=uptime_s,
         keys_written=int(writes["keys"]) * _COUNT_UNITS[writes["unit"]] if writes else None,
@@ -87,6 +118,8 @@ def parse_stats_dump(text: str) -> StatsDump | None:
         stall_s=int(stall[1]) * 3600 + int(stall[2]) * 60 + float(stall[3]) if stall else None,
         stall_percent=float(stall[4]) if stall else None,
         compacted_bytes=parse_compacted_bytes(text),
+        wal_writes=int(wal["writes"]) * _COUNT_UNITS[wal["unit"]] if wal else None,
+        wal_syncs=int(wal["syncs"]) * _COUNT_UNITS[wal["sync_unit"]] if wal else None,
     )
 
 

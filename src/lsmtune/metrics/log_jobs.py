@@ -28,6 +28,10 @@ class Job:
     is higher by about 140 bytes each, for it also counts what is appended to MANIFEST.
     `read_bytes` is the size of the input files; `rocksdb.compact.read.bytes` is lower by about
     one part in a thousand, for not every byte of a file is read.
+
+    A compaction spent `cpu_micros` on the CPU, and had `subcompactions` parts. `made_deletes` are
+    the deletions in the tables that a job made. `oldest_snapshot` is the sequence number of the
+    oldest snapshot that was open, None if there was none.
     """
 
     kind: Literal["flush", "compaction"]
@@ -43,6 +47,10 @@ class Job:
     records_in: int | None = None
     deletes: int | None = None
     user_bytes: int | None = None
+    cpu_micros: int | None = None
+    subcompactions: int | None = None
+    made_deletes: int = 0
+    oldest_snapshot: int | None = None
 
     @property
     def written_bytes(self) -> int | None:
@@ -64,6 +72,21 @@ class TreeShape:
     micros: int
     family: str | None
     files: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class FileExtremes:
+    """The largest values of one table file that a LOG tells of."""
+
+    range_deletes: int = 0
+    metadata_bytes: int = 0
+    """The size of its filter or of its index, whichever is larger."""
+
+    def add(self, properties: dict[str, Any]) -> None:
+        """Look at the properties of a table."""
+        self.range_deletes = max(self.range_deletes, _whole(properties, "num_range_deletions"))
+        sizes = (_whole(properties, name) for name in ("filter_size", "index_size"))
+        self.metadata_bytes = max(self.metadata_bytes, *sizes)
 
 
 @dataclass(slots=True)
@@ -99,6 +122,7 @@ class _Open:
     family: str | None
     table_bytes: int = 0
     blob_bytes: int = 0
+    deletes: int = 0
 
 
 @dataclass(slots=True)
@@ -108,6 +132,7 @@ class JobLedger:
     jobs: list[Job] = field(default_factory=list)
     shapes: list[TreeShape] = field(default_factory=list)
     flushed: TableTotals = field(default_factory=TableTotals)
+    extremes: FileExtremes = field(default_factory=FileExtremes)
     _running: dict[int, _Open] = field(default_factory=dict)
 
     def take(self, event: Event) -> Job | None:
@@ -143,7 +168,11 @@ class JobLedger:
             size = event.number("file_size") or 0
             opened.table_bytes += size
             properties = event.payload.get("table_properties")
-            if opened.started.name == _FLUSH and isinstance(properties, dict):
+            if not isinstance(properties, dict):
+                return
+            opened.deletes += _whole(properties, "num_deletions")
+            self.extremes.add(properties)
+            if opened.started.name == _FLUSH:
                 self.flushed.add(size, properties)
 
     def _finish(self, event: Event) -> Job:
@@ -172,6 +201,7 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
             records_in=_entries(started),
             deletes=started.number("num_deletes"),
             user_bytes=started.number("total_data_size"),
+            made_deletes=opened.deletes if opened else 0,
         )  # fmt: skip
     return Job(
         "compaction", family, started.text("compaction_reason"), *times,
@@ -181,6 +211,10 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
         table_bytes=ended.number("total_output_size"),
         blob_bytes=ended.number("total_blob_output_size") or 0,
         records_in=ended.number("num_input_records"),
+        cpu_micros=ended.number("compaction_time_cpu_micros"),
+        subcompactions=ended.number("num_subcompactions"),
+        made_deletes=opened.deletes if opened else 0,
+        oldest_snapshot=started.number("oldest_snapshot_seqno"),
     )  # fmt: skip
 
 

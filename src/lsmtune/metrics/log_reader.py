@@ -227,6 +227,7 @@ class _Reader:
 
     def _option(self, line: str) -> None:
         self._options.take(line)
+        self._content.notices.take(line)
 
     def _table_options(self, line: str) -> None:
         self._options.take_table(line)

@@ -15,12 +15,13 @@ _WARNING = re.compile(
     r"\[(?P<family>[^\[\]]*)\] (?P<kind>Stalling|Stopping) writes because "
     r"(?:we have (?P<count>\d{1,15}) |of )"
     r"(?P<cause>level-0 files|immutable memtables|estimated pending compaction bytes)"
-    r"(?: (?P<bytes>\d{1,18}))?"
+    r"(?: (?P<bytes>\d{1,18}))?(?:.{0,80}? rate (?P<rate>\d{1,18}))?"
 )
 _SWITCH = re.compile(r"\[(?P<family>[^\[\]]*)\] New memtable created")
 _KINDS: dict[str, Literal["delay", "stop"]] = {"Stalling": "delay", "Stopping": "stop"}
 _SAME_MOMENT_MICROS = 5_000
 """A warning comes at most so long after the end of the job that led to it."""
+_CRAWL_BYTES_S = 64 << 10
 
 
 @dataclass(slots=True)
@@ -28,7 +29,8 @@ class Stall:
     """A stretch of time (Unix times in µs) in which a cause delayed or stopped the writes.
 
     `warnings` counts the lines that tell of it; `most` is the largest number in them: files,
-    memtables or bytes.
+    memtables or bytes. `least_rate` is the lowest rate in them, in bytes a second, and `crawls`
+    counts those with at most 64 KiB a second.
     """
 
     family: str
@@ -38,6 +40,8 @@ class Stall:
     end_micros: int
     warnings: int = 0
     most: int = 0
+    least_rate: int | None = None
+    crawls: int = 0
 
     @property
     def duration_s(self) -> float:
@@ -72,6 +76,10 @@ class StallLedger:
         latest.end_micros = max(latest.end_micros, micros)
         latest.warnings += 1
         latest.most = max(latest.most, int(match["count"] or match["bytes"] or 0))
+        if match["rate"]:
+            rate = int(match["rate"])
+            latest.least_rate = min(rate, latest.least_rate or rate)
+            latest.crawls += rate <= _CRAWL_BYTES_S
         self._lasting[key] = latest
 
     def switched(self, line: str, micros: int) -> None:

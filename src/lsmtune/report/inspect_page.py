@@ -26,6 +26,7 @@ from lsmtune.report.inspect_words import (
     UNKNOWN,
     changed_text,
     compared_facts,
+    costs_text,
     facts,
     heading,
     level_rows,
@@ -118,7 +119,7 @@ def _folded_log(log: Inspection, prefix: str, bars: int) -> Html:
     return section(
         f"{log.name}: {heading(log)}",
         _headline(log),
-        *(_evidence(finding) for finding in log.findings[:1]),
+        *(_evidence(finding, log) for finding in log.findings[:1]),
         folded("Findings, charts and tables of this LOG", *_first_chart(log, prefix, bars),
                *_details(log, prefix, bars)),
     )  # fmt: skip
@@ -129,15 +130,17 @@ def _header(log: Inspection) -> Html:
         "header",
         element("p", f"{log.name}: {heading(log)}", class_="topic"),
         element("h1", _headline(log)),
-        *(_evidence(finding) for finding in log.findings[:1]),
+        *(_evidence(finding, log) for finding in log.findings[:1]),
         *_first_chart(log, "log1", MAX_BARS),
     )
 
 
-def _evidence(finding: Finding) -> Html:
-    look_at = (
-        [" Check these options first: ", *codes(finding.look_at), "."] if finding.look_at else []
-    )
+def _evidence(finding: Finding, log: Inspection) -> Html:
+    look_at: list[str | Html] = []
+    if finding.look_at:
+        costs = costs_text(finding, log.version)
+        look_at = [" Check these options first: ", *codes(finding.look_at), ". "]
+        look_at.append(f"{costs[0].upper()}{costs[1:]}.")
     text = finding.evidence.rstrip(".")
     return element("p", join([f"{text[:1].upper()}{text[1:]}.", *look_at]))
 
@@ -180,7 +183,7 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
 
 def _findings_section(log: Inspection) -> Html:
     parts = (
-        element("div", element("h3", title_text(finding)), _evidence(finding))
+        element("div", element("h3", title_text(finding)), _evidence(finding, log))
         for finding in log.findings[1:]
     )
     return section("Findings", f"{counted(len(log.findings) - 1, 'more finding')}", *parts)

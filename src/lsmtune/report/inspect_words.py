@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, LevelLine, covered_s
+from lsmtune.knobs.defaults import version_number
 from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import GIB, format_bytes, format_duration
 
@@ -34,6 +35,19 @@ def verdict_text(log: Inspection) -> str:
 def title_text(finding: Finding) -> str:
     """Return the title of a finding, with its column families."""
     return finding.title if finding.family is None else f"{finding.title} (in {finding.family})"
+
+
+def costs_text(finding: Finding, version: str | None) -> str:
+    """Return what changing the first option costs that this version has, and whether it is online.
+
+    The finding must name an option.
+    """
+    here = version_number(version or "99.0")
+    actions = finding.actions
+    first = next((a for a in actions if version_number(a.since) <= here), actions[0])
+    newer = "" if version_number(first.since) <= here else f"; needs RocksDB {first.since}"
+    online = "yes" if first.online else "no"
+    return f"costs of {first.option}: {first.cost} (online: {online}{newer})"
 
 
 def needed_text(log: Inspection) -> str:

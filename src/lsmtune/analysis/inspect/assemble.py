@@ -16,7 +16,12 @@ from lsmtune.metrics.compaction_table import (
     parse_stall_summary,
 )
 from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
-from lsmtune.metrics.log_dump import StatsDump, parse_blobs, parse_compacted_bytes
+from lsmtune.metrics.log_dump import (
+    StatsDump,
+    parse_blobs,
+    parse_compacted_bytes,
+    parse_ingested,
+)
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
@@ -57,11 +62,15 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         totals=_totals(content, tables, incomplete),
         stall_counts=_stall_counts(content, incomplete),
         tickers=content.statistics.tickers,
+        histograms=content.statistics.histograms,
+        tables=tables,
+        extremes=content.ledger.extremes,
         jobs=tuple(content.ledger.jobs),
         shapes=tuple(_shapes(content)),
         stalls=tuple(content.stalls.stalls),
         notices=content.notices.notices,
         blobs=parse_blobs(content.dump_text),
+        ingested=parse_ingested(content.dump_text),
         dumps=tuple(content.dumps),
         troubles=tuple(content.troubles),
         trouble_lines=content.trouble_lines,

@@ -41,7 +41,10 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
             if totals.compactions is not None
             else None,
         },
-        "findings": [asdict(finding) for finding in log.findings],
+        "findings": [
+            {**asdict(finding), "actions": [asdict(action) for action in finding.actions]}
+            for finding in log.findings
+        ],
         "incomplete": list(log.incomplete),
         "needed": list(log.needed),
     }

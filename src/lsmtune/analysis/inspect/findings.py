@@ -8,15 +8,26 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, Verdict
-from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
-from lsmtune.analysis.inspect.rules import flushes, levels, options, reads, space, surprises
-from lsmtune.analysis.inspect.rules.rule import Rule
-from lsmtune.analysis.inspect.rules.stalls import (
-    counted_stalls,
-    stall_findings,
-    stall_ticker,
-    stall_warnings,
+from lsmtune.analysis.inspect.rules import (
+    blobs,
+    compacting,
+    deletions,
+    devices,
+    errors,
+    fifo,
+    flushes,
+    ingestion,
+    levels,
+    memory,
+    opening,
+    options,
+    reads,
+    space,
+    stalls,
+    surprises,
+    throttling,
 )
+from lsmtune.analysis.inspect.rules.rule import Rule
 
 _LEAST_WEIGHT = 0.01
 _MOST_NAMED = 3
@@ -54,26 +65,22 @@ def _grouped(found: list[Finding]) -> Iterator[Finding]:
         yield first
 
 
-def _errors(log: Inspection) -> Iterator[Finding]:
-    if log.troubles:
-        yield Finding(
-            "errors", "The LOG contains errors: check the errors before any option",
-            f"Number of error lines in the LOG: {log.trouble_lines}. The first error line is: "
-            f"{log.troubles[0]}",
-            (), 1.0,
-        )  # fmt: skip
-
-
 RULES: tuple[Rule, ...] = (
-    Rule(_errors, ()),
-    Rule(stall_findings, (STALLS, OPTIONS)),
-    Rule(stall_warnings, (STALLS,)),
-    Rule(counted_stalls, (STALLS,)),
-    Rule(stall_ticker, (STALLS,)),
+    *errors.RULES,
+    *throttling.RULES,
+    *stalls.RULES,
     *levels.RULES,
+    *compacting.RULES,
     *flushes.RULES,
+    *ingestion.RULES,
     *reads.RULES,
+    *deletions.RULES,
+    *memory.RULES,
     *space.RULES,
+    *blobs.RULES,
+    *fifo.RULES,
+    *devices.RULES,
+    *opening.RULES,
     *surprises.RULES,
     *options.RULES,
 )

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
+from lsmtune.knobs.advice import Action, action
+from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
-from lsmtune.metrics.log_dump import BlobFiles
-from lsmtune.metrics.log_jobs import Job, TreeShape
+from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
+from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
 from lsmtune.metrics.log_reader import TimedDump
 from lsmtune.metrics.log_stalls import Stall
+from lsmtune.metrics.statistics import HistogramSummary
 
 Verdict = Literal["findings", "no_findings", "insufficient_data"]
 """`no_findings` only if every rule had its data."""
@@ -107,6 +110,11 @@ class Finding:
     weight: float
     family: str | None = None
 
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """For each option to look at: what changing it costs, and whether that works online."""
+        return tuple(action(option) for option in self.look_at)
+
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
@@ -114,7 +122,8 @@ class Inspection:
 
     `main_family` is the column family that wrote most.
     `options` holds every option as the LOG has it: those of the database under "", those of a
-    column family under its name. `stall_counts` are RocksDB's own, of the last dump. `jobs`,
+    column family under its name. `stall_counts` are RocksDB's own, of the last dump, as are
+    `tables` (by column family), `tickers`, `histograms`, `blobs` and `ingested`. `jobs`,
     `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them. `needed`
     says which data rules lack, and how to get the data. `results` are those of db_bench.
     """
@@ -132,11 +141,15 @@ class Inspection:
     totals: Totals
     stall_counts: Mapping[str, int]
     tickers: Mapping[str, int]
+    histograms: Mapping[str, HistogramSummary]
+    tables: Mapping[str, CompactionTable]
+    extremes: FileExtremes
     jobs: tuple[Job, ...]
     shapes: tuple[TreeShape, ...]
     stalls: tuple[Stall, ...]
     notices: Mapping[str, Notice]
     blobs: Mapping[str, BlobFiles]
+    ingested: Mapping[str, IngestedFiles]
     dumps: tuple[TimedDump, ...]
     troubles: tuple[str, ...]
     trouble_lines: int

@@ -14,8 +14,14 @@ class Need:
     advice: str
 
 
+_FIRST_AND_LAST = {"error_if_exists", "max_open_files"}
+"""Options of a database that every RocksDB prints near the beginning and the end of them."""
+
+
 def _has_options(log: Inspection) -> bool:
-    return log.option("write_buffer_size") is not None
+    """A LOG that begins after the options of the database lacks them."""
+    of_database = log.kind != "LOG" or log.options.get("", {}).keys() >= _FIRST_AND_LAST
+    return of_database and log.option("write_buffer_size") is not None
 
 
 def _has_events(log: Inspection) -> bool:
@@ -28,6 +34,14 @@ def _has_stalls(log: Inspection) -> bool:
 
 
 OPTIONS = Need(_has_options, "the options: use the LOG from its first line")
+VERSION = Need(
+    lambda log: log.version is not None,
+    "the version of RocksDB: use the LOG from its first line",
+)
+OPENING = Need(
+    lambda log: {"summary", "manifest read"} <= log.notices.keys(),
+    "the opening of the database: use the LOG from its first line, with LOG.old files before it",
+)
 EVENTS = Need(
     _has_events,
     "the events of flushes and compactions: set info_log_level=INFO_LEVEL, and use the whole LOG",

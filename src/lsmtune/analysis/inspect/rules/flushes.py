@@ -1,10 +1,11 @@
 """Flushes of memtables that are not full, and limits of the WAL and of memtables."""
 
+import re
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule, percent
+from lsmtune.analysis.inspect.rules.rule import Rule, by_family, compactions, cpu_share, percent
 from lsmtune.units import GIB, MIB, format_bytes
 
 _FORCED_SHARE = 0.3
@@ -15,6 +16,12 @@ _FORCED = {
 }
 _SLOW_FLUSH_MB_S = 8.0
 _LEAST_FLUSHES = 3
+_ON_THE_CPU = 0.7
+_LONG_FLUSH_S = 0.5
+_BY_MANAGER = ("Write Buffer Manager", "Write Buffer Manager Initiated")
+_LIMIT = re.compile(r"out of a total of (\d{1,18})")
+_ASKED = ("Manual Flush", "Get Live Files")
+_MANY_FLUSHES, _MOST, _NEARLY_EMPTY = 10, 0.5, 0.1
 _LARGE_WAL = 8 * GIB
 
 
@@ -32,11 +39,13 @@ def _forced_flushes(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_flushes(log: Inspection) -> Iterator[Finding]:
-    """Row 57 of the complaints: a device, or a limit, that writes a few MB/s."""
-    flushes = [job for job in log.jobs if job.kind == "flush" and job.table_bytes]
+    """Row 57: a device, or a limit, that writes a few MB/s; a slow codec shows in compactions."""
+    flushes = [job for job in log.jobs if job.kind == "flush" and job.written_bytes]
     seconds = sum(job.duration_s or 0.0 for job in flushes)
-    written = sum(job.table_bytes or 0 for job in flushes)
+    written = sum(job.written_bytes or 0 for job in flushes)
     if len(flushes) < _LEAST_FLUSHES or written < 16 * MIB or not seconds:
+        return
+    if (cpu_share(compactions(log)) or 0.0) >= _ON_THE_CPU:
         return
     rate = written / MIB / seconds
     if rate < _SLOW_FLUSH_MB_S:
@@ -63,8 +72,70 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _requested_flushes(log: Inspection) -> Iterator[Finding]:
+    """Row 12: checkpoints, backups and programs flush memtables that are nearly empty."""
+    for family, own in by_family(log, "flush"):
+        size = log.family_number(family, "write_buffer_size")
+        asked = [job for job in own if job.reason in _ASKED and job.user_bytes is not None]
+        if len(asked) < _MANY_FLUSHES or len(asked) < _MOST * len(own) or not size:
+            continue
+        mean = sum(job.user_bytes or 0 for job in asked) / len(asked)
+        if mean < _NEARLY_EMPTY * size:
+            yield Finding(
+                "requested-flushes", "The program flushes memtables that are nearly empty",
+                f"{len(asked)} of {len(own)} flushes have the reason “{asked[0].reason}”, and "
+                f"wrote {format_bytes(mean)} each. A memtable can have {format_bytes(size)}. "
+                "Checkpoints and backups flush, and so do calls of Flush.",
+                (), 0.35, family=family,
+            )  # fmt: skip
+
+
+def _arena_blocks(log: Inspection) -> Iterator[Finding]:
+    """Row 52: the limit counts blocks of memory, which each memtable takes when it is empty."""
+    reasons = [job.reason for job in log.jobs if job.kind == "flush" and job.reason]
+    forced = sum(reason in _BY_MANAGER for reason in reasons)
+    notice = log.notices.get("flush for memory")
+    told = _LIMIT.search(notice.first) if notice else None
+    limit = int(told[1]) if told else log.number("db_write_buffer_size") or 0
+    blocks = sum(log.family_number(family, "arena_block_size") for family in log.families)
+    if forced and forced >= _FORCED_SHARE * len(reasons) and 0 < limit * 7 / 8 < blocks:
+        yield Finding(
+            "arena-blocks", "The memory limit is below one block of memory for each family",
+            f"The limit of all memtables is {format_bytes(limit)}, and {len(log.families)} column "
+            f"families take {format_bytes(blocks)} with one block of memory each "
+            "(arena_block_size). RocksDB flushes memtables that are nearly empty.",
+            ("db_write_buffer_size", "arena_block_size", "write_buffer_size"), 0.55,
+        )  # fmt: skip
+
+
+def _slow_flushes_of_a_table(log: Inspection) -> Iterator[Finding]:
+    """Row 57, from the row of level 0 alone; small files are slow on any device."""
+    if any(job.kind == "flush" for job in log.jobs):
+        return  # `_slow_flushes` knows more
+    for family, table in log.tables.items():
+        row = next((row for row in table.rows if row.level == "L0"), None)
+        if row is None or not row.comp_s or not row.comp_count or row.write_mb_s is None:
+            continue
+        each_s = row.comp_s / row.comp_count
+        on_cpu = (row.comp_cpu_s or 0.0) / row.comp_s >= _ON_THE_CPU
+        if row.comp_count < _LEAST_FLUSHES or each_s < _LONG_FLUSH_S or on_cpu:
+            continue
+        if row.write_mb_s < _SLOW_FLUSH_MB_S:
+            yield Finding(
+                "slow-flushes", "Flushes write only a few MiB per second",
+                f"The row L0 of the last table has {row.write_mb_s:g} MiB/s and {each_s:.2g} s for "
+                f"each of {row.comp_count} flushes, with merges inside level 0. Check the device, "
+                "and a rate limiter if the store has one.",
+                ("rate_limiter_bytes_per_sec", "bytes_per_sync", "max_background_jobs"), 0.35,
+                family=family,
+            )  # fmt: skip
+
+
 RULES = (
     Rule(_forced_flushes, (EVENTS,)),
+    Rule(_requested_flushes, (EVENTS, OPTIONS)),
+    Rule(_arena_blocks, (EVENTS, OPTIONS)),
     Rule(_slow_flushes, (EVENTS,)),
+    Rule(_slow_flushes_of_a_table, (EVENTS,)),
     Rule(_large_wal, (OPTIONS,)),
 )

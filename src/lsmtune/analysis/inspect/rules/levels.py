@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
-from lsmtune.analysis.inspect.rules.rule import Rule
+from lsmtune.analysis.inspect.rules.rule import FIFO, LEVELED, ON, UNIVERSAL, Rule, version_in
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -16,6 +16,8 @@ _SOURCES = {
 }
 _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
+_FEW_READS = 0.1
+_BLOBS_SINCE = "6.13"
 _TINY_LEVEL_1 = 32 * MIB
 _MUCH_DATA = 100.0
 _UNEQUAL = 4.0
@@ -37,7 +39,7 @@ def _write_amp(log: Inspection) -> Iterator[Finding]:
 def _no_compaction(log: Inspection) -> Iterator[Finding]:
     for family in log.families or (log.main_family,):
         files = log.level_0_files(family)
-        if log.family_option(family, "disable_auto_compactions") in ("1", "true") and (
+        if log.family_option(family, "disable_auto_compactions") in ON and (
             files is not None and files >= _FILES_LEFT
         ):
             yield Finding(
@@ -53,26 +55,25 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
         files = log.level_0_files(family)
         if files is None or files < _MANY_LEVEL_0_FILES:
             continue
-        if log.family_option(family, "disable_auto_compactions") in ("1", "true"):
+        if log.family_option(family, "disable_auto_compactions") in ON:
             continue  # compaction-off says it
+        if log.family_option(family, "compaction_style") in (*UNIVERSAL, *FIFO):
+            continue  # their files are in level 0 by design
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
+        reads = log.load.read_percent  # only reads suffer
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
         yield Finding(
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             ("level0_file_num_compaction_trigger", "max_background_jobs", "max_subcompactions"),
-            0.6, family=family,
+            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family,
         )  # fmt: skip
 
 
 def _tiny_levels(log: Inspection) -> Iterator[Finding]:
     """Row 11: level 1 and the batches of level 0 must have about the same size."""
     for family in log.families:
-        if log.family_option(family, "compaction_style") not in (
-            None,
-            "0",
-            "kCompactionStyleLevel",
-        ):
+        if log.family_option(family, "compaction_style") not in (None, *LEVELED):
             continue
         base, memtable, merged, trigger = (
             log.family_number(family, name)
@@ -92,6 +93,10 @@ def _tiny_levels(log: Inspection) -> Iterator[Finding]:
                 0.3, family=family,
             )  # fmt: skip
             continue
+        blobs = log.family_option(family, "enable_blob_files")
+        untold = blobs is None and log.kind == "LOG" and not version_in(log, until=_BLOBS_SINCE)
+        if blobs in ON or untold:
+            continue  # tables have references, and are much smaller than their memtables
         batch = memtable * (merged or 1) * trigger
         if batch > _UNEQUAL * base:
             yield Finding(

@@ -1,21 +1,25 @@
-"""Gets and scans: filters, the block cache, open files, deletions."""
+"""Gets and scans: filters, the block cache, open files, merges."""
 
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, TICKERS
-from lsmtune.analysis.inspect.rules.rule import Rule, percent
-from lsmtune.units import format_bytes
+from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS
+from lsmtune.analysis.inspect.rules.rule import NO_OBJECT, ON, Rule, percent
+from lsmtune.units import KIB, format_bytes
 
 _READS_WORTH_A_WORD = 1000
 _BLOCKS_A_GET = 1.3
 _THRASHED = 3.0
 _HITS_ENOUGH = 0.9
-_MANY_DELETES_PERCENT = 20.0
-_SKIPS_A_SEEK = 10.0
-_VERY_MANY_SKIPS = 1000.0
 _MISSES_A_READ = 0.05
 _OPENS_A_READ = 0.01
+_MANY_OPERANDS = 100
+_LONG_SCAN = 1000
+_SMALL_BLOCK = 8 * KIB
+_COLD = 0.5
+_MOST_FOUND = 0.5
+_PREFIX_TICKERS = ("bloom.filter.prefix.checked", "bloom.filter.prefix.useful",
+                   "last.level.seek.filtered", "non.last.level.seek.filtered")  # fmt: skip
 _HITS = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2andup.hit")
 
 
@@ -65,42 +69,6 @@ def _small_cache(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _tombstones(log: Inspection) -> Iterator[Finding]:
-    deletes = log.load.delete_percent or 0.0
-    ranges = log.load.range_deletes or 0
-    seeks = log.ticker("number.db.seek")
-    skipped = log.ticker("number.iter.skip")
-    many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
-    if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
-        return
-    evidence = f"{deletes:.0f} % of the flushed entries are deletions"
-    if ranges:
-        evidence += f", and RocksDB flushed {ranges:,} range deletions"
-    evidence += "."
-    if seeks:
-        each = f"{skipped / seeks:.3g} deleted or overwritten entries on average"
-        evidence += f" Each of {seeks:,} seeks skipped {each}."
-    yield Finding(
-        "tombstones", "Scans skip many deleted or overwritten entries" if many_skips
-        else "Many deletions: a deleted key stays in the tree until compaction drops the "
-        "key", evidence,
-        ("periodic_compaction_seconds", "ttl", "compaction_pri",
-         "max_sequential_skip_in_iterations"),
-        min(1.0, 0.3 + deletes / 100 + (0.3 if many_skips else 0)),
-    )  # fmt: skip
-
-
-def _skipped_entries(log: Inspection) -> Iterator[Finding]:
-    """Row 27, from the tickers alone."""
-    seeks, skipped = log.ticker("number.db.seek"), log.ticker("number.iter.skip")
-    if seeks and skipped / seeks >= _VERY_MANY_SKIPS:
-        yield Finding(
-            "skipped-entries", "Seeks step over thousands of deleted or overwritten entries",
-            f"Each of {seeks:,} seeks skipped {skipped / seeks:,.0f} entries on average.",
-            ("memtable_op_scan_flush_trigger", "periodic_compaction_seconds", "ttl"), 0.8,
-        )  # fmt: skip
-
-
 def _metadata_misses(log: Inspection) -> Iterator[Finding]:
     """Row 23: filter and index blocks are evicted from the block cache and read again."""
     reads = log.ticker("number.keys.read") + log.ticker("number.db.seek")
@@ -138,6 +106,67 @@ def _table_cache(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _hits_only_filter(log: Inspection) -> Iterator[Finding]:
+    """Row 22: the last level, with most of the keys, has no filter."""
+    gets = log.ticker("number.keys.read")
+    if gets < _READS_WORTH_A_WORD or not _counts_hits(log):
+        return
+    found = _found_share(log)
+    if log.option("optimize_filters_for_hits") in ON and found < _MOST_FOUND:
+        yield Finding(
+            "hits-only-filter", "Gets of missing keys read the last level, which has no filter",
+            f"optimize_filters_for_hits is set, and {percent(1 - found)} of {gets:,} gets found no "
+            "key.",
+            ("optimize_filters_for_hits",), 0.6 * (1 - found),
+        )  # fmt: skip
+
+
+def _merge_operands(log: Inspection) -> Iterator[Finding]:
+    """Row 25."""
+    operands = log.histograms.get("rocksdb.read.num.merge_operands")
+    if operands is not None and operands.p99 >= _MANY_OPERANDS:
+        yield Finding(
+            "merge-operands", "Gets combine hundreds of merge operands",
+            f"1 % of the gets of merged keys combined at least {operands.p99:,.0f} operands (at "
+            f"most {operands.p100:,.0f}). Operands stay until a compaction combines them.",
+            ("max_successive_merges", "write_buffer_size"), 0.5,
+        )  # fmt: skip
+
+
+def _prefix_unused(log: Inspection) -> Iterator[Finding]:
+    """Row 31; gets do not need the prefix."""
+    seeks = log.ticker("number.db.seek")
+    told = [name for name in _PREFIX_TICKERS if f"rocksdb.{name}" in log.tickers]
+    if seeks < _READS_WORTH_A_WORD or not told or any(log.ticker(name) for name in told):
+        return
+    prefix, filters = log.option("prefix_extractor"), log.option("filter_policy")
+    if prefix not in NO_OBJECT and filters not in NO_OBJECT:
+        yield Finding(
+            "prefix-unused", "The prefix extractor saves no work in seeks",
+            f"prefix_extractor is {prefix}, and in {seeks:,} seeks RocksDB asked no filter for a "
+            "prefix (" + ", ".join(told) + " are 0). Iterators with total_order_seek, without a "
+            "tight iterate_upper_bound, or over old files cannot use it.",
+            ("iterate_upper_bound", "prefix_extractor"), 0.15,
+        )  # fmt: skip
+
+
+def _long_scans(log: Inspection) -> Iterator[Finding]:
+    """Row 32; scans that step over deleted entries are another matter (row 27)."""
+    seeks, steps = log.ticker("number.db.seek"), log.ticker("number.db.next")
+    missed, blocks = log.ticker("block.cache.data.miss"), _data_blocks(log)
+    size = log.number("block_size") or 0
+    if seeks < _READS_WORTH_A_WORD or steps < _LONG_SCAN * seeks or not 0 < size <= _SMALL_BLOCK:
+        return
+    if log.ticker("number.iter.skip") < steps and missed >= _COLD * blocks > 0:
+        yield Finding(
+            "long-scans", "Long scans read small blocks that are not in the cache",
+            f"Each of {seeks:,} scans read {steps / seeks:,.0f} entries on average, and "
+            f"{percent(missed / blocks)} of the data blocks were not in the block cache. A block "
+            f"has {format_bytes(size)}.",
+            ("readahead_size", "iterate_upper_bound", "block_size"), 0.2,
+        )  # fmt: skip
+
+
 def _data_blocks(log: Inspection) -> int:
     return log.ticker("block.cache.data.hit") + log.ticker("block.cache.data.miss")
 
@@ -160,6 +189,8 @@ RULES = (
     Rule(_small_cache, (OPTIONS, TICKERS)),
     Rule(_metadata_misses, (TICKERS,)),
     Rule(_table_cache, (OPTIONS, TICKERS)),
-    Rule(_tombstones, (EVENTS, TICKERS)),
-    Rule(_skipped_entries, (TICKERS,)),
+    Rule(_hits_only_filter, (OPTIONS, TICKERS)),
+    Rule(_merge_operands, (TICKERS,)),
+    Rule(_prefix_unused, (OPTIONS, TICKERS)),
+    Rule(_long_scans, (OPTIONS, TICKERS)),
 )

@@ -1,10 +1,21 @@
-"""What a rule is, and small helpers for its texts."""
+"""What a rule is, and small helpers for its numbers and texts."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import Need
+from lsmtune.knobs.defaults import version_number
+from lsmtune.metrics.log_jobs import Job
+
+ON, OFF = ("1", "true"), ("0", "false")
+LEVELED = ("0", "kCompactionStyleLevel")
+UNIVERSAL = ("1", "kCompactionStyleUniversal")
+FIFO = ("2", "kCompactionStyleFIFO")
+NO_OBJECT = (None, "", "None", "none", "nullptr", "(nil)", "0")
+"""Texts of an option that names no object."""
+_TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +31,67 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def version_in(log: Inspection, since: str = "0.0", until: str = "99.0") -> bool:
+    """Return whether `since` <= version of the LOG < `until`; False if it is unknown."""
+    if not log.version:
+        return False
+    return version_number(since) <= version_number(log.version) < version_number(until)
+
+
+def compactions(log: Inspection) -> list[Job]:
+    """Return the compactions that ended."""
+    return [job for job in log.jobs if job.kind == "compaction"]
+
+
+def by_family(log: Inspection, kind: str | None = None) -> Iterator[tuple[str, list[Job]]]:
+    """Yield each column family whose options are told with its jobs, of one kind or of all.
+
+    The jobs are sorted once: a LOG can have hundreds of families.
+    """
+    jobs: dict[str | None, list[Job]] = {family: [] for family in log.families}
+    for job in log.jobs:
+        if job.family in jobs and kind in (None, job.kind):
+            jobs[job.family].append(job)
+    for family in log.families:
+        yield family, jobs[family]
+
+
 def share_of_reason(log: Inspection, reason: str) -> float:
     """Return the share of the compacted bytes that compactions with this reason wrote."""
-    written = [(job.reason, job.written_bytes or 0) for job in log.jobs if job.kind == "compaction"]
+    return share_written(compactions(log), lambda job: job.reason == reason)
+
+
+def share_written(jobs: Iterable[Job], chosen: Callable[[Job], bool]) -> float:
+    """Return the share of the written bytes that the chosen jobs wrote."""
+    written = [(chosen(job), job.written_bytes or 0) for job in jobs]
     total = sum(count for _, count in written)
-    return sum(count for own, count in written if own == reason) / total if total else 0.0
+    return sum(count for is_chosen, count in written if is_chosen) / total if total else 0.0
+
+
+def cpu_share(jobs: Iterable[Job]) -> float | None:
+    """Return the share of the time of compactions that was spent on the CPU, if it is told."""
+    told = [
+        (job.cpu_micros / 1e6, job.duration_s)
+        for job in jobs
+        if job.cpu_micros is not None and job.duration_s
+    ]
+    seconds = sum(duration for _, duration in told)
+    return sum(cpu for cpu, _ in told) / seconds if seconds else None
+
+
+def stalled_share(log: Inspection) -> float:
+    """Return the share of the time in which writes were held; 0 where the LOG does not tell."""
+    if log.totals.stall_percent is not None:
+        return log.totals.stall_percent / 100
+    spans = [(stall.begin_micros, stall.end_micros) for stall in log.timed_stalls]
+    return covered_s(spans) / log.span_s if log.span_s and spans else 0.0
+
+
+def files_at_opening(log: Inspection) -> int | None:
+    """Return the number of table files that the opening of the database found."""
+    listed = log.notices.get("files at the opening")
+    match = _TOTAL.search(listed.first) if listed else None
+    return int(match[1]) if match else None
 
 
 def quoted(log: Inspection, notice: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
+from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
+from lsmtune.analysis.inspect.rules.rule import Rule
 from lsmtune.metrics.log_stalls import Stall
 from lsmtune.units import format_bytes
 
@@ -29,6 +31,9 @@ _LOOK_AT = {
 }  # fmt: skip
 _DEFAULT_SLOWDOWN = 20
 _BUSY = 0.8
+_NO_SLOWDOWN = 3
+_LESS_DIRECT = 0.95
+"""A trigger that is set low slows down writes by itself, a small memtable by what follows."""
 _WORTH_TELLING = 0.01
 _QUICK_FLUSH_S = 0.5
 _TINY_MEMTABLE = 1 << 18
@@ -47,7 +52,7 @@ class _Stalls:
         return self.share * sum(self.by_cause.get(cause, 0.0) for cause in causes)
 
 
-def stall_findings(log: Inspection) -> Iterator[Finding]:
+def _stall_findings(log: Inspection) -> Iterator[Finding]:
     """The suspects for the stalls of each family; nothing where less than a twentieth was held."""
     families = sorted({stall.family for stall in log.stalls})
     if len(families) < 2:  # noqa: PLR2004
@@ -70,7 +75,7 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
         return
     suspects = [
         finding
-        for rule in (_small_memtable, _few_jobs, _l0_triggers, _pending_limits)
+        for rule in (_l0_triggers, _small_memtable, _few_memtables, _few_jobs, _pending_limits)
         for finding in rule(log, stalls)
     ]
     several = len(log.families) > 1
@@ -78,10 +83,10 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
         yield replace(finding, family=family if several else None)
 
 
-def stall_warnings(log: Inspection) -> Iterator[Finding]:
+def _stall_warnings(log: Inspection) -> Iterator[Finding]:
     """Warnings without events: how often writes were held is known, and not for how long."""
     if log.timed_stalls:
-        return  # `stall_findings` says more
+        return  # `_stall_findings` says more
     by_kind: dict[tuple[str, str, str], list[Stall]] = {}
     for stall in log.stalls:
         by_kind.setdefault((stall.family, stall.kind, stall.cause), []).append(stall)
@@ -98,7 +103,7 @@ def stall_warnings(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def counted_stalls(log: Inspection) -> Iterator[Finding]:
+def _counted_stalls(log: Inspection) -> Iterator[Finding]:
     """A dump that counts stalls, from a time without other data on stalls."""
     counts = _counts(log)
     if log.stalls or log.totals.stall_percent is not None or not any(counts.values()):
@@ -121,7 +126,7 @@ def _counts(log: Inspection) -> dict[str, int]:
     }
 
 
-def stall_ticker(log: Inspection) -> Iterator[Finding]:
+def _stall_ticker(log: Inspection) -> Iterator[Finding]:
     """The ticker alone, as in an output of db_bench."""
     held_s = log.ticker("stall.micros") / 1e6
     span_s = log.span_s or log.load.span_s
@@ -185,7 +190,26 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         "small-memtable", "Memtables are too small: flushes and level 0 cannot keep up",
         f"{stalls.evidence} The size of a memtable is {format_bytes(size)}{often}.",
         ("write_buffer_size", "max_write_buffer_number", "min_write_buffer_number_to_merge"),
-        stalls.of(_L0, _MEMTABLES) * suspicion,
+        stalls.of(_L0, _MEMTABLES) * suspicion * _LESS_DIRECT,
+    )  # fmt: skip
+
+
+def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
+    """Row 3: with up to three memtables, writes stop and are not slowed down before."""
+    memtables, share = log.number("max_write_buffer_number"), stalls.of(_MEMTABLES)
+    merged = log.number("min_write_buffer_number_to_merge") or 1
+    if memtables is None or memtables > _NO_SLOWDOWN or share < _ALARM_SHARE:
+        return
+    waits = (
+        f" A flush waits for {merged:.0f} memtables (min_write_buffer_number_to_merge)."
+        if merged > 1
+        else ""
+    )
+    yield Finding(
+        "few-memtables", "Writes stop, because all memtables wait for their flush",
+        f"{stalls.evidence} max_write_buffer_number is {memtables:.0f}; with a value up to 3, "
+        f"writes stop without a slowdown before.{waits}",
+        ("max_write_buffer_number", "max_background_jobs", "write_buffer_size"), 0.6 * share,
     )  # fmt: skip
 
 
@@ -298,3 +322,11 @@ def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
         ("max_background_jobs", "write_buffer_size", "compression", "compaction_style"),
         stalls.share * 0.3,
     )  # fmt: skip
+
+
+RULES = (
+    Rule(_stall_findings, (STALLS, OPTIONS)),
+    Rule(_stall_warnings, (STALLS,)),
+    Rule(_counted_stalls, (STALLS,)),
+    Rule(_stall_ticker, (STALLS,)),
+)

@@ -1,15 +1,14 @@
-"""Work that users do not expect: periodic compactions, manual ones, FIFO that drops data."""
+"""Work that users do not expect: compactions by age, manual ones, costly statistics."""
 
 from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, TICKERS
+from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rules.rule import Rule, percent, quoted, share_of_reason
 
 _MUCH = 0.2
 _MOST = 0.5
 _TIMED = {"PeriodicCompaction": "periodic_compaction_seconds", "Ttl": "ttl"}
-_LEAST_SYNCS = 100
 
 
 def _timed_compactions(log: Inspection) -> Iterator[Finding]:
@@ -38,41 +37,18 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _fifo_drops(log: Inspection) -> Iterator[Finding]:
-    """Row 53."""
-    if "FIFO drops" in log.notices:
+def _timers(log: Inspection) -> Iterator[Finding]:
+    """Row 39; a store that waits for its device does not notice it."""
+    if "timers" in log.notices:
         yield Finding(
-            "fifo-drops", "FIFO compaction deletes the oldest data",
-            f"{quoted(log, 'FIFO drops')} RocksDB deletes the oldest files above the limit of the "
-            "total size.",
-            ("fifo_max_table_files_size", "ttl"), 0.5,
-        )  # fmt: skip
-
-
-def _no_space(log: Inspection) -> Iterator[Finding]:
-    """Row 40."""
-    if "no space" in log.notices:
-        yield Finding(
-            "disk-full", "The disk was full: RocksDB may refuse writes until it is opened again",
-            quoted(log, "no space"), (), 0.99,
-        )  # fmt: skip
-
-
-def _syncs(log: Inspection) -> Iterator[Finding]:
-    """Row 60."""
-    syncs, writes = log.ticker("wal.synced"), log.ticker("write.wal")
-    if syncs >= _LEAST_SYNCS and writes and syncs / writes > _MOST:
-        yield Finding(
-            "sync-writes", "Each write waits until the device has stored it",
-            f"RocksDB synced the WAL {syncs:,} times for {writes:,} writes.",
-            ("wal_bytes_per_sync", "recycle_log_file_num"), 0.3 * min(1.0, syncs / writes),
+            "costly-statistics", "The statistics include timers that can cost throughput",
+            f"{quoted(log, 'timers')} Level 3 leaves out the timers that cost most.",
+            ("stats_level",), 0.1,
         )  # fmt: skip
 
 
 RULES = (
     Rule(_timed_compactions, (EVENTS,)),
     Rule(_manual_compactions, (EVENTS,)),
-    Rule(_fifo_drops, (EVENTS,)),
-    Rule(_no_space, (EVENTS,)),
-    Rule(_syncs, (TICKERS, OPTIONS)),
+    Rule(_timers, (OPTIONS,)),
 )

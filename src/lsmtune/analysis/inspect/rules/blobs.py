@@ -1,0 +1,75 @@
+"""Values in blob files."""
+
+from collections.abc import Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import BLOBS, EVENTS, OPTIONS
+from lsmtune.analysis.inspect.rules.rule import OFF, ON, Rule, by_family
+from lsmtune.units import MIB, format_bytes
+
+_MUCH_BLOB_SPACE = 1.5
+_MOSTLY_BLOBS = 10
+_LEAST_BLOBS = 64 * MIB
+
+
+def _garbage(log: Inspection) -> Iterator[Finding]:
+    """Row 48: 1 / (1 - threshold) is the price that the threshold of the collection agrees to."""
+    for family, blobs in log.blobs.items():
+        threshold = log.family_number(family, "blob_garbage_collection_force_threshold") or 1.0
+        collected = log.family_option(family, "enable_blob_garbage_collection")
+        agreed = 1 / (1 - threshold) if 0 < threshold < 1 and collected in ON else 0.0
+        if blobs.space_amp < max(_MUCH_BLOB_SPACE, agreed):
+            continue
+        off = " Garbage collection is off." if collected in OFF else ""
+        yield Finding(
+            "blob-garbage", "Blob files contain much garbage",
+            f"{blobs.files} blob files take {blobs.space_amp:g} times the size of the live "
+            f"values (rounded by RocksDB, last dump).{off}",
+            ("enable_blob_garbage_collection", "blob_garbage_collection_age_cutoff",
+             "blob_garbage_collection_force_threshold", "blob_file_size"),
+            min(0.6, 0.2 * blobs.space_amp), family=family,
+        )  # fmt: skip
+
+
+def _always_collecting(log: Inspection) -> Iterator[Finding]:
+    """Row 48."""
+    for family in log.families:
+        on = log.family_option(family, "enable_blob_garbage_collection") in ON
+        told = log.family_option(family, "blob_garbage_collection_force_threshold")
+        if on and told is not None and log.family_number(
+            family, "blob_garbage_collection_force_threshold"
+        ) == 0:  # fmt: skip
+            yield Finding(
+                "blob-always-collected", "Blob files may be rewritten for ever, even when idle",
+                "blob_garbage_collection_force_threshold is 0, so that any file has enough "
+                "garbage. Values from 0.5 to 0.8 are usual; 1.0 turns it off.",
+                ("blob_garbage_collection_force_threshold",), 0.3, family=family,
+            )  # fmt: skip
+
+
+def _large_tables(log: Inspection) -> Iterator[Finding]:
+    """Row 49: tables of the usual size refer to very many values."""
+    for family, flushes in by_family(log, "flush"):
+        target, memtable = (
+            log.family_number(family, name)
+            for name in ("target_file_size_base", "write_buffer_size")
+        )
+        blobs = sum(job.blob_bytes for job in flushes)
+        tables = sum(job.table_bytes or 0 for job in flushes)
+        if blobs < _LEAST_BLOBS or blobs < _MOSTLY_BLOBS * tables or not 0 < memtable <= target:
+            continue
+        yield Finding(
+            "blob-large-tables", "With blob files, a compaction moves very many values at once",
+            f"Flushes wrote {format_bytes(blobs)} into blob files and {format_bytes(tables)} into "
+            f"tables, and target_file_size_base is {format_bytes(target)}: a table of this size "
+            f"refers to about {format_bytes(target * blobs / max(tables, 1))} of values.",
+            ("target_file_size_base", "max_bytes_for_level_base", "min_blob_size"), 0.2,
+            family=family,
+        )  # fmt: skip
+
+
+RULES = (
+    Rule(_garbage, (BLOBS,)),
+    Rule(_always_collecting, (OPTIONS,)),
+    Rule(_large_tables, (EVENTS, OPTIONS)),
+)

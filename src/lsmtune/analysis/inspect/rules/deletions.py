@@ -1,0 +1,218 @@
+"""Deleted and overwritten entries: what scans step over, and why compaction does not drop it."""
+
+from collections.abc import Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, TICKERS, VERSION
+from lsmtune.analysis.inspect.rules.rule import (
+    FIFO,
+    LEVELED,
+    NO_OBJECT,
+    OFF,
+    Rule,
+    by_family,
+    compactions,
+    percent,
+    share_of_reason,
+    version_in,
+)
+from lsmtune.units import format_duration
+
+_MANY_DELETES_PERCENT = 20.0
+_SKIPS_A_SEEK = 10.0
+_VERY_MANY_SKIPS = 1000.0
+_MANY = 1000
+_MOST = 0.5
+_MUCH = 0.2
+_QUIET_S = 3600.0
+_LONG_S = 1800.0
+_FEWEST = 3
+
+
+def _tombstones(log: Inspection) -> Iterator[Finding]:
+    deletes = log.load.delete_percent or 0.0
+    ranges = log.load.range_deletes or 0
+    seeks = log.ticker("number.db.seek")
+    skipped = log.ticker("number.iter.skip")
+    many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
+    if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
+        return
+    evidence = f"{deletes:.0f} % of the flushed entries are deletions"
+    if ranges:
+        evidence += f", and RocksDB flushed {ranges:,} range deletions"
+    evidence += "."
+    if seeks:
+        each = f"{skipped / seeks:.3g} deleted or overwritten entries on average"
+        evidence += f" Each of {seeks:,} seeks skipped {each}."
+    yield Finding(
+        "tombstones", "Scans skip many deleted or overwritten entries" if many_skips
+        else "Many deletions: a deleted key stays in the tree until compaction drops the "
+        "key", evidence,
+        ("periodic_compaction_seconds", "ttl", "compaction_pri",
+         "max_sequential_skip_in_iterations"),
+        min(1.0, 0.3 + deletes / 100 + (0.3 if many_skips else 0)),
+    )  # fmt: skip
+
+
+def _skipped_entries(log: Inspection) -> Iterator[Finding]:
+    """Row 27, from the tickers alone."""
+    seeks, skipped = log.ticker("number.db.seek"), log.ticker("number.iter.skip")
+    if seeks and skipped / seeks >= _VERY_MANY_SKIPS:
+        yield Finding(
+            "skipped-entries", "Seeks step over thousands of deleted or overwritten entries",
+            f"Each of {seeks:,} seeks skipped {skipped / seeks:,.0f} entries on average.",
+            ("iterate_upper_bound", "memtable_op_scan_flush_trigger",
+             "periodic_compaction_seconds", "ttl"), 0.8,
+        )  # fmt: skip
+
+
+def _range_deletions(log: Inspection) -> Iterator[Finding]:
+    """Row 28; before 6.4, tables told the number of their merges in this field."""
+    most = log.extremes.range_deletes
+    if most >= _MANY and version_in(log, "6.4"):
+        yield Finding(
+            "range-deletions", "Files contain thousands of range deletions",
+            f"One file contains {most:,} range deletions. Each read of the file looks at them.",
+            ("memtable_max_range_deletions", "max_open_files"), 0.45,
+        )  # fmt: skip
+
+
+def _quiet_deletions(log: Inspection) -> Iterator[Finding]:
+    """Row 29: nothing starts a compaction, because no level is too large."""
+    if log.end_micros is None or "background error" in log.notices:
+        return
+    for family, jobs in by_family(log):
+        if log.family_option(family, "disable_auto_compactions") not in OFF:
+            continue
+        own = [job for job in jobs if job.finished_micros]
+        flushed = [job for job in own if job.kind == "flush" and job.deletes is not None]
+        entries = sum(job.records_in or 0 for job in flushed)
+        deletes = sum(job.deletes or 0 for job in flushed)
+        rows = log.tables[family].rows if family in log.tables else ()
+        if (
+            deletes < _MANY
+            or deletes < _MOST * entries
+            or any((row.score or 0) >= 1 for row in rows)
+        ):
+            continue
+        quiet_s = (log.end_micros - max(job.finished_micros or 0 for job in own)) / 1e6
+        if quiet_s >= _QUIET_S:
+            yield Finding(
+                "quiet-deletions", "Deleted entries may stay, because no compaction runs any more",
+                f"{deletes:,} of {entries:,} flushed entries are deletions, and no flush or "
+                f"compaction ended in the last {format_duration(quiet_s)} of the LOG. Levels are "
+                "compacted when they are too large, not when they contain deletions.",
+                ("ttl", "periodic_compaction_seconds"), 0.4, family=family,
+            )  # fmt: skip
+
+
+def _snapshot_held(log: Inspection) -> Iterator[Finding]:
+    """Row 16: compactions tell the oldest snapshot that they must respect."""
+    seen: dict[int, list[int]] = {}
+    for job in compactions(log):
+        if job.oldest_snapshot is not None and job.started_micros:
+            seen.setdefault(job.oldest_snapshot, []).append(job.started_micros)
+    held = [(max(times) - min(times), number) for number, times in seen.items()]
+    longest, number = max(held, default=(0, 0))
+    if longest / 1e6 >= _LONG_S:
+        yield Finding(
+            "snapshot-held", "A snapshot was held for a long time, so old entries stay",
+            f"For {format_duration(longest / 1e6)}, {len(seen[number])} compactions saw the same "
+            f"oldest snapshot (sequence number {number}). They cannot drop what it can see. "
+            "Release snapshots, and limit the time of scans and backups.",
+            (), 0.4,
+        )  # fmt: skip
+
+
+def _snapshot_released(log: Inspection) -> Iterator[Finding]:
+    """Row 16: files of the last level that only a snapshot kept large are compacted again."""
+    share = share_of_reason(log, "BottommostFiles")
+    count = sum(1 for job in compactions(log) if job.reason == "BottommostFiles")
+    if share >= _MUCH and count >= _FEWEST:
+        yield Finding(
+            "snapshot-released", "Files of the last level are compacted again",
+            f"{count} compactions with the reason BottommostFiles wrote {percent(share)} of the "
+            "compacted bytes. A snapshot that was released may have kept old entries in them.",
+            (), 0.3 * share,
+        )  # fmt: skip
+
+
+def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
+    """Row 30: since 8.11, a periodic compaction moves a file one level down."""
+    if not version_in(log, "6.2", "8.11"):
+        return
+    for family, jobs in by_family(log, "compaction"):
+        if log.family_option(family, "compaction_style") not in LEVELED:
+            continue
+        kept = sum(
+            job.made_deletes
+            for job in jobs
+            if job.reason == "PeriodicCompaction" and job.input_levels == (job.output_level,)
+        )
+        if kept >= _MANY:
+            yield Finding(
+                "periodic-in-place", "Periodic compactions rewrite deletions and do not drop them",
+                f"They wrote {kept:,} deletions into the level that the deletions came from. "
+                f"Below RocksDB 8.11, and this is {log.version}, a periodic compaction leaves a "
+                "file at its level.",
+                ("ttl", "periodic_compaction_seconds"), 0.3, family=family,
+            )  # fmt: skip
+
+
+def _deletions_kept(log: Inspection) -> Iterator[Finding]:
+    """Row 30: below a manual compaction into the last level, there is nothing left to delete."""
+    files_after = {shape.micros: shape.files for shape in log.shapes}
+    for family, own in by_family(log, "compaction"):
+        jobs = [job for job in own if job.reason == "ManualCompaction"]
+        if not jobs:
+            continue
+        last = jobs[-1]
+        files = files_after.get(last.finished_micros or 0)
+        if files is None or any(files[last.output_level + 1 :]):
+            continue
+        if last.made_deletes >= _MANY:
+            held = (
+                f" The oldest snapshot had the sequence number {last.oldest_snapshot}."
+                if last.oldest_snapshot is not None
+                else " A snapshot may protect them."
+            )
+            yield Finding(
+                "deletions-kept", "A manual compaction could not drop deletions",
+                f"It wrote {last.made_deletes:,} deletions into level {last.output_level}, and no "
+                f"level below has files.{held}",
+                ("bottommost_level_compaction",), 0.35, family=family,
+            )  # fmt: skip
+
+
+def _filter_without_period(log: Inspection) -> Iterator[Finding]:
+    """Row 55; since 6.6 RocksDB sets 30 days itself, so that 0 was chosen."""
+    for family in log.families:
+        named = (
+            log.family_option(family, name)
+            for name in ("compaction_filter", "compaction_filter_factory")
+        )
+        never = all(
+            log.family_option(family, name) == "0"
+            for name in ("ttl", "periodic_compaction_seconds")
+        )
+        fifo = log.family_option(family, "compaction_style") in FIFO
+        if never and not fifo and any(name not in NO_OBJECT for name in named):
+            yield Finding(
+                "filter-without-period", "Expired data may stay: nothing compacts old files",
+                "The store has a compaction filter, and ttl and periodic_compaction_seconds are 0. "
+                "The filter sees a file only when a compaction reads it.",
+                ("periodic_compaction_seconds", "ttl"), 0.15, family=family,
+            )  # fmt: skip
+
+
+RULES = (
+    Rule(_tombstones, (EVENTS, TICKERS)),
+    Rule(_skipped_entries, (TICKERS,)),
+    Rule(_range_deletions, (EVENTS, VERSION)),
+    Rule(_quiet_deletions, (EVENTS, OPTIONS)),
+    Rule(_snapshot_held, (EVENTS,)),
+    Rule(_snapshot_released, (EVENTS,)),
+    Rule(_deletions_kept, (EVENTS, OPTIONS)),
+    Rule(_periodic_in_place, (EVENTS, OPTIONS, VERSION)),
+    Rule(_filter_without_period, (OPTIONS,)),
+)

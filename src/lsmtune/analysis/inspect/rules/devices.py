@@ -1,0 +1,72 @@
+"""Reads and writes of the device: readahead, and syncs."""
+
+from collections.abc import Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import OPTIONS, TICKERS, VERSION
+from lsmtune.analysis.inspect.rules.rule import NO_OBJECT, ON, Rule, version_in
+
+_LEAST_SYNCS = 100
+_MOST = 0.5
+_SLOW_SYNC_MICROS = 500_000
+_FEWEST_TABLES = 20
+_PREFETCH_BY_OPTION = "8.0"
+
+
+def _no_readahead(log: Inspection) -> Iterator[Finding]:
+    """Rows 26 and 58: direct reads, and all reads since RocksDB 8, need the option."""
+    if log.number("compaction_readahead_size") != 0:
+        return
+    direct = [
+        name
+        for name in ("use_direct_reads", "use_direct_io_for_flush_and_compaction")
+        if log.option(name) in ON
+    ]
+    if direct:
+        why, weight = f"{direct[0]} is set, and", 0.4
+    elif version_in(log, _PREFETCH_BY_OPTION):
+        why, weight = f"The LOG is of RocksDB {log.version}, and", 0.15
+    else:
+        return
+    yield Finding(
+        "no-readahead", "Compactions read one block at a time from the device",
+        f"{why} compaction_readahead_size is 0.",
+        ("compaction_readahead_size",), weight,
+    )  # fmt: skip
+
+
+def _slow_syncs(log: Inspection) -> Iterator[Finding]:
+    """Row 59; spikes with write stalls have the stalls as their cause."""
+    synced = log.histograms.get("rocksdb.table.sync.micros")
+    uneven = log.number("bytes_per_sync") == 0 and log.option("rate_limiter") in NO_OBJECT
+    direct = log.option("use_direct_io_for_flush_and_compaction") in ON
+    if synced is None or (synced.count or 0) < _FEWEST_TABLES or not uneven or direct:
+        return
+    if synced.p99 >= _SLOW_SYNC_MICROS and not log.stalls:
+        yield Finding(
+            "slow-syncs", "The device stores whole files at once, which can delay other requests",
+            f"bytes_per_sync is 0, and the sync of a table took up to {synced.p99 / 1e6:.2g} s "
+            f"(99th percentile of {synced.count:,} syncs).",
+            ("bytes_per_sync", "strict_bytes_per_sync", "rate_limiter_bytes_per_sec"), 0.25,
+        )  # fmt: skip
+
+
+def _syncs(log: Inspection) -> Iterator[Finding]:
+    """Row 60; from the tickers, else from the rounded counts of the last dump."""
+    syncs, writes = log.ticker("wal.synced"), log.ticker("write.wal")
+    if not writes and log.dumps:
+        last = log.dumps[-1].dump
+        syncs, writes = last.wal_syncs or 0, last.wal_writes or 0
+    if syncs >= _LEAST_SYNCS and writes and syncs / writes > _MOST:
+        yield Finding(
+            "sync-writes", "Each write waits until the device has stored it",
+            f"RocksDB synced the WAL {syncs:,} times for {writes:,} writes.",
+            ("wal_bytes_per_sync", "recycle_log_file_num"), 0.3 * min(1.0, syncs / writes),
+        )  # fmt: skip
+
+
+RULES = (
+    Rule(_no_readahead, (OPTIONS, VERSION)),
+    Rule(_slow_syncs, (OPTIONS, TICKERS)),
+    Rule(_syncs, (TICKERS, OPTIONS)),
+)

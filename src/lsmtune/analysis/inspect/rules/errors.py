@@ -1,0 +1,46 @@
+"""Errors that RocksDB tells."""
+
+from collections.abc import Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import EVENTS
+from lsmtune.analysis.inspect.rules.rule import Rule, quoted
+
+
+def _errors(log: Inspection) -> Iterator[Finding]:
+    if log.troubles:
+        yield Finding(
+            "errors", "The LOG contains errors: check the errors before any option",
+            f"Number of error lines in the LOG: {log.trouble_lines}. The first error line is: "
+            f"{log.troubles[0]}",
+            (), 1.0,
+        )  # fmt: skip
+
+
+def _no_space(log: Inspection) -> Iterator[Finding]:
+    """Row 40."""
+    if "no space" in log.notices:
+        yield Finding(
+            "disk-full", "The disk was full: RocksDB may refuse writes until it is opened again",
+            quoted(log, "no space"), (), 0.99,
+        )  # fmt: skip
+
+
+def _background_error(log: Inspection) -> Iterator[Finding]:
+    """Row 40."""
+    if "background error" in log.notices:
+        resumed = log.ticker("error.handler.autoresume.success.count")
+        after = f" RocksDB recovered by itself {resumed:,} times." if resumed else ""
+        yield Finding(
+            "background-error", "A flush or a compaction failed: RocksDB may refuse writes",
+            f"{quoted(log, 'background error')}{after} Correct the cause, then call Resume or "
+            "open the database again.",
+            (), 0.97,
+        )  # fmt: skip
+
+
+RULES = (
+    Rule(_errors, ()),
+    Rule(_no_space, (EVENTS,)),
+    Rule(_background_error, (EVENTS,)),
+)

@@ -1,0 +1,53 @@
+"""FIFO compaction: data that disappears, or does not."""
+
+from collections.abc import Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, VERSION
+from lsmtune.analysis.inspect.rules.rule import FIFO, ON, Rule, quoted, version_in
+
+_ALLOW = "compaction_options_fifo.allow_compaction"
+
+
+def _drops(log: Inspection) -> Iterator[Finding]:
+    """Row 53; deletions by ttl have another line."""
+    if "FIFO drops" in log.notices:
+        yield Finding(
+            "fifo-drops", "FIFO compaction deletes the oldest data",
+            f"{quoted(log, 'FIFO drops')} RocksDB deletes the oldest files above the limit of the "
+            "total size.",
+            ("fifo_max_table_files_size", "ttl"), 0.5,
+        )  # fmt: skip
+
+
+def _merges_and_ttl(log: Inspection) -> Iterator[Finding]:
+    """Row 54: a merged file has the oldest time of its parts; since 9.9 the newest key counts."""
+    if not version_in(log, until="9.9"):
+        return
+    for family in log.families:
+        if log.family_option(family, "compaction_style") not in FIFO:
+            continue
+        ttl = log.family_number(family, "ttl")
+        if ttl and log.family_option(family, _ALLOW) in ON:
+            yield Finding(
+                "fifo-merges-ttl", "FIFO compaction can delete young data",
+                f"ttl is {ttl:.0f} s and allow_compaction is on. A merged file has the time of its "
+                f"oldest part, up to RocksDB 9.8; this is RocksDB {log.version}.",
+                ("fifo_compaction_allow_compaction", "ttl"), 0.4, family=family,
+            )  # fmt: skip
+
+
+def _period_ignored(log: Inspection) -> Iterator[Finding]:
+    """Rows 47 and 54."""
+    if "periodic ignored" in log.notices:
+        yield Finding(
+            "fifo-period-ignored", "periodic_compaction_seconds has no effect with FIFO",
+            quoted(log, "periodic ignored"), ("ttl", "periodic_compaction_seconds"), 0.2,
+        )  # fmt: skip
+
+
+RULES = (
+    Rule(_drops, (EVENTS,)),
+    Rule(_merges_and_ttl, (OPTIONS, VERSION)),
+    Rule(_period_ignored, (OPTIONS,)),
+)

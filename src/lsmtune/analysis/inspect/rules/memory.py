@@ -1,0 +1,135 @@
+"""Memory outside the block cache, and caches that are too small for a single block."""
+
+from collections.abc import Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, SHAPES, TICKERS
+from lsmtune.analysis.inspect.rules.rule import FIFO, OFF, ON, Rule, files_at_opening, quoted
+from lsmtune.units import GIB, MIB, format_bytes
+
+_MANY_FILES = 10_000
+_MANY_FAMILIES = 20
+_MUCH_HISTORY = 256 * MIB
+_MANY_ITERATORS = 1000
+_TWO_LEVELS = ("2", "kTwoLevelIndexSearch")
+_MOST_SHARD_BITS = 20
+
+
+def _open_files(log: Inspection) -> Iterator[Finding]:
+    """Row 33: index and filter blocks of all open files stay in memory outside the cache."""
+    files = files_at_opening(log) or 0
+    outside = log.option("cache_index_and_filter_blocks") in OFF
+    if files >= _MANY_FILES and log.number("max_open_files") == -1 and outside:
+        yield Finding(
+            "open-files-memory", "Index and filter blocks of all files stay in memory",
+            f"The store has {files:,} files, max_open_files is -1, and "
+            "cache_index_and_filter_blocks is 0. This memory is not part of the block cache.",
+            ("cache_index_and_filter_blocks", "block_size", "target_file_size_base",
+             "max_open_files"), 0.35,
+        )  # fmt: skip
+
+
+def _memory_of_families(log: Inspection) -> Iterator[Finding]:
+    """Row 50."""
+    limit = log.number("db_write_buffer_size")
+    if len(log.families) >= _MANY_FAMILIES and not limit:
+        yield Finding(
+            "many-families", "The memtables of all column families can take much memory",
+            f"{len(log.families)} column families can have memtables of "
+            f"{format_bytes(log.memtable_bytes)} in all, and db_write_buffer_size does not limit "
+            "them.",
+            ("db_write_buffer_size", "write_buffer_size", "max_write_buffer_number"), 0.2,
+        )  # fmt: skip
+
+
+def _memtable_history(log: Inspection) -> Iterator[Finding]:
+    """Row 35: transaction databases keep flushed memtables for their checks of conflicts."""
+    kept = sum(
+        max(0.0, log.family_number(family, "max_write_buffer_size_to_maintain"))
+        for family in log.families
+    )
+    if kept >= _MUCH_HISTORY:
+        yield Finding(
+            "memtable-history", "Memtables stay in memory after their flush",
+            f"max_write_buffer_size_to_maintain keeps up to {format_bytes(kept)} of flushed "
+            f"memtables in all (column families: {len(log.families)}). Only transactions use them.",
+            ("max_write_buffer_size_to_maintain",), 0.12,
+        )  # fmt: skip
+
+
+def _readahead_memory(log: Inspection) -> Iterator[Finding]:
+    """Row 36: each input file of a compaction has its own buffer."""
+    readahead = log.number("compaction_readahead_size") or 0
+    for family in log.families:
+        files = log.level_0_files(family) or 0
+        fifo = log.family_option(family, "compaction_style") in FIFO
+        if files * readahead >= GIB and not fifo:
+            yield Finding(
+                "readahead-memory", "A compaction of all files of level 0 may need much memory",
+                f"Level 0 has {files:,} files, and compaction_readahead_size is "
+                f"{format_bytes(readahead)}: up to {format_bytes(files * readahead)} of buffers.",
+                ("compaction_readahead_size", "level0_file_num_compaction_trigger"), 0.5,
+                family=family,
+            )  # fmt: skip
+
+
+def _cache_full(log: Inspection) -> Iterator[Finding]:
+    """Row 37."""
+    if "cache full" in log.notices:
+        yield Finding(
+            "cache-full", "The block cache refuses blocks, so reads or flushes fail",
+            f"{quoted(log, 'cache full')} With strict_capacity_limit, each of the "
+            "2^num_shard_bits parts of the cache refuses what does not fit into it.",
+            ("strict_capacity_limit", "block_cache", "num_shard_bits"), 0.9,
+        )  # fmt: skip
+
+
+def _large_metadata(log: Inspection) -> Iterator[Finding]:
+    """Rows 23 and 37: a block that is larger than its part of the cache cannot stay there."""
+    capacity, bits = log.number("block_cache_capacity"), log.number("num_shard_bits")
+    if not capacity or bits is None or not 0 <= bits <= _MOST_SHARD_BITS:
+        return
+    cached = log.option("cache_index_and_filter_blocks") in ON
+    split = log.option("index_type") in _TWO_LEVELS or log.option("partition_filters") in ON
+    shard, largest = capacity / 2**bits, log.extremes.metadata_bytes
+    if cached and not split and largest > shard:
+        yield Finding(
+            "large-metadata", "A filter or index block does not fit into its part of the cache",
+            f"The largest filter or index block has {format_bytes(largest)}. The block cache of "
+            f"{format_bytes(capacity)} has {2**bits:.0f} parts of {format_bytes(shard)}.",
+            ("num_shard_bits", "block_cache", "index_type", "partition_filters"), 0.45,
+        )  # fmt: skip
+
+
+def _open_iterators(log: Inspection) -> Iterator[Finding]:
+    """Row 17."""
+    created, deleted = (log.ticker(f"num.iterator.{what}") for what in ("created", "deleted"))
+    if created - deleted >= _MANY_ITERATORS:
+        yield Finding(
+            "open-iterators", "Many iterators are open: they keep old files and memtables",
+            f"The program created {created:,} iterators and deleted {deleted:,}: "
+            f"{created - deleted:,} were open at the last dump. If this number grows from dump to "
+            "dump, the program may forget to delete them.",
+            ("auto_refresh_iterator_with_snapshot",), 0.35,
+        )  # fmt: skip
+
+
+def _cache_entry_size(log: Inspection) -> Iterator[Finding]:
+    """Row 38."""
+    if "cache entry size" in log.notices:
+        yield Finding(
+            "cache-entry-size", "The block cache was told a wrong size of its entries",
+            quoted(log, "cache entry size"), ("estimated_entry_charge",), 0.2,
+        )  # fmt: skip
+
+
+RULES = (
+    Rule(_open_files, (OPTIONS,)),
+    Rule(_memory_of_families, (OPTIONS,)),
+    Rule(_memtable_history, (OPTIONS,)),
+    Rule(_readahead_memory, (OPTIONS, SHAPES)),
+    Rule(_cache_full, (EVENTS,)),
+    Rule(_large_metadata, (EVENTS, OPTIONS)),
+    Rule(_open_iterators, (TICKERS,)),
+    Rule(_cache_entry_size, (EVENTS,)),
+)

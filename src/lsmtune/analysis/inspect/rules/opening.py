@@ -1,0 +1,80 @@
+"""What the opening of a database takes, and what it changes."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import OPENING
+from lsmtune.analysis.inspect.rules.rule import Rule, files_at_opening, quoted
+from lsmtune.metrics.log_lines import STAMP_LENGTH
+from lsmtune.units import format_bytes, format_duration
+
+_SLOW_S = 30.0
+_MANY_WALS = 20
+_STAMP = "%Y/%m/%d-%H:%M:%S.%f"
+_MANIFEST = re.compile(r"size: (\d{1,18}) Bytes")
+
+
+def _slow_opening(log: Inspection) -> Iterator[Finding]:
+    """Row 41: between these lines, RocksDB reads MANIFEST and opens the tables."""
+    seconds = _seconds(log, "summary", "manifest read")
+    if seconds is None or seconds < _SLOW_S:
+        return
+    told = log.notices.get("manifest size")
+    manifest = _MANIFEST.search(told.first) if told else None
+    files = files_at_opening(log)
+    sizes = f" MANIFEST has {format_bytes(int(manifest[1]))}." if manifest else ""
+    sizes += f" The store has {files:,} files." if files is not None else ""
+    yield Finding(
+        "slow-opening", "The opening of the database takes long",
+        f"RocksDB needed {format_duration(seconds)} to read MANIFEST and to open the files."
+        f"{sizes}",
+        ("skip_stats_update_on_db_open", "max_file_opening_threads", "max_manifest_file_size",
+         "target_file_size_base"), 0.35,
+    )  # fmt: skip
+
+
+def _seconds(log: Inspection, begins: str, ends: str) -> float | None:
+    """The time between the first lines of two kinds."""
+    moments = []
+    for name in (begins, ends):
+        if name not in log.notices:
+            return None
+        try:
+            moments.append(datetime.strptime(log.notices[name].first[:STAMP_LENGTH], _STAMP))
+        except ValueError:
+            return None
+    return (moments[1] - moments[0]).total_seconds()
+
+
+def _many_wals(log: Inspection) -> Iterator[Finding]:
+    """Rows 19 and 41."""
+    notice = log.notices.get("recovered WAL")
+    openings = log.notices["manifest read"].count if "manifest read" in log.notices else 1
+    if notice and notice.count / max(openings, 1) >= _MANY_WALS:
+        each = f" in {openings} openings" if openings > 1 else ""
+        yield Finding(
+            "many-wals", "RocksDB reads many WAL files at the opening",
+            f"RocksDB recovered {notice.count:,} WAL files{each}. A WAL stays until every column "
+            "family has flushed what it contains.",
+            ("max_total_wal_size",), 0.3,
+        )  # fmt: skip
+
+
+def _levels_moved(log: Inspection) -> Iterator[Finding]:
+    """Row 43."""
+    if "levels moved" in log.notices:
+        yield Finding(
+            "levels-moved", "The opening moved files to lower levels: compactions follow",
+            f"{quoted(log, 'levels moved')} The store may have been written without "
+            "level_compaction_dynamic_level_bytes, which is on by default since RocksDB 8.4.",
+            ("level_compaction_dynamic_level_bytes",), 0.3,
+        )  # fmt: skip
+
+
+RULES = (
+    Rule(_slow_opening, (OPENING,)),
+    Rule(_many_wals, (OPENING,)),
+    Rule(_levels_moved, (OPENING,)),
+)

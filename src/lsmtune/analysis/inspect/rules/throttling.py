@@ -1,0 +1,133 @@
+"""How RocksDB holds writes back: rates, memory limits, one column family for all."""
+
+from collections.abc import Iterator
+
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.analysis.inspect.needs import OPTIONS, STALLS, VERSION
+from lsmtune.analysis.inspect.rules.rule import (
+    NO_OBJECT,
+    ON,
+    Rule,
+    compactions,
+    cpu_share,
+    percent,
+    stalled_share,
+    version_in,
+)
+from lsmtune.units import format_bytes
+
+_ALARM_SHARE = 0.05
+_CRAWLS = 10
+_NEARLY_ALL = 0.9
+_PENDING = "estimated pending compaction bytes"
+_IDLE_CPU = 0.3
+_LEAST_COMPACTIONS = 3
+_FAULTY_RATES = "7.5"
+
+
+def _rate_limiter(log: Inspection) -> Iterator[Finding]:
+    """Row 56: proven where the limiter ran dry all the time, else only likely."""
+    share = stalled_share(log)
+    if log.option("rate_limiter") in NO_OBJECT or share < _ALARM_SHARE:
+        return
+    look_at = ("rate_limiter_bytes_per_sec", "delayed_write_rate")
+    uptime = log.dumps[-1].dump.uptime_s if log.dumps else 0.0
+    drains = log.ticker("number.rate_limiter.drains")
+    if uptime and drains / uptime >= 1:
+        yield Finding(
+            "rate-limiter", "The rate limiter holds back flushes and compactions",
+            f"Writes stalled {percent(share)} of the time, and the budget of the rate limiter was "
+            f"used up {drains:,} times in {uptime:.3g} s.",
+            look_at, min(1.0, 1.05 * share),
+        )  # fmt: skip
+        return
+    jobs, cpu = compactions(log), cpu_share(compactions(log))
+    if cpu is not None and len(jobs) >= _LEAST_COMPACTIONS and cpu < _IDLE_CPU:
+        yield Finding(
+            "rate-limiter", "The rate limiter may hold back flushes and compactions",
+            f"The store has a rate limiter, writes stalled {percent(share)} of the time, and "
+            f"compactions used the CPU only {percent(cpu)} of their time. A slow device looks the "
+            "same.",
+            look_at, 0.5 * share,
+        )  # fmt: skip
+
+
+def _slow_rate(log: Inspection) -> Iterator[Finding]:
+    """Row 4; a low rate right after a stop is meant so, so that a few warnings do not count."""
+    delays = [stall for stall in log.stalls if stall.kind == "delay"]
+    crawls = sum(stall.crawls for stall in delays)
+    if crawls < _CRAWLS:
+        return
+    least = min(stall.least_rate for stall in delays if stall.least_rate is not None)
+    start = log.number("delayed_write_rate")
+    begins = f" The rate starts at {format_bytes(start)}/s (delayed_write_rate)." if start else ""
+    fault = (
+        " RocksDB below 7.5 can lower the rate too far by a fault."
+        if version_in(log, until=_FAULTY_RATES)
+        else ""
+    )
+    yield Finding(
+        "slow-write-rate", "Writes are slowed down to almost nothing",
+        f"In {crawls:,} warnings, RocksDB allowed at most 64 KiB/s; the lowest rate was "
+        f"{format_bytes(least)}/s.{begins}{fault}",
+        ("delayed_write_rate", "max_background_jobs", "max_subcompactions"), 0.25,
+    )  # fmt: skip
+
+
+def _noisy_family(log: Inspection) -> Iterator[Finding]:
+    """Row 10: the triggers are those of a column family, the slowdown is that of the database."""
+    if len(log.families) < 2 or stalled_share(log) < _ALARM_SHARE:  # noqa: PLR2004
+        return
+    seconds: dict[str, float] = {}
+    for stall in log.timed_stalls:
+        seconds[stall.family] = seconds.get(stall.family, 0.0) + stall.duration_s
+    total = sum(seconds.values())
+    for family, held in seconds.items():
+        if total and family in log.families and held / total >= _NEARLY_ALL:
+            yield Finding(
+                "noisy-family", "One column family slows down the writes of all",
+                f"The family [{family}] caused {percent(held / total)} of the stall time; the LOG "
+                f"has {len(log.families)} families. RocksDB slows down the writes of all.",
+                ("low_pri", "write_buffer_size", "level0_slowdown_writes_trigger"), 0.15,
+                family=family,
+            )  # fmt: skip
+
+
+def _memory_stall(log: Inspection) -> Iterator[Finding]:
+    """Row 51; only RocksDB 8 and newer count these stops."""
+    stops = log.stall_counts.get("write-buffer-manager-limit-stops", 0)
+    if stops:
+        yield Finding(
+            "memory-stall", "Writers waited for the memory limit of all memtables",
+            f"The last dump counts {stops:,} stops by the write buffer manager. It blocks writers "
+            "when the memtables of all databases that share it are over its limit.",
+            ("allow_stall", "db_write_buffer_size", "write_buffer_size"), 0.6,
+        )  # fmt: skip
+
+
+def _debt_jumps(log: Inspection) -> Iterator[Finding]:
+    """Row 2: before 7.5, level targets moved with the size of level 0."""
+    dynamic = log.option("level_compaction_dynamic_level_bytes") in ON
+    if not dynamic or not version_in(log, until="7.5"):
+        return
+    own = [stall for stall in log.stalls if stall.cause == _PENDING]
+    stops, delays = (
+        sum(stall.warnings for stall in own if stall.kind == kind) for kind in ("stop", "delay")
+    )
+    if stops > delays:
+        yield Finding(
+            "debt-jumps", "Writes stopped for pending bytes with little slowdown before",
+            f"RocksDB warned of {stops:,} stops and {delays:,} slowdowns. Below RocksDB 7.5, the "
+            "estimate of pending bytes can jump over the whole range of the slowdown; this is "
+            f"RocksDB {log.version}.",
+            ("hard_pending_compaction_bytes_limit", "soft_pending_compaction_bytes_limit"), 0.35,
+        )  # fmt: skip
+
+
+RULES = (
+    Rule(_rate_limiter, (STALLS, OPTIONS)),
+    Rule(_slow_rate, (STALLS,)),
+    Rule(_noisy_family, (STALLS, OPTIONS)),
+    Rule(_memory_stall, (STALLS,)),
+    Rule(_debt_jumps, (STALLS, OPTIONS, VERSION)),
+)
