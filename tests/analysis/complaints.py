@@ -9,7 +9,8 @@ NOT_IN_A_FILE = {
 
 ANSWERS: dict[int, tuple[str, ...]] = {
     1: ("low-l0-trigger", "small-memtable", "few-jobs", "compaction-behind", "writes-stopped",
-        "writes-slowed", "counted-stalls", "stalled-time"),
+        "writes-slowed", "counted-stalls", "stalled-time",
+        "stall-options-unknown", "stopped-at-the-end"),
     2: ("pending-bytes", "debt-jumps", "soft-above-hard"),
     3: ("few-memtables", "small-memtable"),
     4: ("slow-write-rate",),

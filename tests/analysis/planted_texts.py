@@ -67,6 +67,13 @@ _TRASH = (
 
 STALLED: dict[str, str] = {
     "compaction-behind": log(stalls(L0), dump(30, stalled_s=20.0)),
+    "stall-options-unknown": "\n".join([
+        *(line(at, text) for at, text in [*stalls(L0), event(25, "flush_finished", job=2,
+                                                               lsm_state=[1, 0])]),
+        dump(30, stalled_s=20.0)]),
+    "stopped-at-the-end": "\n".join(
+        line(at, text) for at, text in [event(25, "flush_finished", job=2, lsm_state=[9, 0]),
+                                        (26, f"[WARN] [cf] Stopping writes because {L0}")]),
     "few-memtables": log(
         stalls(MEMTABLES, stop=True), dump(30, stalled_s=20.0),
         family={"max_write_buffer_number": 2, "max_bytes_for_level_base": 64 * MIB}),

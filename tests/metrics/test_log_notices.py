@@ -17,13 +17,13 @@ def test_each_notice_is_counted_and_its_first_line_is_kept() -> None:
     first, long = f"{SPACE}: 000007.sst", f"{SPACE}: {'x' * 1000}"
     taken = ledger("nothing of interest", first, DISABLED, long)
     assert taken.notices == {
-        "no space": Notice(2, first), "deletions off": Notice(1, DISABLED)
+        "no space": Notice(2, first, last=3), "deletions off": Notice(1, DISABLED, last=2)
     }  # fmt: skip
     assert taken.count("no space") == 2
     assert taken.count("cache full") == 0
     assert len(ledger(long).notices["no space"].first) == 300
 
 
-def test_a_line_with_two_notices_counts_as_the_one_that_comes_first() -> None:
-    taken = ledger(f"{SPACE}: {DISABLED}", f"{DISABLED}: {SPACE}", f"{DISABLED}: {SPACE}")
-    assert (taken.count("no space"), taken.count("deletions off")) == (1, 2)
+def test_a_line_with_two_notices_counts_once() -> None:
+    taken = ledger(f"{SPACE}: {DISABLED}", f"{DISABLED}: {SPACE}")
+    assert taken.count("no space") + taken.count("deletions off") == 2

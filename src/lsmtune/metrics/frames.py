@@ -20,7 +20,7 @@ from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH
 _RECORD = re.compile(
     r"""EVENT_LOG_v1\ \{
     | RocksDB\ version:\ \d
-    | \ *Options\.[\w.]+(?:\[\d+\])?\ ?:
+    | \ *Options\.[\w.]+(?:\[\d+\]|\ stats\ level)?\ ?:
     | -{2,}\ *(?:Options\ for\ column\ family|DUMPING\ STATS)
     | \ *table_factory\ options:
     | (?:\[(?:WARN|ERROR|FATAL|INFO|DEBUG|HEADER)\]\ )?\[[\w./@+-]*\.(?:cc|h):\d+\]\ ?

@@ -37,12 +37,22 @@ def judged(log: Inspection) -> Inspection:
     """Return the inspection with its findings, the one to act on first first, and its verdict."""
     found = [finding for rule in RULES for finding in rule.find(log)]
     found = [finding for finding in found if finding.weight >= _LEAST_WEIGHT]
+    if _has_one_family(log):
+        found = [replace(finding, family=None) for finding in found]
     needs = dict.fromkeys(need for rule in RULES for need in rule.needs)
     needed = tuple(need.advice for need in needs if not need.is_there(log))
     verdict: Verdict = "insufficient_data" if needed else "no_findings"
     findings = tuple(sorted(_grouped(found), key=lambda finding: -finding.weight))
     return replace(
         log, findings=findings, verdict="findings" if findings else verdict, needed=needed
+    )
+
+
+def _has_one_family(log: Inspection) -> bool:
+    """Whether a name of a column family would say nothing, because there is no other one."""
+    named = {level.family for level in log.levels} | {stall.family for stall in log.stalls}
+    return {*log.families, *named} <= {"default"} or (
+        len(log.families) == 1 and named <= {*log.families}
     )
 
 

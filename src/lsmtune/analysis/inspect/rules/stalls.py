@@ -79,7 +79,9 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
         for finding in rule(log, stalls)
     ]
     several = len(log.families) > 1
-    for finding in suspects or [_compaction_behind(log, stalls)]:
+    told = log.option("write_buffer_size") is not None
+    rest = _compaction_behind(log, stalls) if told else _options_unknown(stalls)
+    for finding in suspects or [rest]:
         yield replace(finding, family=family if several else None)
 
 
@@ -308,6 +310,32 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     )  # fmt: skip
 
 
+def _options_unknown(stalls: _Stalls) -> Finding:
+    """Without the options, no option can be blamed or excluded."""
+    main = max(stalls.by_cause, key=lambda cause: stalls.by_cause[cause], default=_L0)
+    return Finding(
+        "stall-options-unknown", "Writes were slowed down or stopped",
+        f"{stalls.evidence} The LOG does not contain the options, so their part is unknown.",
+        _LOOK_AT.get(main, ("max_background_jobs",)), stalls.share * 0.3,
+    )  # fmt: skip
+
+
+def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
+    """An excerpt may end while writes are stopped: for how long, only the rest would say."""
+    if not log.timed_stalls:
+        return  # `_stall_warnings` says it
+    last = max(log.stalls, key=lambda stall: stall.begin_micros)
+    if last.kind != "stop" or last.end_micros != log.end_micros:
+        return
+    amount = format_bytes(last.most) if last.cause == _PENDING else f"{last.most:,}"
+    yield Finding(
+        "stopped-at-the-end", "The LOG ends while writes are stopped",
+        f"The last warning says that RocksDB stopped writes because of {last.cause} ({amount}). "
+        "The LOG does not say when writes continued.",
+        _LOOK_AT.get(last.cause, ("max_background_jobs",)), 0.2, family=last.family,
+    )  # fmt: skip
+
+
 def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
     busy = _busy_compactions(log)
     often = (
@@ -326,6 +354,7 @@ def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
 
 RULES = (
     Rule(_stall_findings, (STALLS, OPTIONS)),
+    Rule(_stopped_at_the_end, (STALLS,)),
     Rule(_stall_warnings, (STALLS,)),
     Rule(_counted_stalls, (STALLS,)),
     Rule(_stall_ticker, (STALLS,)),
