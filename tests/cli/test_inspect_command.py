@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,10 @@ def test_a_comparison_writes_no_tables(tmp_path: Path, capsys: pytest.CaptureFix
     assert run(["inspect", LEVEL, LEVEL, "--compare", "--csv", str(tmp_path)]) == 2
     assert "--csv" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_study_that_cannot_be_written_leaves_no_options(tmp_path: Path) -> None:
+    pipe = tmp_path / "study.toml"
+    os.mkfifo(pipe)
+    assert run(["inspect", LEVEL, "--to-study", str(pipe)]) == 2
+    assert list(tmp_path.iterdir()) == [pipe]
