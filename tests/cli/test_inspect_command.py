@@ -15,7 +15,10 @@ LEVEL, UNIVERSAL = (
 )
 
 
-def test_one_log_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_log_is_told_in_full(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     assert run(["inspect", LEVEL]) == 0
     told = capsys.readouterr().out
     assert "RocksDB 7.8.3" in told
