@@ -1,8 +1,9 @@
 """The library in a jar that fits this machine."""
 
+import lzma
 import os
 import platform
-import shutil
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -12,6 +13,11 @@ from lsmtune.errors import UserError
 _PREFIX, _SUFFIX = "librocksdbjni-", ".so"
 _PLATFORMS = {"x86_64": "linux64", "aarch64": "linux-aarch64"}
 """The name that rocksdbjni gives to a machine, by the name that the kernel gives to it."""
+_DAMAGED = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError,
+    RuntimeError,
+)  # fmt: skip
+"""What zipfile raises for a damaged file, by the place of the damage."""
 
 
 def platform_name() -> str:
@@ -29,22 +35,26 @@ def platform_name() -> str:
 def unpack_library(jar: Path, name: str, target: Path) -> None:
     """Write the library of the platform `name` to the file `target`.
 
-    Raises UserError for a damaged jar, and for a jar without that library.
+    Raises UserError for a damaged jar, and for a jar without that library, OSError if the file
+    cannot be written.
     """
+    library = _library(jar, f"{_PREFIX}{name}{_SUFFIX}")
+    with target.open("wb") as file:
+        file.write(library)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _library(jar: Path, wanted: str) -> bytes:
     try:
         with zipfile.ZipFile(jar) as archive:
             found = {entry for entry in archive.namelist() if entry.startswith(_PREFIX)}
-            wanted = f"{_PREFIX}{name}{_SUFFIX}"
-            if wanted not in found:
-                which = "native library" if not found else f"library {wanted}"
-                raise UserError(f"the jar contains no {which}; choose another version")
-            with archive.open(wanted) as source, target.open("wb") as file:
-                shutil.copyfileobj(source, file)
-                file.flush()
-                os.fsync(file.fileno())
-    # What zipfile raises for damage depends on the place of the damage.
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            if wanted in found:
+                return archive.read(wanted)
+    except _DAMAGED as error:
         raise UserError("the jar is damaged; run the same command again") from error
+    which = f"library {wanted}" if found else "native library"
+    raise UserError(f"the jar contains no {which}; choose another version")
 
 
 def _has_glibc() -> bool:
