@@ -20,9 +20,7 @@ class Pin(NamedTuple):
 def load_pins() -> dict[str, Pin]:
     """Return the pins by version."""
     text = files(__package__).joinpath("pins.toml").read_text(encoding="utf-8")
-    return {
-        version: Pin(table.pop("jar"), table) for version, table in tomllib.loads(text).items()
-    }
+    return {version: Pin(table.pop("jar"), table) for version, table in tomllib.loads(text).items()}
 
 
 def sha256_of(path: Path) -> str:
