@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fakes.jars import VERSION, build, fetch_from, pack, pinned, serving
+from lsmtune.engines.libraries import proof
 from lsmtune.engines.libraries.install import Installation, Sources, install
 from lsmtune.engines.libraries.installed import (
     Installed,
@@ -154,6 +155,14 @@ def test_a_jar_without_natives(folder: Path, tmp_path: Path, library: bytes) -> 
 def test_a_library_that_does_not_work(folder: Path, tmp_path: Path, fault: str, word: str) -> None:
     jar = pack(tmp_path / "broken.jar", build(tmp_path, fault))
     assert word in refused(folder, serving(jar))
+
+
+def test_a_library_that_hangs(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof, "_LIMIT_S", 0.5)
+    jar = pack(tmp_path / "hangs.jar", build(tmp_path, "HANGS"))
+    assert "does not end" in refused(folder, serving(jar))
 
 
 def test_a_library_of_another_version(folder: Path, tmp_path: Path) -> None:

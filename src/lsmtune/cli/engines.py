@@ -27,7 +27,7 @@ def engines(
     ] = None,
     trust: Annotated[
         bool,
-        typer.Option("--trust", help="Install a version whose SHA-256 lsmtune does not know."),
+        typer.Option("--trust", help="Install a version without a known SHA-256."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -91,7 +91,7 @@ def _say_installed(done: "Installation") -> None:
         say(f"RocksDB {record.version} is already installed")
     facts = [("source", record.source), ("SHA-256", record.sha256)]
     if not record.pinned:
-        facts.append(("trust", "lsmtune did not know the SHA-256 before"))
+        facts.append(("trusted", "lsmtune had no SHA-256 to check this version"))
     say_all(facts_lines([*facts, ("path", str(done.engine.library))], indent=2))
 
 

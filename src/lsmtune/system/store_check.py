@@ -3,7 +3,7 @@
     python -I store_check.py LIBRARY FOLDER
 
 It opens a store in the folder, writes records, flushes, reads them back and closes the store. The
-last line that it prints is a JSON object: `error` says what failed, and is null if all went well.
+last line that it prints is a JSON object: `error` is the problem, or null if there is none.
 A library that does not work may crash its process. So this program is not lsmtune itself, and
 imports nothing of it.
 """
@@ -19,11 +19,11 @@ RECORDS = 1000
 
 
 class _FailedError(Exception):
-    """The library does not do what RocksDB does; the message says how."""
+    """A library that does not behave like RocksDB; the message describes the problem."""
 
 
 class _RocksDB:
-    """The functions of a library, found when they are needed."""
+    """The functions of a library, each resolved when it is called."""
 
     def __init__(self, path: str) -> None:
         try:
@@ -98,7 +98,7 @@ def main(library: str, folder: str) -> None:
         error = str(failure)
     sys.stdout.write(json.dumps({"error": error}) + "\n")
     sys.stdout.flush()
-    # Threads of the library may still run, so that nothing of it may be taken down.
+    # Threads of the library may still run: unloading it now could crash.
     os._exit(0)
 
 

@@ -28,30 +28,30 @@ Fetch = Callable[[str, Path], Path]
 
 
 class Sources(NamedTuple):
-    """Where jars come from, and which of them are known, by version."""
+    """The download of jars, and the pins by version."""
 
     fetch: Fetch
     pins: Mapping[str, Pin]
 
 
 class Installation(NamedTuple):
-    """An installed library; `is_new` is False if it was there before."""
+    """An installed library; `is_new` is False if an earlier command installed it."""
 
     engine: Installed
     is_new: bool
 
 
 def install(
-    version: str, folder: Path, sources: Sources, tell: Callable[[str], None], *, trust: bool
+    version: str, folder: Path, sources: Sources, show: Callable[[str], None], *, trust: bool
 ) -> Installation:
-    """Install the library of a version of RocksDB into the folder, unless it is there.
+    """Install the library of a version of RocksDB into the folder, unless it is installed.
 
-    `trust` allows a version without a pin. `tell` gets the name of each step. Raises UserError, and
+    `trust` allows a version without a pin. `show` gets the name of each step. Raises UserError, and
     leaves nothing behind, for all that prevents the installation.
     """
     try:
         check_version(version)
-        return _installation(version, folder, sources, tell, trust)
+        return _installation(version, folder, sources, show, trust)
     except OSError as error:
         place = error.filename or folder
         raise UserError(f"rocksdb@{version}: cannot write {place}: {error.strerror}") from error
@@ -60,13 +60,13 @@ def install(
 
 
 def _installation(
-    version: str, folder: Path, sources: Sources, tell: Callable[[str], None], trust: bool
+    version: str, folder: Path, sources: Sources, show: Callable[[str], None], trust: bool
 ) -> Installation:
     pin = sources.pins.get(version)
     if pin is None and not trust:
         raise UserError(
-            "lsmtune does not know the SHA-256 of this version; add --trust to install it all the "
-            f"same, or choose one of {', '.join(sources.pins)}"
+            "lsmtune has no SHA-256 to check this version; add --trust to install it unchecked, or "
+            f"choose one of {', '.join(sources.pins)}"
         )
     platform = platform_name()
     pinned = None if pin is None else pin.libraries[platform]
@@ -74,7 +74,7 @@ def _installation(
         return Installation(found, is_new=False)
     sweep_workdirs(folder, f"{_DRAFT}*")
     with workdir(folder, f"{_DRAFT}{secrets.token_hex(4)}") as work:
-        tell(f"downloading {_COORDINATES}:{version}")
+        show(f"downloading {_COORDINATES}:{version}")
         jar = sources.fetch(version, work / "maven")
         jar_sha256 = sha256_of(jar)
         _compare("jar", jar_sha256, None if pin is None else pin.jar)
@@ -83,7 +83,7 @@ def _installation(
         unpack_library(jar, platform, new / LIBRARY)
         sha256 = sha256_of(new / LIBRARY)
         _compare("library", sha256, pinned)
-        tell(f"checking the library of RocksDB {version}")
+        show(f"checking the library of RocksDB {version}")
         prove(new / LIBRARY, version, work)
         record = Record(
             version=version, source=f"{_COORDINATES}:{version}", jar_sha256=jar_sha256,
@@ -116,6 +116,6 @@ def _find(version: str, folder: Path, sha256: str | None) -> Installed | None:
 def _compare(what: str, found: str, pinned: str | None) -> None:
     if pinned not in (None, found):
         raise UserError(
-            f"the SHA-256 of the {what} is {found}, but lsmtune knows {pinned}; the download is "
-            "damaged, or the file on the server changed"
+            f"the SHA-256 of the {what} is {found}, not {pinned}; the download is damaged, or the "
+            "file on the server changed"
         )

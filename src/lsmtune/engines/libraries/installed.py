@@ -19,13 +19,13 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+(\.\d+)?")
 
 
 class Record(BaseModel):
-    """Where a library comes from.
+    """The origin of a library.
 
-    `source` has the coordinates of its jar. `sha256` is the library's, `jar_sha256` the jar's.
-    `pinned` says whether lsmtune knew both before.
+    `source` contains the coordinates of its jar. `sha256` is the library's, `jar_sha256` the jar's.
+    `pinned` is true if both were compared with a pin.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True)
 
     name: Literal["rocksdb"] = "rocksdb"
     version: str
@@ -61,18 +61,18 @@ class Installed:
         if not intact:
             raise UserError(
                 f"{self.library}: the file changed after its installation; remove the folder "
-                f"{self.folder}, then install this version again"
+                f"{self.folder}, then install the version again"
             )
 
     def document(self, *, default: bool) -> dict[str, Any]:
-        """Return the library as JSON; `default` says whether it is used if none is named."""
+        """Return the library as JSON; `default` marks the one that is used if none is named."""
         return {**self.record.model_dump(), "path": str(self.library), "default": default}
 
 
 def engines_folder() -> Path:
-    """The folder of installed libraries ($XDG_CACHE_HOME or ~/.cache, lsmtune/engines)."""
-    told = os.environ.get("XDG_CACHE_HOME")
-    cache = Path(told).absolute() if told else Path.home() / ".cache"
+    """Return $XDG_CACHE_HOME/lsmtune/engines, or ~/.cache/lsmtune/engines."""
+    value = os.environ.get("XDG_CACHE_HOME")
+    cache = Path(value).absolute() if value else Path.home() / ".cache"
     return cache / "lsmtune" / "engines"
 
 

@@ -12,12 +12,12 @@ from lsmtune.errors import UserError
 
 _PREFIX, _SUFFIX = "librocksdbjni-", ".so"
 _PLATFORMS = {"x86_64": "linux64", "aarch64": "linux-aarch64"}
-"""The name that rocksdbjni gives to a machine, by the name that the kernel gives to it."""
+"""Names of machines in rocksdbjni, by the kernel's names."""
 _DAMAGED = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError,
     RuntimeError,
 )  # fmt: skip
-"""What zipfile raises for a damaged file, by the place of the damage."""
+"""Errors of zipfile for a damaged file; the place of the damage decides which."""
 
 
 def platform_name() -> str:
@@ -60,5 +60,5 @@ def _library(jar: Path, wanted: str) -> bytes:
 def _has_glibc() -> bool:
     try:
         return bool(os.confstr("CS_GNU_LIBC_VERSION"))
-    except (ValueError, OSError):  # musl does not know the name
+    except (ValueError, OSError):  # musl has no such name
         return False

@@ -1,4 +1,4 @@
-"""The versions whose jar and libraries are known, with their SHA-256."""
+"""SHA-256 of the jars and libraries of the usual versions."""
 
 import hashlib
 import tomllib

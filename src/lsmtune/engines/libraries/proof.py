@@ -1,4 +1,4 @@
-"""The proof that a library works: a store is written and read with it, in a process of its own."""
+"""Proof that a library works: it writes and reads a store, in a process of its own."""
 
 import json
 import sys
@@ -26,16 +26,16 @@ def prove(library: Path, version: str, folder: Path) -> None:
     store = folder / "store"
     if (problem := _problem(library, store, folder)) is not None:
         raise UserError(f"the library does not work: {problem}")
-    told = read_log(read_lines(store / "LOG", [])).version
-    if told != ".".join(version.split(".")[:_NUMBERS]):
-        raise UserError(f"the library is RocksDB {told or 'of an unknown version'}")
+    found = read_log(read_lines(store / "LOG", [])).version
+    if found != ".".join(version.split(".")[:_NUMBERS]):
+        raise UserError(f"the library is RocksDB {found or 'of an unknown version'}")
 
 
 def _problem(library: Path, store: Path, folder: Path) -> str | None:
-    """Return what goes wrong when the library is used; None if nothing does."""
+    """Use the library; return the problem, or None if there is none."""
     errors = folder / "stderr"
     with ChildProcess(
-        # -I: no module next to the program, or of the user's, takes the place of one of Python's.
+        # -I: no module of the user, or next to the program, replaces one of Python's.
         [sys.executable, "-I", store_check.__file__, str(library), str(store)],
         cwd=folder, stdout_path=folder / "stdout", stderr_path=errors, env={},
     ) as child:  # fmt: skip
