@@ -19,11 +19,11 @@ _HOW = "write `lsmtune engines install rocksdb@VERSION`"
 def engines(
     action: Annotated[
         str | None,
-        typer.Argument(metavar="[install]", help="Install a version; without it, list them."),
+        typer.Argument(metavar="install", help="Install a version; without it, list them."),
     ] = None,
     engine: Annotated[
         str | None,
-        typer.Argument(metavar="[rocksdb@VERSION]", help="Engine and version [rocksdb@11.8.1]."),
+        typer.Argument(metavar="rocksdb@VERSION", help="Engine and version; `rocksdb` alone is version 11.8.1."),
     ] = None,
     trust: Annotated[
         bool,
@@ -104,7 +104,7 @@ def _table(found: "list[Installed]", usual: "Installed | None") -> list[str]:
     ]  # fmt: skip
     rows = [
         (
-            one.record.name, one.record.version, "default" if one == usual else "",
+            one.record.name, one.record.version, "yes" if one == usual else "",
             one.record.source, one.record.sha256, str(one.library),
         )
         for one in found
