@@ -5,13 +5,17 @@ import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
 from user import disk, end
 
-from fakes.jars import INSTALLING_LSMTUNE, VERSION, build, pack, settings
+from fakes.jars import INSTALLING_LSMTUNE, VERSION, build, fetch_from, pack, settings
 from fakes.patience import eventually
+from fakes.steps import run_steps
+from lsmtune.engines.libraries import maven
+from lsmtune.engines.libraries.installed import installed_engines
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 KIB = 1 << 10
@@ -84,6 +88,26 @@ def test_a_check_that_is_interrupted(site: Site) -> None:
     assert (code, site.left()) == (1, []), err
     site.jar.write_bytes(works)
     site.check_works()
+
+
+def test_killed_before_each_change_it_is_whole_or_not_there(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maven, "fetch_jar", fetch_from(site.jar))
+    command = ["engines", "install", f"rocksdb@{VERSION}", "--trust"]
+    environment = {"XDG_CACHE_HOME": str(site.cache)}
+    for number in count(1):
+        shutil.rmtree(site.cache, ignore_errors=True)
+        site.cache.mkdir()
+        killed = run_steps(command, site.cache, environment, killed_before=number)
+        for engine in installed_engines(site.engines):
+            engine.check()
+        again = run_steps(command, site.cache, environment)
+        assert (again.code, len(site.left())) == (0, 1), (killed.next, again.err, site.left())
+        if killed.code == 0:
+            break  # it made fewer changes
+        assert killed.code == -signal.SIGKILL, killed.err
+    assert number > len(["work directory", "jar", "library", "check", "record", "its name"])
 
 
 @pytest.mark.parametrize("size_bytes", [16 * KIB, 64 * KIB])

@@ -70,9 +70,9 @@ def _installation(
         )
     platform = platform_name()
     pinned = None if pin is None else pin.libraries[platform]
+    sweep_workdirs(folder, f"{_DRAFT}*")
     if (found := _find(version, folder, pinned)) is not None:
         return Installation(found, is_new=False)
-    sweep_workdirs(folder, f"{_DRAFT}*")
     with workdir(folder, f"{_DRAFT}{secrets.token_hex(4)}") as work:
         show(f"downloading {_COORDINATES}:{version}")
         jar = sources.fetch(version, work / "maven")
