@@ -195,9 +195,13 @@ def test_no_network(folder: Path) -> None:
     assert "cannot download" in refused(folder, Sources(fetch, {}))
 
 
-@pytest.mark.parametrize("version", ["", "11", "11.8", "11.8.1-SNAPSHOT", "../../x", "LATEST"])
+@pytest.mark.parametrize(
+    "version", ["", "11", "11.8", "11.8.1-SNAPSHOT", "11.8.1\n", "../../x", "LATEST"]
+)
 def test_what_is_no_version(folder: Path, jar: Path, version: str) -> None:
-    assert "invalid version" in refused(folder, serving(jar), version)
+    with pytest.raises(UserError, match="three numbers") as caught:
+        trusted(folder, serving(jar), version)
+    assert "\n" not in str(caught.value)
     assert not folder.exists()
 
 

@@ -23,7 +23,9 @@ def engines(
     ] = None,
     engine: Annotated[
         str | None,
-        typer.Argument(metavar="rocksdb@VERSION", help="Engine and version; `rocksdb` alone is version 11.8.1."),
+        typer.Argument(
+            metavar="rocksdb@VERSION", help="Engine and version; `rocksdb` alone is version 11.8.1."
+        ),
     ] = None,
     trust: Annotated[
         bool,
@@ -75,7 +77,7 @@ def _install(engine: str | None, trust: bool) -> "Installation":
     if name != _NAME:
         raise UserError(f"engines install: {unknown_word('engine', name, [_NAME])}; {_HOW}")
     sources = install.Sources(maven.fetch_jar, load_pins())
-    with working(f"installing {engine}", delay_s=0) as show:
+    with working("installing RocksDB", delay_s=0) as show:
         return install.install(
             version if at else DEFAULT_VERSION, engines_folder(), sources, show, trust=trust
         )

@@ -49,8 +49,8 @@ def install(
     `trust` allows a version without a pin. `show` gets the name of each step. Raises UserError, and
     leaves nothing behind, for all that prevents the installation.
     """
+    check_version(version)
     try:
-        check_version(version)
         return _installation(version, folder, sources, show, trust)
     except OSError as error:
         place = error.filename or folder

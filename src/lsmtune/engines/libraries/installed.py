@@ -94,7 +94,7 @@ def default_engine(engines: Sequence[Installed]) -> Installed | None:
 def check_version(text: str) -> None:
     """Raise UserError if the text does not have the form of a version."""
     if _VERSION.fullmatch(text) is None:
-        raise UserError(f"invalid version {text!r}; write three numbers, such as {DEFAULT_VERSION}")
+        raise UserError(f"version {text!r}: write three numbers, such as {DEFAULT_VERSION}")
 
 
 def _read(folder: Path) -> Record:
