@@ -2,10 +2,11 @@
 
 import gc
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -42,8 +43,17 @@ def _quick_commands() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lsmtune.cli.checks._QUIET_S", 0.01)
-        patch.setattr("typer.main.get_command", cache(typer.main.get_command))
+        patch.setattr("typer.main.get_command", cache(partial(_built, typer.main.get_command)))
         yield
+
+
+def _built(build: Callable[[typer.Typer], Any], app: typer.Typer) -> Any:
+    """Build the command line. Each command keeps the names of its help from its first use."""
+    command = build(app)
+    context = command.make_context("lsmtune", [], resilient_parsing=True)
+    for name, each in getattr(command, "commands", {}).items():
+        each.make_context(name, [], parent=context, resilient_parsing=True)
+    return command
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,8 @@ def test_nothing_is_installed(told: Told, cache: Path) -> None:
 
 
 @pytest.mark.usefixtures("served")
-def test_a_version_is_installed_and_listed(told: Told) -> None:
+def test_a_version_is_installed_and_listed(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "600")  # paths of tests can be long
     code, out, err = told("install", NAME, "--trust", "--json")
     assert code == 0, err
     engine = json.loads(out)
