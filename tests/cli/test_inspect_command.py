@@ -20,8 +20,8 @@ def test_one_log_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     assert "RocksDB 7.8.3" in told
     assert "level0_slowdown_writes_trigger" in told
     assert "write_buffer_size" in told
-    costs = [line for line in told.splitlines() if line.strip().startswith("costs of ")]
-    assert len(costs) == told.count("options to check: ") > 0
+    costs = [line for line in told.splitlines() if line.strip().startswith("cost: ")]
+    assert len(costs) == told.count("options to check: ") == told.count("try first: ") > 0
     assert all("online: " in line for line in costs)
 
 
