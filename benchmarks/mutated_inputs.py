@@ -30,7 +30,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from mutated import engines, homes, logs, runs, settings
+from mutated import engines, homes, libraries, logs, runs, settings
 from mutated.reader import Reader
 
 RESULTS = Path(__file__).parent / "results" / "mutated_inputs.json"
@@ -38,6 +38,7 @@ READERS: dict[str, Reader] = {
     **settings.READERS,
     **runs.READERS,
     **engines.READERS,
+    **libraries.READERS,
     **logs.READERS,
     **homes.READERS,
 }

@@ -230,6 +230,9 @@ OTHERS: dict[str, str] = {
         "[WARN] [db/column_family.cc:297] multiple cf_paths/db_paths and "
         "level_compaction_dynamic_level_bytes can't be used together"),
     "merge-number-ignored": "max_write_buffer_number=2;min_write_buffer_number_to_merge=4",
+    "wal-off": "[mysqld]\nrocksdb_write_disable_wal=1\n",
+    "tikv-family-cache": '[rocksdb.defaultcf]\nblock-cache-size = "12GB"\n',
+    "tikv-flow-control": "[rocksdb.writecf]\nlevel0-slowdown-writes-trigger = 20\n",
     "soft-above-hard": "soft_pending_compaction_bytes_limit=64G;"
     "hard_pending_compaction_bytes_limit=8G",
     "wal-limit-unused": log(database={"max_total_wal_size": GIB}),

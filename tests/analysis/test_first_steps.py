@@ -169,6 +169,9 @@ SITUATIONS: dict[str, tuple[str, str, str | None]] = {
     "old compactions without flushes": ("half-set-jobs", log(database={
         "max_background_jobs": 16, "max_background_compactions": 4}),
         "max_background_compactions"),
+    "flow control by pending bytes": (
+        "tikv-flow-control", '[rocksdb.writecf]\nsoft-pending-compaction-bytes-limit = "300GB"\n',
+        "storage.flow-control.soft-pending-compaction-bytes-limit"),
     "an atomic flush": ("merge-number-ignored", log(
         (1, "[WARN] Currently, min_write_buffer_number_to_merge > 1 is not compatible with "
          "atomic_flush")), "min_write_buffer_number_to_merge"),

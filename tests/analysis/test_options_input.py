@@ -23,6 +23,12 @@ HALF_SET = {
 }
 
 
+def test_sizes_of_tikv_are_powers_of_two(tmp_path: Path) -> None:
+    path = tmp_path / "tikv.toml"
+    path.write_text('[rocksdb.defaultcf]\nwrite-buffer-size = "1GB"\n')
+    assert inspect_path(path).family_number("default", "write_buffer_size") == 1 << 30
+
+
 @pytest.mark.parametrize("kind", HALF_SET)
 def test_options_alone_are_judged(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "options"

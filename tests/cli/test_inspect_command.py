@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,10 @@ LEVEL, UNIVERSAL = (
 )
 
 
-def test_one_log_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_log_is_told_in_full(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     assert run(["inspect", LEVEL]) == 0
     told = capsys.readouterr().out
     assert "RocksDB 7.8.3" in told
@@ -98,3 +102,10 @@ def test_a_comparison_writes_no_tables(tmp_path: Path, capsys: pytest.CaptureFix
     assert run(["inspect", LEVEL, LEVEL, "--compare", "--csv", str(tmp_path)]) == 2
     assert "--csv" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_study_that_cannot_be_written_leaves_no_options(tmp_path: Path) -> None:
+    pipe = tmp_path / "study.toml"
+    os.mkfifo(pipe)
+    assert run(["inspect", LEVEL, "--to-study", str(pipe)]) == 2
+    assert list(tmp_path.iterdir()) == [pipe]

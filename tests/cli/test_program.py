@@ -16,7 +16,7 @@ TOPICS = ["Tune", "Understand a LOG", "Study", "Predict", "Compare", "Set up"]
 COMMANDS = [
     "tune", "show", "trials", "studies", "rename", "delete", "verify", "report", "export",
     "dashboard", "inspect", "screen", "importance", "sweep", "reproduce", "simulate", "compare",
-    "doctor", "knobs", "workloads", "optimizers", "schema",
+    "doctor", "engines", "knobs", "workloads", "optimizers", "schema",
 ]  # fmt: skip
 
 

@@ -44,7 +44,7 @@ finalists = 1
 repeats = 0
 pairs = {pairs}
 [workload]
-num = 5000
+num = 25000
 [protocol]
 quiet_s = 0.05
 probe_reads = 100

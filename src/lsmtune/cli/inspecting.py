@@ -108,8 +108,8 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
         raise UserError("--to-study: allowed for one LOG only; name a single LOG")
     options = path.with_suffix(".OPTIONS")
     study, base = study_files(logs[0], str(options.resolve()))
-    write_output(options, base, "options")
     write_output(path, study, "study")
+    write_output(options, base, "options")
 
 
 def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:

@@ -100,7 +100,11 @@ def _number(knob: Knob, text: str, place: str) -> int | float | None:
 
 def _accepted_text(knob: Knob) -> str:
     """Return the numbers that are accepted, also those outside the searched range."""
-    if knob.most is None and knob.unit not in _BYTES:
+    if knob.unit in _BYTES:
+        least, most = (bound if bound is None else format_bytes(bound) for bound in knob.accepted)
+        unit = _BYTES[knob.unit]
+        return f"{least}{unit} or more" if most is None else f"{least}{unit} to {most}{unit}"
+    if knob.most is None:
         return knob.model_copy(update={"most": _FAR * knob.bounds()[1]}).accepted_text()
     return knob.accepted_text()
 

@@ -13,6 +13,7 @@ from lsmtune.cli import (
     compare,
     dashboard,
     doctor,
+    engines,
     export,
     importance,
     inspect,
@@ -69,6 +70,7 @@ _COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
     ),
     "Set up": (
         (doctor.doctor, "Check this machine, and print how to fix what is missing."),
+        (engines.engines, "List the installed versions of RocksDB, or install one."),
         (lists.knobs, "List the knobs of an engine."),
         (lists.workloads, "List the workloads."),
         (lists.optimizers, "List the optimizers."),

@@ -25,7 +25,12 @@ def file_kind(text: str) -> FileKind | None:
 
 
 def check_readable(text: str, path: str, engine: str) -> None:
-    """Raise UserError if the base is a kind of file that another engine reads."""
+    """Raise UserError if the base is a kind of file that another engine reads.
+
+    An engine without a base refuses every file itself.
+    """
+    if not any(engine in engines for engines in _READ_BY.values()):
+        return
     kind = file_kind(text)
     if kind == "LOG":
         raise UserError(

@@ -296,18 +296,21 @@ class Knob(BaseModel):
         """Return whether the engine accepts a value, as far as the catalogue describes that."""
         if isinstance(value, (bool, str)) or not self.is_range or value in self.special_values:
             return True
-        return value >= self._least and (self.most is None or value <= self.most)
+        least, most = self.accepted
+        return value >= least and (most is None or value <= most)
 
     def accepted_text(self) -> str:
         """Return the numbers that the engine accepts as text for a message."""
         unit = "" if self.unit in _NO_UNIT else f" {self.unit}"
-        most = " or more" if self.most is None else f" to {self.most:.15g}"
+        least, most = self.accepted
+        end = " or more" if most is None else f" to {most:.15g}"
         specials = "".join(f", or {s.value} ({s.meaning})" for s in self.special)
-        return f"{self._least:.15g}{most}{unit}{specials}"
+        return f"{least:.15g}{end}{unit}{specials}"
 
     @property
-    def _least(self) -> float:
-        return self.least if self.least is not None else min(self._bounds[0], 0)
+    def accepted(self) -> tuple[float, float | None]:
+        """The least and the largest number that the engine accepts; None if there is none."""
+        return self.least if self.least is not None else min(self._bounds[0], 0), self.most
 
     def allowed_text(self) -> str:
         """Return the allowed values as text for a message or a table."""

@@ -41,7 +41,8 @@ from lsmtune.report.page import assembled
 from lsmtune.report.words import counted, number, quantity, unbroken
 
 _MIN_DUMPS = 4
-_NAME = re.compile(r"(\b[A-Za-z0-9]+_\w+)")
+_NAME = re.compile(r"(\b[A-Za-z]\w*(?:_\w+|(?:\.[\w-]+)+))")
+"""An option in a text: `ttl` and the like are plain words."""
 _MIN_ROUNDED_BYTES = 1 << 30
 """From this size, the rounding to 0.1 GB in RocksDB's table does not matter."""
 _PAGE_BARS = 3 * MAX_BARS

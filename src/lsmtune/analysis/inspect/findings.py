@@ -26,6 +26,7 @@ from lsmtune.analysis.inspect.rules import (
     stalls,
     surprises,
     throttling,
+    tikv,
 )
 from lsmtune.analysis.inspect.rules.rule import Rule
 
@@ -93,5 +94,6 @@ RULES: tuple[Rule, ...] = (
     *opening.RULES,
     *surprises.RULES,
     *options.RULES,
+    *tikv.RULES,
 )
 """All rules."""

@@ -1,13 +1,12 @@
 """What to try first for a finding: the step for its code, and the option that the step changes."""
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
 _FILE = "first_steps.toml"
-_WORD = re.compile(r"\w+")
+_MARKS = ",;:()"
 
 
 @cache
@@ -29,7 +28,8 @@ def first_step(code: str, look_at: Sequence[str]) -> tuple[str, str | None]:
     own = steps()[code]
     for option in look_at:
         for step in own:
-            named = [word for word in _WORD.findall(step) if word in look_at]
+            words = (word.strip(_MARKS) for word in step.split())
+            named = [word for word in words if word in look_at]
             if option in named:
                 return step, named[0]
     return own[-1], None

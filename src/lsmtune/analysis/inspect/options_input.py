@@ -7,12 +7,11 @@ from pathlib import Path
 
 from lsmtune.engines.myrocks.options import server_variables
 from lsmtune.engines.option_files import file_kind
-from lsmtune.engines.tikv.options import parse_file
+from lsmtune.engines.tikv.options import parse_file, size_of
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.option_text import struct_fields, whole_number
 from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.options_file import in_decimal_points, parse_options
-from lsmtune.units import parse_size
 
 _SECTION = re.compile(
     r'(?P<kind>DBOptions|CFOptions|TableOptions/BlockBasedTable)(?: "(?P<of>.*)")?'
@@ -84,6 +83,8 @@ def _of_tikv(text: str, where: str) -> GivenOptions:
     for name, value in parse_file(text, where).items():
         store, _, rest = name.partition(".")
         family, _, key = rest.partition(".")
+        if store == "storage":
+            options[""][name] = _in_bytes(value)
         if store != "rocksdb":
             continue
         scope = _FAMILIES_OF_TIKV.get(family, "")
@@ -93,12 +94,11 @@ def _of_tikv(text: str, where: str) -> GivenOptions:
 
 
 def _in_bytes(value: object) -> str:
+    """A value as RocksDB has it; TiKV's GB are GiB."""
     if isinstance(value, bool):
         return str(int(value))
-    try:
-        return str(parse_size(str(value), "size"))
-    except UserError:
-        return str(value)
+    size = size_of(value)
+    return str(value) if size is None else str(size)
 
 
 def _fields(text: str) -> dict[str, str]:

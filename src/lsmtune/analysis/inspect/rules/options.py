@@ -158,6 +158,16 @@ def _file_sizes(log: Inspection) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _no_wal(log: Inspection) -> Iterator[Finding]:
+    """MyRocks can write without a log, as for a bulk load."""
+    if log.kind == "my.cnf" and log.option("write_disable_wal") in ON:
+        yield Finding(
+            "wal-off", "A crash loses the newest writes",
+            "rocksdb_write_disable_wal is on: writes are only in memory until a flush.",
+            ("write_disable_wal",), 0.6,
+        )  # fmt: skip
+
+
 RULES = (
     Rule(_adjusted_triggers, (EVENTS,)),
     Rule(_contradicting_triggers, (OPTIONS,)),
@@ -168,4 +178,5 @@ RULES = (
     Rule(_wal_limit_alone, (OPTIONS,)),
     Rule(_no_recycling, (OPTIONS,)),
     Rule(_file_sizes, (OPTIONS,)),
+    Rule(_no_wal, (OPTIONS,)),
 )

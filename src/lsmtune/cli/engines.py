@@ -1,0 +1,114 @@
+"""`lsmtune engines`: the installed versions of RocksDB, and the installation of another one."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lsmtune.cli.common import Json, print_json, say, say_all
+from lsmtune.cli.tables import Column, facts_lines, table_lines
+
+if TYPE_CHECKING:
+    from lsmtune.engines.libraries.install import Installation
+    from lsmtune.engines.libraries.installed import Installed
+
+_INSTALL = "install"
+_NAME = "rocksdb"
+_HOW = "write `lsmtune engines install rocksdb@VERSION`"
+
+
+def engines(
+    action: Annotated[
+        str | None,
+        typer.Argument(metavar="install", help="Install a version; without it, list them."),
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="rocksdb@VERSION", help="Engine and version; `rocksdb` alone is version 11.8.1."
+        ),
+    ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Install a version without a known SHA-256."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List the installed versions of RocksDB, or install one.
+
+    `lsmtune engines install rocksdb@VERSION` downloads a Release build of that version, checks
+    its SHA-256, and proves that it works: it writes, flushes and reads back 1,000 records.
+    """
+    from lsmtune.engines.libraries.installed import (
+        default_engine,
+        engines_folder,
+        installed_engines,
+    )
+    from lsmtune.errors import UserError, unknown_word
+
+    if action not in (None, _INSTALL):
+        raise UserError(f"engines: {unknown_word('action', action, [_INSTALL])}")
+    if action is None and trust:
+        raise UserError(f"--trust: needs a version to install; {_HOW}")
+    done = None if action is None else _install(engine, trust)
+    found = installed_engines(engines_folder())
+    usual = default_engine(found)
+    if done is not None:
+        shown = done.engine
+        if as_json:
+            print_json(shown.document(default=shown == usual))
+        else:
+            _say_installed(done)
+    elif as_json:
+        print_json([one.document(default=one == usual) for one in found])
+    else:
+        say_all(_table(found, usual))
+
+
+def _install(engine: str | None, trust: bool) -> "Installation":
+    from lsmtune.cli.progress import working
+    from lsmtune.engines.libraries import install, maven
+    from lsmtune.engines.libraries.installed import engines_folder
+    from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
+    from lsmtune.errors import UserError, unknown_word
+
+    if engine is None:
+        raise UserError(f"engines install: the engine is missing; {_HOW}")
+    name, at, version = engine.partition("@")
+    if name != _NAME:
+        raise UserError(f"engines install: {unknown_word('engine', name, [_NAME])}; {_HOW}")
+    sources = install.Sources(maven.fetch_jar, load_pins())
+    with working("installing RocksDB", delay_s=0) as show:
+        return install.install(
+            version if at else DEFAULT_VERSION, engines_folder(), sources, show, trust=trust
+        )
+
+
+def _say_installed(done: "Installation") -> None:
+    from lsmtune.engines.libraries.proof import RECORDS
+
+    record = done.engine.record
+    if done.is_new:
+        say(f"installed RocksDB {record.version}; it wrote and read back {RECORDS:,} records")
+    else:
+        say(f"RocksDB {record.version} is already installed")
+    facts = [("source", record.source), ("SHA-256", record.sha256)]
+    if not record.pinned:
+        facts.append(("trusted", "lsmtune had no SHA-256 to check this version"))
+    say_all(facts_lines([*facts, ("path", str(done.engine.library))], indent=2))
+
+
+def _table(found: "list[Installed]", usual: "Installed | None") -> list[str]:
+    if not found:
+        return ["no RocksDB is installed; `lsmtune engines install rocksdb` installs one"]
+    columns = [
+        Column("engine"), Column("version"), Column("default"), Column("source", at_least=34),
+        Column("SHA-256", drop=1), Column("path", at_least=30),
+    ]  # fmt: skip
+    rows = [
+        (
+            one.record.name, one.record.version, "yes" if one == usual else "",
+            one.record.source, one.record.sha256, str(one.library),
+        )
+        for one in found
+    ]  # fmt: skip
+    return table_lines(columns, rows)

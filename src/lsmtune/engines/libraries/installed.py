@@ -1,0 +1,115 @@
+"""The libraries that are installed, in the user's folder for caches."""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lsmtune.engines.libraries.pins import DEFAULT_VERSION, sha256_of
+from lsmtune.errors import UserError
+
+LIBRARY = "librocksdb.so"
+RECORD = "engine.json"
+_HASH_DIGITS = 12
+_VERSION = re.compile(r"\d+\.\d+\.\d+(\.\d+)?")
+
+
+class Record(BaseModel):
+    """The origin of a library.
+
+    `source` contains the coordinates of its jar. `sha256` is the library's, `jar_sha256` the jar's.
+    `pinned` is true if both were compared with a pin.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    name: Literal["rocksdb"] = "rocksdb"
+    version: str
+    source: str
+    jar_sha256: str
+    sha256: str
+    pinned: bool
+
+    @property
+    def folder_name(self) -> str:
+        """The name of the folder that contains the library and its record."""
+        return f"{self.name}-{self.version}-{self.sha256[:_HASH_DIGITS]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """An installed library."""
+
+    record: Record
+    folder: Path
+
+    @property
+    def library(self) -> Path:
+        """The file of the library."""
+        return self.folder / LIBRARY
+
+    def check(self) -> None:
+        """Raise UserError if the library is no longer the file that was installed."""
+        try:
+            intact = sha256_of(self.library) == self.record.sha256
+        except OSError as error:
+            raise UserError(f"{self.library}: cannot read: {error.strerror}") from error
+        if not intact:
+            raise UserError(
+                f"{self.library}: the file changed after its installation; remove the folder "
+                f"{self.folder}, then install the version again"
+            )
+
+    def document(self, *, default: bool) -> dict[str, Any]:
+        """Return the library as JSON; `default` marks the one that is used if none is named."""
+        return {**self.record.model_dump(), "path": str(self.library), "default": default}
+
+
+def engines_folder() -> Path:
+    """Return $XDG_CACHE_HOME/lsmtune/engines, or ~/.cache/lsmtune/engines."""
+    value = os.environ.get("XDG_CACHE_HOME")
+    cache = Path(value).absolute() if value else Path.home() / ".cache"
+    return cache / "lsmtune" / "engines"
+
+
+def installed_engines(folder: Path) -> list[Installed]:
+    """Return the libraries in the folder, oldest version first.
+
+    Raises UserError if a record cannot be read.
+    """
+    found = [Installed(_read(path), path) for path in folder.glob("rocksdb-*")]
+    return sorted(found, key=lambda one: (_numbers(one.record.version), one.record.pinned))
+
+
+def default_engine(engines: Sequence[Installed]) -> Installed | None:
+    """Return the library that is used if none is named: the default version, or the newest."""
+    usual = [one for one in engines if one.record.version == DEFAULT_VERSION]
+    return next(reversed(usual or engines), None)
+
+
+def check_version(text: str) -> None:
+    """Raise UserError if the text does not have the form of a version."""
+    if _VERSION.fullmatch(text) is None:
+        raise UserError(f"version {text!r}: write three numbers, such as {DEFAULT_VERSION}")
+
+
+def _read(folder: Path) -> Record:
+    path = folder / RECORD
+    try:
+        record = Record.model_validate_json(path.read_bytes())
+        check_version(record.version)
+    except OSError as error:
+        why = error.strerror
+    except (ValidationError, UserError):
+        why = "the file is damaged"
+    else:
+        return record
+    raise UserError(f"{path}: cannot read: {why}; remove the folder {folder}")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

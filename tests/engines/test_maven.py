@@ -1,0 +1,131 @@
+"""What Maven answers becomes a jar or one sentence; and once a real download, where there is one.
+
+Only the last test uses the network.
+"""
+
+import io
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import requests
+from requests.structures import CaseInsensitiveDict
+
+from lsmtune.engines.libraries.install import Sources, install
+from lsmtune.engines.libraries.maven import fetch_jar
+from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
+from lsmtune.errors import UserError
+
+FOUND, MISSING = 200, 404
+CONTENT = b"a jar"
+VERSIONS = ["9.9.9", "10.1.0", "10.2.0", "11.0.0", "11.1.0", "11.2.0"]
+METADATA = (
+    "<metadata><versioning><versions>"
+    + "".join(f"<version>{version}</version>" for version in VERSIONS)
+    + "</versions></versioning></metadata>"
+)
+Answer = Callable[[str], requests.Response]
+
+
+def answer(status: int, content: bytes) -> requests.Response:
+    response = requests.Response()
+    response.status_code, response.raw = status, io.BytesIO(content)
+    response.headers = CaseInsensitiveDict({"content-length": str(len(content))})
+    return response
+
+
+def registry(url: str) -> requests.Response:
+    """One that has only the newest version, but lists the others too."""
+    if url.endswith("maven-metadata.xml"):
+        return answer(FOUND, METADATA.encode())
+    if url.endswith(f"{VERSIONS[-1]}.jar"):
+        return answer(FOUND, CONTENT)
+    return answer(MISSING, b"")
+
+
+def broken(url: str) -> requests.Response:
+    """One that has nothing."""
+    return answer(MISSING, b"")
+
+
+def unreachable(url: str) -> requests.Response:
+    raise requests.ConnectionError(f"no route to {url}")
+
+
+def silent(url: str) -> requests.Response:
+    raise requests.ReadTimeout(url)
+
+
+def ending(url: str) -> requests.Response:
+    """One whose connection ends after half of the jar."""
+
+    class Half(io.BytesIO):
+        def read(self, size: int | None = None) -> bytes:
+            if (piece := super().read(2)) != b"":
+                return piece
+            raise requests.exceptions.ChunkedEncodingError
+
+    response = answer(FOUND, CONTENT)
+    response.raw = Half(CONTENT)
+    return response
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Answer, str], Path]:
+    def fetch(registry: Answer, version: str) -> Path:
+        monkeypatch.setattr(requests, "request", lambda _, url, **__: registry(url))
+        return fetch_jar(version, tmp_path / "maven")
+
+    return fetch
+
+
+def test_the_jar_is_in_the_folder(ask: Callable[[Answer, str], Path], tmp_path: Path) -> None:
+    jar = ask(registry, VERSIONS[-1])
+    assert jar.is_relative_to(tmp_path / "maven")
+    assert jar.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("registry", [unreachable, silent, ending, broken])
+def test_a_registry_without_an_answer(ask: Callable[[Answer, str], Path], registry: Answer) -> None:
+    with pytest.raises(UserError, match="check the network") as caught:
+        ask(registry, VERSIONS[-1])
+    assert "http" not in str(caught.value)
+
+
+def test_an_unknown_version(ask: Callable[[Answer, str], Path]) -> None:
+    with pytest.raises(UserError, match=", ".join(VERSIONS[-5:])):
+        ask(registry, "99.0.0")
+    with pytest.raises(UserError, match="lists this version"):
+        ask(registry, VERSIONS[0])
+
+
+def test_what_jgo_logs_is_not_printed(
+    ask: Callable[[Answer, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UserError):
+        ask(broken, VERSIONS[-1])
+    logging.getLogger("jgo.maven").warning("a warning")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_real_installation(tmp_path: Path) -> None:
+    def fetch(version: str, folder: Path) -> Path:
+        try:
+            return fetch_jar(version, folder)
+        except UserError as error:
+            if isinstance(error.__cause__, requests.RequestException):
+                pytest.skip("Maven cannot be reached")
+            raise
+
+    folder = tmp_path / "engines"
+    sources = Sources(fetch, load_pins())
+    done = install(DEFAULT_VERSION, folder, sources, lambda _: None, trust=False)
+    assert done.is_new
+    assert done.engine.record.pinned
+    done.engine.check()
+    record = json.loads((done.engine.folder / "engine.json").read_text())
+    assert record["version"] == DEFAULT_VERSION
+    files = {path.name for path in folder.rglob("*") if path.is_file()}
+    assert files == {"librocksdb.so", "engine.json"}

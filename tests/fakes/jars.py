@@ -1,0 +1,85 @@
+"""Jars as Maven serves them, with a stand-in for RocksDB's library, and no network."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+from lsmtune.engines.libraries.install import Fetch, Sources
+from lsmtune.engines.libraries.natives import platform_name
+from lsmtune.engines.libraries.pins import Pin, sha256_of
+
+VERSION = "9.9.9"
+_SOURCE = Path(__file__).with_name("fake_rocksdb.c")
+_HELD = "held"
+_SETTINGS = "FAKE_MAVEN"
+
+INSTALLING_LSMTUNE = (
+    sys.executable,
+    "-c",
+    "from fakes.jars import fetch_as_told; from lsmtune.engines.libraries import maven; "
+    "maven.fetch_jar = fetch_as_told; from lsmtune.cli.main import main; main()",
+)
+"""lsmtune as a process of its own whose Maven is a jar of the test's."""
+
+
+def build(folder: Path, fault: str = "NOTHING", version: str = VERSION) -> bytes:
+    """Compile the stand-in that has this fault and says that it is this version."""
+    library = folder / f"{fault}-{version}.so"
+    macros = [f"-DFAULT={fault}", f'-DVERSION="{version}"']
+    subprocess.run(["cc", "-shared", "-fPIC", *macros, "-o", library, _SOURCE], check=True)
+    return library.read_bytes()
+
+
+def pack(jar: Path, library: bytes | None, platform: str | None = None) -> Path:
+    """Write a jar with the library for that platform [this machine], or with none."""
+    with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("org/rocksdb/RocksDB.class", b"not a native library")
+        if library is not None:
+            archive.writestr(f"librocksdbjni-{platform or platform_name()}.so", library)
+    return jar
+
+
+def pinned(jar: Path, jar_sha256: str | None = None, library_sha256: str = "") -> dict[str, Pin]:
+    """The pins of a jar; a SHA-256 that is given replaces the true one."""
+    return {VERSION: Pin(jar_sha256 or sha256_of(jar), {platform_name(): library_sha256})}
+
+
+def serving(jar: Path, pins: dict[str, Pin] | None = None) -> Sources:
+    """A Maven that serves one jar as every version."""
+    return Sources(fetch_from(jar), pins or {})
+
+
+def fetch_from(jar: Path) -> Fetch:
+    """Download by copying."""
+
+    def fetch(version: str, folder: Path) -> Path:
+        folder.mkdir()
+        target = folder / f"rocksdbjni-{version}.jar"
+        target.write_bytes(jar.read_bytes())
+        return target
+
+    return fetch
+
+
+def settings(jar: Path, hold: Path | None = None) -> dict[str, str]:
+    """The environment of INSTALLING_LSMTUNE; with `hold`, its download does not end.
+
+    The file `hold` is made as soon as half of the jar is written.
+    """
+    told = json.dumps([str(jar), None if hold is None else str(hold)])
+    return {_SETTINGS: told, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def fetch_as_told(version: str, folder: Path) -> Path:
+    """Do what the environment says."""
+    jar, hold = json.loads(os.environ[_SETTINGS])
+    fetched = fetch_from(Path(jar))(version, folder)
+    if hold is not None:
+        os.truncate(fetched, fetched.stat().st_size // 2)
+        Path(hold).write_text(_HELD)
+        time.sleep(3600)
+    return fetched
