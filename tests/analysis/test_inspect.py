@@ -29,7 +29,7 @@ CAUSES = {
     "filter": ("no-filter", "filter_policy"),
     "pending": ("pending-bytes", "soft_pending_compaction_bytes_limit"),
     "cache": ("small-cache", "block_cache"),
-    "tombstones": ("tombstones", "periodic_compaction_seconds"),
+    "tombstones": ("tombstones", "ttl"),
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.read import inspect_path
+from lsmtune.knobs.advice import action
 from lsmtune.report.inspect_page import render_inspections
 from lsmtune.report.inspect_plots import (
     job_plot,
@@ -77,7 +78,10 @@ def test_page_opens_with_the_first_finding_and_a_chart(log: Inspection) -> None:
     head = page[page.index("<header>") : page.index("</header>")]
     assert page.count("<h1>") == 1
     assert log.findings[0].title in head
-    assert log.findings[0].actions[0].cost in head
+    first = log.findings[0].first_action
+    assert first is not None
+    assert first.cost in head
+    assert "Try first: " in head
     assert head.count('class="plot"') == 1
     assert str(DATA) not in page
 
@@ -131,19 +135,28 @@ def test_names_are_as_short_as_they_differ(
 
 
 @pytest.mark.parametrize(
-    ("look_at", "version", "told", "needs"),
+    ("code", "look_at", "version", "told", "needs"),
     [
-        (("memtable_max_range_deletions", "max_open_files"), "7.8.3", "max_open_files", None),
-        (("memtable_max_range_deletions", "max_open_files"), "8.6.0",
+        ("range-deletions", ("memtable_max_range_deletions",), "7.8.3",
+         "memtable_max_range_deletions", "8.6"),
+        ("range-deletions", ("max_open_files", "memtable_max_range_deletions"), "8.6.0",
          "memtable_max_range_deletions", None),
-        (("memtable_max_range_deletions",), "7.8.3", "memtable_max_range_deletions", "8.6"),
-        (("memtable_max_range_deletions",), None, "memtable_max_range_deletions", None),
+        ("range-deletions", ("memtable_max_range_deletions",), None,
+         "memtable_max_range_deletions", None),
+        ("tiny-levels", ("max_bytes_for_level_base",), "5.18.3", "max_bytes_for_level_base", None),
+        ("write-amp", ("compaction_style", "max_bytes_for_level_base", "write_buffer_size"),
+         "7.8.3", "write_buffer_size", None),
     ],
 )  # fmt: skip
-def test_costs_are_those_of_the_first_option_that_the_version_has(
-    look_at: tuple[str, ...], version: str | None, told: str, needs: str | None
+def test_costs_are_those_of_the_option_in_the_first_step(
+    code: str, look_at: tuple[str, ...], version: str | None, told: str, needs: str | None
 ) -> None:
-    text = costs_text(Finding("code", "title", "evidence", look_at, 0.5), version)
-    assert told in text
+    text = costs_text(Finding(code, "title", "evidence", look_at, 0.5), version)
+    assert text is not None
+    assert action(told).cost in text
     assert ("needs RocksDB" in text) == (needs is not None)
     assert needs is None or needs in text
+
+
+def test_a_step_without_an_option_has_no_costs() -> None:
+    assert costs_text(Finding("disk-full", "title", "evidence", (), 0.5), "7.8.3") is None

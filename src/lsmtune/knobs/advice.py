@@ -9,8 +9,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.defaults import version_number
 
 _FILE = "advice.toml"
+_OLDEST = "6.0"
+"""The oldest version that the catalogue knows: it stands for all older ones."""
 
 
 class _Advice(BaseModel):
@@ -28,13 +31,18 @@ class Action:
     """An option to change, and what that takes.
 
     `online` says whether it works while the database is open: by SetOptions or SetDBOptions, or
-    by another call of the program. `since` is the oldest RocksDB, from 6.0 on, that has the option.
+    by another call of the program. `since` is the oldest RocksDB, from 6.0 on, that has the option;
+    6.0 stands for 6.0 or older.
     """
 
     option: str
     cost: str
     online: bool
     since: str
+
+    def is_in(self, version: str) -> bool:
+        """Return whether a version of RocksDB has the option."""
+        return self.since == _OLDEST or version_number(self.since) <= version_number(version)
 
 
 def action(option: str) -> Action:

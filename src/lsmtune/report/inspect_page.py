@@ -1,5 +1,6 @@
 """Page of LOGs: the first finding and its chart, then everything else that a LOG contains."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -40,6 +41,8 @@ from lsmtune.report.page import assembled
 from lsmtune.report.words import counted, number, quantity, unbroken
 
 _MIN_DUMPS = 4
+_NAME = re.compile(r"(\b[A-Za-z]\w*(?:_\w+|(?:\.[\w-]+)+))")
+"""An option in a text: `ttl` and the like are plain words."""
 _MIN_ROUNDED_BYTES = 1 << 30
 """From this size, the rounding to 0.1 GB in RocksDB's table does not matter."""
 _PAGE_BARS = 3 * MAX_BARS
@@ -136,13 +139,20 @@ def _header(log: Inspection) -> Html:
 
 
 def _evidence(finding: Finding, log: Inspection) -> Html:
-    look_at: list[str | Html] = []
-    if finding.look_at:
-        costs = costs_text(finding, log.version)
-        look_at = [" Check these options first: ", *codes(finding.look_at), ". "]
-        look_at.append(f"{costs[0].upper()}{costs[1:]}.")
     text = finding.evidence.rstrip(".")
-    return element("p", join([f"{text[:1].upper()}{text[1:]}.", *look_at]))
+    parts = [element("p", f"{text[:1].upper()}{text[1:]}.")]
+    parts.append(element("p", element("strong", "Try first: "), *_with_codes(finding), "."))
+    if costs := costs_text(finding, log.version):
+        parts.append(element("p", f"{costs[0].upper()}{costs[1:]}."))
+    if finding.look_at:
+        parts.append(element("p", "Options to check: ", *codes(finding.look_at), "."))
+    return join(parts)
+
+
+def _with_codes(finding: Finding) -> Iterator[str]:
+    """Give the parts of the first step, with the names of its options as they are typed."""
+    for index, part in enumerate(_NAME.split(finding.first_step)):
+        yield code(part) if index % 2 else part
 
 
 def _first_chart(log: Inspection, prefix: str, bars: int) -> list[Html]:

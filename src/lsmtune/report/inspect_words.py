@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, LevelLine, covered_s
-from lsmtune.knobs.defaults import version_number
 from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import GIB, format_bytes, format_duration
 
@@ -37,17 +36,16 @@ def title_text(finding: Finding) -> str:
     return finding.title if finding.family is None else f"{finding.title} (in {finding.family})"
 
 
-def costs_text(finding: Finding, version: str | None) -> str:
-    """Return what changing the first option costs that this version has, and whether it is online.
+def costs_text(finding: Finding, version: str | None) -> str | None:
+    """Return what the first step costs, and whether it works online; None if it sets no option.
 
-    The finding must name an option.
+    It says which version is needed if `version` lacks the option.
     """
-    here = version_number(version or "99.0")
-    actions = finding.actions
-    first = next((a for a in actions if version_number(a.since) <= here), actions[0])
-    newer = "" if version_number(first.since) <= here else f"; needs RocksDB {first.since}"
-    online = "yes" if first.online else "no"
-    return f"costs of {first.option}: {first.cost} (online: {online}{newer})"
+    first = finding.first_action
+    if first is None:
+        return None
+    newer = f"; needs RocksDB {first.since}" if version and not first.is_in(version) else ""
+    return f"cost: {first.cost} (online: {'yes' if first.online else 'no'}{newer})"
 
 
 def needed_text(log: Inspection) -> str:

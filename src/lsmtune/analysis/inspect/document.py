@@ -42,7 +42,11 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
             else None,
         },
         "findings": [
-            {**asdict(finding), "actions": [asdict(action) for action in finding.actions]}
+            {
+                **asdict(finding),
+                "first_step": finding.first_step,
+                "actions": [asdict(action) for action in finding.actions],
+            }
             for finding in log.findings
         ],
         "incomplete": list(log.incomplete),

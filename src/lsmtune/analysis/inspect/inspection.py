@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
+from lsmtune.analysis.inspect.first_steps import first_step
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
@@ -114,6 +115,17 @@ class Finding:
     def actions(self) -> tuple[Action, ...]:
         """For each option to look at: what changing it costs, and whether that works online."""
         return tuple(action(option) for option in self.look_at)
+
+    @property
+    def first_step(self) -> str:
+        """What to try first: an order of at most 14 words."""
+        return first_step(self.code, self.look_at)[0]
+
+    @property
+    def first_action(self) -> Action | None:
+        """What the first step costs, and whether it works online; None if it sets no option."""
+        option = first_step(self.code, self.look_at)[1]
+        return None if option is None else action(option)
 
 
 @dataclass(frozen=True, slots=True)

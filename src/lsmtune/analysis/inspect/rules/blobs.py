@@ -20,13 +20,16 @@ def _garbage(log: Inspection) -> Iterator[Finding]:
         agreed = 1 / (1 - threshold) if 0 < threshold < 1 and collected in ON else 0.0
         if blobs.space_amp < max(_MUCH_BLOB_SPACE, agreed):
             continue
+        options = ("blob_garbage_collection_age_cutoff", "blob_garbage_collection_force_threshold")
+        if log.family_number(family, options[0]) >= 1:
+            options = options[::-1]  # all files are looked at already
+        switch = () if collected in ON else ("enable_blob_garbage_collection",)
         off = " Garbage collection is off." if collected in OFF else ""
         yield Finding(
             "blob-garbage", "Blob files contain much garbage",
             f"{blobs.files} blob files take {blobs.space_amp:g} times the size of the live "
             f"values (rounded by RocksDB, last dump).{off}",
-            ("enable_blob_garbage_collection", "blob_garbage_collection_age_cutoff",
-             "blob_garbage_collection_force_threshold", "blob_file_size"),
+            (*switch, *options, "blob_file_size"),
             min(0.6, 0.2 * blobs.space_amp), family=family,
         )  # fmt: skip
 

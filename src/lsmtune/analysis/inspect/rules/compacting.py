@@ -11,6 +11,7 @@ from lsmtune.analysis.inspect.rules.rule import (
     by_family,
     compactions,
     cpu_share,
+    limiter_options,
     percent,
     quoted,
     share_written,
@@ -104,7 +105,7 @@ def _slow_compactions(log: Inspection) -> Iterator[Finding]:
             f"Compactions read and wrote {format_bytes(moved)} in {seconds:.3g} s: {rate:.2g} "
             f"MiB/s, and they used the CPU only {percent(cpu)} of the time. Check the device, and "
             "a rate limiter if the store has one.",
-            ("rate_limiter_bytes_per_sec", "compaction_readahead_size", "bytes_per_sync"), 0.4,
+            (*limiter_options(log), "compaction_readahead_size", "bytes_per_sync"), 0.4,
         )  # fmt: skip
 
 
@@ -123,14 +124,14 @@ def _costly_codec(log: Inspection) -> Iterator[Finding]:
     """Row 39."""
     jobs = [job for job in compactions(log) if job.duration_s]
     seconds = sum(job.duration_s or 0.0 for job in jobs)
-    codecs = {
-        text
-        for family in log.families
+    costly = {
+        (name, text)
         for name in ("bottommost_compression", "compression")
+        for family in log.families
         if (text := log.family_option(family, name)) in _COSTLY
     }
     cpu = cpu_share(jobs)
-    if not codecs or not log.span_s or cpu is None or cpu < _ALL_CPU:
+    if not costly or not log.span_s or cpu is None or cpu < _ALL_CPU:
         return
     if seconds >= max(_LONG_S, _MOST * log.span_s):
         counts = (
@@ -138,11 +139,13 @@ def _costly_codec(log: Inspection) -> Iterator[Finding]:
             if version_in(log, "10.7")
             else ""
         )
+        names = {name for name, _ in costly}
+        options = ("compression", "bottommost_compression")
         yield Finding(
             "costly-codec", "Compactions are bound by the CPU, and may be by their codec",
             f"Compactions ran {seconds:.3g} s in {log.span_s:.3g} s, {percent(cpu)} of it on the "
-            f"CPU. The codec is {', '.join(sorted(codecs))}.{counts}",
-            ("compression", "bottommost_compression", "compression_opts"), 0.2,
+            f"CPU. The codec is {', '.join(sorted({text for _, text in costly}))}.{counts}",
+            (*sorted(options, key=lambda name: name not in names), "compression_opts"), 0.2,
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from lsmtune.analysis.inspect.rules.rule import (
     NO_OBJECT,
     OFF,
     Rule,
+    age_options,
     by_family,
     compactions,
     percent,
@@ -48,8 +49,8 @@ def _tombstones(log: Inspection) -> Iterator[Finding]:
         "tombstones", "Scans skip many deleted or overwritten entries" if many_skips
         else "Many deletions: a deleted key stays in the tree until compaction drops the "
         "key", evidence,
-        ("periodic_compaction_seconds", "ttl", "compaction_pri",
-         "max_sequential_skip_in_iterations"),
+        (*(age_options(log.option("compaction_style")) or ("iterate_upper_bound",)),
+         "compaction_pri", "max_sequential_skip_in_iterations"),
         min(1.0, 0.3 + deletes / 100 + (0.3 if many_skips else 0)),
     )  # fmt: skip
 
@@ -82,7 +83,8 @@ def _quiet_deletions(log: Inspection) -> Iterator[Finding]:
     if log.end_micros is None or "background error" in log.notices:
         return
     for family, jobs in by_family(log):
-        if log.family_option(family, "disable_auto_compactions") not in OFF:
+        options = age_options(log.family_option(family, "compaction_style"))
+        if not options or log.family_option(family, "disable_auto_compactions") not in OFF:
             continue
         own = [job for job in jobs if job.finished_micros]
         flushed = [job for job in own if job.kind == "flush" and job.deletes is not None]
@@ -102,7 +104,7 @@ def _quiet_deletions(log: Inspection) -> Iterator[Finding]:
                 f"{deletes:,} of {entries:,} flushed entries are deletions, and no flush or "
                 f"compaction ended in the last {format_duration(quiet_s)} of the LOG. Levels are "
                 "compacted when they are too large, not when they contain deletions.",
-                ("ttl", "periodic_compaction_seconds"), 0.4, family=family,
+                options, 0.4, family=family,
             )  # fmt: skip
 
 

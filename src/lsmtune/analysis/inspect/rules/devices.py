@@ -11,6 +11,7 @@ _MOST = 0.5
 _SLOW_SYNC_MICROS = 500_000
 _FEWEST_TABLES = 20
 _PREFETCH_BY_OPTION = "8.0"
+_RECYCLES_BY_DEFAULT = "9.1"
 
 
 def _no_readahead(log: Inspection) -> Iterator[Finding]:
@@ -57,11 +58,13 @@ def _syncs(log: Inspection) -> Iterator[Finding]:
     if not writes and log.dumps:
         last = log.dumps[-1].dump
         syncs, writes = last.wal_syncs or 0, last.wal_writes or 0
+    # Before 9.1, RocksDB recycles no WAL files with the default mode of recovery.
+    options = ("recycle_log_file_num",) if version_in(log, _RECYCLES_BY_DEFAULT) else ()
     if syncs >= _LEAST_SYNCS and writes and syncs / writes > _MOST:
         yield Finding(
             "sync-writes", "Each write waits until the device has stored it",
             f"RocksDB synced the WAL {syncs:,} times for {writes:,} writes.",
-            ("wal_bytes_per_sync", "recycle_log_file_num"), 0.3 * min(1.0, syncs / writes),
+            options, 0.3 * min(1.0, syncs / writes),
         )  # fmt: skip
 
 

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
-from lsmtune.analysis.inspect.rules.rule import Rule, by_family, compactions, cpu_share, percent
+from lsmtune.analysis.inspect.rules.rule import (
+    Rule,
+    by_family,
+    compactions,
+    cpu_share,
+    limiter_options,
+    percent,
+)
 from lsmtune.units import GIB, MIB, format_bytes
 
 _FORCED_SHARE = 0.3
@@ -53,7 +60,7 @@ def _slow_flushes(log: Inspection) -> Iterator[Finding]:
             "slow-flushes", "Flushes write only a few MiB per second",
             f"{len(flushes)} flushes wrote {format_bytes(written)} in {seconds:.3g} s: {rate:.2g} "
             "MiB/s. Check the device, and a rate limiter if the store has one.",
-            ("rate_limiter_bytes_per_sec", "bytes_per_sync", "max_background_jobs"), 0.4,
+            (*limiter_options(log), "bytes_per_sync", "max_background_jobs"), 0.4,
         )  # fmt: skip
 
 
@@ -126,7 +133,7 @@ def _slow_flushes_of_a_table(log: Inspection) -> Iterator[Finding]:
                 f"The row L0 of the last table has {row.write_mb_s:g} MiB/s and {each_s:.2g} s for "
                 f"each of {row.comp_count} flushes, with merges inside level 0. Check the device, "
                 "and a rate limiter if the store has one.",
-                ("rate_limiter_bytes_per_sec", "bytes_per_sync", "max_background_jobs"), 0.35,
+                (*limiter_options(log), "bytes_per_sync", "max_background_jobs"), 0.35,
                 family=family,
             )  # fmt: skip
 

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPTIONS, SHAPES, WRITE_AMP
-from lsmtune.analysis.inspect.rules.rule import FIFO, LEVELED, ON, UNIVERSAL, Rule, version_in
+from lsmtune.analysis.inspect.rules.rule import (
+    FIFO,
+    LEVELED,
+    ON,
+    UNIVERSAL,
+    Rule,
+    jobs_option,
+    version_in,
+)
 from lsmtune.units import MIB, format_bytes
 
 _MUCH_WRITE_AMP = 15.0
@@ -16,6 +24,7 @@ _SOURCES = {
 }
 _FILES_LEFT = 20
 _MANY_LEVEL_0_FILES = 100
+_DEFAULT_TRIGGER = 4
 _FEW_READS = 0.1
 _BLOBS_SINCE = "6.13"
 _TINY_LEVEL_1 = 32 * MIB
@@ -61,11 +70,13 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             continue  # their files are in level 0 by design
         trigger = log.family_number(family, "level0_file_num_compaction_trigger")
         reads = log.load.read_percent  # only reads suffer
+        options = (jobs_option(log), "max_subcompactions")
+        own = ("level0_file_num_compaction_trigger",)
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
         yield Finding(
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
-            ("level0_file_num_compaction_trigger", "max_background_jobs", "max_subcompactions"),
+            (*own, *options) if trigger > _DEFAULT_TRIGGER else (*options, *own),
             0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family,
         )  # fmt: skip
 

@@ -13,6 +13,7 @@ _MUCH_HISTORY = 256 * MIB
 _MANY_ITERATORS = 1000
 _TWO_LEVELS = ("2", "kTwoLevelIndexSearch")
 _MOST_SHARD_BITS = 20
+_SEVERAL = 4
 
 
 def _open_files(log: Inspection) -> Iterator[Finding]:
@@ -93,11 +94,14 @@ def _large_metadata(log: Inspection) -> Iterator[Finding]:
     split = log.option("index_type") in _TWO_LEVELS or log.option("partition_filters") in ON
     shard, largest = capacity / 2**bits, log.extremes.metadata_bytes
     if cached and not split and largest > shard:
+        options = ("num_shard_bits", "block_cache")
+        if capacity < _SEVERAL * largest:
+            options = options[::-1]  # even the whole cache is too small
         yield Finding(
             "large-metadata", "A filter or index block does not fit into its part of the cache",
             f"The largest filter or index block has {format_bytes(largest)}. The block cache of "
             f"{format_bytes(capacity)} has {2**bits:.0f} parts of {format_bytes(shard)}.",
-            ("num_shard_bits", "block_cache", "index_type", "partition_filters"), 0.45,
+            (*options, "index_type", "partition_filters"), 0.45,
         )  # fmt: skip
 
 

@@ -6,12 +6,13 @@ from datetime import datetime
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import OPENING
-from lsmtune.analysis.inspect.rules.rule import Rule, files_at_opening, quoted
+from lsmtune.analysis.inspect.rules.rule import ON, Rule, files_at_opening, quoted
 from lsmtune.metrics.log_lines import STAMP_LENGTH
-from lsmtune.units import format_bytes, format_duration
+from lsmtune.units import MIB, format_bytes, format_duration
 
 _SLOW_S = 30.0
 _MANY_WALS = 20
+_LARGE_MANIFEST = 512 * MIB
 _STAMP = "%Y/%m/%d-%H:%M:%S.%f"
 _MANIFEST = re.compile(r"size: (\d{1,18}) Bytes")
 
@@ -24,14 +25,18 @@ def _slow_opening(log: Inspection) -> Iterator[Finding]:
     told = log.notices.get("manifest size")
     manifest = _MANIFEST.search(told.first) if told else None
     files = files_at_opening(log)
+    options = ["max_file_opening_threads", "target_file_size_base"]
+    if log.option("skip_stats_update_on_db_open") not in ON:
+        options.insert(0, "skip_stats_update_on_db_open")
+    large = manifest is not None and int(manifest[1]) >= _LARGE_MANIFEST
+    options.insert(0 if large else -1, "max_manifest_file_size")
     sizes = f" MANIFEST has {format_bytes(int(manifest[1]))}." if manifest else ""
     sizes += f" The store has {files:,} files." if files is not None else ""
     yield Finding(
         "slow-opening", "The opening of the database takes long",
         f"RocksDB needed {format_duration(seconds)} to read MANIFEST and to open the files."
         f"{sizes}",
-        ("skip_stats_update_on_db_open", "max_file_opening_threads", "max_manifest_file_size",
-         "target_file_size_base"), 0.35,
+        tuple(options), 0.35,
     )  # fmt: skip
 
 

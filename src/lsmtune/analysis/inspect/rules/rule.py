@@ -38,6 +38,29 @@ def version_in(log: Inspection, since: str = "0.0", until: str = "99.0") -> bool
     return version_number(since) <= version_number(log.version) < version_number(until)
 
 
+def jobs_option(log: Inspection) -> str:
+    """Return the option that limits compactions: any of the two old options overrides the new."""
+    old = (log.number(f"max_background_{name}") or 0 for name in ("compactions", "flushes"))
+    return "max_background_compactions" if max(old) > 0 else "max_background_jobs"
+
+
+def limiter_options(log: Inspection) -> tuple[str, ...]:
+    """Return the option of the rate limiter, or none if the LOG tells that there is no limiter."""
+    limiter = log.option("rate_limiter")
+    return () if limiter is not None and limiter in NO_OBJECT else ("rate_limiter_bytes_per_sec",)
+
+
+def age_options(style: str | None) -> tuple[str, ...]:
+    """Return the options that compact old files without dropping data, by compaction style.
+
+    None where the style is unknown, or FIFO: there they delete data. Universal compaction
+    ignores a ttl that SetOptions sets. Below 8.11, periodic compaction of levels keeps deletions.
+    """
+    if style in LEVELED:
+        return ("ttl", "periodic_compaction_seconds")
+    return ("periodic_compaction_seconds", "ttl") if style in UNIVERSAL else ()
+
+
 def compactions(log: Inspection) -> list[Job]:
     """Return the compactions that ended."""
     return [job for job in log.jobs if job.kind == "compaction"]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
-from lsmtune.analysis.inspect.rules.rule import Rule
+from lsmtune.analysis.inspect.rules.rule import Rule, jobs_option
 from lsmtune.metrics.log_stalls import Stall
-from lsmtune.units import format_bytes
+from lsmtune.units import GIB, format_bytes
 
 _ALARM_SHARE = 0.05
 _L0, _MEMTABLES, _PENDING = (
@@ -29,7 +29,7 @@ _LOOK_AT = {
     _PENDING: ("max_background_jobs", "soft_pending_compaction_bytes_limit",
                "hard_pending_compaction_bytes_limit", "compression"),
 }  # fmt: skip
-_DEFAULT_SLOWDOWN = 20
+_DEFAULT_SLOWDOWN, _DEFAULT_SOFT = 20, 64 * GIB
 _BUSY = 0.8
 _NO_SLOWDOWN = 3
 _LESS_DIRECT = 0.95
@@ -80,7 +80,7 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
     ]
     several = len(log.families) > 1
     told = log.option("write_buffer_size") is not None
-    rest = _compaction_behind(log, stalls) if told else _options_unknown(stalls)
+    rest = _compaction_behind(log, stalls) if told else _options_unknown(log, stalls)
     for finding in suspects or [rest]:
         yield replace(finding, family=family if several else None)
 
@@ -101,7 +101,7 @@ def _stall_warnings(log: Inspection) -> Iterator[Finding]:
             f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
             f"RocksDB warned {often} that it {verb} writes because of {cause}; the largest value "
             f"was {amount}. The LOG does not say for how long.",
-            _LOOK_AT[cause], weight * min(1.0, 0.5 + count / 20), family=family,
+            _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family,
         )  # fmt: skip
 
 
@@ -116,8 +116,14 @@ def _counted_stalls(log: Inspection) -> Iterator[Finding]:
         "The last dump counts these stalls since the database was opened: "
         + ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
         + ". The dump does not say for how long.",
-        _LOOK_AT.get(cause, ("db_write_buffer_size",)), 0.4,
+        _look_at(log, cause) if cause in _LOOK_AT else ("db_write_buffer_size",), 0.4,
     )  # fmt: skip
+
+
+def _look_at(log: Inspection, cause: str) -> tuple[str, ...]:
+    """The options for a cause, with the option for jobs that counts in this store."""
+    named = _LOOK_AT.get(cause, ("max_background_jobs",))
+    return tuple(jobs_option(log) if name == "max_background_jobs" else name for name in named)
 
 
 def _counts(log: Inspection) -> dict[str, int]:
@@ -139,7 +145,7 @@ def _stall_ticker(log: Inspection) -> Iterator[Finding]:
         "stalled-time", "Writers waited for flushes or compactions",
         f"The ticker rocksdb.stall.micros says that writers waited {held_s:.3g} s in all{share}. "
         "Several writers can wait at the same time.",
-        ("max_background_jobs", "write_buffer_size", "level0_slowdown_writes_trigger"),
+        (jobs_option(log), "write_buffer_size", "level0_slowdown_writes_trigger"),
         min(0.6, 0.2 + (held_s / span_s if span_s else 0.2)),
     )  # fmt: skip
 
@@ -235,7 +241,7 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
         f"{stalls.evidence} The options allow at most {slots} "
         f"compaction{'' if slots == 1 else 's'} at the same time. From the first to the last "
         f"stall, {busy:.2g} compactions ran at the same time on average.",
-        (_slots_option(log), "max_subcompactions", "compression"),
+        (jobs_option(log), "max_subcompactions", "compression"),
         stalls.share * suspicion,
     )  # fmt: skip
 
@@ -248,12 +254,6 @@ def _compaction_slots(log: Inspection) -> int | None:
         return max(1, int(compactions))
     jobs = log.number("max_background_jobs")
     return None if jobs is None else max(1, int(jobs - max(1, jobs // 4)))
-
-
-def _slots_option(log: Inspection) -> str:
-    """The option that decides it: an explicit number of compactions overrides that of jobs."""
-    explicit = (log.number("max_background_compactions") or 0) > 0
-    return "max_background_compactions" if explicit else "max_background_jobs"
 
 
 def _busy_compactions(log: Inspection) -> float | None:
@@ -298,25 +298,27 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
     if soft is None or hard is None or base is None or not share:
         return
     low = soft < 10 * base
+    limits = ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit")
+    # At high limits, higher ones only let more bytes wait: compactions need more capacity.
+    jobs = (jobs_option(log),)
+    look_at = (*limits, *jobs) if low or soft < _DEFAULT_SOFT else (*jobs, *limits)
     yield Finding(
         "pending-bytes", "Writes are slowed down because too many bytes wait for compaction",
         f"{stalls.evidence} RocksDB slows down writes at {format_bytes(soft)} of pending "
         "compaction "
         f"bytes and stops writes at {format_bytes(hard)}. The target size of level 1 is "
         f"{format_bytes(base)}.",
-        ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit",
-         "max_background_jobs"),
-        share * (1.0 if low else 0.5),
+        look_at, share * (1.0 if low else 0.5),
     )  # fmt: skip
 
 
-def _options_unknown(stalls: _Stalls) -> Finding:
+def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
     """Without the options, no option can be blamed or excluded."""
     main = max(stalls.by_cause, key=lambda cause: stalls.by_cause[cause], default=_L0)
     return Finding(
         "stall-options-unknown", "Writes were slowed down or stopped",
         f"{stalls.evidence} The LOG does not contain the options, so their part is unknown.",
-        _LOOK_AT.get(main, ("max_background_jobs",)), stalls.share * 0.3,
+        _look_at(log, main), stalls.share * 0.3,
     )  # fmt: skip
 
 
@@ -332,7 +334,7 @@ def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
         "stopped-at-the-end", "The LOG ends while writes are stopped",
         f"The last warning says that RocksDB stopped writes because of {last.cause} ({amount}). "
         "The LOG does not say when writes continued.",
-        _LOOK_AT.get(last.cause, ("max_background_jobs",)), 0.2, family=last.family,
+        _look_at(log, last.cause), 0.2, family=last.family,
     )  # fmt: skip
 
 
@@ -344,10 +346,13 @@ def _compaction_behind(log: Inspection, stalls: _Stalls) -> Finding:
         if busy is not None
         else ""
     )
+    first = (jobs_option(log), "write_buffer_size")
+    if busy is not None:  # `_few_jobs` saw that jobs are not what is missing
+        first = first[::-1]
     return Finding(
         "compaction-behind", "Writes arrive faster than flushes and compactions can process",
         f"{stalls.evidence}{often}",
-        ("max_background_jobs", "write_buffer_size", "compression", "compaction_style"),
+        (*first, "compression", "compaction_style"),
         stalls.share * 0.3,
     )  # fmt: skip
 

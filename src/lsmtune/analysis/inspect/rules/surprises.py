@@ -33,7 +33,7 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
             "manual-compaction", "A manual compaction ran while writes stalled",
             f"{percent(share)} of the compacted bytes have the reason ManualCompaction. A "
             "program called CompactRange.",
-            ("exclusive_manual_compaction",), 0.4 * share,
+            ("disable_auto_compactions", "exclusive_manual_compaction"), 0.4 * share,
         )  # fmt: skip
 
 

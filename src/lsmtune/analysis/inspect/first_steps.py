@@ -1,0 +1,35 @@
+"""What to try first for a finding: the step for its code, and the option that the step changes."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+_FILE = "first_steps.toml"
+_MARKS = ",;:()"
+
+
+@cache
+def steps() -> Mapping[str, tuple[str, ...]]:
+    """Return the steps for each code of a finding."""
+    text = files("lsmtune.analysis.inspect").joinpath(_FILE).read_text(encoding="utf-8")
+    return {
+        code: (told,) if isinstance(told, str) else tuple(told)
+        for code, told in tomllib.loads(text).items()
+    }
+
+
+def first_step(code: str, look_at: Sequence[str]) -> tuple[str, str | None]:
+    """Return the step for a finding, and which of its options the step changes.
+
+    The step for the first of these options counts; the last step where no step names any of them,
+    with None as its option. KeyError for a code without a step.
+    """
+    own = steps()[code]
+    for option in look_at:
+        for step in own:
+            words = (word.strip(_MARKS) for word in step.split())
+            named = [word for word in words if word in look_at]
+            if option in named:
+                return step, named[0]
+    return own[-1], None
