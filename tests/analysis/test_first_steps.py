@@ -9,10 +9,10 @@ from test_inspect import CAUSES, PLANTED
 from test_rules import codes, the
 
 from lsmtune.analysis.inspect.document import inspection_document
-from lsmtune.analysis.inspect.first_steps import first_step, steps
+from lsmtune.analysis.inspect.first_steps import direction, first_step, steps
 from lsmtune.analysis.inspect.inspection import Finding
 from lsmtune.analysis.inspect.read import inspect_path
-from lsmtune.knobs.advice import action
+from lsmtune.knobs.advice import Direction, action
 
 _MOST_WORDS = 14
 
@@ -34,6 +34,56 @@ def test_each_code_has_steps_and_each_step_a_code() -> None:
             assert 0 < len(step.split()) <= _MOST_WORDS
             assert step[0].islower()
             assert not step.endswith(".")
+
+
+@pytest.mark.parametrize("step", sorted({step for told in steps().values() for step in told}))
+def test_each_step_has_a_cost_in_its_direction(step: str) -> None:
+    options = [word.strip(",;:()") for word in step.split()]
+    known = [option for option in options if is_known(option)]
+    for option in known[:1]:
+        assert action(option, direction(step)).cost
+
+
+def is_known(option: str) -> bool:
+    try:
+        return bool(action(option))
+    except KeyError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("double write_buffer_size", "higher"),
+        ("raise write_buffer_size; if it is larger, lower ttl", "higher"),
+        ("call CompactRange once, then lower ttl", "lower"),
+        ("set ttl to one day (86400) or less", "lower"),
+        ("set disable_auto_compactions to true during CompactRange, and to false later", "true"),
+        ("use one path, or set level_compaction_dynamic_level_bytes to false", "false"),
+    ],
+)
+def test_the_direction_of_a_step_is_the_one_that_it_says_first(
+    step: str, expected: Direction
+) -> None:
+    assert direction(step) == expected
+
+
+def test_costs_of_a_first_step_are_those_of_its_direction(tmp_path: Path) -> None:
+    smaller = planted("wal-limit-unused", tmp_path).first_action
+    larger = planted("compaction-behind", tmp_path).first_action
+    assert smaller is not None
+    assert larger == action("write_buffer_size", "higher")
+    assert smaller == action("write_buffer_size", "lower")
+    assert smaller.cost != action("write_buffer_size", "higher").cost
+    assert all(
+        action("write_buffer_size", way).cost in action("write_buffer_size").cost
+        for way in ("higher", "lower")
+    )
+
+
+def test_a_cost_without_a_direction_is_a_fault() -> None:
+    with pytest.raises(KeyError):
+        action("write_buffer_size", "true")
 
 
 def test_a_code_without_a_step_is_a_fault() -> None:
@@ -83,6 +133,9 @@ _GARBAGE = dump(
 _SYNCED = dump(100, tickers={"wal.synced": 300, "write.wal": 300})
 _COUNTED = "** DB Stats **\nUptime(secs): 15.0 total, 2.0 interval\nWrite Stall (count): "
 _DELETES = flush(1, 2, entries=9000, deletes=8000)
+_RECOVERED = [
+    (1, f"[db/db_impl/db_impl_open.cc:1043] Recovering log #{n} mode 2") for n in range(30)
+]
 
 
 def collecting(**told: object) -> str:
@@ -172,6 +225,11 @@ SITUATIONS: dict[str, tuple[str, str, str | None]] = {
     "flow control by pending bytes": (
         "tikv-flow-control", '[rocksdb.writecf]\nsoft-pending-compaction-bytes-limit = "300GB"\n',
         "storage.flow-control.soft-pending-compaction-bytes-limit"),
+    "many WAL files of two families": ("many-wals", log(_RECOVERED, families=("default", "a")),
+                                       "max_total_wal_size"),
+    "many WAL files of one family": ("many-wals", log(_RECOVERED), None),
+    "many WAL files that openings keep": ("many-wals", log(_RECOVERED, database={
+        "avoid_flush_during_recovery": 1}), "avoid_flush_during_recovery"),
     "an atomic flush": ("merge-number-ignored", log(
         (1, "[WARN] Currently, min_write_buffer_number_to_merge > 1 is not compatible with "
          "atomic_flush")), "min_write_buffer_number_to_merge"),

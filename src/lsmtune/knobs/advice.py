@@ -1,10 +1,11 @@
 """What changing an option costs: for the options that findings of `inspect` name."""
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,13 +16,19 @@ _FILE = "advice.toml"
 _OLDEST = "6.0"
 """The oldest version that the catalogue knows: it stands for all older ones."""
 
+Direction = Literal["higher", "lower", "true", "false"]
+"""How an option is changed: a number is raised or lowered, a switch is set."""
+
 
 class _Advice(BaseModel):
-    """The cost of an option; `apply` and `since` only where the catalogue lacks the option."""
+    """The cost of an option, one for all directions or one per direction.
+
+    `apply` and `since` are set only where the catalogue lacks the option.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
-    cost: str
+    cost: str | dict[Direction, str]
     apply: Literal["online", "restart", "call"] | None = None
     since: str | None = None
 
@@ -45,25 +52,38 @@ class Action:
         return self.since == _OLDEST or version_number(self.since) <= version_number(version)
 
 
-def action(option: str) -> Action:
-    """Return the advice on an option by RocksDB's name; KeyError for one without advice."""
-    return _actions()[option]
+def action(option: str, direction: Direction | None = None) -> Action:
+    """Return the advice on an option by RocksDB's name, with the cost of one direction or of all.
+
+    KeyError for an option without advice, or without a cost for the direction.
+    """
+    return _actions()[option, direction]
 
 
 @cache
-def _actions() -> dict[str, Action]:
+def _actions() -> dict[tuple[str, Direction | None], Action]:
     text = files("lsmtune.knobs.catalogue").joinpath(_FILE).read_text(encoding="utf-8")
     return {
-        advice.name: _action(advice)
+        (action.option, direction): action
         for advice in (_Advice(**entry) for entry in tomllib.loads(text)["option"])
+        for direction, action in _by_direction(advice)
     }
 
 
-def _action(advice: _Advice) -> Action:
+def _by_direction(advice: _Advice) -> Iterator[tuple[Direction | None, Action]]:
     apply, since = advice.apply, advice.since
     if apply is None or since is None:
         apply, since = _of_catalogue(advice.name)
-    return Action(advice.name, advice.cost, apply != "restart", since)
+    cost, online = advice.cost, apply != "restart"
+    one = (
+        cost if isinstance(cost, str) else "; ".join(f"{way}: {told}" for way, told in cost.items())
+    )
+    yield None, Action(advice.name, one, online, since)
+    for direction in get_args(Direction):
+        if isinstance(cost, str):
+            yield direction, Action(advice.name, cost, online, since)
+        elif direction in cost:
+            yield direction, Action(advice.name, cost[direction], online, since)
 
 
 def _of_catalogue(name: str) -> tuple[Literal["online", "restart"], str]:

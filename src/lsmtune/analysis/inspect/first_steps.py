@@ -5,8 +5,18 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
+from lsmtune.knobs.advice import Direction
+
 _FILE = "first_steps.toml"
 _MARKS = ",;:()"
+_DIRECTIONS: Mapping[str, Direction] = {
+    "raise": "higher",
+    "double": "higher",
+    "lower": "lower",
+    "halve": "lower",
+    "to true": "true",
+    "to false": "false",
+}
 
 
 @cache
@@ -33,3 +43,13 @@ def first_step(code: str, look_at: Sequence[str]) -> tuple[str, str | None]:
             if option in named:
                 return step, named[0]
     return own[-1], None
+
+
+def direction(step: str) -> Direction:
+    """Return how a step changes its option, by the first words that say so.
+
+    A step that only sets a number sets a limit where there may be none: this counts as lower.
+    """
+    words = " ".join(word.strip(_MARKS) for word in step.split())
+    places = {f" {words} ".find(f" {said} "): way for said, way in _DIRECTIONS.items()}
+    return min(((at, way) for at, way in places.items() if at >= 0), default=(0, "lower"))[1]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from lsmtune.analysis.inspect.first_steps import first_step
+from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
@@ -124,8 +124,8 @@ class Finding:
     @property
     def first_action(self) -> Action | None:
         """What the first step costs, and whether it works online; None if it sets no option."""
-        option = first_step(self.code, self.look_at)[1]
-        return None if option is None else action(option)
+        step, option = first_step(self.code, self.look_at)
+        return None if option is None else action(option, direction(step))
 
 
 @dataclass(frozen=True, slots=True)

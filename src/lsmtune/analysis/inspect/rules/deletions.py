@@ -46,9 +46,9 @@ def _tombstones(log: Inspection) -> Iterator[Finding]:
         each = f"{skipped / seeks:.3g} deleted or overwritten entries on average"
         evidence += f" Each of {seeks:,} seeks skipped {each}."
     yield Finding(
-        "tombstones", "Scans skip many deleted or overwritten entries" if many_skips
-        else "Many deletions: a deleted key stays in the tree until compaction drops the "
-        "key", evidence,
+        "tombstones", "Scans are slow: they step over many deleted or overwritten entries"
+        if many_skips
+        else "Deleted keys take space and slow down scans until a compaction drops them", evidence,
         (*(age_options(log.option("compaction_style")) or ("iterate_upper_bound",)),
          "compaction_pri", "max_sequential_skip_in_iterations"),
         min(1.0, 0.3 + deletes / 100 + (0.3 if many_skips else 0)),
@@ -73,7 +73,7 @@ def _range_deletions(log: Inspection) -> Iterator[Finding]:
     if most >= _MANY and version_in(log, "6.4"):
         yield Finding(
             "range-deletions", "Files contain thousands of range deletions",
-            f"One file contains {most:,} range deletions. Each read of the file looks at them.",
+            f"One file contains {most:,} range deletions. Each read of the file has to check them.",
             ("memtable_max_range_deletions", "max_open_files"), 0.45,
         )  # fmt: skip
 
@@ -100,7 +100,7 @@ def _quiet_deletions(log: Inspection) -> Iterator[Finding]:
         quiet_s = (log.end_micros - max(job.finished_micros or 0 for job in own)) / 1e6
         if quiet_s >= _QUIET_S:
             yield Finding(
-                "quiet-deletions", "Deleted entries may stay, because no compaction runs any more",
+                "quiet-deletions", "Deleted data may stay on disk, because no compaction runs any more",
                 f"{deletes:,} of {entries:,} flushed entries are deletions, and no flush or "
                 f"compaction ended in the last {format_duration(quiet_s)} of the LOG. Levels are "
                 "compacted when they are too large, not when they contain deletions.",
@@ -118,10 +118,10 @@ def _snapshot_held(log: Inspection) -> Iterator[Finding]:
     longest, number = max(held, default=(0, 0))
     if longest / 1e6 >= _LONG_S:
         yield Finding(
-            "snapshot-held", "A snapshot was held for a long time, so old entries stay",
+            "snapshot-held", "A snapshot was not released for a long time, so old entries stay",
             f"For {format_duration(longest / 1e6)}, {len(seen[number])} compactions saw the same "
-            f"oldest snapshot (sequence number {number}). They cannot drop what it can see. "
-            "Release snapshots, and limit the time of scans and backups.",
+            f"oldest snapshot (sequence number {number}). Compactions keep all entries that this "
+            "snapshot can see.",
             (), 0.4,
         )  # fmt: skip
 
@@ -132,9 +132,9 @@ def _snapshot_released(log: Inspection) -> Iterator[Finding]:
     count = sum(1 for job in compactions(log) if job.reason == "BottommostFiles")
     if share >= _MUCH and count >= _FEWEST:
         yield Finding(
-            "snapshot-released", "Files of the last level are compacted again",
+            "snapshot-released", "A released snapshot may have kept old entries in the last level",
             f"{count} compactions with the reason BottommostFiles wrote {percent(share)} of the "
-            "compacted bytes. A snapshot that was released may have kept old entries in them.",
+            "compacted bytes. They compact files of the last level again.",
             (), 0.3 * share,
         )  # fmt: skip
 
@@ -154,7 +154,7 @@ def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
         if kept >= _MANY:
             yield Finding(
                 "periodic-in-place", "Periodic compactions rewrite deletions and do not drop them",
-                f"They wrote {kept:,} deletions into the level that the deletions came from. "
+                f"Periodic compactions wrote {kept:,} deletions into the level that they came from. "
                 f"Below RocksDB 8.11, and this is {log.version}, a periodic compaction leaves a "
                 "file at its level.",
                 ("ttl", "periodic_compaction_seconds"), 0.3, family=family,
@@ -176,7 +176,7 @@ def _deletions_kept(log: Inspection) -> Iterator[Finding]:
             held = (
                 f" The oldest snapshot had the sequence number {last.oldest_snapshot}."
                 if last.oldest_snapshot is not None
-                else " A snapshot may protect them."
+                else " A snapshot may protect these deletions."
             )
             yield Finding(
                 "deletions-kept", "A manual compaction could not drop deletions",

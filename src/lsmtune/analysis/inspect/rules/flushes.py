@@ -71,7 +71,7 @@ def _large_wal(log: Inspection) -> Iterator[Finding]:
     memory = log.memtable_bytes
     if 4 * memory >= _LARGE_WAL:
         yield Finding(
-            "wal-unlimited", "The WAL can grow to many times the size of the memtables",
+            "wal-unlimited", "The WAL can grow to 8 GiB or more",
             f"max_total_wal_size is 0, so the limit is {format_bytes(4 * memory)}: 4 times the "
             f"memtables of {len(log.families)} families. An idle family keeps the WAL until its "
             "flush.",

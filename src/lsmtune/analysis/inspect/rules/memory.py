@@ -80,13 +80,13 @@ def _cache_full(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "cache-full", "The block cache refuses blocks, so reads or flushes fail",
             f"{quoted(log, 'cache full')} With strict_capacity_limit, each of the "
-            "2^num_shard_bits parts of the cache refuses what does not fit into it.",
+            "2^num_shard_bits shards of the cache refuses blocks that do not fit.",
             ("strict_capacity_limit", "block_cache", "num_shard_bits"), 0.9,
         )  # fmt: skip
 
 
 def _large_metadata(log: Inspection) -> Iterator[Finding]:
-    """Rows 23 and 37: a block that is larger than its part of the cache cannot stay there."""
+    """Rows 23 and 37: a block that is larger than a shard of the cache cannot stay there."""
     capacity, bits = log.number("block_cache_capacity"), log.number("num_shard_bits")
     if not capacity or bits is None or not 0 <= bits <= _MOST_SHARD_BITS:
         return
@@ -98,9 +98,9 @@ def _large_metadata(log: Inspection) -> Iterator[Finding]:
         if capacity < _SEVERAL * largest:
             options = options[::-1]  # even the whole cache is too small
         yield Finding(
-            "large-metadata", "A filter or index block does not fit into its part of the cache",
+            "large-metadata", "A filter or index block does not fit into one shard of the block cache",
             f"The largest filter or index block has {format_bytes(largest)}. The block cache of "
-            f"{format_bytes(capacity)} has {2**bits:.0f} parts of {format_bytes(shard)}.",
+            f"{format_bytes(capacity)} has {2**bits:.0f} shards of {format_bytes(shard)}.",
             (*options, "index_type", "partition_filters"), 0.45,
         )  # fmt: skip
 
@@ -122,7 +122,7 @@ def _cache_entry_size(log: Inspection) -> Iterator[Finding]:
     """Row 38."""
     if "cache entry size" in log.notices:
         yield Finding(
-            "cache-entry-size", "The block cache was told a wrong size of its entries",
+            "cache-entry-size", "The block cache has a wrong estimate of the size of its entries",
             quoted(log, "cache entry size"), ("estimated_entry_charge",), 0.2,
         )  # fmt: skip
 

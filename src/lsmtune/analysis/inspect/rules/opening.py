@@ -59,11 +59,15 @@ def _many_wals(log: Inspection) -> Iterator[Finding]:
     openings = log.notices["manifest read"].count if "manifest read" in log.notices else 1
     if notice and notice.count / max(openings, 1) >= _MANY_WALS:
         each = f" in {openings} openings" if openings > 1 else ""
+        options: tuple[str, ...] = ("max_total_wal_size",)
+        if len(log.families) == 1:  # RocksDB limits the WAL of several families only
+            kept = log.option("avoid_flush_during_recovery") in ON
+            options = ("avoid_flush_during_recovery",) if kept else ()
         yield Finding(
             "many-wals", "RocksDB reads many WAL files at the opening",
             f"RocksDB recovered {notice.count:,} WAL files{each}. A WAL stays until every column "
             "family has flushed what it contains.",
-            ("max_total_wal_size",), 0.3,
+            options, 0.3,
         )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def _trash(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "trash-piles-up", "Files are deleted more slowly than they become obsolete",
             f"{quoted(log, 'trash is large')} So much trash waited that RocksDB deleted this file "
-            "at once, in spite of the limit of the rate.",
+            "at once, in spite of the delete rate of sst_file_manager.",
             ("sst_file_manager",), 0.3,
         )  # fmt: skip
 
@@ -89,8 +89,8 @@ def _static_levels(log: Inspection) -> Iterator[Finding]:
                 else ""
             )
             yield Finding(
-                "static-levels", "The tree may contain much garbage: its last level is small",
-                f"The last level has {last / above:.2g} times the size of the level above it. "
+                "static-levels", "Overwritten records may take much space: the last level is small",
+                f"The last level is {last / above:.2g} times as large as the level above it. "
                 f"Overwritten records stay until a compaction into the last level.{switch}",
                 ("level_compaction_dynamic_level_bytes", "max_bytes_for_level_multiplier"),
                 0.1, family=family,

@@ -62,7 +62,7 @@ def _slow_rate(log: Inspection) -> Iterator[Finding]:
     start = log.number("delayed_write_rate")
     begins = f" The rate starts at {format_bytes(start)}/s (delayed_write_rate)." if start else ""
     fault = (
-        " RocksDB below 7.5 can lower the rate too far by a fault."
+        " A fault in RocksDB below 7.5 can lower the rate too far."
         if version_in(log, until=_FAULTY_RATES)
         else ""
     )
