@@ -100,7 +100,7 @@ def _quiet_deletions(log: Inspection) -> Iterator[Finding]:
         quiet_s = (log.end_micros - max(job.finished_micros or 0 for job in own)) / 1e6
         if quiet_s >= _QUIET_S:
             yield Finding(
-                "quiet-deletions", "Deleted data may stay on disk, because no compaction runs any more",
+                "quiet-deletions", "Deleted data may stay on disk: no compaction runs any more",
                 f"{deletes:,} of {entries:,} flushed entries are deletions, and no flush or "
                 f"compaction ended in the last {format_duration(quiet_s)} of the LOG. Levels are "
                 "compacted when they are too large, not when they contain deletions.",
@@ -154,7 +154,7 @@ def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
         if kept >= _MANY:
             yield Finding(
                 "periodic-in-place", "Periodic compactions rewrite deletions and do not drop them",
-                f"Periodic compactions wrote {kept:,} deletions into the level that they came from. "
+                f"They wrote {kept:,} deletions into the same level again. "
                 f"Below RocksDB 8.11, and this is {log.version}, a periodic compaction leaves a "
                 "file at its level.",
                 ("ttl", "periodic_compaction_seconds"), 0.3, family=family,

@@ -98,7 +98,7 @@ def _large_metadata(log: Inspection) -> Iterator[Finding]:
         if capacity < _SEVERAL * largest:
             options = options[::-1]  # even the whole cache is too small
         yield Finding(
-            "large-metadata", "A filter or index block does not fit into one shard of the block cache",
+            "large-metadata", "A filter or index block is larger than a shard of the block cache",
             f"The largest filter or index block has {format_bytes(largest)}. The block cache of "
             f"{format_bytes(capacity)} has {2**bits:.0f} shards of {format_bytes(shard)}.",
             (*options, "index_type", "partition_filters"), 0.45,
