@@ -52,8 +52,8 @@ def _intra_level_0(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "intra-l0", "Level 0 is compacted into itself most of the time",
             f"{len(inner)} of {len(jobs)} compactions went from level 0 into level 0, and wrote "
-            f"{percent(share)} of the compacted bytes. Meanwhile, their files cannot go to the "
-            f"next level.{wanted}",
+            f"{percent(share)} of the compacted bytes. While such a compaction "
+            f"runs, its files cannot go to the next level.{wanted}",
             ("max_compaction_bytes", "max_subcompactions", "max_bytes_for_level_base"), 0.3,
             family=family,
         )  # fmt: skip

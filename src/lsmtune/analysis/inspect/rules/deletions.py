@@ -154,7 +154,7 @@ def _periodic_in_place(log: Inspection) -> Iterator[Finding]:
         if kept >= _MANY:
             yield Finding(
                 "periodic-in-place", "Periodic compactions rewrite deletions and do not drop them",
-                f"They wrote {kept:,} deletions into the same level again. "
+                f"These compactions wrote {kept:,} deletions into the same level again. "
                 f"Below RocksDB 8.11, and this is {log.version}, a periodic compaction leaves a "
                 "file at its level.",
                 ("ttl", "periodic_compaction_seconds"), 0.3, family=family,
@@ -180,8 +180,8 @@ def _deletions_kept(log: Inspection) -> Iterator[Finding]:
             )
             yield Finding(
                 "deletions-kept", "A manual compaction could not drop deletions",
-                f"It wrote {last.made_deletes:,} deletions into level {last.output_level}, and no "
-                f"level below has files.{held}",
+                f"This compaction wrote {last.made_deletes:,} deletions into level {last.output_level}, "
+                f"and no level below has files.{held}",
                 ("bottommost_level_compaction",), 0.35, family=family,
             )  # fmt: skip
 

@@ -125,7 +125,7 @@ def _wal_limit_alone(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "wal-limit-unused", "max_total_wal_size has no effect with one column family",
             f"max_total_wal_size is {format_bytes(limit)}, and the {log.kind} names one column "
-            "family. Its WAL ends with each flush.",
+            "family. The WAL of one family ends with each flush.",
             ("max_total_wal_size", "write_buffer_size"), 0.05,
         )  # fmt: skip
 

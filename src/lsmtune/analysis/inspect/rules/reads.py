@@ -145,7 +145,7 @@ def _prefix_unused(log: Inspection) -> Iterator[Finding]:
             "prefix-unused", "The prefix extractor saves no work in seeks",
             f"prefix_extractor is {prefix}, and in {seeks:,} seeks RocksDB asked no filter for a "
             "prefix (" + ", ".join(told) + " are 0). Iterators with total_order_seek, without a "
-            "tight iterate_upper_bound, or over old files cannot use it.",
+            "tight iterate_upper_bound, or over old files cannot use the prefix.",
             ("iterate_upper_bound", "prefix_extractor"), 0.15,
         )  # fmt: skip
 

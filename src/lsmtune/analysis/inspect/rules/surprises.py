@@ -32,8 +32,8 @@ def _manual_compactions(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "manual-compaction", "A manual compaction ran while writes stalled",
             f"{percent(share)} of the compacted bytes have the reason ManualCompaction. A "
-            "program called CompactRange. The bytes that wait for it count against the limits of "
-            "write stalls.",
+            "program called CompactRange. The pending bytes of a manual compaction count for the "
+            "limits of write stalls.",
             ("disable_auto_compactions", "exclusive_manual_compaction"), 0.4 * share,
         )  # fmt: skip
 

@@ -99,8 +99,8 @@ def _memory_stall(log: Inspection) -> Iterator[Finding]:
     if stops:
         yield Finding(
             "memory-stall", "Writers waited for the memory limit of all memtables",
-            f"The last dump counts {stops:,} stops by the write buffer manager. It blocks writers "
-            "when the memtables of all databases that share it are over its limit.",
+            f"The last dump counts {stops:,} stops. The write buffer manager blocks writers when "
+            "the memtables of all databases that share the manager are over its limit.",
             ("allow_stall", "db_write_buffer_size", "write_buffer_size"), 0.6,
         )  # fmt: skip
 
