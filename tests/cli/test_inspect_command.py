@@ -24,7 +24,7 @@ def test_one_log_is_told_in_full(
     assert "RocksDB 7.8.3" in told
     assert "level0_slowdown_writes_trigger" in told
     assert "write_buffer_size" in told
-    labels = ("   try first: ", "   cost: ", "(online: ", "   options to check: ")
+    labels = ("   try first: ", "   cost: ", "restart", "   options to check: ")
     assert {told.count(label) for label in labels} == {3}
     assert "   try first: raise max_background_jobs " in told
 

@@ -142,13 +142,16 @@ def lines(logs: Sequence[Inspection]) -> Iterator[str]:
 def _findings(log: Inspection) -> Iterator[str]:
     yield from paragraph(verdict_text(log))
     for place, finding in enumerate(log.findings, start=1):
-        yield from paragraph(f"{place}. {title_text(finding)}", hanging=3)
+        title = f"{place}. {title_text(finding)} [{finding.code}]"
+        yield from paragraph(title, hanging=3)
         yield from paragraph(finding.evidence, indent=3)
         yield from paragraph(f"try first: {finding.first_step}", 3, hanging=2)
         if costs := costs_text(finding, log.version):
             yield from paragraph(costs, 3, hanging=2)
         if finding.look_at:
             yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)
+    if log.findings:
+        yield "docs/findings.md explains each name in [brackets]."
     if log.needed:
         yield needed_text(log)
         for need in log.needed:

@@ -193,7 +193,9 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
 
 def _findings_section(log: Inspection) -> Html:
     parts = (
-        element("div", element("h3", title_text(finding)), _evidence(finding, log))
+        element(
+            "div", element("h3", f"{title_text(finding)} [{finding.code}]"), _evidence(finding, log)
+        )
         for finding in log.findings[1:]
     )
     return section("Findings", f"{counted(len(log.findings) - 1, 'more finding')}", *parts)

@@ -11,6 +11,10 @@ from lsmtune.units import GIB, format_bytes, format_duration
 UNKNOWN = "unknown"
 _KINDS = {"delay": "slowed down", "stop": "stopped"}
 _WITHOUT_VERSION = ("my.cnf", "tikv.toml", "options string", "MyRocks status")
+_SOURCES = {
+    "tickers": "exact, from counters", "events": "exact, from events",
+    "cumulative": "from rounded sums", "table": "from the table's sum", None: "unknown source",
+}  # fmt: skip
 LEVEL_HEADS = ("level", "files", "size", "read", "written", "W-Amp (table)")
 
 
@@ -45,7 +49,8 @@ def costs_text(finding: Finding, version: str | None) -> str | None:
     if first is None:
         return None
     newer = f"; needs RocksDB {first.since}" if version and not first.is_in(version) else ""
-    return f"cost: {first.cost} (online: {'yes' if first.online else 'no'}{newer})"
+    restart = "no restart" if first.online else "needs a restart"
+    return f"cost: {first.cost} ({restart}{newer})"
 
 
 def needed_text(log: Inspection) -> str:
@@ -97,7 +102,7 @@ def _result_facts(log: Inspection) -> list[tuple[str, str]]:
 
 def _total_facts(log: Inspection) -> list[tuple[str, str]]:
     totals = log.totals
-    exact = "" if totals.write_amp is None else f" (from {totals.write_amp_from})"
+    exact = "" if totals.write_amp is None else f" ({_SOURCES[totals.write_amp_from]})"
     return [
         ("written by clients", _value(totals.ingest_bytes, "bytes")),
         ("flushed", _value(totals.flush_write_bytes, "bytes")),

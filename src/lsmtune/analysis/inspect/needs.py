@@ -33,7 +33,7 @@ def _has_stalls(log: Inspection) -> bool:
     return log.totals.stall_percent is not None or _has_events(log)
 
 
-OPTIONS = Need(_has_options, "the options: use the LOG from its first line")
+OPTIONS = Need(_has_options, "all options: use the LOG from its first line")
 VERSION = Need(
     lambda log: log.version is not None,
     "the version of RocksDB: use the LOG from its first line",

@@ -27,7 +27,7 @@ def _garbage(log: Inspection) -> Iterator[Finding]:
         off = " Garbage collection is off." if collected in OFF else ""
         yield Finding(
             "blob-garbage", "Blob files contain much garbage",
-            f"{blobs.files} blob files take {blobs.space_amp:g} times the size of the live "
+            f"{blobs.files:,} blob files take {blobs.space_amp:g} times the size of the live "
             f"values (rounded by RocksDB, last dump).{off}",
             (*switch, *options, "blob_file_size"),
             min(0.6, 0.2 * blobs.space_amp), family=family,

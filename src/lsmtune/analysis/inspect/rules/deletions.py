@@ -180,8 +180,8 @@ def _deletions_kept(log: Inspection) -> Iterator[Finding]:
             )
             yield Finding(
                 "deletions-kept", "A manual compaction could not drop deletions",
-                f"This compaction wrote {last.made_deletes:,} deletions into level {last.output_level}, "
-                f"and no level below has files.{held}",
+                f"This compaction wrote {last.made_deletes:,} deletions into level "
+                f"{last.output_level}, and no level below has files.{held}",
                 ("bottommost_level_compaction",), 0.35, family=family,
             )  # fmt: skip
 
