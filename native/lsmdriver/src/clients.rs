@@ -37,21 +37,23 @@ pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
     let (stop, barrier) = (&AtomicBool::new(false), &Barrier::new(clients.len() + 1));
     let mut watch = Watch::new(plan, &clients);
     thread::scope(|scope| {
-        let (ended, ends) = channel();
+        let (told, ends) = channel();
         for client in &clients {
-            let ended = ended.clone();
+            let told = told.clone();
             scope.spawn(move || {
                 barrier.wait();
+                let began = Instant::now();
                 if let Err(failure) = client.work(stop) {
                     end_with(&failure);
                 }
-                let end = End { awaited: client.ends_by_itself(), at: Instant::now() };
-                let _ = ended.send(end); // the receiver stays until all senders have gone
+                let end = End { awaited: client.ends_by_itself(), began, ended: Instant::now() };
+                let _ = told.send(end); // the receiver stays until all senders have gone
             });
         }
-        drop(ended);
+        drop(told);
+        let started = Instant::now();
         barrier.wait();
-        watch.until_the_end(&ends, stop);
+        watch.until_the_end(started, &ends, stop);
     });
     Ok(())
 }
@@ -68,10 +70,11 @@ struct Client<'a> {
     tally: Mutex<Tally>,
 }
 
-/// A client has ended: whether the phase waits for such clients, and when it did.
+/// A client has ended. `awaited` says whether the phase waits for such clients.
 struct End {
     awaited: bool,
-    at: Instant,
+    began: Instant,
+    ended: Instant,
 }
 
 impl Client<'_> {
@@ -165,19 +168,20 @@ impl<'a> Watch<'a> {
         Self { plan, clients, spares, all: Tally::default() }
     }
 
-    fn until_the_end(&mut self, ends: &Receiver<End>, stop: &AtomicBool) {
-        let started = Instant::now();
+    fn until_the_end(&mut self, started: Instant, ends: &Receiver<End>, stop: &AtomicBool) {
         let limit = self.plan.seconds.map(Duration::from_secs_f64);
         let mut awaited = self.clients.iter().filter(|client| client.ends_by_itself()).count();
-        let (mut told, mut next, mut last) = (Duration::ZERO, INTERVAL, Duration::ZERO);
-        let any_end_counts = awaited == 0;
+        let all_count = awaited == 0;
+        let (mut told, mut next) = (Duration::ZERO, INTERVAL);
+        let (mut began, mut ended) = (None, started);
         loop {
             let running = !stop.load(Ordering::Relaxed);
             let look = limit.filter(|_| running).map_or(next, |limit| limit.min(next));
             match ends.recv_timeout(look.saturating_sub(started.elapsed())) {
                 Ok(end) => {
-                    if end.awaited || any_end_counts {
-                        last = last.max(end.at.duration_since(started));
+                    if end.awaited || all_count {
+                        began = began.into_iter().chain([end.began]).min();
+                        ended = ended.max(end.ended);
                     }
                     awaited -= usize::from(end.awaited);
                     if awaited == 0 {
@@ -197,7 +201,8 @@ impl<'a> Watch<'a> {
             }
         }
         self.tell_since(told, started.elapsed());
-        let (seconds, operations) = (last.as_secs_f64(), self.all.told());
+        let seconds = began.map_or(0.0, |began| ended.duration_since(began).as_secs_f64());
+        let operations = self.all.told();
         tell(&Event::Run { phase: &self.plan.name, seconds, operations });
     }
 
