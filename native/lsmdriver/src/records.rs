@@ -7,7 +7,8 @@ const FACTOR: u64 = 16_807;
 const SEED: u64 = 301;
 const TEXT_BYTES: usize = 1 << 20;
 const PIECE_BYTES: usize = 100;
-/// A random byte is below this (RandomBinaryString in util/random.cc).
+/// A random byte is below this (RandomBinaryString in util/random.cc). db_bench before 8.3 draws from
+/// 95 characters instead, so zstd and zlib compress its values more. All versions get the same here.
 const BYTES: u64 = 127;
 const FILLER: u8 = b'0';
 const NUMBER_BYTES: usize = size_of::<u64>();
@@ -105,7 +106,7 @@ mod tests {
     fn the_text_repeats_as_much_as_it_shall_compress() {
         let values = Values::new(100, 0.25);
         let first = &values.text[..PIECE_BYTES];
-        assert_eq!(first[..8], [116, 16, 28, 60, 76, 72, 55, 3]); // as db_bench 7.8.3 writes them
+        assert_eq!(first[..8], [116, 16, 28, 60, 76, 72, 55, 3]); // computed apart
         assert_eq!(first[..25], first[25..50]);
         assert_eq!(first[..25], first[75..]);
         assert_ne!(first[..24], first[1..25]);
