@@ -1,6 +1,7 @@
 """The driver on a stand-in for RocksDB's library, which fails in every known way."""
 
 import json
+import re
 import shutil
 import signal
 from collections.abc import Callable
@@ -16,6 +17,7 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
     pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
 ]
+README = Path(__file__).parents[2] / "native" / "lsmdriver" / "README.md"
 SECONDS_TO_WAIT = 60
 UNIQUE = 632
 """Of 1,000 keys drawn from 1,000, about so many are different."""
@@ -207,6 +209,13 @@ def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
         failed = drive(plan(library, tmp_path), tmp_path).one("failed")
         assert failed["kind"] == "library"
         assert str(library) in failed["message"]
+
+
+def test_the_plan_of_the_readme_lacks_only_its_library(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```json\n(.*?)```", README.read_text(), re.DOTALL)
+    failed = drive(text, tmp_path).one("failed")
+    assert failed["kind"] == "library"
+    assert "librocksdb.so" in failed["message"]
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])

@@ -19,12 +19,14 @@ pub struct Library(ManuallyDrop<Loaded>);
 impl Library {
     /// Load the file. Its symbols stay its own, and all that it needs must be there.
     pub fn load(path: &Path) -> Result<Self, Failure> {
+        let unusable = |error: &dyn std::error::Error| {
+            Kind::Library.because(format!("{}: {error}", path.display()))
+        };
+        // A name without a folder would be looked for among the libraries of the system.
+        let full = path.canonicalize().map_err(|error| unusable(&error))?;
         // SAFETY: runs the initialisers of the library that the plan names, which is wanted.
-        let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-        match loaded {
-            Ok(loaded) => Ok(Self(ManuallyDrop::new(loaded))),
-            Err(error) => Err(Kind::Library.because(format!("{}: {error}", path.display()))),
-        }
+        let loaded = unsafe { Loaded::open(Some(full), RTLD_NOW | RTLD_LOCAL) };
+        Ok(Self(ManuallyDrop::new(loaded.map_err(|error| unusable(&error))?)))
     }
 
     /// Look up a function.
