@@ -1,4 +1,5 @@
-//! The simulator for Python: lines of JSON in, lines of JSON out, on all cores.
+//! The simulator for Python: lines of JSON in, lines of JSON out, on all cores. And the start of the
+//! driver.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -125,10 +126,19 @@ fn known_options() -> Vec<String> {
     all.as_object().expect("options have names").keys().cloned().collect()
 }
 
+/// Carry out the plan on standard input and end the process, as the crate lsmdriver says.
+///
+/// For a process that does nothing else: it ends without Python's cleaning up.
+#[pyfunction]
+fn drive() {
+    lsmdriver::drive()
+}
+
 #[pymodule]
 #[pyo3(name = "lsmsim")]
 fn define(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(default_machine, module)?)?;
+    module.add_function(wrap_pyfunction!(drive, module)?)?;
     module.add_function(wrap_pyfunction!(known_options, module)?)?;
     module.add_function(wrap_pyfunction!(record_line, module)?)?;
     module.add_function(wrap_pyfunction!(simulate_lines, module)?)

@@ -1,0 +1,168 @@
+//! RocksDB's C API: the functions of a library that is loaded while the program runs.
+//!
+//! Each version has other functions. So they are declared in groups, by what they are for, and a
+//! group is looked up when a plan needs it. The signatures are those of `rocksdb/c.h` of 6.29 and
+//! 11.8, which agree for all functions here.
+
+use std::ffi::{c_char, c_int, c_uchar, c_void, CStr};
+use std::mem::ManuallyDrop;
+use std::path::Path;
+use std::ptr::null_mut;
+
+use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
+
+use crate::failure::{Failure, Kind};
+
+/// A loaded library. It stays loaded until the process ends, because its threads may still run.
+pub struct Library(ManuallyDrop<Loaded>);
+
+impl Library {
+    /// Load the file. Its symbols stay its own, and all that it needs must be there.
+    pub fn load(path: &Path) -> Result<Self, Failure> {
+        let unusable = |error: &dyn std::error::Error| {
+            Kind::Library.because(format!("{}: {error}", path.display()))
+        };
+        // A name without a folder would be looked for among the libraries of the system.
+        let full = path.canonicalize().map_err(|error| unusable(&error))?;
+        // SAFETY: runs the initialisers of the library that the plan names, which is wanted.
+        let loaded = unsafe { Loaded::open(Some(full), RTLD_NOW | RTLD_LOCAL) };
+        Ok(Self(ManuallyDrop::new(loaded.map_err(|error| unusable(&error))?)))
+    }
+
+    /// Look up a function.
+    ///
+    /// SAFETY: `F` must be a function pointer with the signature of the function.
+    unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, Failure> {
+        match unsafe { self.0.get::<F>(name.as_bytes()) } {
+            Ok(symbol) => Ok(*symbol),
+            Err(_) => Err(Kind::Library.because(format!("the library has no function {name}"))),
+        }
+    }
+}
+
+/// An object of RocksDB.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Handle(*mut c_void);
+
+// SAFETY: only handles of stores and options are shared, which RocksDB allows for all threads.
+unsafe impl Send for Handle {}
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+}
+
+/// Where a function of RocksDB leaves the text of an error.
+pub type Error = *mut *mut c_char;
+
+macro_rules! functions {
+    ($(
+        $(#[$doc:meta])*
+        $group:ident {
+            $($name:ident($($argument:ty),*) $(-> $result:ty)?;)*
+        }
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $group { $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
+
+        impl $group {
+            pub fn of(library: &Library) -> Result<Self, Failure> {
+                // SAFETY: the signatures are those of rocksdb/c.h.
+                Ok(Self { $($name: unsafe {
+                    library.function(concat!("rocksdb_", stringify!($name)))?
+                },)* })
+            }
+        }
+    )*};
+}
+
+functions! {
+    /// For texts that belong to the caller.
+    Freeing {
+        free(*mut c_void);
+    }
+    Opening {
+        options_create() -> Handle;
+        options_set_create_if_missing(Handle, c_uchar);
+        options_set_error_if_exists(Handle, c_uchar);
+        get_options_from_string(Handle, *const c_char, Handle, Error);
+        options_enable_statistics(Handle);
+        open(Handle, *const c_char, Error) -> Handle;
+    }
+    /// For a block cache of the plan's.
+    Caching {
+        cache_create_lru(usize) -> Handle;
+        block_based_options_create() -> Handle;
+        block_based_options_set_block_cache(Handle, Handle);
+        options_set_block_based_table_factory(Handle, Handle);
+    }
+    Writing {
+        writeoptions_create() -> Handle;
+        put(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
+    }
+    Deleting {
+        writeoptions_create() -> Handle;
+        delete(Handle, Handle, *const c_char, usize, Error);
+    }
+    Getting {
+        readoptions_create() -> Handle;
+        get_pinned(Handle, Handle, *const c_char, usize, Error) -> Handle;
+        pinnableslice_value(Handle, *mut usize) -> *const c_char;
+        pinnableslice_destroy(Handle);
+    }
+    Scanning {
+        readoptions_create() -> Handle;
+        readoptions_set_total_order_seek(Handle, c_uchar);
+        create_iterator(Handle, Handle) -> Handle;
+        iter_seek(Handle, *const c_char, usize);
+        iter_valid(Handle) -> c_uchar;
+        iter_key(Handle, *mut usize) -> *const c_char;
+        iter_value(Handle, *mut usize) -> *const c_char;
+        iter_next(Handle);
+        iter_get_error(Handle, Error);
+        iter_destroy(Handle);
+    }
+    Flushing {
+        flushoptions_create() -> Handle;
+        flush(Handle, Handle, Error);
+    }
+    Looking {
+        property_int(Handle, *const c_char, *mut u64) -> c_int;
+    }
+    Reporting {
+        property_value(Handle, *const c_char) -> *mut c_char;
+        options_statistics_get_string(Handle) -> *mut c_char;
+    }
+    Closing {
+        close(Handle);
+    }
+}
+
+impl Freeing {
+    /// Make a call that may leave the text of an error, and return its result or that text.
+    pub fn attempt<T>(self, call: impl FnOnce(Error) -> T) -> Result<T, String> {
+        let mut error = null_mut();
+        let result = call(&mut error);
+        // SAFETY: RocksDB leaves null, or a text that is the caller's.
+        match unsafe { self.take(error) } {
+            None => Ok(result),
+            Some(text) => Err(text),
+        }
+    }
+
+    /// The text that RocksDB has handed over, if there is one.
+    ///
+    /// SAFETY: the text must be null or one that RocksDB gave to the caller, and is not used again.
+    pub unsafe fn take(self, text: *mut c_char) -> Option<String> {
+        if text.is_null() {
+            return None;
+        }
+        let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        unsafe { (self.free)(text.cast()) };
+        Some(copy)
+    }
+}

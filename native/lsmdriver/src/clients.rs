@@ -1,0 +1,222 @@
+//! The clients of a phase: threads that send operations and time them.
+
+use std::mem::swap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::sync::{Barrier, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::end::end_with;
+use crate::events::{tell, Event};
+use crate::failure::{Failure, Kind};
+use crate::keys::Sequence;
+use crate::plan::{Group, Operation, Run};
+use crate::records::{write_key, Values};
+use crate::session::Session;
+use crate::store::Store;
+use crate::times::Tally;
+
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Run a phase: tell what happens in each second, and then the sum.
+///
+/// A client that fails ends the process, because others may wait in RocksDB forever.
+pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
+    let values = &Values::new(plan.value_size, plan.compression_ratio);
+    let sequences: Vec<Sequence> =
+        plan.groups.iter().map(|group| Sequence::new(group, plan.num)).collect();
+    let session = &Session::new(store, sequences.iter().flat_map(Sequence::kinds))?;
+    let mut clients = Vec::new();
+    for (group, sequence) in plan.groups.iter().zip(&sequences) {
+        for number in 0..group.clients {
+            let tally = Mutex::new(Tally::of(sequence.kinds()));
+            clients.push(Client { plan, group, sequence, values, session, number, tally });
+        }
+    }
+    let (stop, barrier) = (&AtomicBool::new(false), &Barrier::new(clients.len() + 1));
+    let mut watch = Watch::new(plan, &clients);
+    thread::scope(|scope| {
+        let (told, ends) = channel();
+        for client in &clients {
+            let told = told.clone();
+            scope.spawn(move || {
+                barrier.wait();
+                let began = Instant::now();
+                if let Err(failure) = client.work(stop) {
+                    end_with(&failure);
+                }
+                let end = End { awaited: client.ends_by_itself(), began, ended: Instant::now() };
+                let _ = told.send(end); // the receiver stays until all senders have gone
+            });
+        }
+        drop(told);
+        let started = Instant::now();
+        barrier.wait();
+        watch.until_the_end(started, &ends, stop);
+    });
+    Ok(())
+}
+
+/// A thread that sends operations.
+struct Client<'a> {
+    plan: &'a Run,
+    group: &'a Group,
+    sequence: &'a Sequence,
+    values: &'a Values,
+    session: &'a Session<'a>,
+    number: u64,
+    /// What was done since the watch has looked.
+    tally: Mutex<Tally>,
+}
+
+/// A client has ended. `awaited` says whether the phase waits for such clients.
+struct End {
+    awaited: bool,
+    began: Instant,
+    ended: Instant,
+}
+
+impl Client<'_> {
+    fn ends_by_itself(&self) -> bool {
+        self.group.operations.is_some()
+    }
+
+    fn work(&self, stop: &AtomicBool) -> Result<(), Failure> {
+        let mut key = vec![0; self.plan.key_size];
+        let mut gets = 0;
+        for operation in 0..self.group.operations.unwrap_or(u64::MAX) {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let kind = self.sequence.kind(self.number, operation);
+            let number = self.sequence.key(self.number, operation);
+            write_key(number, &mut key);
+            let (mut records, mut checked) = (1, false);
+            let started = Instant::now();
+            let took = match kind {
+                Operation::Put => {
+                    self.session.put(&key, self.values.of(number))?;
+                    started.elapsed()
+                }
+                Operation::Delete => {
+                    self.session.delete(&key)?;
+                    started.elapsed()
+                }
+                Operation::Scan => {
+                    records = self.session.scan(&key, self.group.scan_length)?;
+                    started.elapsed()
+                }
+                Operation::Get => {
+                    let found = self.session.get(&key)?;
+                    let took = started.elapsed();
+                    records = u64::from(found.is_some());
+                    checked = found.is_some() && self.checks(gets);
+                    gets += 1;
+                    match found {
+                        Some(found) if checked => self.check(number, found.value())?,
+                        None if self.group.must_find => return Err(lost(number)),
+                        _ => {}
+                    }
+                    took
+                }
+            };
+            self.tally
+                .lock()
+                .expect("a panic ends the process")
+                .count(kind, took, records, checked);
+        }
+        Ok(())
+    }
+
+    /// Whether the value of a get is compared.
+    fn checks(&self, gets: u64) -> bool {
+        self.group.check_every > 0 && gets % self.group.check_every == 0
+    }
+
+    fn check(&self, number: u64, found: &[u8]) -> Result<(), Failure> {
+        let written = self.values.of(number);
+        if found == written {
+            return Ok(());
+        }
+        let differs = found.iter().zip(written).take_while(|(one, other)| one == other).count();
+        Err(Kind::Wrong.because(format!(
+            "get: the value of key number {number} has {} bytes and differs from the one written, \
+             of {} bytes, at byte {differs}",
+            found.len(),
+            written.len(),
+        )))
+    }
+}
+
+fn lost(number: u64) -> Failure {
+    Kind::Wrong.because(format!("get: key number {number} was written and is not found"))
+}
+
+/// Looks at the clients each second, and ends the phase.
+struct Watch<'a> {
+    plan: &'a Run,
+    clients: &'a [Client<'a>],
+    /// An empty tally for each client, to be swapped with the one that it fills.
+    spares: Vec<Tally>,
+    all: Tally,
+}
+
+impl<'a> Watch<'a> {
+    fn new(plan: &'a Run, clients: &'a [Client<'a>]) -> Self {
+        let spares = clients.iter().map(|client| Tally::of(client.sequence.kinds())).collect();
+        Self { plan, clients, spares, all: Tally::default() }
+    }
+
+    fn until_the_end(&mut self, started: Instant, ends: &Receiver<End>, stop: &AtomicBool) {
+        let limit = self.plan.seconds.map(Duration::from_secs_f64);
+        let mut awaited = self.clients.iter().filter(|client| client.ends_by_itself()).count();
+        let all_count = awaited == 0;
+        let (mut told, mut next) = (Duration::ZERO, INTERVAL);
+        let (mut began, mut ended) = (None, started);
+        loop {
+            let running = !stop.load(Ordering::Relaxed);
+            let look = limit.filter(|_| running).map_or(next, |limit| limit.min(next));
+            match ends.recv_timeout(look.saturating_sub(started.elapsed())) {
+                Ok(end) => {
+                    if end.awaited || all_count {
+                        began = began.into_iter().chain([end.began]).min();
+                        ended = ended.max(end.ended);
+                    }
+                    awaited -= usize::from(end.awaited);
+                    if awaited == 0 {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if limit.is_some_and(|limit| started.elapsed() >= limit) {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    if started.elapsed() >= next {
+                        next += INTERVAL;
+                        told = self.tell_since(told, started.elapsed());
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.tell_since(told, started.elapsed());
+        let seconds = began.map_or(0.0, |began| ended.duration_since(began).as_secs_f64());
+        let operations = self.all.told();
+        tell(&Event::Run { phase: &self.plan.name, seconds, operations });
+    }
+
+    /// Tell what the clients did since then; until when.
+    fn tell_since(&mut self, from: Duration, to: Duration) -> Duration {
+        let mut sum = Tally::default();
+        for (client, spare) in self.clients.iter().zip(&mut self.spares) {
+            swap(&mut *client.tally.lock().expect("a panic ends the process"), spare);
+            sum.add(spare);
+            spare.clear();
+        }
+        self.all.add(&sum);
+        let (from_s, to_s) = (from.as_secs_f64(), to.as_secs_f64());
+        tell(&Event::Second { phase: &self.plan.name, from_s, to_s, operations: sum.told() });
+        to
+    }
+}

@@ -1,0 +1,53 @@
+//! The end of the process: at once, because threads of RocksDB may still run.
+
+use std::panic;
+use std::sync::Mutex;
+
+use libc::c_int;
+
+use crate::events::{tell, Event};
+use crate::failure::{Failure, Kind};
+
+const FAILED: c_int = 1;
+const WRONG_PLAN: c_int = 2;
+const PANICKED: c_int = 101;
+const BY_SIGNAL: c_int = 128;
+
+/// Held by the thread that ends the process.
+static ENDING: Mutex<()> = Mutex::new(());
+
+/// End the process. No destructor runs, and nothing waits for another thread.
+pub fn end(code: c_int) -> ! {
+    // SAFETY: does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// Tell a failure and end the process. The first failure is the one that is told.
+pub fn end_with(failure: &Failure) -> ! {
+    let _held = ENDING.lock();
+    tell(&Event::Failed { failure });
+    end(if failure.kind == Kind::Plan { WRONG_PLAN } else { FAILED })
+}
+
+/// Let SIGTERM and SIGINT end the process, and a panic of any thread too.
+pub fn prepare() {
+    // SAFETY: `by_signal` only does what a handler may do.
+    unsafe {
+        let mut both = std::mem::zeroed();
+        libc::sigemptyset(&mut both);
+        for signal in [libc::SIGTERM, libc::SIGINT] {
+            libc::signal(signal, by_signal as *const () as libc::sighandler_t);
+            libc::sigaddset(&mut both, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &both, std::ptr::null_mut());
+    }
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        print(panicked);
+        end(PANICKED);
+    }));
+}
+
+extern "C" fn by_signal(signal: c_int) {
+    end(BY_SIGNAL + signal)
+}

@@ -1,0 +1,283 @@
+//! The plan: which store to open and what to do with it, as JSON.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, Kind};
+
+/// Numbers of operations have so many bits, and those of clients have the others of a draw.
+pub const OPERATION_BITS: u32 = 40;
+const MOST_OPERATIONS: u64 = 1 << OPERATION_BITS;
+
+/// A plan. Its phases run one after the other on one open store.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The file of RocksDB's library.
+    pub library: PathBuf,
+    /// The folder of the store.
+    pub folder: PathBuf,
+    /// Whether the store must exist already. Otherwise it must not exist.
+    #[serde(default)]
+    pub existing: bool,
+    /// Options of the database and of its default family, as `key=value;key={a=1;b=2}`.
+    #[serde(default)]
+    pub options: String,
+    /// The capacity of an LRU block cache. Without it, RocksDB makes its own.
+    pub block_cache_bytes: Option<usize>,
+    pub phases: Vec<Phase>,
+}
+
+/// A part of the plan.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Phase {
+    /// Clients send operations.
+    Run(Run),
+    /// Write the memtables into tables.
+    Flush {},
+    /// Wait until no flush or compaction runs for `quiet_s`. The plan fails after `limit_s`.
+    Settle { quiet_s: f64, limit_s: f64 },
+    /// Print the statistics since the store was opened.
+    Report {},
+}
+
+/// Clients that send operations at the same time.
+///
+/// Groups with `operations` end by themselves. Groups without run until the last other one has
+/// ended, or until `seconds` have passed, which ends all.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    pub name: String,
+    /// The number of different keys.
+    pub num: u64,
+    pub key_size: usize,
+    pub value_size: usize,
+    /// The share of its size to which a value compresses.
+    pub compression_ratio: f64,
+    pub seconds: Option<f64>,
+    pub groups: Vec<Group>,
+}
+
+/// Clients that do the same, each with its own keys.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    #[serde(default = "one")]
+    pub clients: u64,
+    /// The operations of each client.
+    pub operations: Option<u64>,
+    /// The same seed gives the same keys in each phase.
+    pub seed: u64,
+    pub keys: Choice,
+    /// The kinds of operations with their weights.
+    pub mix: BTreeMap<Operation, u32>,
+    /// The records that a scan reads at most.
+    #[serde(default = "ten")]
+    pub scan_length: u64,
+    /// Each n-th get of a client compares the value with the one that this driver writes. 0: none.
+    #[serde(default = "thousand")]
+    pub check_every: u64,
+    /// Whether a get that finds nothing fails the plan.
+    #[serde(default)]
+    pub must_find: bool,
+}
+
+/// How keys are chosen.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Choice {
+    /// Each is as likely as the others.
+    Uniform {},
+    /// One after the other. The clients of a group share them.
+    Sequential {},
+    /// The n-th most frequent is as likely as n to the power of `-exponent`.
+    Zipfian { exponent: f64 },
+}
+
+/// A kind of operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    Put,
+    Get,
+    Delete,
+    /// Forward, from a key on.
+    Scan,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn ten() -> u64 {
+    10
+}
+
+fn thousand() -> u64 {
+    1000
+}
+
+impl Plan {
+    /// Read a plan. The failure names the place of what is wrong.
+    pub fn read(text: &str) -> Result<Self, Failure> {
+        let plan: Self =
+            serde_json::from_str(text).map_err(|error| Kind::Plan.because(error.to_string()))?;
+        for (number, phase) in plan.phases.iter().enumerate() {
+            if let Err(problem) = phase.check() {
+                return Err(Kind::Plan.because(format!("phases[{number}].{problem}")));
+            }
+        }
+        Ok(plan)
+    }
+}
+
+impl Phase {
+    /// Its name in events.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Run(run) => &run.name,
+            Self::Flush {} => "flush",
+            Self::Settle { .. } => "settle",
+            Self::Report {} => "report",
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self {
+            Self::Run(run) => run.check(),
+            Self::Settle { quiet_s, limit_s } => {
+                check_seconds("quiet_s", *quiet_s)?;
+                check_seconds("limit_s", *limit_s)
+            }
+            Self::Flush {} | Self::Report {} => Ok(()),
+        }
+    }
+}
+
+impl Run {
+    fn check(&self) -> Result<(), String> {
+        require(self.num >= 1, "num: must be at least 1")?;
+        require(self.key_size >= 1, "key_size: must be at least 1")?;
+        let bits = self.key_size.saturating_mul(8).min(64) as u32;
+        let fits = bits == 64 || self.num <= 1 << bits;
+        require(fits, "num: a key of key_size bytes has fewer different values")?;
+        let ratio = self.compression_ratio;
+        require((0.0..=1.0).contains(&ratio), "compression_ratio: must be from 0 to 1")?;
+        if let Some(seconds) = self.seconds {
+            check_seconds("seconds", seconds)?;
+        }
+        require(!self.groups.is_empty(), "groups: must not be empty")?;
+        let ends = self.groups.iter().any(|group| group.operations.is_some());
+        require(ends || self.seconds.is_some(), "a run without operations needs seconds")?;
+        for (number, group) in self.groups.iter().enumerate() {
+            group.check().map_err(|problem| format!("groups[{number}].{problem}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    fn check(&self) -> Result<(), String> {
+        require((1..=1024).contains(&self.clients), "clients: must be from 1 to 1024")?;
+        let fits = self.operations.is_none_or(|operations| operations <= MOST_OPERATIONS);
+        require(fits, "operations: must be at most 2^40")?;
+        let weights: u64 = self.mix.values().map(|&weight| u64::from(weight)).sum();
+        require(weights >= 1, "mix: must have a weight above 0")?;
+        if let Choice::Zipfian { exponent } = self.keys {
+            let sound = exponent.is_finite() && exponent > 0.0;
+            require(sound, "keys.exponent: must be above 0")?;
+        }
+        Ok(())
+    }
+}
+
+fn check_seconds(place: &str, seconds: f64) -> Result<(), String> {
+    // Longer than anything waits, and short enough for a clock.
+    require((0.0..=1e9).contains(&seconds), &format!("{place}: must be from 0 to 1e9"))
+}
+
+fn require(sound: bool, problem: &str) -> Result<(), String> {
+    if sound {
+        Ok(())
+    } else {
+        Err(problem.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{json, Value};
+
+    fn usual() -> Value {
+        json!({
+            "library": "librocksdb.so", "folder": "db",
+            "phases": [{
+                "do": "run", "name": "load", "num": 10, "key_size": 16, "value_size": 100,
+                "compression_ratio": 0.5,
+                "groups": [{
+                    "operations": 10, "seed": 1, "keys": {"kind": "uniform"}, "mix": {"put": 1}
+                }],
+            }],
+        })
+    }
+
+    fn problem(place: &str, value: Value) -> String {
+        let mut plan = usual();
+        match place.rsplit_once('/') {
+            Some((above, last)) => plan.pointer_mut(above).unwrap()[last] = value,
+            None => plan[place] = value,
+        }
+        let failure = Plan::read(&plan.to_string()).unwrap_err();
+        assert_eq!(failure.kind, Kind::Plan);
+        failure.message
+    }
+
+    #[test]
+    fn a_plan_has_defaults() {
+        let plan = Plan::read(&usual().to_string()).unwrap();
+        assert!(!plan.existing && plan.options.is_empty() && plan.block_cache_bytes.is_none());
+        let Phase::Run(run) = &plan.phases[0] else { panic!("the phase is a run") };
+        assert_eq!((run.groups[0].clients, run.groups[0].check_every), (1, 1000));
+    }
+
+    #[test]
+    fn a_wrong_plan_is_named_by_its_place() {
+        for (place, value, named) in [
+            ("extra", json!(1), "extra"),
+            ("/phases/0/extra", json!(1), "extra"),
+            ("/phases/0/do", json!("dance"), "dance"),
+            ("/phases/0/num", json!(0), "phases[0].num"),
+            ("/phases/0/num", json!(-1), "-1"),
+            ("/phases/0/key_size", json!(0), "phases[0].key_size"),
+            ("/phases/0/compression_ratio", json!(1.5), "phases[0].compression_ratio"),
+            ("/phases/0/seconds", json!(-1), "phases[0].seconds"),
+            ("/phases/0/groups", json!([]), "phases[0].groups"),
+            ("/phases/0/groups/0/operations", json!(null), "seconds"),
+            ("/phases/0/groups/0/operations", json!(1_u64 << 41), "groups[0].operations"),
+            ("/phases/0/groups/0/clients", json!(0), "groups[0].clients"),
+            ("/phases/0/groups/0/mix", json!({"put": 0}), "groups[0].mix"),
+            ("/phases/0/groups/0/mix", json!({"merge": 1}), "merge"),
+            ("/phases/0/groups/0/keys", json!({"kind": "zipfian", "exponent": 0}), "exponent"),
+            ("/phases/0/groups/0/keys", json!({"kind": "uniform", "exponent": 1}), "exponent"),
+            ("phases", json!([{"do": "settle", "quiet_s": -1, "limit_s": 1}]), "quiet_s"),
+            ("phases", json!([{"do": "flush", "wait": true}]), "wait"),
+        ] {
+            assert!(problem(place, value.clone()).contains(named), "{place} {value}");
+        }
+    }
+
+    #[test]
+    fn keys_must_have_room_for_their_numbers() {
+        let mut plan = usual();
+        plan["phases"][0]["key_size"] = json!(2);
+        plan["phases"][0]["num"] = json!(1 << 16);
+        assert!(Plan::read(&plan.to_string()).is_ok());
+        plan["phases"][0]["num"] = json!((1 << 16) + 1);
+        assert!(Plan::read(&plan.to_string()).unwrap_err().message.contains("phases[0].num"));
+    }
+}

@@ -1,0 +1,258 @@
+"""The driver on a stand-in for RocksDB's library, which fails in every known way."""
+
+import json
+import re
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.driving import FLUSH, REPORT, SETTLE, Driven, Json, build, drive, group, run, start
+
+lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
+    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
+]
+README = Path(__file__).parents[2] / "native" / "lsmdriver" / "README.md"
+SECONDS_TO_WAIT = 60
+UNIQUE = 632
+"""Of 1,000 keys drawn from 1,000, about so many are different."""
+
+Do = Callable[..., Driven]
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("libraries")
+
+
+@pytest.fixture
+def do(libraries: Path, tmp_path: Path) -> Do:
+    """Carries out phases on a stand-in with some fault."""
+
+    def carry_out(*phases: Json, fault: str = "NOTHING", **fields: Any) -> Driven:
+        return drive(plan(build(libraries, fault), tmp_path, *phases, **fields), tmp_path)
+
+    return carry_out
+
+
+def plan(library: Path, tmp_path: Path, *phases: Json, **fields: Any) -> Json:
+    folder = str(tmp_path / "db")
+    return {"library": str(library), "folder": folder, "phases": list(phases)} | fields
+
+
+def test_a_plan_is_carried_out(do: Do) -> None:
+    driven = do(run("load", group()), FLUSH, SETTLE, REPORT, run("read", group("get")))
+    assert driven.returncode == 0, driven
+    assert driven.names == [
+        "opened", "phase", "run", "phase", "flushed", "phase", "settled", "phase", "report",
+        "phase", "run", "ended",
+    ]  # fmt: skip
+    assert driven.one("opened")["version"] == "9.9.9"
+    assert [each["phase"] for each in driven.of("phase")] == [
+        "load", "flush", "settle", "report", "read",
+    ]  # fmt: skip
+    assert driven.one("settled")["judged_by"] == "properties"
+    report = driven.one("report")
+    assert report["statistics"] == "rocksdb.number.keys.written COUNT : 1000\n"
+    assert report["tables"] == "rocksdb.stats"
+    times = [each["time_s"] for each in driven.events]
+    assert times == sorted(times)
+
+
+def test_options_and_cache_reach_the_store_and_are_read_back(do: Do) -> None:
+    driven = do(options="write_buffer_size=65536;a={b=1;c=2}", block_cache_bytes=12345)
+    opened = driven.one("opened")
+    assert opened["options_file"] == "OPTIONS-000007"
+    assert "given=write_buffer_size=65536;a={b=1;c=2}\n" in opened["options"]
+    assert "cache=12345\n" in opened["options"]
+
+
+def test_operations_are_counted_and_timed(do: Do) -> None:
+    driven = do(run("load", group()), run("use", group(mix={"put": 1, "get": 1, "scan": 2})))
+    for name in ("load", "use"):
+        told = driven.one("run", phase=name)
+        seconds = driven.of("second", phase=name)
+        for kind, operations in told["operations"].items():
+            parts = [each["operations"][kind] for each in seconds]
+            assert sum(part["count"] for part in parts) == operations["count"]
+            assert sum(part["records"] for part in parts) == operations["records"]
+            times = [operations[f"{t}_us"] for t in ("p50", "p75", "p99", "p999", "p9999", "max")]
+            assert times == sorted(times)
+            assert 0 < operations["mean_us"] <= operations["max_us"]
+        assert 0 < told["seconds"] <= seconds[-1]["to_s"]
+    counts = {k: o["count"] for k, o in driven.one("run", phase="use")["operations"].items()}
+    assert sum(counts.values()) == 1000
+    assert counts["scan"] == pytest.approx(500, rel=0.2)
+
+
+def test_the_same_seed_asks_for_the_keys_that_were_written(do: Do) -> None:
+    clients = {"clients": 3, "operations": 300}
+    gets = group("get", **clients, must_find=True, check_every=1)
+    others = group("get", seed=8)
+    zipfian = {"kind": "zipfian", "exponent": 0.9}
+    driven = do(
+        run("load", group(**clients)), run("hits", gets), run("others", others),
+        run("skewed", group(keys=zipfian)), run("frequent", group("get", keys=zipfian)),
+    )  # fmt: skip
+    assert driven.returncode == 0, driven
+    hits = driven.one("run", phase="hits")["operations"]["get"]
+    assert hits["count"] == hits["records"] == hits["checked"] == 900
+    found = driven.one("run", phase="others")["operations"]["get"]
+    assert found["records"] == pytest.approx(UNIQUE, rel=0.2)
+    frequent = driven.one("run", phase="frequent")["operations"]["get"]
+    assert frequent["records"] == 1000
+
+
+def test_one_of_a_thousand_gets_is_checked(do: Do) -> None:
+    keys = {"kind": "sequential"}
+    gets = group("get", keys=keys, operations=2001)
+    driven = do(run("load", group(keys=keys)), run("read", gets))
+    assert driven.one("run", phase="read")["operations"]["get"]["checked"] == 3
+
+
+def test_clients_of_a_group_share_sequential_keys(do: Do) -> None:
+    sequential = {"kind": "sequential"}
+    load = group(keys=sequential, clients=2, operations=300)
+    deletes = group("delete", keys=sequential, operations=100)
+    scan = group("scan", keys=sequential, operations=1, scan_length=5000)
+    gets = group("get", keys=sequential, operations=1000)
+    driven = do(run("load", load), run("scan", scan), run("drop", deletes), run("read", gets))
+    assert driven.one("run", phase="scan")["operations"]["scan"]["records"] == 600
+    assert driven.one("run", phase="read")["operations"]["get"]["records"] == 500
+
+
+def test_clients_without_operations_run_beside_the_others(do: Do) -> None:
+    beside = group("get", operations=None, clients=2)
+    driven = do(run("both", group(operations=20_000), beside, num=3000))
+    operations = driven.one("run")["operations"]
+    assert operations["put"]["count"] == 20_000
+    assert operations["get"]["count"] > 0
+
+
+def test_time_ends_a_phase(do: Do) -> None:
+    for operations in (None, 10**12):
+        driven = do(run("some", group(operations=operations), seconds=1.5), existing=True)
+        assert driven.returncode == 0, driven
+        told = driven.one("run")
+        assert told["operations"]["put"]["count"] > 0
+        seconds = driven.of("second")
+        assert len(seconds) >= 2
+        assert seconds[0]["from_s"] == 0
+        assert seconds[-1]["to_s"] >= 1.5
+
+
+def test_a_store_without_properties_is_judged_by_its_log(do: Do) -> None:
+    settled = do(SETTLE, fault="SILENT").one("settled")
+    assert settled["judged_by"] == "LOG"
+    assert settled["seconds"] > 0
+
+
+LOAD = run("load", group())
+READ = run("read", group("get", must_find=True, check_every=1))
+
+
+@pytest.mark.parametrize(
+    ("fault", "phases", "kind", "words"),
+    [
+        ("REFUSES", [], "open", "it does not open"),
+        ("FAILS", [LOAD], "operation", "No space left on device"),
+        ("SWAPS", [LOAD, READ], "wrong", "key number"),
+        ("LOSES", [LOAD, READ], "wrong", "not found"),
+        ("LACKS", [run("drop", group("delete"))], "library", "rocksdb_delete"),
+        ("WORKS", [SETTLE | {"limit_s": 0.2}], "restless", "0.2"),
+    ],
+)
+def test_a_failure_ends_the_plan(
+    fault: str, phases: list[Json], kind: str, words: str, do: Do
+) -> None:
+    driven = do(*phases, fault=fault)
+    assert driven.returncode == 1
+    failed = driven.one("failed")
+    assert failed is driven.events[-1]
+    assert failed["kind"] == kind
+    assert words in failed["message"]
+    assert not driven.stderr
+
+
+def test_a_function_is_needed_only_by_plans_that_use_it(do: Do) -> None:
+    assert do(LOAD, READ, fault="LACKS").returncode == 0
+
+
+def test_a_store_is_new_or_exists_as_the_plan_says(do: Do) -> None:
+    assert do().returncode == 0
+    assert do(existing=True).returncode == 0
+    assert do().one("failed")["kind"] == "open"
+
+
+def test_options_that_the_version_lacks_are_named(do: Do) -> None:
+    failed = do(options="unheard_of=1").one("failed")
+    assert failed["kind"] == "open"
+    assert "unheard_of" in failed["message"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"library": "x"}', '{"phases": 1}'])
+def test_a_plan_that_cannot_be_read_has_its_own_exit_code(text: str, tmp_path: Path) -> None:
+    driven = drive(text, tmp_path)
+    assert driven.returncode == 2
+    assert driven.one("failed")["kind"] == "plan"
+
+
+def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
+    text = tmp_path / "text.so"
+    text.write_text("not a library")
+    for library in (text, tmp_path / "none.so"):
+        failed = drive(plan(library, tmp_path), tmp_path).one("failed")
+        assert failed["kind"] == "library"
+        assert str(library) in failed["message"]
+
+
+def test_the_plan_of_the_readme_lacks_only_its_library(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```json\n(.*?)```", README.read_text(), re.DOTALL)
+    failed = drive(text, tmp_path).one("failed")
+    assert failed["kind"] == "library"
+    assert "librocksdb.so" in failed["message"]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_though_a_put_never_returns(
+    ending: signal.Signals, libraries: Path, tmp_path: Path
+) -> None:
+    given = plan(build(libraries, "HANGS"), tmp_path, LOAD)
+    with start(tmp_path) as process:
+        try:
+            send(process, given)
+            assert process.stdout is not None
+            while '"second"' not in process.stdout.readline():
+                assert process.poll() is None
+            process.send_signal(ending)
+            assert process.wait(SECONDS_TO_WAIT) == 128 + ending
+        finally:
+            process.kill()
+
+
+def test_it_ends_when_nobody_reads(libraries: Path, tmp_path: Path) -> None:
+    endless = run("endless", group(operations=None), seconds=1e6)
+    with start(tmp_path) as process:
+        try:
+            send(process, plan(build(libraries), tmp_path, endless))
+            assert process.stdout is not None
+            process.stdout.readline()
+            process.stdout.close()
+            assert process.wait(SECONDS_TO_WAIT) == 1
+        finally:
+            process.kill()
+
+
+def test_files_appear_in_its_folder_only(do: Do, tmp_path: Path) -> None:
+    do(LOAD, FLUSH, SETTLE, REPORT)
+    assert {path.name for path in tmp_path.iterdir()} == {"db"}
+
+
+def send(process: Any, given: Json) -> None:
+    process.stdin.write(json.dumps(given))
+    process.stdin.close()

@@ -1,0 +1,130 @@
+"""The driver on the libraries of RocksDB that are installed on this machine."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.driving import FLUSH, REPORT, SETTLE, Driven, Json, drive, group, run
+from lsmtune.engines.libraries.installed import Installed, engines_folder, installed_engines
+from lsmtune.metrics.compaction_table import parse_compaction_tables
+from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_reader import read_log
+from lsmtune.metrics.options_file import parse_options
+from lsmtune.metrics.statistics import parse_statistics
+
+lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
+pytestmark = [
+    pytest.mark.db_bench,
+    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
+]
+ENGINES = installed_engines(engines_folder())
+NUM = 30_000
+IN_ORDER = {"kind": "sequential"}
+OPTIONS = (
+    "write_buffer_size=262144;target_file_size_base=262144;max_bytes_for_level_base=1048576;"
+    "compression=kSnappyCompression;level_compaction_dynamic_level_bytes=false;"
+    "block_based_table_factory={block_size=8192;filter_policy=bloomfilter:10:false}"
+)
+
+Do = Callable[..., Driven]
+
+
+@pytest.fixture(params=ENGINES or [None], ids=lambda one: one.record.version if one else "none")
+def engine(request: pytest.FixtureRequest) -> Installed:
+    if request.param is None:
+        pytest.skip("no library is installed: lsmtune engines install rocksdb")
+    installed: Installed = request.param
+    return installed
+
+
+@pytest.fixture
+def do(engine: Installed, tmp_path: Path) -> Do:
+    def carry_out(*phases: Json, **fields: Any) -> Driven:
+        usual = {"library": str(engine.library), "folder": str(tmp_path / "db")}
+        return drive(usual | {"phases": list(phases)} | fields, tmp_path)
+
+    return carry_out
+
+
+def load(**fields: Any) -> Json:
+    return run("load", group(operations=NUM // 2, clients=2, **fields), num=NUM)
+
+
+def test_a_store_is_loaded_settled_and_read(engine: Installed, do: Do, tmp_path: Path) -> None:
+    driven = do(load(), FLUSH, SETTLE, REPORT, options=OPTIONS, block_cache_bytes=1 << 20)
+    assert driven.returncode == 0, driven
+    opened = driven.one("opened")
+    assert opened["version"] == engine.record.version
+    assert driven.one("settled")["judged_by"] == "properties"
+    report = driven.one("report")
+    tickers = parse_statistics(report["statistics"]).tickers
+    assert tickers["rocksdb.number.keys.written"] == NUM
+    assert tickers["rocksdb.compact.write.bytes"] > 0
+    assert parse_compaction_tables(report["tables"])
+    ledger = read_log(read_lines(tmp_path / "db" / "LOG", [])).ledger
+    assert not ledger.running
+    assert ledger.jobs
+
+    gets = group("get", operations=NUM // 2, clients=2, must_find=True, check_every=1)
+    scans = group("scan", operations=100, scan_length=20)
+    read = do(run("gets", gets, num=NUM), run("scans", scans, num=NUM), existing=True)
+    assert read.returncode == 0, read
+    assert read.one("run", phase="gets")["operations"]["get"]["checked"] == NUM
+    assert read.one("run", phase="scans")["operations"]["scan"]["records"] > 1900
+
+
+def test_options_are_read_back_as_they_are_in_force(do: Do) -> None:
+    opened = do(options=OPTIONS, block_cache_bytes=1 << 20).one("opened")
+    file = parse_options(opened["options"])
+    assert file.rocksdb_version == opened["version"]
+    family = file.sections['CFOptions "default"']
+    assert family["write_buffer_size"] == "262144"
+    assert family["level_compaction_dynamic_level_bytes"] == "false"
+    tables = file.sections['TableOptions/BlockBasedTable "default"']
+    assert tables["block_size"] == "8192"
+    assert "bloom" in tables["filter_policy"].lower()
+
+
+def test_the_block_cache_has_the_size_of_the_plan(do: Do) -> None:
+    keys = {"keys": IN_ORDER, "operations": NUM, "clients": 1}
+    assert do(run("load", group(**keys), num=NUM), FLUSH, options=OPTIONS).returncode == 0
+    missed = {}
+    for size in (1 << 16, 1 << 26):
+        twice = [run(n, group("get", **keys), num=NUM) for n in ("first", "second")]
+        driven = do(*twice, REPORT, options=OPTIONS, block_cache_bytes=size, existing=True)
+        tickers = parse_statistics(driven.one("report")["statistics"]).tickers
+        missed[size] = tickers["rocksdb.block.cache.data.miss"]
+    assert missed[1 << 26] < 0.6 * missed[1 << 16]
+
+
+def test_deleted_keys_are_gone(do: Do) -> None:
+    ordered = {"keys": IN_ORDER}
+    half = group("delete", **ordered, operations=NUM // 2, clients=1)
+    gets = group("get", **ordered, operations=NUM)
+    driven = do(load(**ordered), run("drop", half, num=NUM), run("read", gets, num=NUM))
+    assert driven.one("run", phase="read")["operations"]["get"]["records"] == NUM // 2
+
+
+def test_a_value_that_others_have_written_is_found(do: Do) -> None:
+    sizes = {"num": 1000, "value_size": 50}
+    assert do(run("load", group(), **sizes)).returncode == 0
+    failed = do(run("read", group("get")), existing=True).one("failed")
+    assert failed["kind"] == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [("unheard_of=1", "unheard_of"), ("write_buffer_size=big", "write_buffer_size")],
+)
+def test_refused_options_are_named(options: str, words: str, do: Do) -> None:
+    failed = do(options=options).one("failed")
+    assert failed["kind"] == "open"
+    assert words in failed["message"]
+
+
+def test_a_store_that_exists_is_not_taken_for_a_new_one(do: Do) -> None:
+    assert do(existing=True).one("failed")["kind"] == "open"
+    assert do().returncode == 0
+    assert do().one("failed")["kind"] == "open"

@@ -1,0 +1,228 @@
+/* A stand-in for RocksDB's library: the functions of its C API that the driver uses, on records in
+ * memory. FAULT is what it does wrong. */
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOTHING 0
+#define LOSES 1    /* forgets every tenth key */
+#define SWAPS 2    /* gives each key the value of the first */
+#define REFUSES 3  /* to open */
+#define HANGS 4    /* in the hundredth put */
+#define LACKS 5    /* has no rocksdb_delete */
+#define WORKS 6    /* always runs a compaction */
+#define SILENT 7   /* has no property, and runs a compaction that ends while it is asked */
+#define FAILS 8    /* in the hundredth put */
+
+#define KEY 32
+#define VALUE 200
+#define MOST 4000
+
+typedef unsigned char flag;
+struct options { char text[4096]; flag create, refuse; void *cache; int statistics; };
+struct record { char key[KEY]; char value[VALUE]; size_t key_size, size; };
+
+static struct record records[MOST];
+static int count, puts_done;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char log_path[4096];
+static char thing;
+
+void rocksdb_free(void *text) { free(text); }
+
+/* Options. */
+
+void *rocksdb_options_create(void) { return calloc(1, sizeof(struct options)); }
+void rocksdb_options_set_create_if_missing(struct options *options, flag on) { options->create = on; }
+void rocksdb_options_set_error_if_exists(struct options *options, flag on) { options->refuse = on; }
+void rocksdb_options_enable_statistics(struct options *options) { options->statistics = 1; }
+void *rocksdb_cache_create_lru(size_t bytes) {
+  size_t *cache = malloc(sizeof *cache);
+  *cache = bytes;
+  return cache;
+}
+void *rocksdb_block_based_options_create(void) { return calloc(1, sizeof(void *)); }
+void rocksdb_block_based_options_set_block_cache(void **tables, void *cache) { *tables = cache; }
+void rocksdb_options_set_block_based_table_factory(struct options *options, void **tables) {
+  options->cache = *tables;
+}
+
+void rocksdb_get_options_from_string(const struct options *base, const char *text,
+                                     struct options *options, char **error) {
+  if (strstr(text, "unheard_of") != NULL) {
+    *error = strdup("Invalid argument: Could not find option: unheard_of");
+    return;
+  }
+  *options = *base;
+  snprintf(options->text, sizeof options->text, "%s", text);
+}
+
+/* Opening and closing. */
+
+static void append(const char *path, const char *text) {
+  FILE *file = fopen(path, "a");
+  fputs(text, file);
+  fclose(file);
+}
+
+void *rocksdb_open(struct options *options, const char *folder, char **error) {
+  char path[4096], text[8192];
+  if (FAULT == REFUSES) {
+    *error = strdup("IO error: it does not open");
+    return NULL;
+  }
+  if (mkdir(folder, 0700) != 0 && options->refuse) {
+    *error = strdup("Invalid argument: exists (error_if_exists is true)");
+    return NULL;
+  }
+  snprintf(log_path, sizeof log_path, "%s/LOG", folder);
+  append(log_path, "2026/01/01-00:00:00.000000 1 RocksDB version: 9.9.9\n");
+  if (FAULT == SILENT) {
+    append(log_path, "1 EVENT_LOG_v1 {\"job\": 3, \"event\": \"compaction_started\"}\n");
+  }
+  size_t cache = options->cache == NULL ? 0 : *(size_t *)options->cache;
+  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n  cache=%zu\n", options->text, cache);
+  snprintf(path, sizeof path, "%s/OPTIONS-000003", folder);
+  append(path, "[DBOptions]\n  old=1\n");
+  snprintf(path, sizeof path, "%s/OPTIONS-000007", folder);
+  append(path, text);
+  return &thing;
+}
+
+void rocksdb_close(void *store) {}
+
+/* Operations. */
+
+void *rocksdb_writeoptions_create(void) { return &thing; }
+void *rocksdb_readoptions_create(void) { return &thing; }
+void *rocksdb_flushoptions_create(void) { return &thing; }
+void rocksdb_readoptions_set_total_order_seek(void *options, flag on) {}
+
+static struct record *find(const char *key, size_t size) {
+  for (int at = 0; at < count; at++) {
+    if (records[at].key_size == size && memcmp(records[at].key, key, size) == 0) {
+      return &records[at];
+    }
+  }
+  return NULL;
+}
+
+void rocksdb_put(void *store, void *options, const char *key, size_t key_size, const char *value,
+                 size_t size, char **error) {
+  if (key_size > KEY || size > VALUE) abort();
+  pthread_mutex_lock(&lock);
+  puts_done++;
+  while (FAULT == HANGS && puts_done >= 100) pause();
+  if (FAULT == FAILS && puts_done >= 100) *error = strdup("IO error: No space left on device");
+  struct record *record = find(key, key_size);
+  if (record == NULL) {
+    if (count == MOST) abort();
+    record = &records[count++];
+  }
+  memcpy(record->key, key, key_size);
+  memcpy(record->value, value, size);
+  record->key_size = key_size;
+  record->size = size;
+  pthread_mutex_unlock(&lock);
+}
+
+#if FAULT != LACKS
+void rocksdb_delete(void *store, void *options, const char *key, size_t size, char **error) {
+  pthread_mutex_lock(&lock);
+  struct record *record = find(key, size);
+  if (record != NULL) *record = records[--count];
+  pthread_mutex_unlock(&lock);
+}
+#endif
+
+void *rocksdb_get_pinned(void *store, void *options, const char *key, size_t size, char **error) {
+  struct record *copy = NULL;
+  pthread_mutex_lock(&lock);
+  struct record *record = find(key, size);
+  if (record != NULL && !(FAULT == LOSES && (record - records) % 10 == 9)) {
+    copy = malloc(sizeof *copy);
+    *copy = *record;
+    if (FAULT == SWAPS) memcpy(copy->value, records[0].value, VALUE);
+  }
+  pthread_mutex_unlock(&lock);
+  return copy;
+}
+
+const char *rocksdb_pinnableslice_value(struct record *record, size_t *size) {
+  *size = record->size;
+  return record->value;
+}
+
+void rocksdb_pinnableslice_destroy(struct record *record) { free(record); }
+
+/* An iterator looks through all records for the next key. */
+
+struct iterator { struct record *at; };
+
+static int compare(const struct record *record, const char *key, size_t size) {
+  size_t common = record->key_size < size ? record->key_size : size;
+  int order = memcmp(record->key, key, common);
+  return order != 0 ? order : (record->key_size > size) - (record->key_size < size);
+}
+
+/* The first record from a key on, or behind it. */
+static struct record *first(const char *key, size_t size, int behind) {
+  struct record *found = NULL;
+  for (int at = 0; at < count; at++) {
+    struct record *record = &records[at];
+    if (compare(record, key, size) < behind) continue;
+    if (found == NULL || compare(record, found->key, found->key_size) < 0) found = record;
+  }
+  return found;
+}
+
+struct iterator *rocksdb_create_iterator(void *store, void *options) {
+  return calloc(1, sizeof(struct iterator));
+}
+void rocksdb_iter_seek(struct iterator *iterator, const char *key, size_t size) {
+  iterator->at = first(key, size, 0);
+}
+flag rocksdb_iter_valid(struct iterator *iterator) { return iterator->at != NULL; }
+void rocksdb_iter_next(struct iterator *iterator) {
+  iterator->at = first(iterator->at->key, iterator->at->key_size, 1);
+}
+const char *rocksdb_iter_key(struct iterator *iterator, size_t *size) {
+  *size = iterator->at->key_size;
+  return iterator->at->key;
+}
+const char *rocksdb_iter_value(struct iterator *iterator, size_t *size) {
+  *size = iterator->at->size;
+  return iterator->at->value;
+}
+void rocksdb_iter_get_error(struct iterator *iterator, char **error) {}
+void rocksdb_iter_destroy(struct iterator *iterator) { free(iterator); }
+
+/* Flushes, properties, statistics. */
+
+void rocksdb_flush(void *store, void *options, char **error) {}
+
+int rocksdb_property_int(void *store, const char *name, uint64_t *value) {
+  static int asked;
+  if (FAULT == SILENT) {
+    if (++asked == 9) {
+      append(log_path, "1 EVENT_LOG_v1 {\"job\": 3, \"event\": \"compaction_finished\"}\n");
+    }
+    return -1;
+  }
+  *value = FAULT == WORKS && strcmp(name, "rocksdb.num-running-compactions") == 0;
+  return 0;
+}
+
+char *rocksdb_property_value(void *store, const char *name) { return strdup(name); }
+
+char *rocksdb_options_statistics_get_string(struct options *options) {
+  char text[100];
+  if (!options->statistics) return NULL;
+  snprintf(text, sizeof text, "rocksdb.number.keys.written COUNT : %d\n", puts_done);
+  return strdup(text);
+}
