@@ -56,3 +56,16 @@ def test_warnings_alone_are_read_in_each_frame(frame: str, tmp_path: Path) -> No
     assert {stall.family for stall in found.stalls} == {"cf"}
     assert not found.timed_stalls  # warnings do not say when a stall ended
     assert [finding.code for finding in found.findings] == ["writes-stopped"]
+
+
+@pytest.mark.parametrize("level", ["error", "ERROR", "[error]", "Error"])
+def test_the_level_of_a_prefix_counts_in_each_of_many_lines(level: str, tmp_path: Path) -> None:
+    lines = [
+        f"2026-11-21 21:{minute:02}:{second:02},123 {level} rocksdb: [db/db_impl.cc:1] [cf] No good"
+        for minute in range(30)
+        for second in range(60)
+    ]
+    path = tmp_path / "service.log"
+    path.write_text("\n".join(["2026-11-21 21:00:00,000 info rocksdb: RocksDB version: 8.0.0",
+                               *lines, ""]))  # fmt: skip
+    assert inspect_path(path).trouble_lines == len(lines)

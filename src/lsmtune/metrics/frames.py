@@ -13,7 +13,7 @@ is a prefix. Numbers, levels and words in brackets may differ from line to line,
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lsmtune.metrics.log_lines import STAMP, STAMP_LENGTH
 
@@ -75,7 +75,6 @@ _NO_YEAR = "2000"
 _LEVEL = re.compile(r"(?<![\w])(?:(?P<word>WARN|ERROR|FATAL)(?:ING)?(?![\w])|(?P<glog>[WEF])\d{4})",
                     re.IGNORECASE)  # fmt: skip
 _GLOG_LEVELS = {"W": "WARN", "E": "ERROR", "F": "FATAL"}
-_LOUD = {"WARN": "WARN", "WARNING": "WARN", "ERROR": "ERROR", "FATAL": "FATAL", **_GLOG_LEVELS}
 _OWN_LEVEL = re.compile(r"\[(?:WARN|ERROR|FATAL)\]")
 _DECODER = json.JSONDecoder()
 _JSON_HEAD = re.compile(r'\{"log": ?"')
@@ -86,6 +85,8 @@ _MOST_HELD = 5000
 """A head of more lines is none."""
 _MOST_FRAMES = 64
 """A file with more kinds of prefixes has none."""
+_MOST_LEVELS = 1000
+"""So many levels of a kind of prefix are kept: words in brackets can be new in each line."""
 _LONGEST_PREFIX = 300
 _WELL_KNOWN = 500
 """After this number of lines, nothing new is learned from lines with a prefix."""
@@ -125,6 +126,16 @@ class _Frame:
     begins: bool = False
     continues: bool = False
     lines: int = 0
+    _levels: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def level(self, prefix: re.Match[str]) -> str:
+        """Return the level of a prefix. It depends on the words that differ, so it is kept."""
+        words = prefix.groups()
+        if words not in self._levels:
+            if len(self._levels) >= _MOST_LEVELS:
+                self._levels.clear()
+            self._levels[words] = _level_of(prefix[0])
+        return self._levels[words]
 
 
 class _Unwrapper:
@@ -158,7 +169,7 @@ class _Unwrapper:
             self._stamp = message[:STAMP_LENGTH]
             return message
         if frame.begins and (not frame.continues or _RECORD.match(message)):
-            return self._quick_record(match, message)
+            return self._quick_record(frame, match, message)
         return f"{self._stamp} 0 {message}" if self._stamp and _RECORD.match(message) else message
 
     def _time_in(self, prefix: str) -> str:
@@ -168,11 +179,9 @@ class _Unwrapper:
             date = self._date = _last_date(prefix)
         return self._stamp if date is None else _time_of(date)
 
-    def _quick_record(self, prefix: re.Match[str], message: str) -> str:
+    def _quick_record(self, frame: _Frame, prefix: re.Match[str], message: str) -> str:
         self._stamp = self._time_in(prefix[0])
-        level = next((f"[{_LOUD[word]}] " for word in prefix.groups() if word in _LOUD), "")
-        if level and _OWN_LEVEL.match(message):
-            level = ""
+        level = "" if _OWN_LEVEL.match(message) else frame.level(prefix)
         return f"{self._stamp} 0 {level}{message}" if self._stamp else message
 
     def _quick_json(self, line: str) -> str | None:
