@@ -78,3 +78,11 @@ def test_a_damaged_options_file_is_a_mistake_of_the_user(tmp_path: Path) -> None
 def test_standard_input_is_no_part_of_a_rolled_log() -> None:
     with pytest.raises(UserError, match="standard input"):
         inspect_rolled([STANDARD_INPUT])
+
+
+def test_a_memtable_of_thousands_of_digits_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "OPTIONS"
+    path.write_text(
+        CHANGED.replace("write_buffer_size=67108864", f"write_buffer_size={'9' * 5000}")
+    )
+    assert "write_buffer_size" in inspect_path(path).options_changed

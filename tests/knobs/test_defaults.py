@@ -67,3 +67,8 @@ def test_addresses_are_those_of_linux_and_of_windows(text: str) -> None:
     assert is_address(text)
     assert not is_address("0" * 16)
     assert not is_address("67108864")
+
+
+def test_a_number_of_thousands_of_digits_differs() -> None:
+    default = defaults_of("7.8.3")["read_amp_bytes_per_bit"]
+    assert differs("read_amp_bytes_per_bit", "9" * 5000, default)

@@ -19,6 +19,7 @@ _ENUMERATOR = re.compile(r"k?(.*?)(?:Compression)?(?:Option)?")
 _HALF = frozenset({"read_amp_bytes_per_bit"})
 _HALF_BITS = 32
 """Some versions print 32 further bits of memory above such an option of 32 bits."""
+_NUMBER = re.compile(r"[0-9]{1,20}")
 _SET_BY_CONSTRUCTORS = {
     "compression": [["5.4", "kSnappyCompression"]],
     "bottommost_compression": [["5.4", "kDisableCompressionOption"]],
@@ -85,7 +86,7 @@ def defaults_of(version: str) -> dict[str, Default]:
 
 def differs(name: str, text: str, default: Default) -> bool:
     """Return whether a LOG's text for an option differs from the default."""
-    if name in _HALF and text.isdecimal():
+    if name in _HALF and _NUMBER.fullmatch(text):
         text = str(int(text) % 2**_HALF_BITS)
     return not any(_same(name, text, value) for value in default.shown)
 

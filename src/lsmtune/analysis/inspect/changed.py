@@ -9,6 +9,7 @@ from lsmtune.knobs.option_text import DERIVED, derived_values
 BY_LEVEL = "compression["
 """Codecs by level are printed one a line, `compression[0]` first, instead of `compression`."""
 
+_MOST_DIGITS = 20
 _OF_EVERY_PLACE = frozenset({
     "error_if_exists", "create_if_missing", "create_missing_column_families", "wal_dir",
     "db_log_dir", "db_host_id", "statistics", "stats_dump_period_sec",
@@ -51,7 +52,8 @@ def _derived(name: str, text: str, told: Mapping[str, str]) -> bool:
     if name not in DERIVED:
         return False
     leader = told.get(DERIVED[name][0], "")
-    return leader.isdecimal() and text in map(str, derived_values(name, int(leader)))
+    is_number = leader.isdecimal() and len(leader) <= _MOST_DIGITS
+    return is_number and text in map(str, derived_values(name, int(leader)))
 
 
 def _text(value: bool | float | str) -> str:
