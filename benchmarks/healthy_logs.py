@@ -7,33 +7,14 @@ db_bench on one folder, with the flags of COMMON and those of the case; the LOG 
 counts.
 """
 
-import argparse
-import gzip
-import os
-import subprocess
-import tempfile
-from pathlib import Path
+from planted_logs import HEALTHY, MIB, Flags, make_logs
 
-MIB = 1 << 20
-Flags = dict[str, object]
 COMMON: Flags = {
-    "benchmarks": "fillrandom,readrandom",
+    **HEALTHY,
     "num": 60_000,
     "reads": 60_000,
-    "key_size": 16,
-    "value_size": 1000,
-    "compression_ratio": 0.5,
     "benchmark_write_rate_limit": 8 * MIB,
-    "write_buffer_size": 8 * MIB,
-    "max_write_buffer_number": 4,
-    "target_file_size_base": 8 * MIB,
-    "max_bytes_for_level_base": 32 * MIB,
-    "max_background_jobs": 4,
-    "bloom_bits": 10,
-    "cache_size": 128 * MIB,
-    "statistics": 1,
     "stats_dump_period_sec": 3,
-    "seed": 1,
 }
 
 CASES: dict[str, tuple[Flags, ...]] = {
@@ -60,28 +41,5 @@ CASES: dict[str, tuple[Flags, ...]] = {
 }  # fmt: skip
 
 
-def healthy(case: str, program: str) -> bytes:
-    """Run a case in its own folder and return its LOG."""
-    with tempfile.TemporaryDirectory() as folder:
-        for run in CASES[case]:
-            flags = {**COMMON, **run, "db": f"{folder}/db"}
-            told = [f"--{name}={value}" for name, value in flags.items()]
-            subprocess.run([program, *told], check=True, cwd=folder, capture_output=True)
-        return Path(folder, "db", "LOG").read_bytes()
-
-
-def main() -> None:
-    """Make the requested LOGs."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES)
-    parser.add_argument("--db-bench", default=os.environ.get("LSMTUNE_DB_BENCH", "db_bench"))
-    arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    for case in arguments.cases:
-        log = healthy(case, arguments.db_bench)
-        (arguments.folder / f"{case}.LOG.gz").write_bytes(gzip.compress(log, mtime=0))
-
-
 if __name__ == "__main__":
-    main()
+    make_logs(__doc__, {case: [{**COMMON, **run} for run in runs] for case, runs in CASES.items()})

@@ -11,10 +11,12 @@ import gzip
 import os
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 MIB = 1 << 20
-HEALTHY: dict[str, object] = {
+Flags = dict[str, object]
+HEALTHY: Flags = {
     "benchmarks": "fillrandom,readrandom",
     "num": 150_000,
     "reads": 100_000,
@@ -33,10 +35,10 @@ HEALTHY: dict[str, object] = {
     "stats_dump_period_sec": 1,
     "seed": 1,
 }
-HURRIED: dict[str, object] = {"benchmark_write_rate_limit": 0, "num": 300_000}
+HURRIED: Flags = {"benchmark_write_rate_limit": 0, "num": 300_000}
 """Writes as fast as they go: the problem is to hold them."""
 
-CASES: dict[str, dict[str, object]] = {
+CASES: dict[str, Flags] = {
     "healthy": {},
     "memtable": {**HURRIED, "write_buffer_size": MIB // 16, "num": 60_000},
     "jobs": {**HURRIED, "max_background_jobs": 1, "num": 300_000, "write_buffer_size": 2 * MIB,
@@ -52,27 +54,28 @@ CASES: dict[str, dict[str, object]] = {
 }  # fmt: skip
 
 
-def planted(case: str, program: str) -> bytes:
-    """Run a case in its own folder and return its LOG."""
+def logged(runs: Sequence[Flags], program: str) -> bytes:
+    """Run db_bench with each set of flags on one store in a folder of its own; return the LOG."""
     with tempfile.TemporaryDirectory() as folder:
-        flags = {**HEALTHY, **CASES[case], "db": f"{folder}/db"}
-        told = [f"--{name}={value}" for name, value in flags.items()]
-        subprocess.run([program, *told], check=True, cwd=folder, capture_output=True)
+        for flags in runs:
+            given = [f"--{name}={value}" for name, value in flags.items()]
+            subprocess.run([program, *given, f"--db={folder}/db"], check=True, cwd=folder,
+                           capture_output=True)  # fmt: skip
         return Path(folder, "db", "LOG").read_bytes()
 
 
-def main() -> None:
-    """Make the requested LOGs."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def make_logs(description: str | None, cases: Mapping[str, Sequence[Flags]]) -> None:
+    """Make the LOGs of the cases that the command line asks for."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES)
+    parser.add_argument("--cases", nargs="+", default=list(cases), choices=cases)
     parser.add_argument("--db-bench", default=os.environ.get("LSMTUNE_DB_BENCH", "db_bench"))
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for case in arguments.cases:
-        log = planted(case, arguments.db_bench)
+        log = logged(cases[case], arguments.db_bench)
         (arguments.folder / f"{case}.LOG.gz").write_bytes(gzip.compress(log, mtime=0))
 
 
 if __name__ == "__main__":
-    main()
+    make_logs(__doc__, {case: [{**HEALTHY, **flags}] for case, flags in CASES.items()})

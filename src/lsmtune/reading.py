@@ -16,7 +16,8 @@ _MOST_LEVELS = 100
 _MOST = 1e300
 """Maximum size of an integer: a float has about 1.8e308 as maximum."""
 _TOO_LONG = "a number has too many digits"
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
+"""The first bytes of a gzip file."""
 _TOO_DEEP = "lists or tables are nested too deeply"
 
 
@@ -43,7 +44,7 @@ def read_text(path: Path, where: str) -> str:
     except OSError as error:
         raise UserError(f"{where}: cannot read the file: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        if content.startswith(_GZIP):
+        if content.startswith(GZIP):
             raise UserError(f"{where}: the file is compressed; unpack the file first") from error
         raise UserError(f"{where}: the file is not a text file in UTF-8") from error
 

@@ -1,12 +1,11 @@
 """Contents of LOGs as CSV tables, for pandas, a spreadsheet or a plot of one's own."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
 from lsmtune.analysis.inspect.inspection import ChangedOption, Finding, Inspection, LevelLine
+from lsmtune.cli.tables import csv_text
 from lsmtune.metrics.log_jobs import Job
 from lsmtune.metrics.log_stalls import Stall
 
@@ -17,11 +16,8 @@ def tables(logs: Sequence[Inspection]) -> Iterator[tuple[str, str]]:
     Times are Unix times in µs. A cell is empty if the LOG does not tell the value.
     """
     for name, (columns, rows) in _TABLES.items():
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["log", *columns])
-        writer.writerows([log.name, *map(_cell, row)] for log in logs for row in rows(log))
-        yield f"{name}.csv", text.getvalue()
+        cells = ([log.name, *map(_cell, row)] for log in logs for row in rows(log))
+        yield f"{name}.csv", csv_text(["log", *columns], cells)
 
 
 def _cell(value: Any) -> Any:

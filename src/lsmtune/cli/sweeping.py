@@ -1,7 +1,5 @@
 """The work of `lsmtune sweep`; a module of its own so that `--help` is quick."""
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +7,7 @@ from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import answers, rows
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.progress import progress
-from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
+from lsmtune.cli.tables import Column, csv_text, facts_lines, paragraph, table_lines
 from lsmtune.cli.tuning import check_space, described, name_program, say_if_busy
 from lsmtune.engines.registry import make_engine
 from lsmtune.errors import LsmtuneError, UserError
@@ -114,18 +112,11 @@ def files(
 ) -> Iterator[tuple[Path, str, str]]:
     """Give the requested files: path, text and kind."""
     if csv_path is not None:
-        yield csv_path, _csv(swept), "table"
+        yield csv_path, csv_text(*rows(swept)), "table"
     if markdown is not None:
         yield markdown, _markdown(swept), "table"
     if page is not None:
         yield page, render_swept(swept), "page"
-
-
-def _csv(swept: Swept) -> str:
-    text = io.StringIO()
-    heads, found = rows(swept)
-    csv.writer(text, lineterminator="\n").writerows([heads, *found])
-    return text.getvalue()
 
 
 def _markdown(swept: Swept) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsmtune.errors import UserError
-from lsmtune.reading import check_regular
+from lsmtune.reading import GZIP, check_regular
 from lsmtune.units import MIB
 
 STANDARD_INPUT = Path("-")
@@ -22,7 +22,6 @@ STAMP = re.compile(
 STAMP_LENGTH = 26
 _CHUNK_BYTES = 1 << 18
 _LONGEST_LINE_BYTES = 1 << 20
-_GZIP = b"\x1f\x8b"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MOST_UNPACKED_BYTES = 512 * MIB
 """A gzip file of 2 MB can contain 2 GB, which takes half a minute."""
@@ -80,7 +79,7 @@ def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
     check_regular(path, str(path))
     try:
         with path.open("rb") as file:
-            packed = file.read(len(_GZIP)) == _GZIP
+            packed = file.read(len(GZIP)) == GZIP
             file.seek(0)
             if not packed:
                 while chunk := file.read(_CHUNK_BYTES):
@@ -94,7 +93,7 @@ def _chunks(path: Path, faults: list[str]) -> Iterator[bytes]:
 
 def _of_standard_input(faults: list[str]) -> Iterator[bytes]:
     file = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # for peek
-    if file.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
+    if file.peek(len(GZIP))[: len(GZIP)] == GZIP:
         with gzip.open(file) as unpacked:
             yield from _unpacked(unpacked, faults)
         return

@@ -18,7 +18,6 @@ from lsmtune.engines.rocksdb.client import Client, ClientFiles
 from lsmtune.engines.rocksdb.command import banner_argv
 from lsmtune.engines.rocksdb.options import (
     MergedOptions,
-    Place,
     ignored,
     merged_options,
     own_options,
@@ -28,6 +27,7 @@ from lsmtune.engines.rocksdb.options import (
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
+from lsmtune.knobs.option_text import Place
 from lsmtune.metrics.db_bench import parse_banner
 from lsmtune.metrics.options_file import OptionsFile
 from lsmtune.system.launch import NotStartedError, from_here

@@ -10,6 +10,7 @@ from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
+    Place,
     Sections,
     derived_values,
     option_place,
@@ -25,9 +26,6 @@ from lsmtune.metrics.options_file import (
     parse_options,
     replace_options,
 )
-
-Place = tuple[str, str]
-"""A section of an OPTIONS file and a key in it."""
 
 _DATABASE = "DBOptions"
 _APPLICATION = "trials run without the classes of your application"
