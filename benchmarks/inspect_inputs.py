@@ -69,7 +69,7 @@ def parts(data: bytes, seed: str) -> Iterator[bytes]:
 
 
 def judged(path: Path, folder: Path) -> dict[str, Any]:
-    """Return how often frames and parts are told right, and print what is not."""
+    """Return in how many frames and parts the findings are right, and print the others."""
     data = content(path)
     whole = inspected(data, folder)
     framed = 0

@@ -22,7 +22,7 @@ pub fn end(code: c_int) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Tell a failure and end the process. The first failure is the one that is told.
+/// Print a failure and end the process. Only the first failure is printed.
 pub fn end_with(failure: &Failure) -> ! {
     let _held = ENDING.lock();
     tell(&Event::Failed { failure });

@@ -25,7 +25,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// The sequence of a group on so many different keys.
+    /// The sequence of a group. `num` is the number of different keys.
     pub fn new(group: &Group, num: u64) -> Self {
         let zipf = match group.keys {
             Choice::Zipfian { exponent } => {
@@ -105,7 +105,7 @@ fn common_divisor(one: u64, other: u64) -> u64 {
     }
 }
 
-/// A generator that is made anew for each operation.
+/// A generator of random numbers. Each operation gets a new one.
 struct Mixing(u64);
 
 impl TryRng for Mixing {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Kind};
 
-/// Numbers of operations have so many bits, and those of clients have the others of a draw.
+/// Number of bits for the number of an operation. The other bits are for the number of a client.
 pub const OPERATION_BITS: u32 = 40;
 const MOST_OPERATIONS: u64 = 1 << OPERATION_BITS;
 

@@ -78,7 +78,7 @@ impl<'a> Session<'a> {
         Ok((!found.is_null()).then_some(Pinned { getting, found }))
     }
 
-    /// Read records from a key on, at most so many; their number.
+    /// Read at most `length` records, beginning at a key. Return how many were read.
     pub fn scan(&self, key: &[u8], length: u64) -> Result<u64, Failure> {
         let (scanning, options) = self.scanning.as_ref().expect(ASKED);
         let (mut records, mut size) = (0, 0);

@@ -27,7 +27,7 @@ struct Count {
     checked: u64,
 }
 
-/// What is told of the operations of one kind. Without any, there are no times.
+/// The results of the operations of one kind. Without operations, there are no times.
 #[derive(Debug, Serialize)]
 pub struct Told {
     count: u64,

@@ -131,6 +131,14 @@ fn run(load: &Load, options: &Options, machine: &Machine) -> Measurement {
     simulate(Trial { load, options, machine, seed: 1, probe: PROBE, stop: None }).unwrap()
 }
 
+fn without_reads(
+    load: &Load,
+    options: &Options,
+    machine: &Machine,
+) -> Result<Measurement, Failure> {
+    simulate(Trial { load, options, machine, seed: 1, probe: None, stop: None })
+}
+
 #[test]
 fn keys_in_order_are_written_once() {
     let load = load(Name::Fillseq, 100_000);
@@ -201,17 +209,7 @@ fn fifo_keeps_so_many_bytes_at_most_and_tells_that_keys_were_lost_where_they_are
     };
     let most = 8 << 20;
     let dropping = Options { fifo_max_table_files_size: most, ..kept.clone() };
-    let unread = |options: &Options| {
-        simulate(Trial {
-            load: &load,
-            options,
-            machine: &machine,
-            seed: 1,
-            probe: None,
-            stop: None,
-        })
-        .unwrap()
-    };
+    let unread = |options: &Options| without_reads(&load, options, &machine).unwrap();
     let live = unread(&dropping).live_sst_bytes;
     assert!(live <= most as f64 && live > most as f64 / 2.0);
     let read = Trial {
@@ -243,18 +241,8 @@ fn the_flush_behind_a_load_waits_for_ever_where_nothing_can_be_merged() {
     // Merges of seven runs at least and five at most: there are none.
     let stuck =
         Options { universal_min_merge_width: 7, universal_max_merge_width: 5, ..merging.clone() };
-    let told = |options: &Options| {
-        simulate(Trial {
-            load: &load,
-            options,
-            machine: &machine,
-            seed: 1,
-            probe: None,
-            stop: None,
-        })
-    };
-    assert_eq!(told(&stuck), Err(Failure::Stuck));
-    assert!(told(&merging).is_ok());
+    assert_eq!(without_reads(&load, &stuck, &machine), Err(Failure::Stuck));
+    assert!(without_reads(&load, &merging, &machine).is_ok());
 }
 
 #[test]
