@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_pairs, complete_trials
@@ -36,7 +37,7 @@ def show(event: Event) -> None:
 
 def real_verifications(home: Home) -> tuple[list[Verdict], list[list[Pair]]]:
     """Verify each run of the baseline as if it were a winner."""
-    with open_study(home, SPEC, RocksDB("db_bench"), show) as study:
+    with open_study(home, SPEC, RocksDB(DbBench("db_bench")), show) as study:
         study.measure_base()
         base_trials = complete_trials(study.trials(), Role.BASE)
         verdicts = [verify_trial(study, t, SPEC.scale, SPEC.workload) for t in base_trials]

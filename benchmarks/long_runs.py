@@ -16,6 +16,7 @@ from lsmtune.batch import BatchLine, as_flags, read_batch
 from lsmtune.cli.simulating import run_of
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.simulator import predict
@@ -54,7 +55,7 @@ def measured(run: tuple[str, int, dict[str, Value]], folder: Path) -> BatchLine:
     """Run db_bench once."""
     name, num, changes = run
     load = Workload(name="fillrandom", num=num)
-    engine = RocksDB("db_bench")
+    engine = RocksDB(DbBench("db_bench"))
     _, ground = describe(StudySpec(workload=load, knobs="compression_type"), engine, folder)
     known = ground.base.settings
     settings = {name: v for name, v in settings_of(changes).items() if name in known}

@@ -15,7 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from lsmtune.engines.rocksdb import RocksDB, client
+from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.db_bench import DbBench, client
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
@@ -49,7 +50,7 @@ def main() -> None:
     client.ChildProcess = TimedProcess  # type: ignore[misc]
     with (
         Home(Path(sys.argv[1]), create=True) as home,
-        open_study(home, SPEC, RocksDB("db_bench"), lambda event: None) as study,
+        open_study(home, SPEC, RocksDB(DbBench("db_bench")), lambda event: None) as study,
     ):
         study.tune()
         trials = [t for t in study.trials(Role.TRIAL) if t.result.measurement]

@@ -12,6 +12,7 @@ from fakes.rig import Rig
 from fakes.traces import left_behind, started
 from lsmtune.engines.base import Outcome
 from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
@@ -97,7 +98,10 @@ FAULTS = [
         Mode.DISK_FULL, Status.OUT_OF_SPACE, "put error: IO error: No space",
         LOAD_FILES | DATABASE_FILES,
     ),
-    (Mode.ENDS_UNSETTLED, Status.UNREADABLE, "compaction", ALL_FILES),
+    (
+        Mode.ENDS_UNSETTLED, Status.UNREADABLE, "compaction",
+        LOAD_FILES | DATABASE_FILES,
+    ),
     (
         Mode.OTHER_OPTIONS, Status.MISMATCH, "num_levels is 5",
         LOAD_FILES | DATABASE_FILES,
@@ -203,14 +207,14 @@ def a_directory(path: Path) -> Path:
 def test_no_db_bench_is_told_by_name(tmp_path: Path, make, why: str) -> None:
     program = make(tmp_path / "program")
     with pytest.raises(UserError) as raised:
-        RocksDB(str(program)).describe(tmp_path)
+        RocksDB(DbBench(str(program))).describe(tmp_path)
     assert str(program) in str(raised.value)
     assert why in str(raised.value)
 
 
 def test_describe_tells_the_version(tmp_path: Path) -> None:
     program = install(tmp_path / "bin")
-    facts = RocksDB(str(program)).describe(tmp_path)
+    facts = RocksDB(DbBench(str(program))).describe(tmp_path)
     assert (facts.version, facts.program, facts.assertions_enabled) == (
         "7.8.3", str(program), True,
     )  # fmt: skip

@@ -12,7 +12,8 @@ from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, table_lines
 from lsmtune.engines.registry import make_engine
-from lsmtune.engines.rocksdb import INSTALL_DB_BENCH, RocksDB
+from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.db_bench import INSTALL_DB_BENCH, DbBench
 from lsmtune.errors import LsmtuneError
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
@@ -68,7 +69,7 @@ def calibration_check(program: str, home_path: Path) -> Check:
     """Fit the simulator to this machine with a few short runs, and store the result."""
     try:
         with Home(home_path, create=True) as home, working("calibrating", delay_s=0) as show:
-            machine = calibrated(RocksDB(program), home.work, show)
+            machine = calibrated(RocksDB(DbBench(program)), home.work, show)
             text = machine.model_dump_json(indent=2) + "\n"
             write_file(home.machine_path, text, "machine", home.path)
     except LsmtuneError as error:
@@ -104,7 +105,7 @@ def _state(check: Check) -> str:
 def _db_bench(program: str) -> Check:
     try:
         with scratch() as folder:
-            facts = RocksDB(program).describe(folder)
+            facts = RocksDB(DbBench(program)).describe(folder)
     except LsmtuneError as error:
         detail = str(error).removesuffix(f"; {INSTALL_DB_BENCH}")
         return Check("db_bench", False, detail, INSTALL_DB_BENCH)

@@ -6,13 +6,14 @@ from lsmtune.engines.base import Engine
 from lsmtune.engines.embedded import Embedded
 from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
+from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.simulated import Simulated
 from lsmtune.engines.tikv import TiKV
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.tables import Cluster
 
 ENGINES: dict[str, Callable[[str, Cluster], Engine]] = {
-    "rocksdb": lambda program, _: RocksDB(program),
+    "rocksdb": lambda program, _: RocksDB(DbBench(program)),
     "myrocks": lambda program, _: MyRocks(program),
     "embedded": lambda program, _: Embedded(program),
     "tikv": TiKV,

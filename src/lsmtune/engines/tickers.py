@@ -25,6 +25,12 @@ def ticker(statistics: Statistics, name: str) -> int:
     return value
 
 
+def counted_operations(statistics: Statistics) -> int:
+    """Return the number of operations that RocksDB counts; TrialFailedError without counters."""
+    names = ("number.keys.written", "number.keys.read", "number.db.seek")
+    return sum(ticker(statistics, f"rocksdb.{name}") for name in names)
+
+
 def write_metrics(statistics: Statistics) -> dict[str, float]:
     """What writing has cost; TrialFailedError where nothing was written."""
     user = ticker(statistics, "rocksdb.bytes.written")

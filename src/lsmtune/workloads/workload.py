@@ -197,6 +197,12 @@ class Workload(BaseModel):
             return self.num
         return math.ceil(-math.log(1 - self.present) * self.num)
 
+    def range_deletions(self, writes: int | None) -> int | None:
+        """Return the maximum number of range deletions among so many writes; None for none."""
+        if self.tombstone_every is None or writes is None:
+            return None
+        return self.tombstones or max(1, writes // self.tombstone_every)
+
     @property
     def user_bytes(self) -> int:
         """Key and value bytes that the clients write, including the build of the database.

@@ -1,4 +1,4 @@
-"""RocksDB, driven by db_bench: what the field publishes with, in whatever version there is."""
+"""RocksDB: its options, and trials in which db_bench or lsmtune's driver runs the workload."""
 
 import re
 from functools import cached_property
@@ -13,14 +13,11 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.read_back import linked_codecs, newest_options
-from lsmtune.engines.rocksdb.client import Client, ClientFiles
-from lsmtune.engines.rocksdb.command import banner_argv
+from lsmtune.engines.rocksdb.bench import Bench
 from lsmtune.engines.rocksdb.options import (
     MergedOptions,
     ignored,
     merged_options,
-    own_options,
     read_own,
     read_settings,
 )
@@ -28,27 +25,19 @@ from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.option_text import Place
-from lsmtune.metrics.db_bench import parse_banner
 from lsmtune.metrics.options_file import OptionsFile
-from lsmtune.system.launch import NotStartedError, from_here
 from lsmtune.trials import Base, TrialSpec
 
-__all__ = ["INSTALL_DB_BENCH", "RocksDB"]
-
-INSTALL_DB_BENCH = (
-    "install db_bench (Debian: apt-get install rocksdb-tools), or name your db_bench with "
-    "--db-bench"
-)
-"""What to do if db_bench cannot be started."""
+__all__ = ["RocksDB"]
 
 
 class RocksDB:
-    """The engine contract on a db_bench program; `program` is a path or a name on PATH."""
+    """The engine contract on a program that runs workloads on RocksDB."""
 
     name = "rocksdb"
 
-    def __init__(self, program: str) -> None:
-        self._program = from_here(program)
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -56,33 +45,11 @@ class RocksDB:
         return load(self.name)
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """What db_bench tells of itself over one write; UserError when it is no db_bench."""
-        database = workdir / "describe"
-        files = ClientFiles.of(workdir, "describe")
-        try:
-            Client(banner_argv(self._program, database, None), database, files).run_banner()
-            banner = parse_banner(files.stdout_text(), files.stderr_text())
-            if banner.rocksdb_version is None:
-                reason = "this program is not db_bench, because it prints no RocksDB version"
-                raise UserError(f"program {self._program}: {reason}")
-            options = newest_options(database).read_text()
-        except TrialFailedError as failure:
-            reason = (
-                f"program {self._program}: lsmtune cannot run this program as db_bench: {failure}"
-            )
-            raise UserError(reason) from failure
-        except NotStartedError as error:
-            raise UserError(f"{error}; {INSTALL_DB_BENCH}") from error
-        return EngineFacts(
-            banner.rocksdb_version,
-            self._program,
-            bool(banner.assertions_enabled),
-            own_options(options),
-            linked_codecs(database),
-        )
+        """Return version, build and default options; UserError if RocksDB cannot be used."""
+        return self._bench.describe(workdir)
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """db_bench's defaults, or the user's options as this RocksDB runs them."""
+        """The defaults, or the user's options as this RocksDB runs them."""
         if own is None:
             settings = read_settings(self.catalogue, facts.options)
             return Base(options=facts.options, settings=settings, codecs=facts.codecs)
@@ -102,8 +69,8 @@ class RocksDB:
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Load, settle, probe; the files that db_bench and RocksDB wrote are the evidence."""
-        trial = Trial(self._program, self.catalogue, spec, base, places)
+        """Load, settle, probe; the files that the program and RocksDB wrote are the evidence."""
+        trial = Trial(self._bench, self.catalogue, spec, base, places)
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
 
@@ -118,21 +85,13 @@ class RocksDB:
         while True:
             merged = merged_options(own, given, family, unknown)
             try:
-                return merged, self._as_run(merged.text, workdir)
+                return merged, self._bench.as_run(merged.text, workdir)
             except TrialFailedError as failure:
                 refused = next((p for p in merged.unprinted if _names(failure, p[1])), None)
                 if refused is None:
                     reason = f"base: RocksDB does not run with the options of this file: {failure}"
                     raise UserError(reason) from failure
                 unknown.add(refused)
-
-    def _as_run(self, options: str, workdir: Path) -> str:
-        """Return the options as RocksDB writes them down after it has opened a database."""
-        database, file = workdir / "base", workdir / "base.ini"
-        file.write_text(options)
-        files = ClientFiles.of(workdir, "base")
-        Client(banner_argv(self._program, database, file), database, files).run_banner()
-        return own_options(newest_options(database).read_text())
 
 
 def _names(failure: TrialFailedError, key: str) -> bool:

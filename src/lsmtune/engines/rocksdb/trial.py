@@ -1,64 +1,44 @@
-"""One trial of db_bench in its work directory: build, load, settle, probe."""
+"""One trial of RocksDB in its work directory: build, load, settle, probe."""
 
 import hashlib
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.base import Places, TrialFailedError, Watch
+from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.debt import owing, paying
 from lsmtune.engines.read_back import first_log, newest_options
-from lsmtune.engines.rocksdb.best_case import BestCase
-from lsmtune.engines.rocksdb.client import Client, ClientFiles
-from lsmtune.engines.rocksdb.command import Command, flags_of
-from lsmtune.engines.rocksdb.loads import Phase, build_phase, load_phase, one_read
-from lsmtune.engines.rocksdb.measure import (
-    LoadOutput,
-    ProbeOutput,
-    measure,
-    measure_build,
-    with_debt,
-)
+from lsmtune.engines.rocksdb.bench import Bench, LoadOutput, Part, PartName, ProbeOutput
+from lsmtune.engines.rocksdb.measure import measure, measure_build, with_debt
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.rocksdb.read_back import read_back
 from lsmtune.engines.templates import Template, copy_database, restore
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
-from lsmtune.metrics.log_lines import read_lines
-from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
-from lsmtune.trials import Base, Status, TrialSpec
+from lsmtune.trials import Base, TrialSpec
 
 _TREES = 3
 """A load on a built database runs on one of so many, by its seed: the same keys written again
 leave another tree, and a gain must not hang on one of them."""
 _FIRST_TREE = 1_000_003
 """Far from the seeds of loads: under the load's own seed it would ask for just what was written."""
+_DATA = {"num", "key_size", "value_size", "compression_ratio", "present"}
+_DELETED = {"tombstone_every", "tombstone_width", "tombstones"}
+"""Parameters of a workload that decide what is built."""
 _ROOM = 3
 """A database that is built may for a while take this many times the bytes written into it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part of the trial that loads a database: what it is called, what runs on which one."""
-
-    name: str
-    command: Command
-    phase: Phase
-    database: Path
-    settings: Settings
 
 
 class Trial:
     """One trial; `measure` runs it, `evidence` tells which files it has left."""
 
     def __init__(
-        self, program: str, catalogue: Catalogue, spec: TrialSpec, base: Base, places: Places
+        self, bench: Bench, catalogue: Catalogue, spec: TrialSpec, base: Base, places: Places
     ) -> None:
-        self._program = program
+        self._bench = bench
         self._catalogue = catalogue
         self._spec = spec
         self._base = base
@@ -126,12 +106,11 @@ class Trial:
     def _template_key(self) -> str:
         """What the database that the load finds depends on, in one word."""
         load = self._spec.workload
-        data = load.model_dump(include={"num", "key_size", "value_size", "compression_ratio"})
         identity = {
-            "program": self._program,
+            **self._bench.identity,
             "options": self._base.options,
             "settings": self._build_settings(),
-            "data": {**data, "build": build_phase(load).flags},
+            "data": load.model_dump(include=_DATA | (_DELETED if load.kind == "read" else set())),
             "tree": self._tree(),
         }
         if load.database is not None:
@@ -148,69 +127,35 @@ class Trial:
         return {n: v if n in shaping else self._base.settings[n] for n, v in given.items()}
 
     def _build(self, database: Path) -> dict[str, float]:
-        load = self._spec.workload
-        command = Command(self._program, load, self._tree(), database)
-        part = _Part("build", command, build_phase(load), database, self._build_settings())
         # What was built is of use to other trials, so building is never cut.
-        output = self._held(part, Watch(lambda phase: None))
-        return measure_build(output, load.build_writes)
+        part = self._part("build", self._build_settings(), self._tree(), database)
+        output = self._bench.load(part, self._spec.protocol, Watch(lambda phase: None))
+        return measure_build(output)
 
     def _load(self, watch: Watch) -> LoadOutput:
         watch.phase("load")
-        command = Command(self._program, self._spec.workload, self._spec.seed, self._database)
-        phase = load_phase(self._spec.workload)
-        return self._held(_Part("load", command, phase, self._database, self._spec.settings), watch)
+        part = self._part("load", self._spec.settings, self._spec.seed, self._database)
+        return self._bench.load(part, self._spec.protocol, watch)
 
     def _settled(self, watch: Watch) -> LoadOutput:
         """Let the store settle with compactions on, behind a load that ran without."""
         # As RocksDB does when it opens a store: who follows the LOG must not meet the old one.
         log = self._database / "LOG"
         log.rename(f"{log}.old.{time.time_ns() // 1000}")
-        settings = paying(self._spec.settings)
-        command = Command(self._program, self._spec.workload, self._spec.seed, self._database)
-        part = _Part("debt", command, one_read(), self._database, settings)
-        return self._held(part, Watch(watch.phase))
-
-    def _held(self, part: _Part, watch: Watch) -> LoadOutput:
-        options = self._options(part.name, part.settings, compactions=True)
-        files = ClientFiles.of(self._places.workdir, part.name)
-        flags = flags_of(self._catalogue, part.settings)
-        client = Client(part.command.held(part.phase, options, flags), part.database, files)
-        benchmark = part.phase.benchmark
-        best = BestCase(self._spec.workload)
-        run = client.run_held(benchmark, self._spec.protocol, watch, best)
-        log = part.database / "LOG" if part.name == "debt" else first_log(part.database)
-        if not log.is_file():
-            raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
-        return LoadOutput(
-            run,
-            benchmark,
-            files.stdout_text(),
-            files.stderr_text(),
-            read_log(read_lines(log, [])),
-            part.database,
-        )
+        part = self._part("debt", paying(self._spec.settings), self._spec.seed, self._database)
+        return self._bench.load(part, self._spec.protocol, Watch(watch.phase))
 
     def _probe(self, watch: Watch) -> ProbeOutput:
         watch.phase("probe")
-        spec, files = self._spec, ClientFiles.of(self._places.workdir, "probe")
-        command = Command(self._program, spec.workload, spec.seed, self._database)
-        options = self._options("probe", spec.settings, compactions=False)
-        argv = command.probe(spec.protocol, options, flags_of(self._catalogue, spec.settings))
-        limits = spec.protocol
-        status = Client(argv, self._database, files).run_to_end(
-            "lsmtune stopped db_bench during the reads after the load",
-            limits.wall_limit_s,
-            limits.silence_limit_s,
-        )
-        return ProbeOutput(status, files.stdout_text())
+        part = self._part("probe", self._spec.settings, self._spec.seed, self._database)
+        return self._bench.probe(part, self._spec.protocol)
 
-    def _options(self, part: str, settings: Settings, *, compactions: bool) -> Path:
-        file = self._places.workdir / f"{part}.ini"
-        file.write_text(
-            rendered_options(self._catalogue, self._base.options, settings, compactions=compactions)
+    def _part(self, name: PartName, settings: Settings, seed: int, database: Path) -> Part:
+        options = rendered_options(
+            self._catalogue, self._base.options, settings, compactions=name != "probe"
         )
-        return file
+        load, workdir = self._spec.workload, self._places.workdir
+        return Part(name, load, seed, database, workdir, options, settings)
 
 
 def _fingerprint(database: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lsmtune.engines.rocksdb.loads import Phase
+from lsmtune.engines.rocksdb.db_bench.loads import Phase
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.trials import Protocol

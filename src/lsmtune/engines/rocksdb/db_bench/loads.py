@@ -28,9 +28,6 @@ _ZIPPYDB = (
 """Cao et al., "Characterizing, Modeling, and Benchmarking RocksDB Key-Value Workloads" (FAST'20),
 with the parameters that the RocksDB wiki gives for ZippyDB."""
 
-LATENCIES = {"write": "write", "update": "write", "delete": "write", "read": "get", "seek": "scan"}
-"""Which metric db_bench's histogram of an operation is."""
-
 
 @dataclass(frozen=True, slots=True)
 class Phase:
@@ -108,9 +105,8 @@ def _tombstone_flags(load: Workload, writes: int | None) -> tuple[str, ...]:
 
     Their number is always told: db_bench draws its keys from the records and as many more.
     """
-    if load.tombstone_every is None or writes is None:
+    if (count := load.range_deletions(writes)) is None:
         return ()
-    count = load.tombstones or max(1, writes // load.tombstone_every)
     return (
         f"--writes_per_range_tombstone={load.tombstone_every}",
         f"--range_tombstone_width={load.tombstone_width}",

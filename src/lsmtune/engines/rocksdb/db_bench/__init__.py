@@ -1,0 +1,117 @@
+"""RocksDB's own program db_bench runs the workload."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from lsmtune.engines.base import EngineFacts, TrialFailedError, Watch
+from lsmtune.engines.read_back import first_log, linked_codecs, newest_options
+from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
+from lsmtune.engines.rocksdb.best_case import BestCase
+from lsmtune.engines.rocksdb.db_bench.client import Client
+from lsmtune.engines.rocksdb.db_bench.command import Command, banner_argv, flags_of
+from lsmtune.engines.rocksdb.db_bench.loads import Phase, build_phase, load_phase, one_read
+from lsmtune.engines.rocksdb.db_bench.output import load_output, probe_output
+from lsmtune.engines.rocksdb.options import own_options
+from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.metrics.db_bench import parse_banner
+from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_reader import read_log
+from lsmtune.system.launch import NotStartedError, from_here
+from lsmtune.trials import Protocol, Status
+
+__all__ = ["INSTALL_DB_BENCH", "DbBench"]
+
+INSTALL_DB_BENCH = (
+    "install db_bench (Debian: apt-get install rocksdb-tools), or name your db_bench with "
+    "--db-bench"
+)
+"""What to do if db_bench cannot be started."""
+
+
+class DbBench:
+    """A db_bench; `program` is a path or a name on PATH."""
+
+    def __init__(self, program: str) -> None:
+        self._program = from_here(program)
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The program."""
+        return {"program": self._program}
+
+    def describe(self, workdir: Path) -> EngineFacts:
+        """What db_bench tells of itself over one write; UserError when it is no db_bench."""
+        database = workdir / "describe"
+        files = Files.of(workdir, "describe")
+        try:
+            Client(banner_argv(self._program, database, None), database, files).run_banner()
+            banner = parse_banner(files.stdout_text(), files.stderr_text())
+            if banner.rocksdb_version is None:
+                reason = "this program is not db_bench, because it prints no RocksDB version"
+                raise UserError(f"program {self._program}: {reason}")
+            options = newest_options(database).read_text()
+        except TrialFailedError as failure:
+            reason = (
+                f"program {self._program}: lsmtune cannot run this program as db_bench: {failure}"
+            )
+            raise UserError(reason) from failure
+        except NotStartedError as error:
+            raise UserError(f"{error}; {INSTALL_DB_BENCH}") from error
+        return EngineFacts(
+            banner.rocksdb_version,
+            self._program,
+            bool(banner.assertions_enabled),
+            own_options(options),
+            linked_codecs(database),
+        )
+
+    def as_run(self, options: str, workdir: Path) -> str:
+        """Return the options as RocksDB writes them down after it has opened a database."""
+        database, file = workdir / "base", workdir / "base.ini"
+        file.write_text(options)
+        files = Files.of(workdir, "base")
+        Client(banner_argv(self._program, database, file), database, files).run_banner()
+        return own_options(newest_options(database).read_text())
+
+    def load(self, part: Part, limits: Protocol, watch: Watch) -> LoadOutput:
+        """Run the part's benchmark, hold db_bench until the tree has settled, let it finish."""
+        phase, operations = _phase(part)
+        command = Command(self._program, part.workload, part.seed, part.database)
+        argv = command.held(phase, *_options(part))
+        client = Client(argv, part.database, part.files)
+        run = client.run_held(phase.benchmark, limits, watch, BestCase(part.workload))
+        log = part.database / "LOG" if part.name == "debt" else first_log(part.database)
+        if not log.is_file():
+            raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
+        content = read_log(read_lines(log, []))
+        return load_output(run, phase, operations, part, content)
+
+    def probe(self, part: Part, limits: Protocol) -> ProbeOutput:
+        """Run the benchmarks of the read probe."""
+        command = Command(self._program, part.workload, part.seed, part.database)
+        argv = command.probe(limits, *_options(part))
+        status = Client(argv, part.database, part.files).run_to_end(
+            "lsmtune stopped db_bench during the reads after the load",
+            limits.wall_limit_s,
+            limits.silence_limit_s,
+        )
+        return probe_output(status, part.files)
+
+
+def _phase(part: Part) -> tuple[Phase, int | None]:
+    """Return the benchmark of a part, and its operations of all clients if they are known."""
+    load = part.workload
+    if part.name == "build":
+        return build_phase(load), load.build_writes
+    if part.name == "debt":
+        return one_read(), 1
+    each = load.client_operations
+    return load_phase(load), None if each is None else each * load.threads
+
+
+def _options(part: Part) -> tuple[Path, list[str]]:
+    """Write the options into a file; return the file, and the flags for the other options."""
+    file = part.workdir / f"{part.name}.ini"
+    file.write_text(part.options)
+    return file, flags_of(load_catalogue("rocksdb"), part.settings)

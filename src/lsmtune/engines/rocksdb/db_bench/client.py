@@ -1,0 +1,140 @@
+"""Runs db_bench: starts it, holds it until the tree has settled, and tells how it failed."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsmtune.engines.attempt import is_disk_full
+from lsmtune.engines.base import TrialFailedError, Watch
+from lsmtune.engines.rocksdb.bench import Files, HeldRun
+from lsmtune.engines.rocksdb.best_case import BestCase
+from lsmtune.engines.rocksdb.watching import SETTLE_TICK_S, TICK_S, Hope, Look, timed
+from lsmtune.metrics.db_bench import is_result_line
+from lsmtune.system.deadline import Deadline
+from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
+from lsmtune.trials import Protocol, Status
+
+_END_S = 30.0
+_WORDS_OF_FAILURE = re.compile(
+    r"error|assertion|invalid|not supported|no space|corrupt|cannot|unknown|illegal", re.IGNORECASE
+)
+_BANNER = re.compile(
+    r"(RocksDB|Date|CPU|CPUCache|Keys|Values|Entries|Prefix|Keys per prefix|RawSize|FileSize|"
+    r"Write rate|Read rate|Compression|Compression sampling rate|Memtablerep|Perf Level|WARNING|"
+    r"DB path|Set seed to .*|Initializing RocksDB Options .*|Integrated BlobDB|-+$):?"
+)
+_SILENCE = "the program printed no error message"
+_MOST_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One db_bench process to be: its command line, its database, where its output goes."""
+
+    argv: Sequence[str]
+    database: Path
+    files: Files
+
+    def run_held(self, benchmark: str, limits: Protocol, watch: Watch, best: BestCase) -> HeldRun:
+        """Run the benchmark, hold db_bench until the tree has settled, let it finish.
+
+        TrialFailedError when db_bench refuses, dies, hangs or does not print what it should, and
+        when the watch sees no hope any more.
+        """
+        deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
+        with self._start() as process:
+            look = Look(process, self.database, deadline, Hope(watch.hopeless, best))
+            with timed("lsmtune stopped db_bench during the load"):
+                loaded = _await_result(process, look, benchmark)
+            load_end_s = time.time()
+            with timed("lsmtune stopped db_bench after the load"):
+                if loaded:
+                    watch.phase("settle")
+                    _await_quiet(process, look, limits.quiet_s)
+                    process.drain(deadline)
+                status = process.wait(_END_S)
+        self._check_exit(status)
+        if not loaded:
+            reason = f"db_bench ended and printed no result of the benchmark {benchmark}"
+            raise TrialFailedError(Status.UNREADABLE, reason)
+        return HeldRun(load_end_s, status, look.peak_space_bytes)
+
+    def run_to_end(self, what: str, wall_s: float, silence_s: float) -> ExitStatus:
+        """Run it to its end; TrialFailedError as above; `what` begins the message of a time-out."""
+        deadline = Deadline(wall_s=wall_s, silence_s=silence_s)
+        with timed(what), self._start() as process:
+            look = Look(process, self.database, deadline, None)
+            while (line := process.read_line(TICK_S)) is not NoLine.END:
+                if isinstance(line, str):
+                    look.heard()
+                look.look()
+            status = process.wait(_END_S)
+        self._check_exit(status)
+        return status
+
+    def run_banner(self) -> None:
+        """Run a db_bench that has next to nothing to do."""
+        self.run_to_end("lsmtune stopped db_bench during its first write", _END_S, _END_S)
+
+    def _start(self) -> ChildProcess:
+        return ChildProcess(
+            self.argv,
+            cwd=self.database.parent,
+            stdout_path=self.files.stdout,
+            stderr_path=self.files.stderr,
+            env={},
+        )
+
+    def _check_exit(self, status: ExitStatus) -> None:
+        if status.returncode == 0:
+            return
+        words = _last_words(self.files)
+        if is_disk_full(self.files.stderr_text() + self.files.stdout_text(), self.database):
+            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
+        how = status.signal_name or f"exit code {status.returncode}"
+        # RocksDB writes an OPTIONS file once it has accepted the options.
+        opened = any(self.database.glob("OPTIONS-*"))
+        kind = Status.CRASHED if opened else Status.REFUSED
+        raise TrialFailedError(kind, f"db_bench ended with {how}: {words}")
+
+
+def _await_result(process: ChildProcess, look: Look, benchmark: str) -> bool:
+    """Wait for the load's result line; False when the output ended instead."""
+    while True:
+        line = process.read_line(TICK_S)
+        look.measure_space()
+        if line is NoLine.END:
+            return False
+        if isinstance(line, str):
+            look.heard()
+            if is_result_line(line, benchmark):
+                look.loaded()
+                return True
+        look.look()
+
+
+def _await_quiet(process: ChildProcess, look: Look, quiet_s: float) -> None:
+    """Wait until no job runs, nothing is logged and no CPU time is used for `quiet_s`.
+
+    A db_bench that ends by itself meanwhile is waited for no longer.
+
+    db_bench's own waiting sleeps 5 to 15 s, and under universal compaction 7.8 may never
+    return from it. The main thread meanwhile blocks at the gate and uses no CPU.
+    """
+    quiet_since = time.monotonic()
+    while process.running and time.monotonic() - quiet_since < quiet_s:
+        time.sleep(SETTLE_TICK_S)
+        look.measure_space()
+        if look.look() or look.busy:
+            quiet_since = time.monotonic()
+
+
+def _last_words(files: Files) -> str:
+    """The line that tells what went wrong; db_bench's banner and count of operations do not."""
+    text = re.sub(r"\.\.\. finished \d+ ops\s*", "\n", files.stderr_text())
+    lines = [line.strip() for line in (files.stdout_text() + "\n" + text).splitlines()]
+    spoken = [line for line in lines if line and not _BANNER.match(line)]
+    telling = [line for line in spoken if _WORDS_OF_FAILURE.search(line)]
+    return [_SILENCE, *spoken, *telling][-1][:_MOST_CHARACTERS]

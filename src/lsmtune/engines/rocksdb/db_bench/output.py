@@ -1,0 +1,107 @@
+"""From the output of db_bench to the records of a trial."""
+
+from collections.abc import Iterator
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.rocksdb.bench import (
+    Files,
+    HeldRun,
+    Latency,
+    LoadOutput,
+    Part,
+    ProbeOutput,
+    RunResult,
+)
+from lsmtune.engines.rocksdb.db_bench.loads import Phase
+from lsmtune.engines.rocksdb.watching import check_settled
+from lsmtune.engines.tickers import counted_operations
+from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
+from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
+from lsmtune.metrics.log_reader import LogContent
+from lsmtune.metrics.statistics import parse_statistics
+from lsmtune.system.process import ExitStatus
+from lsmtune.trials import Status
+
+_MICROS = 1e6
+_LATENCIES = {"write": "write", "update": "write", "delete": "write", "read": "get", "seek": "scan"}
+"""db_bench's word for an operation, and the prefix of its metrics."""
+_PROBES = ("readrandom", "readmissing", "seekrandom")
+
+
+def load_output(
+    run: HeldRun,
+    phase: Phase,
+    operations: int | None,
+    part: Part,
+    log: LogContent,
+) -> LoadOutput:
+    """Read what a held load printed; TrialFailedError if something is missing.
+
+    `operations` are those of all clients. Without them, RocksDB's statistics count.
+    """
+    check_settled(log)
+    stdout = part.files.stdout_text()
+    # A replayed trace has a second, empty column family.
+    found = parse_compaction_tables(stdout)
+    tables = [table for table in found if table.column_family == "default"]
+    banner = parse_banner(stdout, part.files.stderr_text())
+    result = parse_results(stdout).get(phase.benchmark)
+    if not tables or banner.rocksdb_version is None:
+        reason = "the output of db_bench lacks the compaction table or the RocksDB version"
+        raise TrialFailedError(Status.UNREADABLE, reason)
+    if result is None:
+        reason = f"db_bench printed no result of the benchmark {phase.benchmark}"
+        raise TrialFailedError(Status.UNREADABLE, reason)
+    statistics = parse_statistics(stdout)
+    if operations is None:  # of a replayed trace db_bench says "1"
+        operations = counted_operations(statistics)
+    return LoadOutput(
+        run=run,
+        result=_result(result, operations, phase.threads),
+        statistics=statistics,
+        table=tables[-1],
+        stalls=parse_stall_summary(stdout).counts,
+        version=banner.rocksdb_version,
+        assertions_enabled=bool(banner.assertions_enabled),
+        log=log,
+        database=part.database,
+    )
+
+
+def probe_output(status: ExitStatus, files: Files) -> ProbeOutput:
+    """Read what the read probe printed; TrialFailedError if something is missing."""
+    stdout = files.stdout_text()
+    results = parse_results(stdout)
+    if missing := set(_PROBES) - results.keys():
+        reason = f"db_bench printed no result of these benchmarks: {', '.join(sorted(missing))}"
+        raise TrialFailedError(Status.UNREADABLE, reason)
+    gets, missing_keys, scans = (_result(_timed(results[name]), 0, 1) for name in _PROBES)
+    return ProbeOutput(status, gets, missing_keys, scans, parse_statistics(stdout))
+
+
+def _result(result: BenchmarkResult, operations: int, clients: int) -> RunResult:
+    """Return the result; old versions print no seconds, only the time of one operation."""
+    seconds = result.elapsed_s
+    if seconds is None:
+        seconds = result.micros_per_op * operations / clients / _MICROS
+    return RunResult(
+        seconds=seconds,
+        operations=operations,
+        rate_mb_s=result.rate_mb_s,
+        found=result.found,
+        looked_up=result.looked_up,
+        latencies=dict(_latencies(result)),
+    )
+
+
+def _latencies(result: BenchmarkResult) -> Iterator[tuple[str, Latency]]:
+    for kind, histogram in result.latencies.items():
+        if kind in _LATENCIES:
+            yield _LATENCIES[kind], Latency(histogram.average_us, histogram.percentiles)
+
+
+def _timed(result: BenchmarkResult) -> BenchmarkResult:
+    if result.latency is None:
+        reason = f"db_bench printed no latencies of the benchmark {result.name}"
+        raise TrialFailedError(Status.UNREADABLE, reason)
+    return result

@@ -1,0 +1,137 @@
+"""Looking at a load while it runs: is it alive, is it busy, may it still win?"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsmtune.engines.base import Hopeless, TrialFailedError
+from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
+from lsmtune.metrics.log_follower import LogFollower
+from lsmtune.metrics.log_reader import LogContent
+from lsmtune.system.deadline import Deadline, ProcessTimeout
+from lsmtune.system.process import ChildProcess
+from lsmtune.system.workdir import directory_bytes
+from lsmtune.trials import Status
+
+TICK_S = 0.1
+"""Seconds between two looks at a load: rare enough not to disturb it."""
+SETTLE_TICK_S = 0.02
+"""Seconds between two looks at a tree that settles."""
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Let a time limit that passes fail the trial; `what` begins the message."""
+    try:
+        yield
+    except ProcessTimeout as timeout:
+        reason = f"{what}: {timeout}"
+        raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
+
+
+def check_settled(log: LogContent) -> None:
+    """Raise TrialFailedError if a job in the LOG has not ended."""
+    if log.ledger.running:
+        reason = "a flush or compaction was still running when the program ended"
+        raise TrialFailedError(Status.UNREADABLE, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Hope:
+    """Asks whether a trial that has come so far may still win."""
+
+    hopeless: Hopeless
+    best: BestCase
+
+    def check(self, so_far: SoFar) -> None:
+        """TrialFailedError once there is no hope."""
+        bounds = self.best.bounds(so_far)
+        if (reason := self.hopeless(bounds)) is not None:
+            raise TrialFailedError(Status.CUT, reason, bounds)
+
+
+class Look:
+    """Looks at a running process from outside: RocksDB's LOG, CPU time, size of the database."""
+
+    def __init__(
+        self, process: ChildProcess, database: Path, deadline: Deadline, hope: Hope | None
+    ) -> None:
+        self._process = process
+        self._database = database
+        self._deadline = deadline
+        self._follower = LogFollower()
+        self._log_position = 0
+        self._cpu_s = 0.0
+        self._space_measured = 0.0
+        self._hope = hope
+        self._opened_s: float | None = None
+        self._load_s: float | None = None
+        self.peak_space_bytes = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a flush or compaction has begun and not ended."""
+        return bool(self._follower.running_jobs)
+
+    def heard(self) -> None:
+        """Note a sign of life."""
+        self._deadline.heard()
+
+    def look(self) -> bool:
+        """Note what is new; whether the engine did anything since the last look.
+
+        Raises ProcessTimeout when the trial's limits have passed.
+        """
+        logged, used_cpu = self._read_log(), self._used_cpu()
+        if logged or used_cpu:
+            self.heard()
+        self._deadline.check()
+        self._check_hope()
+        return logged or used_cpu
+
+    def loaded(self) -> None:
+        """Note that the load is over."""
+        self._load_s = self._running_s()
+
+    def measure_space(self) -> None:
+        """Note the directory's size if it is the largest yet; at most every tenth of a second."""
+        now = time.monotonic()
+        if now - self._space_measured < TICK_S:
+            return
+        self._space_measured = now
+        self.peak_space_bytes = max(self.peak_space_bytes, directory_bytes(self._database))
+
+    def _check_hope(self) -> None:
+        if self._hope is None or not self._follower.opened:
+            return
+        self._hope.check(
+            SoFar(
+                load_s=self._running_s() if self._load_s is None else self._load_s,
+                total_s=self._running_s() if self.busy or self._load_s is None else self._load_s,
+                table_bytes=self._follower.table_bytes,
+                peak_space_bytes=self.peak_space_bytes,
+            )
+        )
+
+    def _running_s(self) -> float:
+        """Time since the database was seen to be open."""
+        if self._opened_s is None:
+            self._opened_s = time.monotonic()
+        return time.monotonic() - self._opened_s
+
+    def _read_log(self) -> bool:
+        with suppress(FileNotFoundError), (self._database / "LOG").open("rb") as log:
+            log.seek(self._log_position)
+            chunk = log.read()
+            self._log_position += len(chunk)
+            self._follower.feed(chunk)
+            return bool(chunk)
+        return False
+
+    def _used_cpu(self) -> bool:
+        before = self._cpu_s
+        if self._process.running:
+            self._cpu_s = self._process.cpu_s()
+        return self._cpu_s > before
