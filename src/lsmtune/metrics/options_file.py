@@ -15,7 +15,7 @@ _BLANK = " \t\r\v\f"
 _COMMENT = re.compile(r"(?<!\\)#")
 _SECTION = re.compile(r"\[(?P<section>.*)\]", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
-"""Names of column families are escaped (EscapeOptionString, util/string_util.cc)."""
+"""Names of families and values are escaped (EscapeOptionString, util/string_util.cc)."""
 _STATEMENT = re.compile(
     r"(?P<key>[^=\s](?:[^=]*[^=\s])?)(?P<equals>\s*=\s*)(?P<value>.*)", re.DOTALL | re.ASCII
 )
@@ -114,7 +114,7 @@ def _lines(text: str) -> Iterator[_Line]:
     for at, content in enumerate(text.split("\n")):
         indent, body, rest = _cut(content)
         if head := _SECTION.fullmatch(body):
-            section = _ESCAPED.sub(_unescaped, head["section"])
+            section = unescaped(head["section"])
             if section in seen:
                 raise ParseError(
                     f"OPTIONS file: line {at + 1}: the section [{section}] appears a second time"
@@ -131,8 +131,9 @@ def _lines(text: str) -> Iterator[_Line]:
             yield _Line(at, section, statement["key"], statement["value"], before, rest)
 
 
-def _unescaped(match: re.Match[str]) -> str:
-    return {"n": "\n", "r": "\r"}.get(match[1], match[1])
+def unescaped(text: str) -> str:
+    """The text that a value or a name of the file stands for."""
+    return _ESCAPED.sub(lambda match: {"n": "\n", "r": "\r"}.get(match[1], match[1]), text)
 
 
 def _cut(content: str) -> tuple[str, str, str]:

@@ -32,6 +32,7 @@ _APPLICATION = "trials run without the classes of your application"
 _OWN_FOLDER = "a trial keeps all files in the folder of the trial"
 _STORE_ONLY = "trials run RocksDB without additional classes and caches"
 _OWN_LOG = "lsmtune measures a trial by RocksDB's LOG, which must be complete"
+_OWN_SECTION = "write options of tables into the section TableOptions/BlockBasedTable"
 _UNDERSTOOD = {
     "table_factory": (re.compile("BlockBasedTable"), "db_bench uses only block-based tables"),
     "prefix_extractor": (
@@ -45,7 +46,7 @@ _UNDERSTOOD = {
 }
 """Options that may name a class: the values that db_bench supports, and why others are left out."""
 
-_NOT_TAKEN = {
+NOT_IN_TRIALS = {
     "wal_dir": _OWN_FOLDER,
     "db_log_dir": _OWN_FOLDER,
     "info_log_level": _OWN_LOG,
@@ -63,10 +64,14 @@ _NOT_TAKEN = {
     "compaction_filter": _APPLICATION,
     "compaction_filter_factory": _APPLICATION,
     "sst_partitioner_factory": _APPLICATION,
+    "compression_manager": _APPLICATION,
+    "user_defined_index_factory": _APPLICATION,
     "table_properties_collectors": _APPLICATION,
     "file_checksum_gen_factory": _APPLICATION,
     "memtable_insert_with_hint_prefix_extractor": _APPLICATION,
     "flush_block_policy_factory": _APPLICATION,
+    "block_based_table_factory": _OWN_SECTION,
+    "plain_table_factory": "trials use only block-based tables",
     "block_cache": "the flag --cache sets the size of the block cache in trials",
     "block_cache_compressed": _STORE_ONLY,
     "persistent_cache": _STORE_ONLY,
@@ -76,11 +81,15 @@ _NOT_TAKEN = {
     "create_missing_column_families": "",
     "error_if_exists": "",
     "fail_if_options_file_error": "",
+}
+"""Options that no trial runs with, and why; "" is not reported."""
+
+_NOT_TAKEN = NOT_IN_TRIALS | {
     "disable_auto_compactions": (
         "trials run with compactions, unless a config sets the knob disable_auto_compactions"
     ),
 }
-"""Options of a user's file that a trial does not run with, and why; "" is not reported."""
+"""Options of a user's file that the baseline of trials does not have, and why."""
 
 
 def own_options(text: str) -> str:

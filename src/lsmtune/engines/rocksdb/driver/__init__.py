@@ -1,0 +1,1 @@
+"""RocksDB's library in any version, in lsmtune's own driver."""

@@ -1,0 +1,59 @@
+"""The options of a trial as one text, as `rocksdb_get_options_from_string` reads it.
+
+The text contains options of the database and of the default family as `key=value;`. Its values are
+not escaped. A value that contains a semicolon is in braces.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from lsmtune.engines.rocksdb.options import NOT_IN_TRIALS
+from lsmtune.errors import ParseError
+from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.metrics.options_file import parse_options, unescaped
+
+_KEY = re.compile(r"\w+", re.ASCII)
+_NO_VALUE = frozenset({"", "{}", "nullptr"})
+_TABLES = "block_based_table_factory"
+"""`table_factory` of an OPTIONS file would make a new factory, without the cache of the plan."""
+_FACTORY = "table_factory"
+
+
+def option_string(options: str) -> str:
+    """Return the text of the options that an OPTIONS text sets, for the plan of the driver.
+
+    Options that a trial must not have are left out, such as other folders and levels of logging.
+    Options without a value, such as `nullptr`, are left out too.
+
+    ParseError for a text that is no OPTIONS file, and for keys and values that would be read as
+    several options.
+    """
+    sections = parse_options(options).sections
+    family = f'"{DEFAULT_FAMILY}"'
+    own = (*_statements(sections.get("DBOptions", {})),
+           *_statements(sections.get(f"CFOptions {family}", {})))  # fmt: skip
+    tables = "".join(_statements(sections.get(f"TableOptions/BlockBasedTable {family}", {})))
+    return "".join(own) + (f"{_TABLES}={{{tables}}};" if tables else "")
+
+
+def _statements(section: Mapping[str, str]) -> Iterator[str]:
+    for key, text in section.items():
+        if key in NOT_IN_TRIALS or key == _FACTORY or text in _NO_VALUE:
+            continue
+        if not _KEY.fullmatch(key):
+            raise ParseError(f"OPTIONS file: {key}: a key has only letters, digits and _")
+        yield f"{key}={_one_value(key, unescaped(text))};"
+
+
+def _one_value(key: str, text: str) -> str:
+    """Return the value so that RocksDB reads it as one: with semicolons, in braces."""
+    depth, ends = 0, 0
+    for char in text:
+        depth += (char == "{") - (char == "}")
+        ends += char == "}" and depth == 0
+        if depth < 0:
+            break
+    if depth:
+        raise ParseError(f"OPTIONS file: {key}={text}: write as many {{ as }}")
+    is_struct = text.startswith("{") and text.endswith("}") and ends == 1
+    return text if is_struct or not set(text) & set(";{}") else f"{{{text}}}"
