@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -38,6 +38,8 @@ class EngineFacts:
 
     `assertions_enabled` marks a build that is needlessly slow. `options` is the text of its own
     defaults, `codecs` are the compression libraries linked into it (None: it does not tell).
+    `source` and `sha256` say where a library is from, and which file it is. `unprinted` are the
+    default values of knobs that `options` cannot contain.
     """
 
     version: str
@@ -45,6 +47,9 @@ class EngineFacts:
     assertions_enabled: bool
     options: str
     codecs: tuple[str, ...] | None
+    source: str | None = None
+    sha256: str | None = None
+    unprinted: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

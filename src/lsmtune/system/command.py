@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsmtune.system.deadline import ProcessTimeout
-from lsmtune.system.launch import start
+from lsmtune.system.launch import Streams, start
 
 _POLL_S = 0.02
 
@@ -21,8 +21,9 @@ def run_command(argv: Sequence[str], *, output: Path, limit_s: float) -> int:
     is killed.
     """
     limit = time.monotonic() + limit_s
-    with output.open("ab") as told:
-        process = start(argv, Path.cwd(), os.environ, told, told, outlives=True)
+    with output.open("ab") as told, Path(os.devnull).open("rb") as nothing:
+        streams = Streams(nothing, told, told)
+        process = start(argv, Path.cwd(), os.environ, streams, outlives=True)
     interrupted = False
     while process.poll() is None:
         if time.monotonic() >= limit:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from lsmtune.errors import UserError
 
@@ -30,6 +30,14 @@ class NotStartedError(UserError):
     """A program cannot be started: it does not exist, or it is not a program."""
 
 
+class Streams(NamedTuple):
+    """Standard input, output and error of a program."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+    stderr: BinaryIO
+
+
 def from_here(program: str) -> str:
     """The program wherever it is started: a path is one from here, a plain name is on PATH."""
     return str(Path(program).absolute()) if os.sep in program else program
@@ -46,8 +54,7 @@ def start(
     argv: Sequence[str],
     cwd: Path,
     env: Mapping[str, str],
-    stdout: BinaryIO,
-    stderr: BinaryIO,
+    streams: Streams,
     *,
     outlives: bool = False,
 ) -> subprocess.Popen[bytes]:
@@ -60,9 +67,9 @@ def start(
             argv,
             cwd=cwd,
             env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
+            stdin=streams.stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr,
             start_new_session=True,
             # One system call, no locks.
             preexec_fn=None if outlives else _die_with_parent(os.getpid()),  # noqa: PLW1509

@@ -17,7 +17,7 @@ import psutil
 
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.group import await_group_end
-from lsmtune.system.launch import small_pipe, start
+from lsmtune.system.launch import Streams, small_pipe, start
 
 _CHUNK_BYTES = 512
 _POLL_S = 0.01
@@ -52,8 +52,8 @@ class ChildProcess:
     """A program in a session of its own whose standard output is read only when asked for.
 
     The constructor starts `argv` (never through a shell; `argv[0]` is an absolute path or a
-    name on PATH) in `cwd`, with `env` added to lsmtune's environment and nothing on standard
-    input. `stdout_path` receives what has been read, `stderr_path` the standard error; both are
+    name on PATH) in `cwd`, with `env` added to lsmtune's environment and the file `stdin_path`, or
+    nothing, on standard input. `stdout_path` receives what has been read, `stderr_path` the standard error; both are
     appended to. Leaving the `with` block kills the program and everything it has started in its
     process group, and reaps it.
 
@@ -76,6 +76,7 @@ class ChildProcess:
         stdout_path: Path,
         stderr_path: Path,
         env: Mapping[str, str],
+        stdin_path: Path | None = None,
     ) -> None:
         self._status: ExitStatus | None = None
         self._waited: list[tuple[int, int, resource.struct_rusage]] = []
@@ -87,8 +88,13 @@ class ChildProcess:
             self._transcript = stack.enter_context(stdout_path.open("ab"))
             self._stdout, stdout_write = small_pipe()
             stack.enter_context(self._stdout)
-            with stdout_write, stderr_path.open("ab") as stderr:
-                self._popen = start(argv, cwd, {**os.environ, **env}, stdout_write, stderr)
+            with (
+                stdout_write,
+                stderr_path.open("ab") as stderr,
+                (stdin_path or Path(os.devnull)).open("rb") as stdin,
+            ):
+                streams = Streams(stdin, stdout_write, stderr)
+                self._popen = start(argv, cwd, {**os.environ, **env}, streams)
             stack.callback(self._reap)
             self._resources = stack.pop_all()
 

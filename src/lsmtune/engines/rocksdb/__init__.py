@@ -51,14 +51,14 @@ class RocksDB:
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """The defaults, or the user's options as this RocksDB runs them."""
         if own is None:
-            settings = read_settings(self.catalogue, facts.options)
+            settings = read_settings(self.catalogue, facts.options) | facts.unprinted
             return Base(options=facts.options, settings=settings, codecs=facts.codecs)
         given, notes = read_own(own, facts.version)
         try:
             merged, as_run = self._merged(facts.options, given, own.family, workdir)
         except ParseError as error:
             raise UserError(f"base: {error}") from error
-        settings = read_settings(self.catalogue, as_run)
+        settings = read_settings(self.catalogue, as_run) | facts.unprinted
         return Base(
             options=as_run,
             settings=settings,

@@ -1,0 +1,149 @@
+"""Runs the driver: starts it with a plan, follows its events, and tells how it failed."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from lsmtune.engines.attempt import is_disk_full
+from lsmtune.engines.base import TrialFailedError, Watch
+from lsmtune.engines.rocksdb.bench import Files, HeldRun
+from lsmtune.engines.rocksdb.best_case import BestCase
+from lsmtune.engines.rocksdb.watching import SETTLE_TICK_S, TICK_S, Hope, Look, timed
+from lsmtune.errors import UserError
+from lsmtune.system.deadline import Deadline
+from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
+from lsmtune.trials import Protocol, Status
+
+Event = dict[str, Any]
+
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
+_END_S = 30.0
+_SHORT_S = 60.0
+"""Limit of a plan that only opens a store."""
+_MOST_CHARACTERS = 300
+_STATUS = {
+    "open": Status.REFUSED,
+    "operation": Status.CRASHED,
+    "wrong": Status.UNREADABLE,
+    "restless": Status.TIMED_OUT,
+}
+"""Kinds of failures of the driver, as the status of a trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A driver process: its plan, its database, where its output goes."""
+
+    plan: Mapping[str, Any]
+    database: Path
+    files: Files
+
+    def run_held(
+        self, phase: str | None, limits: Protocol, watch: Watch, best: BestCase
+    ) -> tuple[HeldRun, list[Event]]:
+        """Run the plan. The load is over when its phase has ended, at once without a phase.
+
+        TrialFailedError if RocksDB refuses, the process dies or hangs, or the watch sees no hope.
+        """
+        deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
+        events: list[Event] = []
+        with self._start() as process:
+            look = Look(process, self.database, deadline, Hope(watch.hopeless, best))
+            load_end_s = time.time()
+            if phase is not None:
+                with timed("lsmtune stopped the driver during the load"):
+                    for event in _events(process, look, TICK_S):
+                        events.append(event)
+                        if event["event"] == "run" and event["phase"] == phase:
+                            load_end_s = event["time_s"]
+                            break
+            look.loaded()
+            watch.phase("settle")
+            with timed("lsmtune stopped the driver after the load"):
+                events.extend(_events(process, look, SETTLE_TICK_S))
+                status = process.wait(_END_S)
+        self._check(status, events)
+        return HeldRun(load_end_s, status, look.peak_space_bytes), events
+
+    def run_to_end(self, what: str, limits: Protocol) -> tuple[ExitStatus, list[Event]]:
+        """Run the plan to its end; TrialFailedError as above; `what` begins a time-out's text."""
+        deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
+        with timed(what), self._start() as process:
+            look = Look(process, self.database, deadline, None)
+            events = list(_events(process, look, TICK_S))
+            status = process.wait(_END_S)
+        self._check(status, events)
+        return status, events
+
+    def run_short(self) -> list[Event]:
+        """Run a plan that has next to nothing to do."""
+        limits = Protocol(wall_limit_s=_SHORT_S, silence_limit_s=_SHORT_S)
+        return self.run_to_end("lsmtune stopped the driver while it opened a store", limits)[1]
+
+    def _start(self) -> ChildProcess:
+        plan = self.files.stdout.with_suffix(".plan.json")
+        plan.write_text(json.dumps(self.plan), encoding="utf-8")
+        return ChildProcess(
+            # -I and -S: no module of the user, and nothing to search for. It starts in 15 ms.
+            [sys.executable, "-I", "-S", "-c", _PROGRAM, _package_folder()],
+            cwd=self.database.parent,
+            stdin_path=plan,
+            stdout_path=self.files.stdout,
+            stderr_path=self.files.stderr,
+            env={},
+        )
+
+    def _check(self, status: ExitStatus, events: list[Event]) -> None:
+        """Raise the failure of a driver that did not carry out its plan."""
+        last = events[-1] if events else {}
+        if status.returncode == 0 and last.get("event") == "ended":
+            return
+        if last.get("event") == "failed":
+            self._raise_failed(last["kind"], last["message"][:_MOST_CHARACTERS])
+        errors = self.files.stderr_text().strip()
+        if is_disk_full(errors, self.database):
+            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {errors}")
+        how = status.signal_name or f"exit code {status.returncode}"
+        words = errors[-_MOST_CHARACTERS:] or "it printed no error message"
+        raise TrialFailedError(Status.CRASHED, f"the driver ended with {how}: {words}")
+
+    def _raise_failed(self, kind: str, message: str) -> None:
+        if is_disk_full(message, self.database):
+            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {message}")
+        if kind == "library":
+            raise UserError(f"library {self.plan['library']}: {message}")
+        if kind == "plan":
+            raise RuntimeError(f"the driver cannot read its plan: {message}")
+        raise TrialFailedError(_STATUS[kind], f"RocksDB: {message}")
+
+
+def check_driver() -> None:
+    """Raise UserError if lsmtune is installed without its driver."""
+    if find_spec("lsmsim") is None:
+        raise UserError(
+            "lsmtune is installed without its driver, which needs cargo to be built; install "
+            "cargo and run `make setup`, or use --db-bench"
+        )
+
+
+def _package_folder() -> str:
+    check_driver()
+    package = find_spec("lsmsim")
+    if package is None or package.origin is None:
+        raise RuntimeError("the package lsmsim has no file")
+    return str(Path(package.origin).parent.parent)
+
+
+def _events(process: ChildProcess, look: Look, tick_s: float) -> Iterator[Event]:
+    """Yield the events up to the end of output; look at the process meanwhile."""
+    while (line := process.read_line(tick_s)) is not NoLine.END:
+        look.measure_space()
+        if isinstance(line, str):
+            look.heard()
+            yield json.loads(line)
+        look.look()

@@ -1,0 +1,100 @@
+"""From the events of the driver to the records of a trial."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lsmtune.engines.base import TrialFailedError
+from lsmtune.engines.rocksdb.bench import (
+    HeldRun,
+    Latency,
+    LoadOutput,
+    Part,
+    ProbeOutput,
+    RunResult,
+)
+from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
+from lsmtune.engines.rocksdb.watching import check_settled
+from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
+from lsmtune.metrics.log_reader import LogContent
+from lsmtune.metrics.statistics import parse_statistics
+from lsmtune.system.process import ExitStatus
+from lsmtune.trials import Status
+from lsmtune.units import MIB
+
+Event = Mapping[str, Any]
+
+_LATENCIES = {
+    "put": "write", "delete": "write", "read_modify_write": "write", "get": "get", "scan": "scan",
+}  # fmt: skip
+"""Operations of the driver, and the prefix of their metrics."""
+_PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
+_NOT_SENT = RunResult(0.0, 0, None, None, None, {})
+
+
+def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogContent) -> LoadOutput:
+    """Return what a part left; TrialFailedError if a job was still running."""
+    check_settled(log)
+    opened, report = _one(events, "opened"), _one(events, "report")
+    tables = [t for t in parse_compaction_tables(report["tables"]) if t.column_family == "default"]
+    if not tables:
+        raise TrialFailedError(Status.UNREADABLE, "RocksDB's report has no compaction table")
+    sent = [event for event in events if event["event"] == "run"]
+    result = result_of(_one(events, "run", LOAD), part) if sent else _NOT_SENT
+    return LoadOutput(
+        run=run,
+        result=result,
+        statistics=parse_statistics(report["statistics"] + "\n"),
+        table=tables[-1],
+        stalls=parse_stall_summary(report["tables"]).counts,
+        version=opened["version"],
+        assertions_enabled=False,
+        log=log,
+        database=part.database,
+    )
+
+
+def probe_output(status: ExitStatus, events: Sequence[Event], part: Part) -> ProbeOutput:
+    """Return what the read probe left."""
+    gets, missing, scans = (
+        result_of(_one(events, "run", name), part) for name in (GETS, MISSING, SCANS)
+    )
+    statistics = parse_statistics(_one(events, "report")["statistics"] + "\n")
+    return ProbeOutput(status, gets, missing, scans, statistics)
+
+
+def result_of(event: Event, part: Part) -> RunResult:
+    """Return the operations of a phase. Those of a writer next to readers are not counted."""
+    sent = dict(event["operations"])
+    # A range deletion comes between the operations of a client.
+    sent.pop("range_delete", None)
+    if part.name == "load" and part.workload.write_rate_bytes_s is not None:
+        sent.pop("put")
+    gets = sent.get("get")
+    seconds = event["seconds"]
+    return RunResult(
+        seconds=seconds,
+        operations=sum(kind["count"] for kind in sent.values()),
+        rate_mb_s=_records(sent) * part.workload.record_bytes / MIB / seconds,
+        found=None if gets is None else gets["records"],
+        looked_up=None if gets is None else gets["count"],
+        latencies=dict(_latencies(sent)),
+    )
+
+
+def _records(sent: Mapping[str, Event]) -> int:
+    return sum(kind["records"] for name, kind in sent.items() if name != "delete")
+
+
+def _latencies(sent: Mapping[str, Event]) -> Iterator[tuple[str, Latency]]:
+    for kind, told in sent.items():
+        if kind in _LATENCIES and told["count"]:
+            percentiles = {name: told[f"{name}_us"] for name in _PERCENTILES}
+            yield _LATENCIES[kind], Latency(told["mean_us"], percentiles)
+
+
+def _one(events: Sequence[Event], kind: str, phase: str | None = None) -> Event:
+    """Return the event of that kind; TrialFailedError without one."""
+    for event in events:
+        if event["event"] == kind and phase in (None, event.get("phase")):
+            return event
+    raise TrialFailedError(Status.UNREADABLE, f"the driver printed no event {kind}")

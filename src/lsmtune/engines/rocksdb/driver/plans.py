@@ -1,0 +1,166 @@
+"""Plans of the driver: the phases of each part of a trial, and the objects next to the options.
+
+The fields are described in native/lsmdriver/README.md.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lsmtune.engines.rocksdb.bench import Part
+from lsmtune.engines.rocksdb.driver.option_string import option_string
+from lsmtune.knobs.types import Settings
+from lsmtune.trials import Protocol
+from lsmtune.workloads import Workload
+
+Json = dict[str, Any]
+
+LOAD, GETS, MISSING, SCANS = "load", "gets", "missing", "scans"
+"""Names of phases in events."""
+
+_OTHER_CLIENT = 1_000
+"""Far from the numbers of clients: the seed of a writer next to readers."""
+_SHARES = 1_000_000
+"""Weights of a mix are integers."""
+_UNIFORM: Json = {"kind": "uniform"}
+_CACHES = {"lru_cache": "lru", "hyper_clock_cache": "hyper_clock",
+           "auto_hyper_clock_cache": "auto_hyper_clock"}  # fmt: skip
+_MIXES: dict[str, Json] = {
+    "fillrandom": {"put": 1}, "fillseq": {"put": 1}, "overwrite": {"put": 1},
+    "rangedelete": {"put": 1}, "updaterandom": {"read_modify_write": 1},
+    "deleterandom": {"delete": 1}, "readrandom": {"get": 1}, "readhalfmissing": {"get": 1},
+    "readwhilewriting": {"get": 1}, "scanshort": {"scan": 1}, "scanlong": {"scan": 1},
+}  # fmt: skip
+"""What the clients of a workload do."""
+
+
+def load_plan(part: Part, limits: Protocol) -> Json:
+    """Return the phases of a part that loads or settles a database."""
+    phases = list(_loading(part))
+    existing = (part.workload.preset.prepared and part.name == "load") or part.name == "debt"
+    return {
+        "existing": existing,
+        **store(part.options, part.settings),
+        "phases": [
+            *phases,
+            {"do": "flush"},
+            {"do": "settle", "quiet_s": limits.quiet_s, "limit_s": limits.wall_limit_s},
+            {"do": "report"},
+        ],
+    }
+
+
+def probe_plan(part: Part, limits: Protocol) -> Json:
+    """Return the phases of the read probe: gets that hit, gets that miss, scans.
+
+    With the load's seed, the first client's gets ask for the keys that it wrote, in the same order.
+    More gets than it wrote would ask for others.
+    """
+    load = part.workload
+    reads = min(limits.probe_reads, load.client_operations or limits.probe_reads)
+    found = _group(load, part.seed, {"get": 1}, operations=reads)
+    missing = _group(load, part.seed, {"get": 1}, operations=reads, missing=True)
+    scans = _group(load, part.seed, {"scan": 1}, operations=reads, scan_length=limits.scan_length)
+    return {
+        "existing": True,
+        **store(part.options, part.settings),
+        "phases": [
+            _run(GETS, load, [found]),
+            _run(MISSING, load, [missing]),
+            _run(SCANS, load, [scans]),
+            {"do": "report"},
+        ],
+    }
+
+
+def store(options: str, settings: Settings) -> Json:
+    """Return the options of a plan, and the objects of the knobs that no OPTIONS text contains.
+
+    An object that is off is left out: an older library may not have it.
+    """
+    plan: Json = {"options": option_string(options)}
+    if "cache_size" in settings:
+        plan["block_cache"] = _block_cache(settings)
+    if settings.get("row_cache_size"):
+        plan["row_cache_bytes"] = settings["row_cache_size"]
+    if settings.get("rate_limiter_bytes_per_sec"):
+        plan["rate_limiter"] = {
+            "bytes_per_second": settings["rate_limiter_bytes_per_sec"],
+            "auto_tuned": settings["rate_limiter_auto_tuned"],
+        }
+    if settings.get("num_bottom_pri_threads"):
+        plan["bottom_priority_threads"] = settings["num_bottom_pri_threads"]
+    return plan
+
+
+def _block_cache(settings: Settings) -> Json:
+    kind = str(settings["cache_type"])
+    cache: Json = {"kind": _CACHES[kind], "bytes": settings["cache_size"]}
+    if settings["cache_numshardbits"] != -1:
+        cache["shard_bits"] = settings["cache_numshardbits"]
+    if kind == "lru_cache":
+        cache["high_priority_ratio"] = settings["cache_high_pri_pool_ratio"]
+        if settings.get("cache_low_pri_pool_ratio"):
+            cache["low_priority_ratio"] = settings["cache_low_pri_pool_ratio"]
+    return cache
+
+
+def _loading(part: Part) -> Iterator[Json]:
+    load = part.workload
+    if part.name == "build":
+        yield _run(LOAD, load, [_build(load, part.seed)])
+    elif part.name == "load":
+        yield _run(LOAD, load, list(_clients(load, part.seed)), seconds=load.duration_s)
+
+
+def _build(load: Workload, seed: int) -> Json:
+    """Return the client that writes the records that a prepared load finds."""
+    deletions = _range_delete(load, load.build_writes) if load.kind == "read" else {}
+    keys = {"kind": "unique"} if load.present in (None, 1) else _UNIFORM
+    return _group(load, seed, {"put": 1}, operations=load.build_writes, keys=keys, **deletions)
+
+
+def _clients(load: Workload, seed: int) -> Iterator[Json]:
+    fields: Json = {"clients": load.threads, "keys": _keys(load)}
+    if load.client_operations is not None:
+        fields["operations"] = load.client_operations
+    if load.scan_length is not None:
+        fields["scan_length"] = load.scan_length
+    if load.kind != "read":
+        fields |= _range_delete(load, load.client_operations)
+    yield _group(load, seed, _mix(load), **fields)
+    if load.write_rate_bytes_s is not None:
+        # It writes until the readers have ended.
+        rate = {"bytes_per_second": load.write_rate_bytes_s}
+        yield _group(load, seed + _OTHER_CLIENT, {"put": 1}, **rate)
+
+
+def _keys(load: Workload) -> Json:
+    if load.name == "fillseq":
+        return {"kind": "sequential"}
+    return _UNIFORM if load.skew is None else {"kind": "exponential", "range": load.skew}
+
+
+def _mix(load: Workload) -> Json:
+    if load.mix is not None:
+        shares = {"get": load.mix.get, "put": load.mix.put, "scan": load.mix.scan}
+        return {kind: round(share * _SHARES) for kind, share in shares.items()}
+    if load.get_percent is not None:
+        return {"get": load.get_percent, "put": 100 - load.get_percent}
+    return _MIXES[load.name]
+
+
+def _range_delete(load: Workload, writes: int | None) -> Json:
+    count = load.range_deletions(writes)
+    if count is None:
+        return {}
+    every, width = load.tombstone_every, load.tombstone_width
+    return {"range_delete": {"every": every, "width": width, "at_most": count}}
+
+
+def _group(load: Workload, seed: int, mix: Mapping[str, int], **fields: Any) -> Json:
+    return {"seed": seed, "mix": dict(mix), "keys": _UNIFORM, **fields}
+
+
+def _run(name: str, load: Workload, groups: list[Json], **fields: Any) -> Json:
+    data = load.model_dump(include={"num", "key_size", "value_size", "compression_ratio"})
+    return {"do": "run", "name": name, **data, **fields, "groups": groups}
