@@ -52,10 +52,10 @@ class ChildProcess:
     """A program in a session of its own whose standard output is read only when asked for.
 
     The constructor starts `argv` (never through a shell; `argv[0]` is an absolute path or a
-    name on PATH) in `cwd`, with `env` added to lsmtune's environment and the file `stdin_path`, or
-    nothing, on standard input. `stdout_path` receives what has been read, `stderr_path` the standard error; both are
-    appended to. Leaving the `with` block kills the program and everything it has started in its
-    process group, and reaps it.
+    name on PATH) in `cwd`, with `env` added to lsmtune's environment. Standard input is the file
+    `stdin_path`, or nothing. `stdout_path` receives what has been read, `stderr_path` the standard
+    error; both are appended to. Leaving the `with` block kills the program and everything it has
+    started in its process group, and reaps it.
 
     The gate: standard output is a pipe of 4096 bytes on purpose. A program that has filled it
     blocks in the thread that prints, while its other threads go on, until the pipe has been

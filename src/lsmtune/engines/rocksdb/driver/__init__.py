@@ -24,9 +24,7 @@ from lsmtune.trials import Protocol, Status
 
 __all__ = ["Driver", "library_engine"]
 
-_CACHES = {"LRUCache": "lru_cache", "HyperClockCache": "hyper_clock_cache",
-           "FixedHyperClockCache": "hyper_clock_cache",
-           "AutoHyperClockCache": "auto_hyper_clock_cache"}  # fmt: skip
+_CACHES = {"LRUCache": "lru_cache", "AutoHyperClockCache": "hyper_clock_cache"}
 """Names of block caches in a LOG, and in the knob cache_type."""
 
 

@@ -22,8 +22,7 @@ _OTHER_CLIENT = 1_000
 _SHARES = 1_000_000
 """Weights of a mix are integers."""
 _UNIFORM: Json = {"kind": "uniform"}
-_CACHES = {"lru_cache": "lru", "hyper_clock_cache": "hyper_clock",
-           "auto_hyper_clock_cache": "auto_hyper_clock"}  # fmt: skip
+_CACHES = {"lru_cache": "lru", "hyper_clock_cache": "hyper_clock"}
 _MIXES: dict[str, Json] = {
     "fillrandom": {"put": 1}, "fillseq": {"put": 1}, "overwrite": {"put": 1},
     "rangedelete": {"put": 1}, "updaterandom": {"read_modify_write": 1},
