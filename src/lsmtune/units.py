@@ -1,4 +1,4 @@
-"""Functions that parse and format sizes, durations and scales."""
+"""Functions that parse and format sizes, durations, scales and versions."""
 
 import re
 from contextlib import suppress
@@ -19,6 +19,7 @@ _SIZE_FACTORS = {
 }  # fmt: skip
 _LARGE_EXPONENT = re.compile(r"[eE][+-]?[\d_]{3}")
 """A fraction with such an exponent has as many digits as the exponent says."""
+_VERSION = re.compile(r"[0-9]+(\.[0-9]+){2,3}")
 _DURATION_FACTORS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -50,6 +51,11 @@ def parse_scale(text: str, what: str) -> Fraction:
     if not 0 < scale <= 1:
         raise UserError(f"{what}: invalid scale {text!r}; use e.g. 1/64, 1/8 or 1")
     return scale
+
+
+def is_version(text: str) -> bool:
+    """Return whether the text is a version of RocksDB: three or four numbers, such as 11.8.1."""
+    return _VERSION.fullmatch(text) is not None
 
 
 def format_bytes(size: float) -> str:

@@ -1,7 +1,6 @@
 """The libraries that are installed, in the user's folder for caches."""
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION, sha256_of
 from lsmtune.errors import UserError
+from lsmtune.units import is_version
 
 LIBRARY = "librocksdb.so"
 RECORD = "engine.json"
-_HASH_DIGITS = 12
-_VERSION = re.compile(r"\d+\.\d+\.\d+(\.\d+)?")
+HASH_DIGITS = 12
+"""As many digits of a SHA-256 name a library in folders and texts."""
 
 
 class Record(BaseModel):
@@ -37,7 +37,7 @@ class Record(BaseModel):
     @property
     def folder_name(self) -> str:
         """The name of the folder that contains the library and its record."""
-        return f"{self.name}-{self.version}-{self.sha256[:_HASH_DIGITS]}"
+        return f"{self.name}-{self.version}-{self.sha256[:HASH_DIGITS]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,14 @@ def default_engine(engines: Sequence[Installed]) -> Installed | None:
     return next(reversed(usual or engines), None)
 
 
+def engine_of_version(engines: Sequence[Installed], version: str) -> Installed | None:
+    """Return the library of that version; one with a pin is preferred."""
+    return next((one for one in reversed(engines) if one.record.version == version), None)
+
+
 def check_version(text: str) -> None:
     """Raise UserError if the text does not have the form of a version."""
-    if _VERSION.fullmatch(text) is None:
+    if not is_version(text):
         raise UserError(f"version {text!r}: write three numbers, such as {DEFAULT_VERSION}")
 
 

@@ -1,0 +1,58 @@
+"""The library of RocksDB that a study runs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsmtune.engines.libraries.installed import (
+    engine_of_version,
+    engines_folder,
+    installed_engines,
+)
+from lsmtune.engines.libraries.pins import sha256_of
+from lsmtune.errors import UserError
+
+OWN = "library of the user"
+"""The source of a library that lsmtune did not install."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A library to load. `version` is None if only the library itself knows it."""
+
+    path: Path
+    version: str | None
+    source: str
+    sha256: str
+
+
+def loaded_library(rocksdb: str | None, library: str | None) -> Loaded:
+    """Return the user's `library`, or the installed library of the version `rocksdb`.
+
+    UserError if the file cannot be read, if the version is not installed, or if its library
+    changed after the installation.
+    """
+    if library is not None:
+        return _own(library)
+    if rocksdb is None:
+        raise ValueError("no RocksDB is named")
+    engine = engine_of_version(installed_engines(engines_folder()), rocksdb)
+    if engine is None:
+        raise UserError(
+            f"RocksDB {rocksdb} is not installed; `{install_command(rocksdb)}` installs it"
+        )
+    engine.check()
+    record = engine.record
+    return Loaded(engine.library, record.version, record.source, record.sha256)
+
+
+def install_command(version: str) -> str:
+    """Return the command that installs a version."""
+    return f"lsmtune engines install rocksdb@{version}"
+
+
+def _own(library: str) -> Loaded:
+    path = Path(library).absolute()
+    try:
+        return Loaded(path, None, OWN, sha256_of(path))
+    except OSError as error:
+        raise UserError(f"library: {library}: cannot read: {error.strerror}") from error
