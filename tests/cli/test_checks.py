@@ -1,6 +1,7 @@
 """The table of `lsmtune doctor`."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -26,22 +27,22 @@ def test_only_a_check_without_a_note_is_ok() -> None:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without RocksDB."""
+    """A machine without RocksDB and any other engine."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("LSMTUNE_DB_BENCH", raising=False)
-    monkeypatch.setattr("lsmtune.cli.checks.PROGRAMS", {
-        "rocksdb": "no-db_bench", "myrocks": "none", "embedded": "none", "tikv": "none",
-    })  # fmt: skip
+    monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture
-def library(place: Path) -> Installed:
+def library(place: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
     """An installed library that works."""
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler")
-    sources = serving(pack(place / "a.jar", build(place)))
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", os.defpath)
+        if shutil.which("cc") is None:
+            pytest.skip("no C compiler")
+        sources = serving(pack(place / "a.jar", build(place)))
     return install(VERSION, engines_folder(), sources, lambda _: None, trust=True).engine
 
 
