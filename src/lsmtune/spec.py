@@ -21,10 +21,10 @@ from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import default_limits
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.spec_defaults import with_defaults
+from lsmtune.spec_defaults import check_system, with_defaults
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
-from lsmtune.units import parse_duration_s, parse_scale, parse_size
+from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
 from lsmtune.workloads.operations import written_bytes
 
@@ -64,6 +64,7 @@ class Ground:
 class StudySpec(BaseModel):
     """Settings of a study. Texts have the same form as on the command line.
 
+    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file.
     `base` is the user's OPTIONS file; without it the baseline is the engine's defaults. At a
     smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
     of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
@@ -80,6 +81,8 @@ class StudySpec(BaseModel):
     study: str | None = None
     engine: EngineName = "rocksdb"
     program: str = Field(default="db_bench", min_length=1)
+    rocksdb: str | None = None
+    library: str | None = Field(default=None, min_length=1)
     base: str | None = None
     family: str = "default"
     cache: str | None = None
@@ -111,6 +114,13 @@ class StudySpec(BaseModel):
     @classmethod
     def _name_is_a_folder_name(cls, name: str | None) -> str | None:
         return None if name is None else study_name(name)
+
+    @field_validator("rocksdb")
+    @classmethod
+    def _version_has_three_numbers(cls, version: str | None) -> str | None:
+        if version is not None and not is_version(version):
+            raise ValueError("write three or four numbers, such as 11.8.1")
+        return version
 
     @field_validator("workload", mode="before")
     @classmethod
@@ -154,6 +164,7 @@ class StudySpec(BaseModel):
             )
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
+        check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
