@@ -23,6 +23,7 @@ from lsmtune.engines.rocksdb.options import (
     own_options,
     read_own,
     read_settings,
+    with_filter_bits,
 )
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
@@ -132,7 +133,8 @@ class RocksDB:
         file.write_text(options)
         files = ClientFiles.of(workdir, "base")
         Client(banner_argv(self._program, database, file), database, files).run_banner()
-        return own_options(newest_options(database).read_text())
+        written = own_options(newest_options(database).read_text())
+        return with_filter_bits(written, options)
 
 
 def _names(failure: TrialFailedError, key: str) -> bool:
