@@ -27,6 +27,7 @@ _SHORT_S = 60.0
 """Limit of a plan that only opens a store."""
 _MOST_CHARACTERS = 300
 _STATUS = {
+    "library": Status.REFUSED,
     "open": Status.REFUSED,
     "operation": Status.CRASHED,
     "wrong": Status.UNREADABLE,
@@ -115,11 +116,10 @@ class Client:
     def _raise_failed(self, kind: str, message: str) -> None:
         if is_disk_full(message, self.database):
             raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {message}")
-        if kind == "library":
-            raise UserError(f"library {self.plan['library']}: {message}")
         if kind == "plan":
             raise RuntimeError(f"the driver cannot read its plan: {message}")
-        raise TrialFailedError(_STATUS[kind], f"RocksDB: {message}")
+        words = message if kind == "library" else f"RocksDB: {message}"
+        raise TrialFailedError(_STATUS[kind], words)
 
 
 def check_driver() -> None:
