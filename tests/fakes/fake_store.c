@@ -88,8 +88,8 @@ void *rocksdb_open(struct options *options, const char *folder, char **error) {
   size_t cache = options->cache == NULL ? 0 : *(size_t *)options->cache;
   const char *merge = strstr(options->text, "merge_operator=stringappend") == NULL ? "nullptr"
                       : "{id=StringAppendOperator;delimiter=,;}";
-  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n  cache=%zu\n  merge_operator=%s\n",
-           options->text, cache, merge);
+  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n  cache=%zu\n\n"
+           "[CFOptions \"default\"]\n  merge_operator=%s\n", options->text, cache, merge);
   snprintf(path, sizeof path, "%s/OPTIONS-000003", folder);
   append(path, "[DBOptions]\n  old=1\n");
   snprintf(path, sizeof path, "%s/OPTIONS-000007", folder);

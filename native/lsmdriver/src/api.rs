@@ -100,17 +100,21 @@ functions! {
         block_based_options_set_block_cache(Handle, Handle);
         options_set_block_based_table_factory(Handle, Handle);
     }
-    Writing {
+    WriteOptions {
         writeoptions_create() -> Handle;
+    }
+    ReadOptions {
+        readoptions_create() -> Handle;
+        readoptions_set_total_order_seek(Handle, c_uchar);
+    }
+    Writing {
         put(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Deleting {
-        writeoptions_create() -> Handle;
         delete(Handle, Handle, *const c_char, usize, Error);
     }
     /// A batch of writes, for what the C API of some versions lacks as a call of its own.
     Batching {
-        writeoptions_create() -> Handle;
         writebatch_create() -> Handle;
         write(Handle, Handle, Handle, Error);
         writebatch_destroy(Handle);
@@ -122,25 +126,20 @@ functions! {
         writebatch_delete_range(Handle, *const c_char, usize, *const c_char, usize);
     }
     Merging {
-        writeoptions_create() -> Handle;
         merge(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Getting {
-        readoptions_create() -> Handle;
         get_pinned(Handle, Handle, *const c_char, usize, Error) -> Handle;
         pinnableslice_value(Handle, *mut usize) -> *const c_char;
         pinnableslice_destroy(Handle);
     }
     MultiGetting {
-        readoptions_create() -> Handle;
         multi_get(
             Handle, Handle, usize, *const *const c_char, *const usize,
             *mut *mut c_char, *mut usize, *mut *mut c_char
         );
     }
     Scanning {
-        readoptions_create() -> Handle;
-        readoptions_set_total_order_seek(Handle, c_uchar);
         create_iterator(Handle, Handle) -> Handle;
         iter_seek(Handle, *const c_char, usize);
         iter_valid(Handle) -> c_uchar;
