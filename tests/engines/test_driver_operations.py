@@ -92,8 +92,8 @@ def test_read_modify_write_reads_and_writes(do: Do) -> None:
 
 @pytest.mark.parametrize("operation", ["read_modify_write", "multi_get"])
 def test_other_gets_are_checked_too(operation: str, do: Do) -> None:
-    for fault, fields in (("SWAPS", {}), ("LOSES", {"must_find": True})):
-        again = reads(operation=operation, **fields)
+    for fault, must_find in (("SWAPS", False), ("LOSES", True)):
+        again = reads(operation=operation, must_find=must_find)
         assert do(LOAD, again, fault=fault, existing=True).one("failed")["kind"] == "wrong"
 
 
@@ -154,9 +154,8 @@ def test_bytes_per_second_limit_all_clients_of_a_group(do: Do) -> None:
     slow = group(operations=400, clients=2, bytes_per_second=rate)
     fast = group("get", operations=None)
     told_of = do(run("both", slow, fast)).one("run")
-    made_up_s = 0.1
     expected = 800 * (16 + 100) / rate
-    assert told_of["seconds"] >= expected - made_up_s
+    assert told_of["seconds"] > 0.8 * expected
     assert told_of["operations"]["put"]["p50_us"] < 1e6 * expected / 800  # without the waits
 
 

@@ -29,6 +29,13 @@ OPTIONS = (
     "block_based_table_factory={block_size=8192;filter_policy=bloomfilter:10:false}"
 )
 
+OLDEST_AND_NEWEST = pytest.mark.parametrize(
+    "engine",
+    ENGINES[:: max(len(ENGINES) - 1, 1)] or [None],
+    indirect=True,
+    ids=lambda one: one.record.version if one else "none",
+)
+
 Do = Callable[..., Driven]
 
 
@@ -219,3 +226,48 @@ def test_a_store_that_exists_is_not_taken_for_a_new_one(do: Do) -> None:
     assert do(existing=True).one("failed")["kind"] == "open"
     assert do().returncode == 0
     assert do().one("failed")["kind"] == "open"
+
+
+@OLDEST_AND_NEWEST
+def test_each_operation_does_what_it_says(do: Do) -> None:
+    num = NUM // 3
+    unique: Json = {"keys": {"kind": "unique"}}
+    ordered: Json = {"keys": IN_ORDER, "check_every": 1}
+    ranges = {"every": num // 4, "width": 10, "at_most": 1}
+    groups = {
+        "load": group(**unique, operations=num, range_delete=ranges),
+        "batches": group("multi_get", **ordered, operations=num // 10),
+        "backward": group("scan_backward", keys=IN_ORDER, operations=50),
+        "missing": group("get", **unique, missing=True),
+        "update": group("read_modify_write", **ordered, operations=num),
+        "sums": group("merge", **unique, operations=num // 2),
+        "read": group("get", **ordered, operations=num, must_find=True),
+    }
+    sizes = {"value_size": {"kind": "uniform", "low": 1, "high": 300}}
+    runs = [run(name, each, num=num, **sizes) for name, each in groups.items()]
+    phases = [phase for each in runs for phase in (each, FLUSH)]
+    driven = do(*phases, options=OPTIONS + ";merge_operator=stringappend")
+    assert driven.returncode == 0, driven
+    done = {kind: each for run in driven.of("run") for kind, each in run["operations"].items()}
+    assert done["range_delete"]["count"] == 1
+    left = done["multi_get"]["records"]
+    assert num - 20 <= left < num
+    assert done["multi_get"]["checked"] == left
+    assert done["read_modify_write"]["records"] == done["read_modify_write"]["checked"] == left
+    assert 400 <= done["scan_backward"]["records"] <= 500
+    assert done["merge"]["records"] == num // 2
+    assert driven.one("run", phase="missing")["operations"]["get"]["records"] == 0
+    assert driven.one("run", phase="read")["operations"]["get"]["checked"] == num
+
+
+@OLDEST_AND_NEWEST
+def test_keys_that_were_put_once_are_single_deleted(do: Do) -> None:
+    unique = {"keys": {"kind": "unique"}}
+    half = group("single_delete", **unique, operations=NUM // 2)
+    driven = do(
+        run("load", group(**unique, operations=NUM), num=NUM), FLUSH,
+        run("drop", half, num=NUM), FLUSH, SETTLE,
+        run("read", group("get", keys=IN_ORDER, operations=NUM, check_every=1), num=NUM),
+        options=OPTIONS,
+    )  # fmt: skip
+    assert driven.one("run", phase="read")["operations"]["get"]["checked"] == NUM - NUM // 2

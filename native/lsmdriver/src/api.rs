@@ -29,12 +29,6 @@ impl Library {
         Ok(Self(ManuallyDrop::new(loaded.map_err(|error| unusable(&error))?)))
     }
 
-    /// Whether there is such a function.
-    pub fn has(&self, name: &str) -> bool {
-        // SAFETY: what is found is not used.
-        unsafe { self.function::<*const c_void>(name) }.is_ok()
-    }
-
     /// Look up a function.
     ///
     /// SAFETY: `F` must be a function pointer with the signature of the function.
@@ -99,42 +93,28 @@ functions! {
         options_enable_statistics(Handle);
         open(Handle, *const c_char, Error) -> Handle;
     }
-    /// For a block cache that no text can name.
-    HyperClock {
-        hyper_clock_cache_options_create(usize, usize) -> Handle;
-        hyper_clock_cache_options_set_num_shard_bits(Handle, c_int);
-        cache_create_hyper_clock_opts(Handle) -> Handle;
+    /// For a block cache of the plan's.
+    Caching {
+        cache_create_lru(usize) -> Handle;
         block_based_options_create() -> Handle;
         block_based_options_set_block_cache(Handle, Handle);
         options_set_block_based_table_factory(Handle, Handle);
     }
-    RowCaching {
-        cache_create_lru(usize) -> Handle;
-        options_set_row_cache(Handle, Handle);
+    WriteOptions {
+        writeoptions_create() -> Handle;
     }
-    Limiting {
-        ratelimiter_create(i64, i64, i32) -> Handle;
-        options_set_ratelimiter(Handle, Handle);
-    }
-    LimitingByLoad {
-        ratelimiter_create_auto_tuned(i64, i64, i32) -> Handle;
-        options_set_ratelimiter(Handle, Handle);
-    }
-    BottomThreads {
-        create_default_env() -> Handle;
-        env_set_bottom_priority_background_threads(Handle, c_int);
+    ReadOptions {
+        readoptions_create() -> Handle;
+        readoptions_set_total_order_seek(Handle, c_uchar);
     }
     Writing {
-        writeoptions_create() -> Handle;
         put(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Deleting {
-        writeoptions_create() -> Handle;
         delete(Handle, Handle, *const c_char, usize, Error);
     }
     /// A batch of writes, for what the C API of some versions lacks as a call of its own.
     Batching {
-        writeoptions_create() -> Handle;
         writebatch_create() -> Handle;
         write(Handle, Handle, Handle, Error);
         writebatch_destroy(Handle);
@@ -146,25 +126,20 @@ functions! {
         writebatch_delete_range(Handle, *const c_char, usize, *const c_char, usize);
     }
     Merging {
-        writeoptions_create() -> Handle;
         merge(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Getting {
-        readoptions_create() -> Handle;
         get_pinned(Handle, Handle, *const c_char, usize, Error) -> Handle;
         pinnableslice_value(Handle, *mut usize) -> *const c_char;
         pinnableslice_destroy(Handle);
     }
     MultiGetting {
-        readoptions_create() -> Handle;
         multi_get(
             Handle, Handle, usize, *const *const c_char, *const usize,
             *mut *mut c_char, *mut usize, *mut *mut c_char
         );
     }
     Scanning {
-        readoptions_create() -> Handle;
-        readoptions_set_total_order_seek(Handle, c_uchar);
         create_iterator(Handle, Handle) -> Handle;
         iter_seek(Handle, *const c_char, usize);
         iter_valid(Handle) -> c_uchar;
