@@ -64,12 +64,59 @@ def test_a_plan_is_carried_out(do: Do) -> None:
     assert times == sorted(times)
 
 
-def test_options_and_cache_reach_the_store_and_are_read_back(do: Do) -> None:
-    driven = do(options="write_buffer_size=65536;a={b=1;c=2}", block_cache_bytes=12345)
-    opened = driven.one("opened")
+def test_options_reach_the_store_and_are_read_back(do: Do) -> None:
+    opened = do(options="write_buffer_size=65536;a={b=1;c=2}").one("opened")
     assert opened["options_file"] == "OPTIONS-000007"
     assert "given=write_buffer_size=65536;a={b=1;c=2}\n" in opened["options"]
-    assert "cache=12345\n" in opened["options"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [
+        ("block_cache", {"bytes": 5}, "cache=block_based_table_factory={block_cache={capacity=5}}"),
+        (
+            "block_cache",
+            {"bytes": 5, "shard_bits": 2, "high_priority_ratio": 0.5, "low_priority_ratio": 0.25},
+            "cache=block_based_table_factory={block_cache={capacity=5;num_shard_bits=2;"
+            "high_pri_pool_ratio=0.5;low_pri_pool_ratio=0.25}}",
+        ),
+        ("block_cache", {"kind": "hyper_clock", "bytes": 5}, "cache=hyper_clock 5 0"),
+        (
+            "block_cache",
+            {"kind": "hyper_clock", "bytes": 5, "shard_bits": 3},
+            "cache=hyper_clock 5 3",
+        ),
+        ("row_cache_bytes", 7, "row_cache=lru 7 0"),
+        ("rate_limiter", {"bytes_per_second": 1 << 40}, f"rate_limiter=limiter {1 << 40} 100000"),
+        (
+            "rate_limiter",
+            {"bytes_per_second": 9, "auto_tuned": True},
+            "rate_limiter=auto_tuned 9 100000",
+        ),
+        ("bottom_priority_threads", 2, "bottom_threads=2"),
+    ],
+)
+def test_shared_objects_reach_the_store(field: str, value: Any, line: str, do: Do) -> None:
+    opened = do(options="first=1", **{field: value}).one("opened")
+    assert f"  {line}\n" in opened["options"]
+    assert "given=first=1\n" in opened["options"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("block_cache", {"bytes": 5, "low_priority_ratio": 0.1}, "low_pri_pool_ratio"),
+        ("block_cache", {"bytes": 5, "kind": "hyper_clock"}, "hyper_clock"),
+        ("rate_limiter", {"bytes_per_second": 9, "auto_tuned": True}, "auto_tuned"),
+    ],
+)
+def test_a_shared_object_that_the_version_lacks_is_named(
+    field: str, value: Any, words: str, do: Do, tmp_path: Path
+) -> None:
+    failed = do(**{field: value}, fault="LACKS").one("failed")
+    assert failed["kind"] == "library"
+    assert words in failed["message"]
+    assert not (tmp_path / "db").exists()
 
 
 def test_operations_are_counted_and_timed(do: Do) -> None:

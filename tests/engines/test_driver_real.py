@@ -1,12 +1,13 @@
 """The driver on the libraries of RocksDB that are installed on this machine."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fakes.driving import FLUSH, REPORT, SETTLE, Driven, Json, drive, group, run
+from fakes.driving import FLUSH, REPORT, SETTLE, Driven, Json, drive, group, run, start
 from lsmtune.engines.libraries.installed import Installed, engines_folder, installed_engines
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.log_lines import read_lines
@@ -31,7 +32,12 @@ OPTIONS = (
 Do = Callable[..., Driven]
 
 
-@pytest.fixture(params=ENGINES or [None], ids=lambda one: one.record.version if one else "none")
+OLDEST_AND_NEWEST = ENGINES[:1] + ENGINES[1:][-1:]
+
+
+@pytest.fixture(
+    params=OLDEST_AND_NEWEST or [None], ids=lambda one: one.record.version if one else "none"
+)
 def engine(request: pytest.FixtureRequest) -> Installed:
     if request.param is None:
         pytest.skip("no library is installed: lsmtune engines install rocksdb")
@@ -53,7 +59,7 @@ def load(**fields: Any) -> Json:
 
 
 def test_a_store_is_loaded_settled_and_read(engine: Installed, do: Do, tmp_path: Path) -> None:
-    driven = do(load(), FLUSH, SETTLE, REPORT, options=OPTIONS, block_cache_bytes=1 << 20)
+    driven = do(load(), FLUSH, SETTLE, REPORT, options=OPTIONS, block_cache={"bytes": 1 << 20})
     assert driven.returncode == 0, driven
     opened = driven.one("opened")
     assert opened["version"] == engine.record.version
@@ -76,7 +82,7 @@ def test_a_store_is_loaded_settled_and_read(engine: Installed, do: Do, tmp_path:
 
 
 def test_options_are_read_back_as_they_are_in_force(do: Do) -> None:
-    opened = do(options=OPTIONS, block_cache_bytes=1 << 20).one("opened")
+    opened = do(options=OPTIONS, block_cache={"bytes": 1 << 20}).one("opened")
     file = parse_options(opened["options"])
     assert file.rocksdb_version == opened["version"]
     family = file.sections['CFOptions "default"']
@@ -93,10 +99,96 @@ def test_the_block_cache_has_the_size_of_the_plan(do: Do) -> None:
     missed = {}
     for size in (1 << 16, 1 << 26):
         twice = [run(n, group("get", **keys), num=NUM) for n in ("first", "second")]
-        driven = do(*twice, REPORT, options=OPTIONS, block_cache_bytes=size, existing=True)
+        driven = do(*twice, REPORT, options=OPTIONS, block_cache={"bytes": size}, existing=True)
         tickers = parse_statistics(driven.one("report")["statistics"]).tickers
         missed[size] = tickers["rocksdb.block.cache.data.miss"]
     assert missed[1 << 26] < 0.6 * missed[1 << 16]
+
+
+def test_shared_objects_are_those_of_the_plan(engine: Installed, do: Do, tmp_path: Path) -> None:
+    cache = {"bytes": 1 << 20, "shard_bits": 2, "high_priority_ratio": 0.25}
+    shared = {"row_cache_bytes": 1 << 21, "rate_limiter": {"bytes_per_second": 1 << 22}}
+    assert do(options=OPTIONS, block_cache=cache, **shared).returncode == 0
+    log = logged(tmp_path)
+    assert log["block_cache_name"] == "LRUCache"
+    assert log["capacity"] == str(1 << 20)
+    assert log["num_shard_bits"] == "2"
+    assert float(log["high_pri_pool_ratio"]) == 0.25
+    assert log["block_size"] == "8192"
+    assert log["Options.row_cache"] == str(1 << 21)
+    assert log["Options.rate_limiter"] != "(nil)"
+
+
+@pytest.mark.parametrize(
+    ("shared", "since", "logs"),
+    [
+        (
+            {"block_cache": {"bytes": 1 << 20, "low_priority_ratio": 0.25}},
+            (7, 10),
+            ("low_pri_pool_ratio", "0.250"),
+        ),
+        (
+            {"block_cache": {"bytes": 1 << 20, "kind": "hyper_clock", "shard_bits": 1}},
+            (8, 7),
+            ("block_cache_name", "AutoHyperClockCache"),
+        ),
+        (
+            {"rate_limiter": {"bytes_per_second": 1 << 22, "auto_tuned": True}},
+            (8, 10),
+            ("Options.row_cache", "None"),
+        ),
+    ],
+)
+def test_shared_objects_of_newer_versions_are_made_or_refused(
+    *,
+    shared: Json,
+    since: tuple[int, int],
+    logs: tuple[str, str],
+    engine: Installed,
+    do: Do,
+    tmp_path: Path,
+) -> None:
+    driven = do(options=OPTIONS, **shared)
+    if tuple(map(int, engine.record.version.split("."))) < since:
+        assert driven.one("failed")["kind"] == "library"
+        assert not (tmp_path / "db").exists()
+        return
+    assert driven.returncode == 0, driven
+    log = logged(tmp_path)
+    assert log["block_size"] == "8192"
+    assert ("rate_limiter" in shared) == (log["Options.rate_limiter"] != "(nil)")
+    assert log[logs[0]] == logs[1]
+
+
+def test_threads_for_the_last_level_are_started(engine: Installed, tmp_path: Path) -> None:
+    plan = {
+        "library": str(engine.library), "folder": str(tmp_path / "db"),
+        "bottom_priority_threads": 2,
+        "phases": [run("some", group(operations=None), seconds=1e6)],
+    }  # fmt: skip
+    with start(tmp_path) as process:
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(plan))
+            process.stdin.close()
+            assert '"opened"' in process.stdout.readline()
+            tasks = Path(f"/proc/{process.pid}/task").glob("*/comm")
+            names = [task.read_text().strip() for task in tasks]
+        finally:
+            process.kill()
+    assert names.count("rocksdb:bottom") == 2
+
+
+def logged(tmp_path: Path) -> dict[str, str]:
+    """The options that the head of the LOG tells."""
+    lines = (tmp_path / "db" / "LOG").read_text().splitlines()
+    found: dict[str, str] = {}
+    for line in lines:
+        key, colon, value = line.rpartition(":")
+        if colon and key.split():
+            found.setdefault(key.split()[-1], value.strip())
+    return found
 
 
 def test_deleted_keys_are_gone(do: Do) -> None:

@@ -14,7 +14,7 @@
 #define SWAPS 2    /* gives each key the value of the first */
 #define REFUSES 3  /* to open */
 #define HANGS 4    /* in the hundredth put */
-#define LACKS 5    /* has no rocksdb_delete */
+#define LACKS 5    /* has no rocksdb_delete, and no cache and rate limiter of newer versions */
 #define WORKS 6    /* always runs a compaction */
 #define SILENT 7   /* has no property, and runs a compaction that ends while it is asked */
 #define FAILS 8    /* in the hundredth put */
@@ -24,7 +24,11 @@
 #define MOST 4000
 
 typedef unsigned char flag;
-struct options { char text[4096]; flag create, refuse; void *cache; int statistics; };
+struct options {
+  char text[4096], shared[4096];
+  flag create, refuse;
+  int statistics;
+};
 struct record { char key[KEY]; char value[VALUE]; size_t key_size, size; };
 
 static struct record records[MOST];
@@ -41,16 +45,59 @@ void *rocksdb_options_create(void) { return calloc(1, sizeof(struct options)); }
 void rocksdb_options_set_create_if_missing(struct options *options, flag on) { options->create = on; }
 void rocksdb_options_set_error_if_exists(struct options *options, flag on) { options->refuse = on; }
 void rocksdb_options_enable_statistics(struct options *options) { options->statistics = 1; }
-void *rocksdb_cache_create_lru(size_t bytes) {
-  size_t *cache = malloc(sizeof *cache);
-  *cache = bytes;
-  return cache;
+
+/* Shared objects are texts. */
+
+static void share(struct options *options, const char *name, const char *object) {
+  char line[200];
+  snprintf(line, sizeof line, "  %s=%s\n", name, object);
+  strcat(options->shared, line);
 }
-void *rocksdb_block_based_options_create(void) { return calloc(1, sizeof(void *)); }
-void rocksdb_block_based_options_set_block_cache(void **tables, void *cache) { *tables = cache; }
-void rocksdb_options_set_block_based_table_factory(struct options *options, void **tables) {
-  options->cache = *tables;
+
+static char *described(const char *kind, long long size, long long detail) {
+  char text[100];
+  snprintf(text, sizeof text, "%s %lld %lld", kind, size, detail);
+  return strdup(text);
 }
+
+char *rocksdb_cache_create_lru(size_t bytes) { return described("lru", bytes, 0); }
+void rocksdb_options_set_row_cache(struct options *options, char *cache) {
+  share(options, "row_cache", cache);
+}
+char *rocksdb_ratelimiter_create(int64_t bytes, int64_t refill_us, int32_t fairness) {
+  return described("limiter", bytes, refill_us);
+}
+void rocksdb_options_set_ratelimiter(struct options *options, char *limiter) {
+  share(options, "rate_limiter", limiter);
+}
+static int bottom_threads;
+void *rocksdb_create_default_env(void) { return &thing; }
+void rocksdb_env_set_bottom_priority_background_threads(void *env, int n) { bottom_threads = n; }
+
+#if FAULT != LACKS
+void rocksdb_wait_for_compact(void) {}
+size_t *rocksdb_hyper_clock_cache_options_create(size_t bytes, size_t entry_bytes) {
+  size_t *settings = calloc(3, sizeof *settings);
+  settings[0] = bytes;
+  settings[1] = entry_bytes;
+  return settings;
+}
+void rocksdb_hyper_clock_cache_options_set_num_shard_bits(size_t *settings, int bits) {
+  settings[2] = bits;
+}
+char *rocksdb_cache_create_hyper_clock_opts(size_t *settings) {
+  if (settings[1] != 0) abort();
+  return described("hyper_clock", settings[0], settings[2]);
+}
+char **rocksdb_block_based_options_create(void) { return calloc(1, sizeof(char *)); }
+void rocksdb_block_based_options_set_block_cache(char **tables, char *cache) { *tables = cache; }
+void rocksdb_options_set_block_based_table_factory(struct options *options, char **tables) {
+  share(options, "cache", *tables);
+}
+char *rocksdb_ratelimiter_create_auto_tuned(int64_t bytes, int64_t refill_us, int32_t fairness) {
+  return described("auto_tuned", bytes, refill_us);
+}
+#endif
 
 void rocksdb_get_options_from_string(const struct options *base, const char *text,
                                      struct options *options, char **error) {
@@ -58,7 +105,15 @@ void rocksdb_get_options_from_string(const struct options *base, const char *tex
     *error = strdup("Invalid argument: Could not find option: unheard_of");
     return;
   }
+  if (FAULT == LACKS && strstr(text, "low_pri_pool_ratio") != NULL) {
+    *error = strdup("Invalid argument: Could not find option: low_pri_pool_ratio");
+    return;
+  }
   *options = *base;
+  if (strstr(text, "={block_cache=") != NULL) {
+    share(options, "cache", text);
+    return;
+  }
   snprintf(options->text, sizeof options->text, "%s", text);
 }
 
@@ -71,7 +126,7 @@ static void append(const char *path, const char *text) {
 }
 
 void *rocksdb_open(struct options *options, const char *folder, char **error) {
-  char path[4096], text[8192];
+  char path[4096], text[9000];
   if (FAULT == REFUSES) {
     *error = strdup("IO error: it does not open");
     return NULL;
@@ -85,8 +140,8 @@ void *rocksdb_open(struct options *options, const char *folder, char **error) {
   if (FAULT == SILENT) {
     append(log_path, "1 EVENT_LOG_v1 {\"job\": 3, \"event\": \"compaction_started\"}\n");
   }
-  size_t cache = options->cache == NULL ? 0 : *(size_t *)options->cache;
-  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n  cache=%zu\n", options->text, cache);
+  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n%s  bottom_threads=%d\n", options->text,
+           options->shared, bottom_threads);
   snprintf(path, sizeof path, "%s/OPTIONS-000003", folder);
   append(path, "[DBOptions]\n  old=1\n");
   snprintf(path, sizeof path, "%s/OPTIONS-000007", folder);

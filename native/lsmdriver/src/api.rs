@@ -29,6 +29,12 @@ impl Library {
         Ok(Self(ManuallyDrop::new(loaded.map_err(|error| unusable(&error))?)))
     }
 
+    /// Whether there is such a function.
+    pub fn has(&self, name: &str) -> bool {
+        // SAFETY: what is found is not used.
+        unsafe { self.function::<*const c_void>(name) }.is_ok()
+    }
+
     /// Look up a function.
     ///
     /// SAFETY: `F` must be a function pointer with the signature of the function.
@@ -93,12 +99,30 @@ functions! {
         options_enable_statistics(Handle);
         open(Handle, *const c_char, Error) -> Handle;
     }
-    /// For a block cache of the plan's.
-    Caching {
-        cache_create_lru(usize) -> Handle;
+    /// For a block cache that no text can name.
+    HyperClock {
+        hyper_clock_cache_options_create(usize, usize) -> Handle;
+        hyper_clock_cache_options_set_num_shard_bits(Handle, c_int);
+        cache_create_hyper_clock_opts(Handle) -> Handle;
         block_based_options_create() -> Handle;
         block_based_options_set_block_cache(Handle, Handle);
         options_set_block_based_table_factory(Handle, Handle);
+    }
+    RowCaching {
+        cache_create_lru(usize) -> Handle;
+        options_set_row_cache(Handle, Handle);
+    }
+    Limiting {
+        ratelimiter_create(i64, i64, i32) -> Handle;
+        options_set_ratelimiter(Handle, Handle);
+    }
+    LimitingByLoad {
+        ratelimiter_create_auto_tuned(i64, i64, i32) -> Handle;
+        options_set_ratelimiter(Handle, Handle);
+    }
+    BottomThreads {
+        create_default_env() -> Handle;
+        env_set_bottom_priority_background_threads(Handle, c_int);
     }
     Writing {
         writeoptions_create() -> Handle;

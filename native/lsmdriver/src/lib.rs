@@ -18,6 +18,7 @@ mod plan;
 mod records;
 mod session;
 mod settle;
+mod shared;
 mod store;
 mod times;
 

@@ -25,9 +25,49 @@ pub struct Plan {
     /// Options of the database and of its default family, as `key=value;key={a=1;b=2}`.
     #[serde(default)]
     pub options: String,
-    /// The capacity of an LRU block cache. Without it, RocksDB makes its own.
-    pub block_cache_bytes: Option<usize>,
+    /// The block cache. Without it, RocksDB makes its own.
+    pub block_cache: Option<BlockCache>,
+    /// The capacity of a cache of records. Without it there is none.
+    pub row_cache_bytes: Option<usize>,
+    /// A limit of what flushes and compactions write. Without it there is none.
+    pub rate_limiter: Option<RateLimiter>,
+    /// Threads that compact into the last level only. Without it there are none.
+    pub bottom_priority_threads: Option<u16>,
     pub phases: Vec<Phase>,
+}
+
+/// A cache of blocks. What is not given is as RocksDB of that version has it by default.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockCache {
+    #[serde(default)]
+    pub kind: CacheKind,
+    pub bytes: usize,
+    /// The logarithm of the number of parts, each with a lock of its own; -1: by the size.
+    pub shard_bits: Option<i32>,
+    /// The share that is kept for indexes and filters, if table options give them high priority.
+    pub high_priority_ratio: Option<f64>,
+    /// The share that is kept for data blocks.
+    pub low_priority_ratio: Option<f64>,
+}
+
+/// How a cache chooses what to drop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheKind {
+    #[default]
+    Lru,
+    HyperClock,
+}
+
+/// A limit of what flushes and compactions write.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimiter {
+    pub bytes_per_second: i64,
+    /// Whether the limit follows the load, with `bytes_per_second` as its upper end.
+    #[serde(default)]
+    pub auto_tuned: bool,
 }
 
 /// A part of the plan.
@@ -126,12 +166,43 @@ impl Plan {
     pub fn read(text: &str) -> Result<Self, Failure> {
         let plan: Self =
             serde_json::from_str(text).map_err(|error| Kind::Plan.because(error.to_string()))?;
-        for (number, phase) in plan.phases.iter().enumerate() {
-            if let Err(problem) = phase.check() {
-                return Err(Kind::Plan.because(format!("phases[{number}].{problem}")));
-            }
-        }
+        plan.check().map_err(|problem| Kind::Plan.because(problem))?;
         Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if let Some(cache) = &self.block_cache {
+            cache.check().map_err(|problem| format!("block_cache.{problem}"))?;
+        }
+        if let Some(limiter) = &self.rate_limiter {
+            let sound = limiter.bytes_per_second >= 1;
+            require(sound, "rate_limiter.bytes_per_second: must be at least 1")?;
+        }
+        for (number, phase) in self.phases.iter().enumerate() {
+            phase.check().map_err(|problem| format!("phases[{number}].{problem}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl BlockCache {
+    /// RocksDB makes no cache at all of what is refused here, and does not say so.
+    fn check(&self) -> Result<(), String> {
+        let bits = self.shard_bits.unwrap_or(-1);
+        require((-1..20).contains(&bits), "shard_bits: must be from -1 to 19")?;
+        let ratios = [self.high_priority_ratio, self.low_priority_ratio];
+        if self.kind == CacheKind::HyperClock {
+            let none = ratios == [None, None];
+            return require(
+                none,
+                "kind: hyper_clock has no high_priority_ratio, low_priority_ratio",
+            );
+        }
+        let [high, low] = [ratios[0].unwrap_or(0.5), ratios[1].unwrap_or(0.0)];
+        require((0.0..=1.0).contains(&high), "high_priority_ratio: must be from 0 to 1")?;
+        require((0.0..=1.0).contains(&low), "low_priority_ratio: must be from 0 to 1")?;
+        let fits = high + low <= 1.0;
+        require(fits, "low_priority_ratio: is above 1 with high_priority_ratio (default 0.5)")
     }
 }
 
@@ -240,7 +311,7 @@ mod tests {
     #[test]
     fn a_plan_has_defaults() {
         let plan = Plan::read(&usual().to_string()).unwrap();
-        assert!(!plan.existing && plan.options.is_empty() && plan.block_cache_bytes.is_none());
+        assert!(!plan.existing && plan.options.is_empty() && plan.block_cache.is_none());
         let Phase::Run(run) = &plan.phases[0] else { panic!("the phase is a run") };
         assert_eq!((run.groups[0].clients, run.groups[0].check_every), (1, 1000));
     }
@@ -249,6 +320,18 @@ mod tests {
     fn a_wrong_plan_is_named_by_its_place() {
         for (place, value, named) in [
             ("extra", json!(1), "extra"),
+            ("block_cache", json!({"kind": "lru"}), "bytes"),
+            ("block_cache", json!({"bytes": 1, "kind": "fifo"}), "fifo"),
+            ("block_cache", json!({"bytes": 1, "shard_bits": 20}), "block_cache.shard_bits"),
+            ("block_cache", json!({"bytes": 1, "high_priority_ratio": 2}), "high_priority_ratio"),
+            ("block_cache", json!({"bytes": 1, "low_priority_ratio": 0.6}), "low_priority_ratio"),
+            (
+                "block_cache",
+                json!({"bytes": 1, "kind": "hyper_clock", "low_priority_ratio": 0}),
+                "block_cache.kind",
+            ),
+            ("rate_limiter", json!({"bytes_per_second": 0}), "rate_limiter.bytes_per_second"),
+            ("bottom_priority_threads", json!(-1), "-1"),
             ("/phases/0/extra", json!(1), "extra"),
             ("/phases/0/do", json!("dance"), "dance"),
             ("/phases/0/num", json!(0), "phases[0].num"),

@@ -6,11 +6,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::api::{
-    Caching, Closing, Error, Flushing, Freeing, Handle, Library, Looking, Opening, Reporting,
-};
+use crate::api::{Closing, Error, Flushing, Freeing, Handle, Library, Looking, Opening, Reporting};
 use crate::failure::{Failure, Kind};
 use crate::plan::Plan;
+use crate::shared::shared_options;
 
 /// An open store.
 pub struct Store {
@@ -29,10 +28,7 @@ impl Store {
         let opening = Opening::of(&library)?;
         // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process.
         unsafe {
-            let base = (opening.options_create)();
-            if let Some(bytes) = plan.block_cache_bytes {
-                share_cache(&library, base, bytes)?;
-            }
+            let base = shared_options(&library, plan)?;
             let options = (opening.options_create)();
             let text = c_text(plan.options.as_bytes(), "options")?;
             freeing
@@ -118,22 +114,8 @@ impl Store {
     }
 }
 
-/// Put a block cache into the table factory of options.
-///
-/// It must be there before a text is parsed: parsing keeps the cache, and a factory that is set
-/// later would drop what was parsed.
-unsafe fn share_cache(library: &Library, options: Handle, bytes: usize) -> Result<(), Failure> {
-    let caching = Caching::of(library)?;
-    unsafe {
-        let tables = (caching.block_based_options_create)();
-        let cache = (caching.cache_create_lru)(bytes);
-        (caching.block_based_options_set_block_cache)(tables, cache);
-        (caching.options_set_block_based_table_factory)(options, tables);
-    }
-    Ok(())
-}
-
-fn c_text(text: &[u8], place: &str) -> Result<CString, Failure> {
+/// A text for RocksDB. `place` says where the plan has it.
+pub(crate) fn c_text(text: &[u8], place: &str) -> Result<CString, Failure> {
     CString::new(text).map_err(|_| Kind::Plan.because(format!("{place}: contains a zero byte")))
 }
 

@@ -1,0 +1,114 @@
+//! Objects that all families of a store share: block cache, row cache, rate limiter, threads.
+
+use std::fmt::Write;
+
+use crate::api::{
+    BottomThreads, Freeing, Handle, HyperClock, Library, Limiting, LimitingByLoad, Opening,
+    RowCaching,
+};
+use crate::failure::{Failure, Kind};
+use crate::plan::{BlockCache, CacheKind, Plan, RateLimiter};
+use crate::store::c_text;
+
+/// RocksDB's defaults of a rate limiter.
+const REFILL_US: i64 = 100_000;
+const FAIRNESS: i32 = 10;
+/// Let the cache choose the size of its table.
+const BY_ITSELF: usize = 0;
+
+/// Options that hold the shared objects of a plan. Texts are then parsed on top of them.
+///
+/// The objects must be there before: parsing keeps them, and a table factory that is set later
+/// would drop what was parsed. The failure names what the library lacks.
+pub fn shared_options(library: &Library, plan: &Plan) -> Result<Handle, Failure> {
+    let opening = Opening::of(library)?;
+    // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process.
+    unsafe {
+        let mut options = (opening.options_create)();
+        if let Some(cache) = &plan.block_cache {
+            options = match cache.kind {
+                CacheKind::Lru => with_lru(library, options, cache)?,
+                CacheKind::HyperClock => with_hyper_clock(library, options, cache)?,
+            };
+        }
+        if let Some(bytes) = plan.row_cache_bytes {
+            let caching = RowCaching::of(library)?;
+            (caching.options_set_row_cache)(options, (caching.cache_create_lru)(bytes));
+        }
+        if let Some(limiter) = &plan.rate_limiter {
+            limit(library, options, limiter)?;
+        }
+        if let Some(threads) = plan.bottom_priority_threads {
+            let env = BottomThreads::of(library)?;
+            // All stores of a process use this environment.
+            let default = (env.create_default_env)();
+            (env.env_set_bottom_priority_background_threads)(default, threads.into());
+        }
+        Ok(options)
+    }
+}
+
+/// Text makes the cache: in the C API, no version has its ratios, and 6.29 not its shards.
+unsafe fn with_lru(library: &Library, base: Handle, cache: &BlockCache) -> Result<Handle, Failure> {
+    let opening = Opening::of(library)?;
+    let mut text = format!("block_based_table_factory={{block_cache={{capacity={}", cache.bytes);
+    let mut add = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            write!(text, ";{key}={value}").expect("a text takes what is written");
+        }
+    };
+    add("num_shard_bits", cache.shard_bits.map(|bits| bits.to_string()));
+    add("high_pri_pool_ratio", cache.high_priority_ratio.map(|ratio| ratio.to_string()));
+    add("low_pri_pool_ratio", cache.low_priority_ratio.map(|ratio| ratio.to_string()));
+    text.push_str("}}");
+    let text = c_text(text.as_bytes(), "block_cache")?;
+    unsafe {
+        let options = (opening.options_create)();
+        Freeing::of(library)?
+            .attempt(|error| (opening.get_options_from_string)(base, text.as_ptr(), options, error))
+            .map_err(|error| Kind::Library.because(format!("block_cache: {error}")))?;
+        Ok(options)
+    }
+}
+
+unsafe fn with_hyper_clock(
+    library: &Library,
+    options: Handle,
+    cache: &BlockCache,
+) -> Result<Handle, Failure> {
+    // This function and caches that choose the size of their table came with the same version.
+    // An older version divides by that size.
+    if !library.has("rocksdb_wait_for_compact") {
+        return Err(Kind::Library.because(
+            "block_cache.kind: hyper_clock needs RocksDB 8.7 or newer, and the library is older",
+        ));
+    }
+    let clock = HyperClock::of(library)?;
+    unsafe {
+        let settings = (clock.hyper_clock_cache_options_create)(cache.bytes, BY_ITSELF);
+        if let Some(bits) = cache.shard_bits {
+            (clock.hyper_clock_cache_options_set_num_shard_bits)(settings, bits);
+        }
+        let tables = (clock.block_based_options_create)();
+        let made = (clock.cache_create_hyper_clock_opts)(settings);
+        (clock.block_based_options_set_block_cache)(tables, made);
+        (clock.options_set_block_based_table_factory)(options, tables);
+    }
+    Ok(options)
+}
+
+unsafe fn limit(library: &Library, options: Handle, limiter: &RateLimiter) -> Result<(), Failure> {
+    let bytes = limiter.bytes_per_second;
+    unsafe {
+        if limiter.auto_tuned {
+            let limiting = LimitingByLoad::of(library)?;
+            let made = (limiting.ratelimiter_create_auto_tuned)(bytes, REFILL_US, FAIRNESS);
+            (limiting.options_set_ratelimiter)(options, made);
+        } else {
+            let limiting = Limiting::of(library)?;
+            let made = (limiting.ratelimiter_create)(bytes, REFILL_US, FAIRNESS);
+            (limiting.options_set_ratelimiter)(options, made);
+        }
+    }
+    Ok(())
+}
