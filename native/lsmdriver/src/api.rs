@@ -64,6 +64,9 @@ impl Handle {
 /// Where a function of RocksDB leaves the text of an error.
 pub type Error = *mut *mut c_char;
 
+/// Some texts, one after the other.
+pub type Texts = *const *const c_char;
+
 macro_rules! functions {
     ($(
         $(#[$doc:meta])*
@@ -72,6 +75,7 @@ macro_rules! functions {
         }
     )*) => {$(
         $(#[$doc])*
+        #[allow(non_snake_case)] // a function of RocksDB
         #[derive(Clone, Copy)]
         pub struct $group { $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
 
@@ -94,10 +98,26 @@ functions! {
     Opening {
         options_create() -> Handle;
         options_set_create_if_missing(Handle, c_uchar);
+        options_set_create_missing_column_families(Handle, c_uchar);
         options_set_error_if_exists(Handle, c_uchar);
         get_options_from_string(Handle, *const c_char, Handle, Error);
         options_enable_statistics(Handle);
-        open(Handle, *const c_char, Error) -> Handle;
+    }
+    OpeningPlain {
+        open_column_families(
+            Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, Error
+        ) -> Handle;
+    }
+    OpeningTransaction {
+        transactiondb_options_create() -> Handle;
+        transactiondb_open_column_families(
+            Handle, Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, Error
+        ) -> Handle;
+    }
+    OpeningTtl {
+        open_column_families_with_ttl(
+            Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, *const c_int, Error
+        ) -> Handle;
     }
     /// For a block cache that no text can name.
     HyperClock {
@@ -126,22 +146,26 @@ functions! {
     }
     Writing {
         writeoptions_create() -> Handle;
-        put(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
+        writeoptions_set_sync(Handle, c_uchar);
+        writeoptions_disable_WAL(Handle, c_int);
+        put_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Deleting {
         writeoptions_create() -> Handle;
-        delete(Handle, Handle, *const c_char, usize, Error);
+        writeoptions_set_sync(Handle, c_uchar);
+        writeoptions_disable_WAL(Handle, c_int);
+        delete_cf(Handle, Handle, Handle, *const c_char, usize, Error);
     }
     Getting {
         readoptions_create() -> Handle;
-        get_pinned(Handle, Handle, *const c_char, usize, Error) -> Handle;
+        get_pinned_cf(Handle, Handle, Handle, *const c_char, usize, Error) -> Handle;
         pinnableslice_value(Handle, *mut usize) -> *const c_char;
         pinnableslice_destroy(Handle);
     }
     Scanning {
         readoptions_create() -> Handle;
         readoptions_set_total_order_seek(Handle, c_uchar);
-        create_iterator(Handle, Handle) -> Handle;
+        create_iterator_cf(Handle, Handle, Handle) -> Handle;
         iter_seek(Handle, *const c_char, usize);
         iter_valid(Handle) -> c_uchar;
         iter_key(Handle, *mut usize) -> *const c_char;
@@ -152,16 +176,23 @@ functions! {
     }
     Flushing {
         flushoptions_create() -> Handle;
-        flush(Handle, Handle, Error);
+        flush_cf(Handle, Handle, Handle, Error);
     }
     Looking {
-        property_int(Handle, *const c_char, *mut u64) -> c_int;
+        property_int_cf(Handle, Handle, *const c_char, *mut u64) -> c_int;
     }
     Reporting {
-        property_value(Handle, *const c_char) -> *mut c_char;
+        property_value_cf(Handle, Handle, *const c_char) -> *mut c_char;
         options_statistics_get_string(Handle) -> *mut c_char;
     }
+    Changing {
+        set_options_cf(Handle, Handle, c_int, Texts, Texts, Error);
+    }
+    ChangingDatabase {
+        set_db_options(Handle, c_int, Texts, Texts, Error);
+    }
     Closing {
+        column_family_handle_destroy(Handle);
         close(Handle);
     }
 }

@@ -26,9 +26,12 @@ pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
     let values = &Values::new(plan.value_size, plan.compression_ratio);
     let sequences: Vec<Sequence> =
         plan.groups.iter().map(|group| Sequence::new(group, plan.num)).collect();
-    let session = &Session::new(store, sequences.iter().flat_map(Sequence::kinds))?;
+    let each = || plan.groups.iter().zip(&sequences);
+    let sessions: Vec<Session> = each()
+        .map(|(group, sequence)| Session::new(store, plan, group, sequence.kinds()))
+        .collect::<Result<_, _>>()?;
     let mut clients = Vec::new();
-    for (group, sequence) in plan.groups.iter().zip(&sequences) {
+    for ((group, sequence), session) in each().zip(&sessions) {
         for number in 0..group.clients {
             let tally = Mutex::new(Tally::of(sequence.kinds()));
             clients.push(Client { plan, group, sequence, values, session, number, tally });

@@ -4,12 +4,13 @@ use std::slice;
 
 use crate::api::{Deleting, Getting, Handle, Scanning, Writing};
 use crate::failure::Failure;
-use crate::plan::Operation;
+use crate::plan::{Group, Operation, Run};
 use crate::store::Store;
 
 /// Functions for some kinds of operations, with the options of each. All clients may use one.
 pub struct Session<'a> {
     store: &'a Store,
+    family: Handle,
     writing: Option<(Writing, Handle)>,
     deleting: Option<(Deleting, Handle)>,
     getting: Option<(Getting, Handle)>,
@@ -19,22 +20,35 @@ pub struct Session<'a> {
 const ASKED: &str = "the session is made for the kinds of operations that it does";
 
 impl<'a> Session<'a> {
-    /// Look up the functions for these kinds. The failure names one that the library lacks.
-    pub fn new(store: &'a Store, kinds: impl Iterator<Item = Operation>) -> Result<Self, Failure> {
+    /// Look up the functions for these kinds, which a group of a run does in its family. The
+    /// failure names one that the library lacks.
+    pub fn new(
+        store: &'a Store,
+        run: &Run,
+        group: &Group,
+        kinds: impl Iterator<Item = Operation>,
+    ) -> Result<Self, Failure> {
         let library = &store.library;
+        let family = store.family(&group.family)?;
         let mut session =
-            Self { store, writing: None, deleting: None, getting: None, scanning: None };
+            Self { store, family, writing: None, deleting: None, getting: None, scanning: None };
         for kind in kinds {
             // SAFETY: as in `Store::open`.
             unsafe {
                 match kind {
                     Operation::Put => {
                         let writing = Writing::of(library)?;
-                        session.writing = Some((writing, (writing.writeoptions_create)()));
+                        let options = (writing.writeoptions_create)();
+                        (writing.writeoptions_set_sync)(options, run.sync.into());
+                        (writing.writeoptions_disable_WAL)(options, run.disable_wal.into());
+                        session.writing = Some((writing, options));
                     }
                     Operation::Delete => {
                         let deleting = Deleting::of(library)?;
-                        session.deleting = Some((deleting, (deleting.writeoptions_create)()));
+                        let options = (deleting.writeoptions_create)();
+                        (deleting.writeoptions_set_sync)(options, run.sync.into());
+                        (deleting.writeoptions_disable_WAL)(options, run.disable_wal.into());
+                        session.deleting = Some((deleting, options));
                     }
                     Operation::Get => {
                         let getting = Getting::of(library)?;
@@ -58,14 +72,30 @@ impl<'a> Session<'a> {
         let (key, key_size) = (key.as_ptr().cast(), key.len());
         let (value, size) = (value.as_ptr().cast(), value.len());
         self.store.failing("put", |error| unsafe {
-            (writing.put)(self.store.db, *options, key, key_size, value, size, error);
+            (writing.put_cf)(
+                self.store.db,
+                *options,
+                self.family,
+                key,
+                key_size,
+                value,
+                size,
+                error,
+            );
         })
     }
 
     pub fn delete(&self, key: &[u8]) -> Result<(), Failure> {
         let (deleting, options) = self.deleting.as_ref().expect(ASKED);
         self.store.failing("delete", |error| unsafe {
-            (deleting.delete)(self.store.db, *options, key.as_ptr().cast(), key.len(), error);
+            (deleting.delete_cf)(
+                self.store.db,
+                *options,
+                self.family,
+                key.as_ptr().cast(),
+                key.len(),
+                error,
+            );
         })
     }
 
@@ -73,7 +103,14 @@ impl<'a> Session<'a> {
     pub fn get(&self, key: &[u8]) -> Result<Option<Pinned<'_>>, Failure> {
         let (getting, options) = self.getting.as_ref().expect(ASKED);
         let found = self.store.failing("get", |error| unsafe {
-            (getting.get_pinned)(self.store.db, *options, key.as_ptr().cast(), key.len(), error)
+            (getting.get_pinned_cf)(
+                self.store.db,
+                *options,
+                self.family,
+                key.as_ptr().cast(),
+                key.len(),
+                error,
+            )
         })?;
         Ok((!found.is_null()).then_some(Pinned { getting, found }))
     }
@@ -84,7 +121,7 @@ impl<'a> Session<'a> {
         let (mut records, mut size) = (0, 0);
         // SAFETY: as in `Store::open`.
         unsafe {
-            let iterator = (scanning.create_iterator)(self.store.db, *options);
+            let iterator = (scanning.create_iterator_cf)(self.store.db, *options, self.family);
             (scanning.iter_seek)(iterator, key.as_ptr().cast(), key.len());
             while records < length && (scanning.iter_valid)(iterator) != 0 {
                 (scanning.iter_key)(iterator, &mut size);
