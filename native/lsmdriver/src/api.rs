@@ -144,23 +144,44 @@ functions! {
         create_default_env() -> Handle;
         env_set_bottom_priority_background_threads(Handle, c_int);
     }
-    Writing {
+    WriteOptions {
         writeoptions_create() -> Handle;
         writeoptions_set_sync(Handle, c_uchar);
         writeoptions_disable_WAL(Handle, c_int);
+    }
+    Writing {
         put_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Deleting {
-        writeoptions_create() -> Handle;
-        writeoptions_set_sync(Handle, c_uchar);
-        writeoptions_disable_WAL(Handle, c_int);
         delete_cf(Handle, Handle, Handle, *const c_char, usize, Error);
+    }
+    /// A batch of writes, for what the C API of some versions lacks as a call of its own.
+    Batching {
+        writebatch_create() -> Handle;
+        write(Handle, Handle, Handle, Error);
+        writebatch_destroy(Handle);
+    }
+    SingleDeleting {
+        writebatch_singledelete_cf(Handle, Handle, *const c_char, usize);
+    }
+    RangeDeleting {
+        writebatch_delete_range_cf(Handle, Handle, *const c_char, usize, *const c_char, usize);
+    }
+    Merging {
+        merge_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Getting {
         readoptions_create() -> Handle;
         get_pinned_cf(Handle, Handle, Handle, *const c_char, usize, Error) -> Handle;
         pinnableslice_value(Handle, *mut usize) -> *const c_char;
         pinnableslice_destroy(Handle);
+    }
+    MultiGetting {
+        readoptions_create() -> Handle;
+        multi_get_cf(
+            Handle, Handle, *const Handle, usize, *const *const c_char, *const usize,
+            *mut *mut c_char, *mut usize, *mut *mut c_char
+        );
     }
     Scanning {
         readoptions_create() -> Handle;
@@ -173,6 +194,10 @@ functions! {
         iter_next(Handle);
         iter_get_error(Handle, Error);
         iter_destroy(Handle);
+    }
+    ScanningBackward {
+        iter_seek_for_prev(Handle, *const c_char, usize);
+        iter_prev(Handle);
     }
     Flushing {
         flushoptions_create() -> Handle;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::end::end;
 use crate::failure::Failure;
-use crate::plan::Operation;
+use crate::kinds::Operation;
 use crate::store::{OptionsFile, Report};
 use crate::times::Told;
 

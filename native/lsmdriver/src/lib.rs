@@ -8,29 +8,38 @@
 //! key. So what is read can be checked without a list of what was written.
 
 mod api;
+mod client;
 mod clients;
 mod commands;
 mod end;
 mod events;
 mod failure;
 mod keys;
+mod kinds;
 mod log;
+mod pace;
 mod plan;
+mod random;
 mod records;
 mod session;
 mod settings;
 mod settle;
 mod shared;
+mod single_deletes;
 mod store;
 mod times;
 
-use std::io::{stdin, BufReader, Stdin};
+use std::io::{stdin, BufReader, Read, Stdin};
 use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::Deserializer;
 
 use crate::commands::Commands;
 use crate::end::{end, end_with, prepare};
 use crate::events::{tell, Event};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::plan::{Phase, Plan};
 use crate::store::Store;
 
@@ -41,10 +50,18 @@ use crate::store::Store;
 pub fn drive() -> ! {
     prepare();
     let mut input = BufReader::new(stdin());
-    match Plan::read(&mut input).and_then(|plan| carry_out(&plan, input)) {
+    match read_plan(&mut input).and_then(|plan| carry_out(&plan, input)) {
         Ok(()) => end(0),
         Err(failure) => end_with(&failure),
     }
+}
+
+/// Read one JSON value, on one line or on several. What follows it stays in the input.
+fn read_plan(input: &mut impl Read) -> Result<Plan, Failure> {
+    let mut json = Deserializer::from_reader(input);
+    let text = Box::<RawValue>::deserialize(&mut json)
+        .map_err(|error| Kind::Plan.because(error.to_string()))?;
+    Plan::read(text.get())
 }
 
 fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {
@@ -52,6 +69,9 @@ fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {
     let store: &'static Store = Box::leak(Box::new(Store::open(plan)?));
     let file = store.options_file()?;
     tell(&Event::Opened { version: log::version(store.folder()), file });
+    for run in plan.runs() {
+        clients::check(store, run)?;
+    }
     let commands = Commands::answer(store, input);
     for phase in &plan.phases {
         tell(&Event::Phase { phase: phase.name() });

@@ -105,6 +105,13 @@ impl Store {
             .map_err(|error| Kind::Open.because(format!("OPTIONS: {error}")))
     }
 
+    /// The lines of the OPTIONS file that are of a family.
+    pub fn family_options(&self, name: &str) -> Result<String, Failure> {
+        let text = self.options_file()?.text;
+        let lines = text.lines().skip_while(|line| *line != format!("[CFOptions \"{name}\"]"));
+        Ok(lines.skip(1).take_while(|line| !line.starts_with('[')).collect::<Vec<_>>().join("\n"))
+    }
+
     /// Write the memtables of all families into tables.
     pub fn flush(&self) -> Result<(), Failure> {
         let flushing = Flushing::of(&self.library)?;
