@@ -29,6 +29,12 @@ impl Library {
         Ok(Self(ManuallyDrop::new(loaded.map_err(|error| unusable(&error))?)))
     }
 
+    /// Whether there is such a function.
+    pub fn has(&self, name: &str) -> bool {
+        // SAFETY: what is found is not used.
+        unsafe { self.function::<*const c_void>(name) }.is_ok()
+    }
+
     /// Look up a function.
     ///
     /// SAFETY: `F` must be a function pointer with the signature of the function.
@@ -58,6 +64,9 @@ impl Handle {
 /// Where a function of RocksDB leaves the text of an error.
 pub type Error = *mut *mut c_char;
 
+/// Some texts, one after the other.
+pub type Texts = *const *const c_char;
+
 macro_rules! functions {
     ($(
         $(#[$doc:meta])*
@@ -66,6 +75,7 @@ macro_rules! functions {
         }
     )*) => {$(
         $(#[$doc])*
+        #[allow(non_snake_case)] // a function of RocksDB
         #[derive(Clone, Copy)]
         pub struct $group { $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
 
@@ -88,30 +98,62 @@ functions! {
     Opening {
         options_create() -> Handle;
         options_set_create_if_missing(Handle, c_uchar);
+        options_set_create_missing_column_families(Handle, c_uchar);
         options_set_error_if_exists(Handle, c_uchar);
         get_options_from_string(Handle, *const c_char, Handle, Error);
         options_enable_statistics(Handle);
-        open(Handle, *const c_char, Error) -> Handle;
     }
-    /// For a block cache of the plan's.
-    Caching {
-        cache_create_lru(usize) -> Handle;
+    OpeningPlain {
+        open_column_families(
+            Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, Error
+        ) -> Handle;
+    }
+    OpeningTransaction {
+        transactiondb_options_create() -> Handle;
+        transactiondb_open_column_families(
+            Handle, Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, Error
+        ) -> Handle;
+    }
+    OpeningTtl {
+        open_column_families_with_ttl(
+            Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, *const c_int, Error
+        ) -> Handle;
+    }
+    /// For a block cache that no text can name.
+    HyperClock {
+        hyper_clock_cache_options_create(usize, usize) -> Handle;
+        hyper_clock_cache_options_set_num_shard_bits(Handle, c_int);
+        cache_create_hyper_clock_opts(Handle) -> Handle;
         block_based_options_create() -> Handle;
         block_based_options_set_block_cache(Handle, Handle);
         options_set_block_based_table_factory(Handle, Handle);
     }
+    RowCaching {
+        cache_create_lru(usize) -> Handle;
+        options_set_row_cache(Handle, Handle);
+    }
+    Limiting {
+        ratelimiter_create(i64, i64, i32) -> Handle;
+        options_set_ratelimiter(Handle, Handle);
+    }
+    LimitingByLoad {
+        ratelimiter_create_auto_tuned(i64, i64, i32) -> Handle;
+        options_set_ratelimiter(Handle, Handle);
+    }
+    BottomThreads {
+        create_default_env() -> Handle;
+        env_set_bottom_priority_background_threads(Handle, c_int);
+    }
     WriteOptions {
         writeoptions_create() -> Handle;
-    }
-    ReadOptions {
-        readoptions_create() -> Handle;
-        readoptions_set_total_order_seek(Handle, c_uchar);
+        writeoptions_set_sync(Handle, c_uchar);
+        writeoptions_disable_WAL(Handle, c_int);
     }
     Writing {
-        put(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
+        put_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Deleting {
-        delete(Handle, Handle, *const c_char, usize, Error);
+        delete_cf(Handle, Handle, Handle, *const c_char, usize, Error);
     }
     /// A batch of writes, for what the C API of some versions lacks as a call of its own.
     Batching {
@@ -120,27 +162,31 @@ functions! {
         writebatch_destroy(Handle);
     }
     SingleDeleting {
-        writebatch_singledelete(Handle, *const c_char, usize);
+        writebatch_singledelete_cf(Handle, Handle, *const c_char, usize);
     }
     RangeDeleting {
-        writebatch_delete_range(Handle, *const c_char, usize, *const c_char, usize);
+        writebatch_delete_range_cf(Handle, Handle, *const c_char, usize, *const c_char, usize);
     }
     Merging {
-        merge(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
+        merge_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Getting {
-        get_pinned(Handle, Handle, *const c_char, usize, Error) -> Handle;
+        readoptions_create() -> Handle;
+        get_pinned_cf(Handle, Handle, Handle, *const c_char, usize, Error) -> Handle;
         pinnableslice_value(Handle, *mut usize) -> *const c_char;
         pinnableslice_destroy(Handle);
     }
     MultiGetting {
-        multi_get(
-            Handle, Handle, usize, *const *const c_char, *const usize,
+        readoptions_create() -> Handle;
+        multi_get_cf(
+            Handle, Handle, *const Handle, usize, *const *const c_char, *const usize,
             *mut *mut c_char, *mut usize, *mut *mut c_char
         );
     }
     Scanning {
-        create_iterator(Handle, Handle) -> Handle;
+        readoptions_create() -> Handle;
+        readoptions_set_total_order_seek(Handle, c_uchar);
+        create_iterator_cf(Handle, Handle, Handle) -> Handle;
         iter_seek(Handle, *const c_char, usize);
         iter_valid(Handle) -> c_uchar;
         iter_key(Handle, *mut usize) -> *const c_char;
@@ -155,16 +201,23 @@ functions! {
     }
     Flushing {
         flushoptions_create() -> Handle;
-        flush(Handle, Handle, Error);
+        flush_cf(Handle, Handle, Handle, Error);
     }
     Looking {
-        property_int(Handle, *const c_char, *mut u64) -> c_int;
+        property_int_cf(Handle, Handle, *const c_char, *mut u64) -> c_int;
     }
     Reporting {
-        property_value(Handle, *const c_char) -> *mut c_char;
+        property_value_cf(Handle, Handle, *const c_char) -> *mut c_char;
         options_statistics_get_string(Handle) -> *mut c_char;
     }
+    Changing {
+        set_options_cf(Handle, Handle, c_int, Texts, Texts, Error);
+    }
+    ChangingDatabase {
+        set_db_options(Handle, c_int, Texts, Texts, Error);
+    }
     Closing {
+        column_family_handle_destroy(Handle);
         close(Handle);
     }
 }

@@ -23,15 +23,21 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Whether the store can do all operations of a phase. The failure says what is missing.
 pub fn check(store: &Store, plan: &Run) -> Result<(), Failure> {
-    sessions(store, &sequences(plan)).map(drop)
+    sessions(store, plan, &sequences(plan)).map(drop)
 }
 
 fn sequences(plan: &Run) -> Vec<Sequence> {
     plan.groups.iter().map(|group| Sequence::new(group, plan.num)).collect()
 }
 
-fn sessions<'a>(store: &'a Store, sequences: &[Sequence]) -> Result<Vec<Session<'a>>, Failure> {
-    sequences.iter().map(|sequence| Session::new(store, sequence.kinds())).collect()
+/// The session of each group.
+fn sessions<'a>(
+    store: &'a Store,
+    plan: &Run,
+    sequences: &[Sequence],
+) -> Result<Vec<Session<'a>>, Failure> {
+    let groups = plan.groups.iter().zip(sequences);
+    groups.map(|(group, sequence)| Session::new(store, plan, group, sequence.kinds())).collect()
 }
 
 /// Run a phase: tell what happens in each second, and then the sum.
@@ -40,9 +46,9 @@ fn sessions<'a>(store: &'a Store, sequences: &[Sequence]) -> Result<Vec<Session<
 pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
     let values = &Values::new(plan.value_size, plan.compression_ratio);
     let sequences = sequences(plan);
+    let sessions = sessions(store, plan, &sequences)?;
     let paces: Vec<Option<Pace>> =
         plan.groups.iter().map(|group| group.bytes_per_second.map(Pace::new)).collect();
-    let sessions = sessions(store, &sequences)?;
     let mut clients = Vec::new();
     for (place, group) in plan.groups.iter().enumerate() {
         let (sequence, session) = (&sequences[place], &sessions[place]);
