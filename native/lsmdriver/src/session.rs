@@ -6,18 +6,20 @@ use std::slice;
 
 use crate::api::{
     Batching, Deleting, Error, Freeing, Getting, Handle, Library, Merging, MultiGetting,
-    RangeDeleting, Scanning, ScanningBackward, SingleDeleting, Writing,
+    RangeDeleting, Scanning, ScanningBackward, SingleDeleting, WriteOptions, Writing,
 };
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
+use crate::plan::{Group, Run};
 use crate::store::Store;
 
 /// What an OPTIONS file says of the merge operator that appends a comma and a value.
-const APPENDS: &str = "merge_operator={id=StringAppendOperator;delimiter=,;}";
+const APPENDS: &str = "{id=StringAppendOperator;delimiter=,;}";
 
 /// Functions for some kinds of operations, with the options of each. All clients may use one.
 pub struct Session<'a> {
     store: &'a Store,
+    family: Handle,
     functions: Functions,
     freeing: Freeing,
     appends: bool,
@@ -40,11 +42,17 @@ struct Functions {
 const ASKED: &str = "the session is made for the kinds of operations that it does";
 
 impl<'a> Session<'a> {
-    /// Look up the functions for these kinds. The failure names one that the library lacks, or
-    /// what the store lacks.
-    pub fn new(store: &'a Store, kinds: impl Iterator<Item = Operation>) -> Result<Self, Failure> {
-        let (_, options) = store.options_file()?;
-        let appends = options.lines().any(|line| line.trim() == APPENDS);
+    /// Look up the functions for these kinds, which a group of a run does in its family. The
+    /// failure names one that the library lacks, or what the store lacks.
+    pub fn new(
+        store: &'a Store,
+        run: &Run,
+        group: &Group,
+        kinds: impl Iterator<Item = Operation>,
+    ) -> Result<Self, Failure> {
+        let library = &store.library;
+        let family = store.family(&group.family)?;
+        let appends = store.family_options(&group.family)?.lines().any(appends);
         let mut functions = Functions::default();
         for kind in kinds {
             if kind == Operation::Merge && !appends {
@@ -53,9 +61,9 @@ impl<'a> Session<'a> {
                 );
             }
             // SAFETY: as in `Store::open`.
-            unsafe { functions.find(&store.library, kind)? };
+            unsafe { functions.find(library, kind, run)? };
         }
-        Ok(Self { store, functions, freeing: Freeing::of(&store.library)?, appends })
+        Ok(Self { store, family, functions, freeing: Freeing::of(library)?, appends })
     }
 
     /// Whether merges append to values.
@@ -68,7 +76,16 @@ impl<'a> Session<'a> {
         let (key, key_size) = (key.as_ptr().cast(), key.len());
         let (value, size) = (value.as_ptr().cast(), value.len());
         self.store.failing("put", |error| unsafe {
-            (writing.put)(self.store.db, *options, key, key_size, value, size, error);
+            (writing.put_cf)(
+                self.store.db,
+                *options,
+                self.family,
+                key,
+                key_size,
+                value,
+                size,
+                error,
+            );
         })
     }
 
@@ -77,21 +94,42 @@ impl<'a> Session<'a> {
         let (key, key_size) = (key.as_ptr().cast(), key.len());
         let (value, size) = (value.as_ptr().cast(), value.len());
         self.store.failing("merge", |error| unsafe {
-            (merging.merge)(self.store.db, *options, key, key_size, value, size, error);
+            (merging.merge_cf)(
+                self.store.db,
+                *options,
+                self.family,
+                key,
+                key_size,
+                value,
+                size,
+                error,
+            );
         })
     }
 
     pub fn delete(&self, key: &[u8]) -> Result<(), Failure> {
         let (deleting, options) = self.functions.deleting.as_ref().expect(ASKED);
         self.store.failing("delete", |error| unsafe {
-            (deleting.delete)(self.store.db, *options, key.as_ptr().cast(), key.len(), error);
+            (deleting.delete_cf)(
+                self.store.db,
+                *options,
+                self.family,
+                key.as_ptr().cast(),
+                key.len(),
+                error,
+            );
         })
     }
 
     pub fn single_delete(&self, key: &[u8]) -> Result<(), Failure> {
         let deleting = self.functions.single_deleting.as_ref().expect(ASKED);
         self.write("single_delete", |batch| unsafe {
-            (deleting.writebatch_singledelete)(batch, key.as_ptr().cast(), key.len());
+            (deleting.writebatch_singledelete_cf)(
+                batch,
+                self.family,
+                key.as_ptr().cast(),
+                key.len(),
+            );
         })
     }
 
@@ -101,7 +139,14 @@ impl<'a> Session<'a> {
         let (first, first_size) = (first.as_ptr().cast(), first.len());
         let (end, end_size) = (end.as_ptr().cast(), end.len());
         self.write("range_delete", |batch| unsafe {
-            (deleting.writebatch_delete_range)(batch, first, first_size, end, end_size);
+            (deleting.writebatch_delete_range_cf)(
+                batch,
+                self.family,
+                first,
+                first_size,
+                end,
+                end_size,
+            );
         })
     }
 
@@ -124,7 +169,14 @@ impl<'a> Session<'a> {
     pub fn get(&self, key: &[u8]) -> Result<Option<Pinned<'_>>, Failure> {
         let (getting, options) = self.functions.getting.as_ref().expect(ASKED);
         let found = self.store.failing("get", |error| unsafe {
-            (getting.get_pinned)(self.store.db, *options, key.as_ptr().cast(), key.len(), error)
+            (getting.get_pinned_cf)(
+                self.store.db,
+                *options,
+                self.family,
+                key.as_ptr().cast(),
+                key.len(),
+                error,
+            )
         })?;
         Ok((!found.is_null()).then_some(Pinned { getting, found }))
     }
@@ -134,14 +186,16 @@ impl<'a> Session<'a> {
         let (getting, options) = self.functions.multi_getting.as_ref().expect(ASKED);
         let starts: Vec<*const c_char> = keys.iter().map(|key| key.as_ptr().cast()).collect();
         let sizes: Vec<usize> = keys.iter().map(Vec::len).collect();
+        let families = vec![self.family; keys.len()];
         let mut values = vec![null_mut(); keys.len()];
         let mut value_sizes = vec![0; keys.len()];
         let mut errors = vec![null_mut(); keys.len()];
         // SAFETY: as in `Store::open`; each list is as long as that of the keys.
         unsafe {
-            (getting.multi_get)(
+            (getting.multi_get_cf)(
                 self.store.db,
                 *options,
+                families.as_ptr(),
                 keys.len(),
                 starts.as_ptr(),
                 sizes.as_ptr(),
@@ -172,7 +226,7 @@ impl<'a> Session<'a> {
         let (mut records, mut size) = (0, 0);
         // SAFETY: as in `Store::open`.
         unsafe {
-            let iterator = (scanning.create_iterator)(self.store.db, *options);
+            let iterator = (scanning.create_iterator_cf)(self.store.db, *options, self.family);
             seek(iterator, key.as_ptr().cast(), key.len());
             while records < length && (scanning.iter_valid)(iterator) != 0 {
                 (scanning.iter_key)(iterator, &mut size);
@@ -188,14 +242,36 @@ impl<'a> Session<'a> {
     }
 }
 
+/// Whether a line of an OPTIONS file names the merge operator, perhaps wrapped for a time to live.
+fn appends(line: &str) -> bool {
+    line.trim().strip_prefix("merge_operator=").is_some_and(|operator| operator.contains(APPENDS))
+}
+
+/// How writes of a run are done.
+unsafe fn write_options(library: &Library, run: &Run) -> Result<Handle, Failure> {
+    let setting = WriteOptions::of(library)?;
+    unsafe {
+        let options = (setting.writeoptions_create)();
+        (setting.writeoptions_set_sync)(options, run.sync.into());
+        (setting.writeoptions_disable_WAL)(options, run.disable_wal.into());
+        Ok(options)
+    }
+}
+
 impl Functions {
     /// Look up the functions for a kind of operation.
-    unsafe fn find(&mut self, library: &Library, kind: Operation) -> Result<(), Failure> {
+    unsafe fn find(
+        &mut self,
+        library: &Library,
+        kind: Operation,
+        run: &Run,
+    ) -> Result<(), Failure> {
+        let options = || unsafe { write_options(library, run) };
         use Operation::{Delete, Merge, MultiGet, RangeDelete, SingleDelete};
         use Operation::{Get, Put, ReadModifyWrite, Scan, ScanBackward};
         if matches!(kind, Put | ReadModifyWrite) {
             let writing = Writing::of(library)?;
-            self.writing = Some((writing, unsafe { (writing.writeoptions_create)() }));
+            self.writing = Some((writing, options()?));
         }
         if matches!(kind, Get | ReadModifyWrite) {
             let getting = Getting::of(library)?;
@@ -203,26 +279,26 @@ impl Functions {
         }
         if matches!(kind, SingleDelete | RangeDelete) {
             let batching = Batching::of(library)?;
-            self.batching = Some((batching, unsafe { (batching.writeoptions_create)() }));
+            self.batching = Some((batching, options()?));
         }
         if matches!(kind, Scan | ScanBackward) {
             let scanning = Scanning::of(library)?;
-            let options = unsafe { (scanning.readoptions_create)() };
+            let reading = unsafe { (scanning.readoptions_create)() };
             // A scan may pass from one prefix to the next.
-            unsafe { (scanning.readoptions_set_total_order_seek)(options, 1) };
-            self.scanning = Some((scanning, options));
+            unsafe { (scanning.readoptions_set_total_order_seek)(reading, 1) };
+            self.scanning = Some((scanning, reading));
         }
         match kind {
             Put | Get | ReadModifyWrite | Scan => {}
             Delete => {
                 let deleting = Deleting::of(library)?;
-                self.deleting = Some((deleting, unsafe { (deleting.writeoptions_create)() }));
+                self.deleting = Some((deleting, options()?));
             }
             SingleDelete => self.single_deleting = Some(SingleDeleting::of(library)?),
             RangeDelete => self.range_deleting = Some(RangeDeleting::of(library)?),
             Merge => {
                 let merging = Merging::of(library)?;
-                self.merging = Some((merging, unsafe { (merging.writeoptions_create)() }));
+                self.merging = Some((merging, options()?));
             }
             MultiGet => {
                 let getting = MultiGetting::of(library)?;
