@@ -21,6 +21,7 @@ from lsmtune.trials import Protocol, Status
 
 Event = dict[str, Any]
 
+_PACKAGE = "lsmsim"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
 _END_S = 30.0
 _SHORT_S = 60.0
@@ -122,20 +123,18 @@ class Client:
         raise TrialFailedError(_STATUS[kind], words)
 
 
-def check_driver() -> None:
-    """Raise UserError if lsmtune is installed without its driver."""
-    if find_spec("lsmsim") is None:
-        raise UserError(
-            "lsmtune is installed without its driver, which needs cargo to be built; install "
-            "cargo and run `make setup`, or use --db-bench"
-        )
+def has_driver() -> bool:
+    """Return whether the driver was built when lsmtune was installed."""
+    return find_spec(_PACKAGE) is not None
 
 
 def _package_folder() -> str:
-    check_driver()
-    package = find_spec("lsmsim")
+    package = find_spec(_PACKAGE)
     if package is None or package.origin is None:
-        raise RuntimeError("the package lsmsim has no file")
+        raise UserError(
+            "lsmtune is installed without its driver; install cargo and run `make setup`, or use "
+            "--db-bench"
+        )
     return str(Path(package.origin).parent.parent)
 
 
