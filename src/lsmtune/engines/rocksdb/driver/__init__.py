@@ -12,7 +12,7 @@ from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.driver.client import Client, Event
-from lsmtune.engines.rocksdb.driver.option_string import option_string
+from lsmtune.engines.rocksdb.driver.option_string import NOT_READ, option_string
 from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
 from lsmtune.engines.rocksdb.driver.plans import LOAD, load_plan, probe_plan
 from lsmtune.engines.rocksdb.options import own_options
@@ -36,6 +36,8 @@ def library_engine(loaded: Loaded) -> RocksDB:
 
 class Driver:
     """The driver with a library."""
+
+    cannot_set = NOT_READ
 
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
