@@ -154,9 +154,8 @@ def test_bytes_per_second_limit_all_clients_of_a_group(do: Do) -> None:
     slow = group(operations=400, clients=2, bytes_per_second=rate)
     fast = group("get", operations=None)
     told_of = do(run("both", slow, fast)).one("run")
-    made_up_s = 0.1
     expected = 800 * (16 + 100) / rate
-    assert told_of["seconds"] >= expected - made_up_s
+    assert told_of["seconds"] > 0.8 * expected
     assert told_of["operations"]["put"]["p50_us"] < 1e6 * expected / 800  # without the waits
 
 
