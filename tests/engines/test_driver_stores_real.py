@@ -80,9 +80,19 @@ def test_families_have_their_records_and_share_the_cache(
     report = driven.one("report")
     assert set(report["tables"]) == {"default", "logs"}
     assert all(parse_compaction_tables(text) for text in report["tables"].values())
-    caches = re.findall(r"  block_cache: (\S+)", (tmp_path / "db" / "LOG").read_text())
-    assert len(caches) == 2
-    assert len(set(caches)) == 1
+    assert caches(tmp_path / "db") == 1
+
+
+def test_families_have_caches_of_their_own_if_the_plan_has_none(do: Do, tmp_path: Path) -> None:
+    assert do(families=FAMILIES | {"users": ""}).returncode == 0
+    assert caches(tmp_path / "db") == 3
+
+
+def caches(folder: Path) -> int:
+    """The number of different block caches that the LOG names."""
+    found = re.findall(r"  block_cache: (\S+)", (folder / "LOG").read_text())
+    assert len(found) >= 2
+    return len(set(found))
 
 
 def test_a_family_of_the_store_that_the_plan_does_not_name_is_a_failure(do: Do) -> None:

@@ -149,6 +149,10 @@ functions! {
         writeoptions_set_sync(Handle, c_uchar);
         writeoptions_disable_WAL(Handle, c_int);
     }
+    ReadOptions {
+        readoptions_create() -> Handle;
+        readoptions_set_total_order_seek(Handle, c_uchar);
+    }
     Writing {
         put_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
@@ -171,21 +175,17 @@ functions! {
         merge_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Getting {
-        readoptions_create() -> Handle;
         get_pinned_cf(Handle, Handle, Handle, *const c_char, usize, Error) -> Handle;
         pinnableslice_value(Handle, *mut usize) -> *const c_char;
         pinnableslice_destroy(Handle);
     }
     MultiGetting {
-        readoptions_create() -> Handle;
         multi_get_cf(
             Handle, Handle, *const Handle, usize, *const *const c_char, *const usize,
             *mut *mut c_char, *mut usize, *mut *mut c_char
         );
     }
     Scanning {
-        readoptions_create() -> Handle;
-        readoptions_set_total_order_seek(Handle, c_uchar);
         create_iterator_cf(Handle, Handle, Handle) -> Handle;
         iter_seek(Handle, *const c_char, usize);
         iter_valid(Handle) -> c_uchar;

@@ -45,8 +45,8 @@ use crate::store::Store;
 
 /// Carry out the plan on standard input, and end the process.
 ///
-/// The exit code is 0, 1 for a plan that failed, 2 for a plan that cannot be read, 101 for an error
-/// of the driver, 128 and more after a signal.
+/// The exit code is 0, 1 for a plan that failed, 2 for a plan that cannot be read or asks for
+/// something impossible, 101 for an error of the driver, 128 and more after a signal.
 pub fn drive() -> ! {
     prepare();
     let mut input = BufReader::new(stdin());

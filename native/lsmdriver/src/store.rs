@@ -38,7 +38,7 @@ pub struct OptionsFile {
     #[serde(rename = "options_file")]
     name: String,
     #[serde(rename = "options")]
-    text: String,
+    pub text: String,
 }
 
 /// What RocksDB counts since the store was opened.
@@ -59,7 +59,7 @@ impl Store {
         let freeing = Freeing::of(&library)?;
         let opening = Opening::of(&library)?;
         let base = shared_options(&library, plan)?;
-        let parse = |text: &str, place: &str| {
+        let parse = |base: Handle, text: &str, place: &str| {
             let text = c_text(text.as_bytes(), place)?;
             // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process.
             unsafe {
@@ -72,10 +72,15 @@ impl Store {
                 Ok(options)
             }
         };
-        let options = parse(&plan.options, "options")?;
+        let options = parse(base, &plan.options, "options")?;
         let mut families = vec![(DEFAULT_FAMILY, options)];
         for (name, text) in &plan.families {
-            families.push((name, parse(text, &format!("families.{name}"))?));
+            // Without a block cache in the plan each family has one of its own, as in RocksDB.
+            let base = match plan.block_cache {
+                Some(_) => base,
+                None => unsafe { (opening.options_create)() },
+            };
+            families.push((name, parse(base, text, &format!("families.{name}"))?));
         }
         // SAFETY: as above.
         unsafe {
@@ -103,13 +108,6 @@ impl Store {
     pub fn options_file(&self) -> Result<OptionsFile, Failure> {
         newest_options(&self.folder)
             .map_err(|error| Kind::Open.because(format!("OPTIONS: {error}")))
-    }
-
-    /// The lines of the OPTIONS file that are of a family.
-    pub fn family_options(&self, name: &str) -> Result<String, Failure> {
-        let text = self.options_file()?.text;
-        let lines = text.lines().skip_while(|line| *line != format!("[CFOptions \"{name}\"]"));
-        Ok(lines.skip(1).take_while(|line| !line.starts_with('[')).collect::<Vec<_>>().join("\n"))
     }
 
     /// Write the memtables of all families into tables.

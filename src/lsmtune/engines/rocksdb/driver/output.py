@@ -14,7 +14,6 @@ from lsmtune.engines.rocksdb.bench import (
 )
 from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
 from lsmtune.engines.rocksdb.watching import check_settled
-from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import parse_statistics
@@ -36,8 +35,8 @@ def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogConte
     """Return what a part left; TrialFailedError if a job was still running."""
     check_settled(log)
     opened, report = _one(events, "opened"), _one(events, "report")
-    text = report["tables"][DEFAULT_FAMILY]
-    tables = parse_compaction_tables(text)
+    counted = f"{report['tables']['default']}\n{report['database']}"
+    tables = [t for t in parse_compaction_tables(counted) if t.column_family == "default"]
     if not tables:
         raise TrialFailedError(Status.UNREADABLE, "RocksDB's report has no compaction table")
     sent = [event for event in events if event["event"] == "run"]
@@ -47,7 +46,7 @@ def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogConte
         result=result,
         statistics=parse_statistics(report["statistics"] + "\n"),
         table=tables[-1],
-        stalls=parse_stall_summary(text).counts,
+        stalls=parse_stall_summary(counted).counts,
         version=opened["version"],
         assertions_enabled=False,
         log=log,
