@@ -252,7 +252,7 @@ def test_two_servers_do_not_meet(tmp_path: Path) -> None:
 
 @contextmanager
 def served(rig: Rig, name: str) -> Iterator[Live]:
-    load = Workload(name="oltp_read_write", tables=1, num=2000, threads=4)
+    load = Workload(name="oltp_read_write", tables=1, num=2000, threads=1)
     spec = TrialSpec(
         settings=rig.base, base_settings=rig.base, workload=load, protocol=Protocol(), seed=1
     )
