@@ -199,6 +199,10 @@ def test_a_store_without_properties_is_judged_by_its_log(do: Do) -> None:
     assert settled["seconds"] > 0
 
 
+def test_a_thread_that_is_awake_may_begin_a_job(do: Do) -> None:
+    assert do(FLUSH, SETTLE, fault="WAKES").one("settled")["seconds"] > 0
+
+
 LOAD = run("load", group())
 READ = run("read", group("get", must_find=True, check_every=1))
 

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NOTHING 0
@@ -18,6 +20,7 @@
 #define WORKS 6    /* always runs a compaction */
 #define SILENT 7   /* has no property, and runs a compaction that ends while it is asked */
 #define FAILS 8    /* in the hundredth put */
+#define WAKES 9    /* a thread by a flush, and has no job for it yet */
 
 #define KEY 32
 #define VALUE 1200
@@ -252,7 +255,24 @@ void rocksdb_iter_destroy(struct iterator *iterator) { free(iterator); }
 /* Flushes, properties, statistics. */
 
 static int flushes;
-void rocksdb_flush_cf(void *store, void *options, struct family *family, char **error) { flushes++; }
+
+static volatile int named;
+
+static void *turn(void *nothing) {
+  time_t started = time(NULL);
+  prctl(PR_SET_NAME, "rocksdb:low");
+  named = 1;
+  while (time(NULL) < started + 2) continue;
+  return NULL;
+}
+
+void rocksdb_flush_cf(void *store, void *options, struct family *family, char **error) {
+  pthread_t thread;
+  flushes++;
+  if (FAULT != WAKES) return;
+  pthread_create(&thread, NULL, turn, NULL);
+  while (!named) continue;
+}
 
 int rocksdb_property_int_cf(void *store, struct family *family, const char *name, uint64_t *value) {
   static int asked;
