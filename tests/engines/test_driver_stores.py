@@ -111,7 +111,7 @@ RANGE_DELETES = group(range_delete={"every": 10, "width": 2, "at_most": 1})
     ("store", "refused"),
     [
         ({"kind": "plain"}, []),
-        ({"kind": "transaction"}, [SINGLE_DELETES, RANGE_DELETES]),
+        ({"kind": "transaction"}, [RANGE_DELETES]),
         ({"kind": "ttl", "seconds": 60}, [SINGLE_DELETES]),
     ],
 )
@@ -127,7 +127,7 @@ def test_an_operation_that_the_kind_has_not_is_refused(
             assert driven.one("failed")["kind"] == "plan"
             assert driven.returncode == 2
             assert not folder.exists()
-        elif deletes is RANGE_DELETES or store["kind"] == "plain":
+        else:
             assert driven.returncode == 0, driven
 
 
