@@ -8,6 +8,8 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.workloads import Workload
 
+_HASH_DIGITS = 12
+
 
 class Status(StrEnum):
     """Result status of a trial. Only complete trials are compared; each keeps its evidence."""
@@ -80,6 +82,19 @@ class Protocol(BaseModel):
     quiet_s: float = Field(default=0.25, gt=0)
     wall_limit_s: float = Field(default=3600, gt=0)
     silence_limit_s: float = Field(default=60, gt=0)
+
+
+class Origin(BaseModel):
+    """Where a library of the engine is from, and the SHA-256 of its file."""
+
+    model_config = ConfigDict(frozen=True)
+    source: str
+    sha256: str
+
+    @property
+    def text(self) -> str:
+        """Source and the first digits of the SHA-256."""
+        return f"{self.source}, SHA-256 {self.sha256[:_HASH_DIGITS]}"
 
 
 class Base(BaseModel):

@@ -201,6 +201,7 @@ def study_view(**fields: object) -> StudyView:
         engine="rocksdb",
         engine_version="11.8.1",
         assertions_enabled=True,
+        origin=None,
         host={
             "cpu_model": "AMD EPYC 7B13", "logical_cpus": 2, "memory_bytes": 8 << 30,
             "kernel": "6.1.0-18-amd64", "os_name": "Debian GNU/Linux 12 (bookworm)",

@@ -15,6 +15,7 @@ from lsmtune.analysis.study_view import Change, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.stats import Interval
+from lsmtune.trials import Origin
 from lsmtune.verdict import UNKNOWN, Side, State, Verdict, side_of
 
 Status = Literal[
@@ -93,6 +94,8 @@ class Claim:
 
     study: str
     engine: str
+    engine_version: str
+    origin: Origin | None
     objective_name: str
     objectives: int
     status: Status
@@ -163,6 +166,8 @@ def claim_of(view: StudyView) -> Claim:
         simulated=view.is_simulated,
         unverified_at_full_scale=best is not None and view.unverified_at_full_scale,
         assertions_enabled=view.assertions_enabled,
+        engine_version=view.engine_version,
+        origin=view.origin,
         objective=objective,
         value=value,
         fitness=None if value is None else view.objective.fitness(value),

@@ -74,6 +74,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         engine=spec.engine,
         engine_version=_engine_fact(study, "version", str),
         assertions_enabled=_engine_fact(study, "assertions_enabled", bool),
+        origin=study.origin,
         host=study.host,
         workload=spec.workload,
         scale=spec.scale,

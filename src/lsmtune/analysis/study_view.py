@@ -7,7 +7,7 @@ from typing import Any
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
-from lsmtune.trials import Role, Status
+from lsmtune.trials import Origin, Role, Status
 from lsmtune.verdict import Pair, Verdict
 from lsmtune.workloads import Workload
 
@@ -99,6 +99,7 @@ class StudyView:
     engine: str
     engine_version: str
     assertions_enabled: bool
+    origin: Origin | None
     host: dict[str, Any]
     workload: Workload
     scale: str

@@ -109,6 +109,7 @@ def plan_document(
         "home": str(home),
         "engine": spec.engine,
         "engine_version": facts.version,
+        "library": facts.origin and facts.origin.model_dump(),
         "workload": spec.workload.told,
         "scale": spec.scale,
         "base": spec.base,
@@ -144,6 +145,7 @@ def plan_lines(
     facts_found = [
         ("study", f"{spec.name} in {home}"),
         ("engine", f"{spec.engine} {facts.version}"),
+        *([("", facts.origin.text)] if facts.origin else []),
         *_workload_facts(spec),
         ("baseline", spec.base or "the defaults of the engine"),
         *(("", line) for line in baseline_lines(ground.base, verbose=verbose)),

@@ -26,6 +26,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
         "study": view.name,
         "engine": view.engine,
         "engine_version": view.engine_version,
+        "library": view.origin and view.origin.model_dump(),
         "objective": view.objective.name,
         "goals": [goal.name for goal in view.objective.goals],
         "limits": [str(limit) for limit in view.objective.limits],

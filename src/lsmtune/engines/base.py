@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
-from lsmtune.trials import Base, Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Origin, Status, TrialResult, TrialSpec
 
 Hopeless = Callable[[Mapping[str, float]], str | None]
 """Is told the best that a running trial can still reach, by metric; why to end it, or None."""
@@ -38,8 +38,8 @@ class EngineFacts:
 
     `assertions_enabled` marks a build that is needlessly slow. `options` is the text of its own
     defaults, `codecs` are the compression libraries linked into it (None: it does not tell).
-    `source` and `sha256` say where a library is from, and which file it is. `unprinted` are the
-    default values of knobs that `options` cannot contain.
+    `origin` is that of a library. `unprinted` are the default values of knobs that `options` cannot
+    contain.
     """
 
     version: str
@@ -47,8 +47,7 @@ class EngineFacts:
     assertions_enabled: bool
     options: str
     codecs: tuple[str, ...] | None
-    source: str | None = None
-    sha256: str | None = None
+    origin: Origin | None = None
     unprinted: Settings = field(default_factory=dict)
 
 

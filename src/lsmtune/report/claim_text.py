@@ -366,8 +366,10 @@ def ratio_words(row: MetricRow) -> str:
 
 def export_notes(claim: Claim) -> list[str]:
     """Return the lines about the claim at the top of an exported file."""
+    origin = "" if claim.origin is None else f" ({claim.origin.text})"
     return [
         *_result_notes(claim),
+        f"Measured on {claim.engine} {claim.engine_version}{origin}.",
         *([_SIMULATED] if claim.simulated else []),
         *([] if claim.search_scale == "1" else [_scale_note(claim)]),
         *([fitted] if (fitted := fitted_text(claim)) else []),

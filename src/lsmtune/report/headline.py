@@ -40,7 +40,8 @@ def headline(view: StudyView) -> Headline:
 
 def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
     built = "with assertions" if view.assertions_enabled else "without assertions"
-    yield "Engine", (f"{view.engine} {view.engine_version}", f"built {built}")
+    origin = () if view.origin is None else (f"library: {view.origin.text}",)
+    yield "Engine", (f"{view.engine} {view.engine_version}", f"built {built}", *origin)
     if view.base_facts:
         yield "Baseline", view.base_facts
     yield "Machine", tuple(host_text(view.host)) or ("not recorded",)

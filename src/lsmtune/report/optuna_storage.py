@@ -132,6 +132,7 @@ def _study_attributes(view: StudyView) -> dict[str, Any]:
     return {
         _MARK: _MAKER,
         "engine": f"{view.engine} {view.engine_version}",
+        "library": view.origin and view.origin.model_dump(),
         "workload": view.workload.model_dump(mode="json"),
         "scale": view.scale,
         "limits": [str(limit) for limit in view.objective.limits],

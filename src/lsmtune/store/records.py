@@ -10,7 +10,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.tables import problem_text
-from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Base, Origin, Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
 
@@ -49,6 +49,19 @@ class StoredStudy:
         except ValidationError as error:
             problem = problem_text(dict(error.errors()[0]), Base)
             raise UserError(f"baseline of study {self.name!r}: {problem}") from error
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where the engine's library is from; None if it has none, or an older study kept none.
+
+        UserError if lsmtune cannot have stored it.
+        """
+        kept = self.engine.get("origin")
+        try:
+            return None if kept is None else Origin.model_validate(kept)
+        except ValidationError as error:
+            problem = problem_text(dict(error.errors()[0]), Origin)
+            raise UserError(f"library of study {self.name!r}: {problem}") from error
 
     @property
     def machine(self) -> str:

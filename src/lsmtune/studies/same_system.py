@@ -62,6 +62,9 @@ def _differing(
         builds = {True: "with assertions", False: "without assertions"}
         then, now = builds[before["assertions_enabled"]], builds[facts.assertions_enabled]
         yield f"the build of {spec.engine}", then, now
+    origin = stored.origin
+    if origin is not None and facts.origin is not None and origin.sha256 != facts.origin.sha256:
+        yield f"the library of {spec.engine}", origin.text, facts.origin.text
     codecs = (before.get("base") or {}).get("codecs")
     if codecs is not None and facts.codecs is not None and sorted(codecs) != sorted(facts.codecs):
         then, now = (", ".join(sorted(names)) for names in (codecs, facts.codecs))

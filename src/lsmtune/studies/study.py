@@ -329,6 +329,7 @@ def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:
         "version": facts.version,
         "program": facts.program,
         "assertions_enabled": facts.assertions_enabled,
+        "origin": facts.origin and facts.origin.model_dump(),
         "base": ground.base.model_dump(mode="json"),
     }
 

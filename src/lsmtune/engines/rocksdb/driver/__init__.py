@@ -20,7 +20,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Protocol, Status
+from lsmtune.trials import Origin, Protocol, Status
 
 __all__ = ["Driver", "library_engine"]
 
@@ -58,8 +58,7 @@ class Driver:
             assertions_enabled=False,
             options=own_options(opened["options"]),
             codecs=linked_codecs(database),
-            source=self._loaded.source,
-            sha256=self._loaded.sha256,
+            origin=Origin(source=self._loaded.source, sha256=self._loaded.sha256),
             unprinted=_cache(log.options),
         )
 
