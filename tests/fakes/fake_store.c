@@ -20,7 +20,7 @@
 #define FAILS 8    /* in the hundredth put */
 
 #define KEY 32
-#define VALUE 200
+#define VALUE 1200
 #define MOST 4000
 
 typedef unsigned char flag;
@@ -140,8 +140,10 @@ void *rocksdb_open(struct options *options, const char *folder, char **error) {
   if (FAULT == SILENT) {
     append(log_path, "1 EVENT_LOG_v1 {\"job\": 3, \"event\": \"compaction_started\"}\n");
   }
-  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n%s  bottom_threads=%d\n", options->text,
-           options->shared, bottom_threads);
+  const char *merge = strstr(options->text, "merge_operator=stringappend") == NULL ? "nullptr"
+                      : "{id=StringAppendOperator;delimiter=,;}";
+  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n%s  bottom_threads=%d\n  merge_operator=%s\n",
+           options->text, options->shared, bottom_threads, merge);
   snprintf(path, sizeof path, "%s/OPTIONS-000003", folder);
   append(path, "[DBOptions]\n  old=1\n");
   snprintf(path, sizeof path, "%s/OPTIONS-000007", folder);
@@ -186,14 +188,65 @@ void rocksdb_put(void *store, void *options, const char *key, size_t key_size, c
   pthread_mutex_unlock(&lock);
 }
 
+static void drop(const char *key, size_t size) {
+  struct record *record = find(key, size);
+  if (record != NULL) *record = records[--count];
+}
+
 #if FAULT != LACKS
 void rocksdb_delete(void *store, void *options, const char *key, size_t size, char **error) {
   pthread_mutex_lock(&lock);
-  struct record *record = find(key, size);
-  if (record != NULL) *record = records[--count];
+  drop(key, size);
   pthread_mutex_unlock(&lock);
 }
 #endif
+
+void rocksdb_merge(void *store, void *options, const char *key, size_t key_size, const char *value,
+                   size_t size, char **error) {
+  char joined[VALUE];
+  size_t old = 0;
+  pthread_mutex_lock(&lock);
+  struct record *record = find(key, key_size);
+  if (record != NULL) {
+    if (record->size + 1 + size > VALUE) abort();
+    memcpy(joined, record->value, record->size);
+    joined[record->size] = ',';
+    old = record->size + 1;
+  }
+  memcpy(joined + old, value, size);
+  pthread_mutex_unlock(&lock);
+  rocksdb_put(store, options, key, key_size, joined, old + size, error);
+}
+
+/* A batch holds one delete: of a key, or of those from a key on and below the end. */
+
+struct batch { char key[KEY], end[KEY]; size_t key_size, end_size; };
+
+struct batch *rocksdb_writebatch_create(void) { return calloc(1, sizeof(struct batch)); }
+void rocksdb_writebatch_destroy(struct batch *batch) { free(batch); }
+void rocksdb_writebatch_singledelete(struct batch *batch, const char *key, size_t size) {
+  memcpy(batch->key, key, size);
+  batch->key_size = size;
+}
+void rocksdb_writebatch_delete_range(struct batch *batch, const char *key, size_t key_size,
+                                     const char *end, size_t end_size) {
+  rocksdb_writebatch_singledelete(batch, key, key_size);
+  memcpy(batch->end, end, end_size);
+  batch->end_size = end_size;
+}
+
+static int compare(const struct record *record, const char *key, size_t size);
+
+void rocksdb_write(void *store, void *options, struct batch *batch, char **error) {
+  pthread_mutex_lock(&lock);
+  if (batch->end_size == 0) drop(batch->key, batch->key_size);
+  for (int at = batch->end_size == 0 ? -1 : count - 1; at >= 0; at--) {
+    struct record *record = &records[at];
+    if (compare(record, batch->key, batch->key_size) < 0) continue;
+    if (compare(record, batch->end, batch->end_size) < 0) *record = records[--count];
+  }
+  pthread_mutex_unlock(&lock);
+}
 
 void *rocksdb_get_pinned(void *store, void *options, const char *key, size_t size, char **error) {
   struct record *copy = NULL;
@@ -214,6 +267,20 @@ const char *rocksdb_pinnableslice_value(struct record *record, size_t *size) {
 }
 
 void rocksdb_pinnableslice_destroy(struct record *record) { free(record); }
+
+void rocksdb_multi_get(void *store, void *options, size_t number, const char *const *keys,
+                       const size_t *key_sizes, char **values, size_t *sizes, char **errors) {
+  for (size_t at = 0; at < number; at++) {
+    struct record *record = rocksdb_get_pinned(store, options, keys[at], key_sizes[at], NULL);
+    values[at] = errors[at] = NULL;
+    if (FAULT == FAILS) errors[at] = strdup("Corruption: block checksum mismatch");
+    if (record == NULL) continue;
+    values[at] = malloc(record->size);
+    memcpy(values[at], record->value, record->size);
+    sizes[at] = record->size;
+    free(record);
+  }
+}
 
 /* An iterator looks through all records for the next key. */
 
@@ -236,11 +303,28 @@ static struct record *first(const char *key, size_t size, int behind) {
   return found;
 }
 
+/* The last record up to a key, or before it. */
+static struct record *last(const char *key, size_t size, int before) {
+  struct record *found = NULL;
+  for (int at = 0; at < count; at++) {
+    struct record *record = &records[at];
+    if (compare(record, key, size) > -before) continue;
+    if (found == NULL || compare(record, found->key, found->key_size) > 0) found = record;
+  }
+  return found;
+}
+
 struct iterator *rocksdb_create_iterator(void *store, void *options) {
   return calloc(1, sizeof(struct iterator));
 }
 void rocksdb_iter_seek(struct iterator *iterator, const char *key, size_t size) {
   iterator->at = first(key, size, 0);
+}
+void rocksdb_iter_seek_for_prev(struct iterator *iterator, const char *key, size_t size) {
+  iterator->at = last(key, size, 0);
+}
+void rocksdb_iter_prev(struct iterator *iterator) {
+  iterator->at = last(iterator->at->key, iterator->at->key_size, 1);
 }
 flag rocksdb_iter_valid(struct iterator *iterator) { return iterator->at != NULL; }
 void rocksdb_iter_next(struct iterator *iterator) {

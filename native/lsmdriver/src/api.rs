@@ -132,11 +132,35 @@ functions! {
         writeoptions_create() -> Handle;
         delete(Handle, Handle, *const c_char, usize, Error);
     }
+    /// A batch of writes, for what the C API of some versions lacks as a call of its own.
+    Batching {
+        writeoptions_create() -> Handle;
+        writebatch_create() -> Handle;
+        write(Handle, Handle, Handle, Error);
+        writebatch_destroy(Handle);
+    }
+    SingleDeleting {
+        writebatch_singledelete(Handle, *const c_char, usize);
+    }
+    RangeDeleting {
+        writebatch_delete_range(Handle, *const c_char, usize, *const c_char, usize);
+    }
+    Merging {
+        writeoptions_create() -> Handle;
+        merge(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
+    }
     Getting {
         readoptions_create() -> Handle;
         get_pinned(Handle, Handle, *const c_char, usize, Error) -> Handle;
         pinnableslice_value(Handle, *mut usize) -> *const c_char;
         pinnableslice_destroy(Handle);
+    }
+    MultiGetting {
+        readoptions_create() -> Handle;
+        multi_get(
+            Handle, Handle, usize, *const *const c_char, *const usize,
+            *mut *mut c_char, *mut usize, *mut *mut c_char
+        );
     }
     Scanning {
         readoptions_create() -> Handle;
@@ -149,6 +173,10 @@ functions! {
         iter_next(Handle);
         iter_get_error(Handle, Error);
         iter_destroy(Handle);
+    }
+    ScanningBackward {
+        iter_seek_for_prev(Handle, *const c_char, usize);
+        iter_prev(Handle);
     }
     Flushing {
         flushoptions_create() -> Handle;

@@ -7,31 +7,44 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::client::Client;
 use crate::end::end_with;
 use crate::events::{tell, Event};
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::keys::Sequence;
-use crate::plan::{Group, Operation, Run};
-use crate::records::{write_key, Values};
+use crate::pace::Pace;
+use crate::plan::Run;
+use crate::records::Values;
 use crate::session::Session;
 use crate::store::Store;
 use crate::times::Tally;
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// Whether the store can do all operations of a phase. The failure says what is missing.
+pub fn check(store: &Store, plan: &Run) -> Result<(), Failure> {
+    Session::new(store, sequences(plan).iter().flat_map(Sequence::kinds)).map(drop)
+}
+
+fn sequences(plan: &Run) -> Vec<Sequence> {
+    plan.groups.iter().map(|group| Sequence::new(group, plan.num)).collect()
+}
+
 /// Run a phase: tell what happens in each second, and then the sum.
 ///
 /// A client that fails ends the process, because others may wait in RocksDB forever.
 pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
     let values = &Values::new(plan.value_size, plan.compression_ratio);
-    let sequences: Vec<Sequence> =
-        plan.groups.iter().map(|group| Sequence::new(group, plan.num)).collect();
+    let sequences = sequences(plan);
+    let paces: Vec<Option<Pace>> =
+        plan.groups.iter().map(|group| group.bytes_per_second.map(Pace::new)).collect();
     let session = &Session::new(store, sequences.iter().flat_map(Sequence::kinds))?;
     let mut clients = Vec::new();
-    for (group, sequence) in plan.groups.iter().zip(&sequences) {
+    for ((group, sequence), pace) in plan.groups.iter().zip(&sequences).zip(&paces) {
+        let pace = pace.as_ref();
         for number in 0..group.clients {
             let tally = Mutex::new(Tally::of(sequence.kinds()));
-            clients.push(Client { plan, group, sequence, values, session, number, tally });
+            clients.push(Client { plan, group, sequence, values, session, pace, number, tally });
         }
     }
     let (stop, barrier) = (&AtomicBool::new(false), &Barrier::new(clients.len() + 1));
@@ -58,99 +71,11 @@ pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A thread that sends operations.
-struct Client<'a> {
-    plan: &'a Run,
-    group: &'a Group,
-    sequence: &'a Sequence,
-    values: &'a Values,
-    session: &'a Session<'a>,
-    number: u64,
-    /// What was done since the watch has looked.
-    tally: Mutex<Tally>,
-}
-
 /// A client has ended. `awaited` says whether the phase waits for such clients.
 struct End {
     awaited: bool,
     began: Instant,
     ended: Instant,
-}
-
-impl Client<'_> {
-    fn ends_by_itself(&self) -> bool {
-        self.group.operations.is_some()
-    }
-
-    fn work(&self, stop: &AtomicBool) -> Result<(), Failure> {
-        let mut key = vec![0; self.plan.key_size];
-        let mut gets = 0;
-        for operation in 0..self.group.operations.unwrap_or(u64::MAX) {
-            if stop.load(Ordering::Relaxed) {
-                break;
-            }
-            let kind = self.sequence.kind(self.number, operation);
-            let number = self.sequence.key(self.number, operation);
-            write_key(number, &mut key);
-            let (mut records, mut checked) = (1, false);
-            let started = Instant::now();
-            let took = match kind {
-                Operation::Put => {
-                    self.session.put(&key, self.values.of(number))?;
-                    started.elapsed()
-                }
-                Operation::Delete => {
-                    self.session.delete(&key)?;
-                    started.elapsed()
-                }
-                Operation::Scan => {
-                    records = self.session.scan(&key, self.group.scan_length)?;
-                    started.elapsed()
-                }
-                Operation::Get => {
-                    let found = self.session.get(&key)?;
-                    let took = started.elapsed();
-                    records = u64::from(found.is_some());
-                    checked = found.is_some() && self.checks(gets);
-                    gets += 1;
-                    match found {
-                        Some(found) if checked => self.check(number, found.value())?,
-                        None if self.group.must_find => return Err(lost(number)),
-                        _ => {}
-                    }
-                    took
-                }
-            };
-            self.tally
-                .lock()
-                .expect("a panic ends the process")
-                .count(kind, took, records, checked);
-        }
-        Ok(())
-    }
-
-    /// Whether the value of a get is compared.
-    fn checks(&self, gets: u64) -> bool {
-        self.group.check_every > 0 && gets % self.group.check_every == 0
-    }
-
-    fn check(&self, number: u64, found: &[u8]) -> Result<(), Failure> {
-        let written = self.values.of(number);
-        if found == written {
-            return Ok(());
-        }
-        let differs = found.iter().zip(written).take_while(|(one, other)| one == other).count();
-        Err(Kind::Wrong.because(format!(
-            "get: the value of key number {number} has {} bytes and differs from the one written, \
-             of {} bytes, at byte {differs}",
-            found.len(),
-            written.len(),
-        )))
-    }
-}
-
-fn lost(number: u64) -> Failure {
-    Kind::Wrong.because(format!("get: key number {number} was written and is not found"))
 }
 
 /// Looks at the clients each second, and ends the phase.

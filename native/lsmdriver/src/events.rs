@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::end::end;
 use crate::failure::Failure;
-use crate::plan::Operation;
+use crate::kinds::Operation;
 use crate::times::Told;
 
 /// The exit code where standard output is closed.

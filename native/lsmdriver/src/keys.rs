@@ -1,16 +1,20 @@
 //! Which operation a client does, and with which key: a pure function of seed, client and number.
 
-use std::convert::Infallible;
-
-use rand_core::TryRng;
 use rand_distr::{Distribution, Zipf};
 
-use crate::plan::{Choice, Group, Operation, OPERATION_BITS};
-use crate::records::mixed;
+use crate::kinds::{Choice, Operation};
+use crate::plan::{Group, OPERATION_BITS};
+use crate::random::{mixed, share, Mixing};
 
 /// Keeps the draws of operations apart from those of keys.
 const OF_OPERATIONS: u64 = 0x6F70_6572_6174_696F;
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
+/// How skewed the keys of YCSB's distribution "latest" are (ZipfianGenerator.ZIPFIAN_CONSTANT).
+const LATEST_EXPONENT: f64 = 0.99;
+/// Spreads keys of the kind `exponential` (kBigPrime in GetRandomKey of tools/db_bench_tool.cc).
+const PRIME: u64 = 0x5BD1_E995;
+/// Half of the rounds change one digit of a number in two digits, and half the other.
+const ROUNDS: u64 = 6;
 
 /// The sequence of operations of a group.
 pub struct Sequence {
@@ -22,17 +26,19 @@ pub struct Sequence {
     stride: u64,
     /// Kinds of operations with the sum of the weights up to each.
     steps: Vec<(Operation, u64)>,
+    deletes_ranges: bool,
 }
 
 impl Sequence {
     /// The sequence of a group. `num` is the number of different keys.
     pub fn new(group: &Group, num: u64) -> Self {
-        let zipf = match group.keys {
-            Choice::Zipfian { exponent } => {
-                Some(Zipf::new(num as f64, exponent).expect("the plan has been checked"))
-            }
+        let exponent = match group.keys {
+            Choice::Zipfian { exponent } => Some(exponent),
+            Choice::Latest {} => Some(LATEST_EXPONENT),
             _ => None,
         };
+        let zipf = exponent
+            .map(|exponent| Zipf::new(num as f64, exponent).expect("the plan has been checked"));
         let mut sum = 0;
         let steps = group.mix.iter().filter(|(_, &weight)| weight > 0).map(|(&kind, &weight)| {
             sum += u64::from(weight);
@@ -46,12 +52,14 @@ impl Sequence {
             zipf,
             stride: stride(num),
             steps: steps.collect(),
+            deletes_ranges: group.range_delete.is_some(),
         }
     }
 
     /// The kinds of operations that occur.
     pub fn kinds(&self) -> impl Iterator<Item = Operation> + '_ {
-        self.steps.iter().map(|&(kind, _)| kind)
+        let of_mix = self.steps.iter().map(|&(kind, _)| kind);
+        of_mix.chain(self.deletes_ranges.then_some(Operation::RangeDelete))
     }
 
     /// The kind of an operation. Clients of a group have numbers from 0.
@@ -65,26 +73,101 @@ impl Sequence {
         step.expect("the last sum is that of all weights").0
     }
 
-    /// The number of its key, below `num`.
-    pub fn key(&self, client: u64, operation: u64) -> u64 {
+    /// The number of the key that a client draws, below `num`. Draws have numbers from 0.
+    ///
+    /// `puts` is how many puts the client has done. Only the kind `latest` looks at it: puts then
+    /// go through all keys, and other operations to keys near that of the last put.
+    pub fn key(&self, client: u64, draw: u64, puts: u64, kind: Operation) -> u64 {
         match self.choice {
-            Choice::Uniform {} => self.draw(self.seed, client, operation) % self.num,
-            Choice::Sequential {} => {
-                let number = u128::from(operation) * u128::from(self.clients) + u128::from(client);
-                (number % u128::from(self.num)) as u64
+            Choice::Uniform {} => self.draw(self.seed, client, draw) % self.num,
+            Choice::Sequential {} => self.place(client, draw),
+            Choice::Unique {} => shuffled(self.place(client, draw), self.num, self.seed),
+            Choice::Zipfian { .. } => self.spread(self.rank(client, draw)),
+            Choice::Exponential { range } => {
+                let scale = (-share(self.draw(self.seed, client, draw)) * range).exp();
+                ((scale * self.num as f64) as u64).wrapping_mul(PRIME) % self.num
             }
-            Choice::Zipfian { .. } => {
-                let zipf = self.zipf.as_ref().expect("it is made with the choice");
-                let mut random = Mixing(self.draw(self.seed, client, operation));
-                let rank = (zipf.sample(&mut random) as u64).clamp(1, self.num) - 1;
-                (u128::from(rank) * u128::from(self.stride) % u128::from(self.num)) as u64
+            Choice::Latest {} => {
+                // The place of the next put is behind that of the last one, and so the oldest.
+                let next = self.place(client, puts);
+                match kind {
+                    Operation::Put => self.spread(next),
+                    _ => self.spread(self.back(next, self.rank(client, draw) + 1)),
+                }
+            }
+            Choice::HotRanges { ranges, hot_share, hot_keys } => {
+                let mut random = Mixing(self.draw(self.seed, client, draw));
+                let start = |range: u64| part(self.num, range, ranges);
+                let range = random.next() % ranges;
+                let size = start(range + 1) - start(range);
+                let hot = ((size as f64 * hot_keys).round() as u64).clamp(1, size - 1);
+                if share(random.next()) < hot_share {
+                    start(range) + random.next() % hot
+                } else {
+                    start(range) + hot + random.next() % (size - hot)
+                }
             }
         }
     }
 
-    fn draw(&self, seed: u64, client: u64, operation: u64) -> u64 {
-        mixed(mixed(seed).wrapping_add((client << OPERATION_BITS).wrapping_add(operation)))
+    fn draw(&self, seed: u64, client: u64, draw: u64) -> u64 {
+        mixed(mixed(seed).wrapping_add((client << OPERATION_BITS).wrapping_add(draw)))
     }
+
+    /// The place of a draw among those of all clients of the group, which take turns.
+    fn place(&self, client: u64, draw: u64) -> u64 {
+        let place = u128::from(draw) * u128::from(self.clients) + u128::from(client);
+        (place % u128::from(self.num)) as u64
+    }
+
+    /// A place so many steps before another one. The last place is before the first.
+    fn back(&self, place: u64, steps: u64) -> u64 {
+        let place = u128::from(place) + u128::from(self.num) - u128::from(steps);
+        (place % u128::from(self.num)) as u64
+    }
+
+    /// A rank by Zipf's law, from 0.
+    fn rank(&self, client: u64, draw: u64) -> u64 {
+        let zipf = self.zipf.as_ref().expect("it is made with the choice");
+        let mut random = Mixing(self.draw(self.seed, client, draw));
+        (zipf.sample(&mut random) as u64).clamp(1, self.num) - 1
+    }
+
+    /// The key with this rank: neighbours become keys far from each other.
+    fn spread(&self, rank: u64) -> u64 {
+        (u128::from(rank) * u128::from(self.stride) % u128::from(self.num)) as u64
+    }
+}
+
+/// The place of a number below `num` in a random order of all of them.
+///
+/// It writes the number as two digits and changes one by the other (a Feistel network). That is
+/// undone step by step, so no two numbers get the same place. Where the two digits give a number
+/// that is not below `num`, it goes on from there (Black and Rogaway 2002, "cycle walking").
+fn shuffled(number: u64, num: u64, seed: u64) -> u64 {
+    let base = num.isqrt().max(1);
+    let digits = num.div_ceil(base);
+    let mut number = number;
+    loop {
+        let (mut high, mut low) = (number / base, number % base);
+        for round in 0..ROUNDS {
+            let random = |digit| mixed(mixed(seed.wrapping_add(round)).wrapping_add(digit));
+            if round % 2 == 0 {
+                low = (low + random(high) % base) % base;
+            } else {
+                high = (high + random(low) % digits) % digits;
+            }
+        }
+        number = high * base + low;
+        if number < num {
+            return number;
+        }
+    }
+}
+
+/// Where the n-th of equal parts of a whole begins.
+fn part(whole: u64, n: u64, parts: u64) -> u64 {
+    (u128::from(whole) * u128::from(n) / u128::from(parts)) as u64
 }
 
 /// A step that visits all numbers below `num`, and soon those far from each other: frequent keys
@@ -105,30 +188,6 @@ fn common_divisor(one: u64, other: u64) -> u64 {
     }
 }
 
-/// A generator of random numbers. Each operation gets a new one.
-struct Mixing(u64);
-
-impl TryRng for Mixing {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok((self.try_next_u64()? >> 32) as u32)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        self.0 = mixed(self.0);
-        Ok(self.0)
-    }
-
-    fn try_fill_bytes(&mut self, target: &mut [u8]) -> Result<(), Infallible> {
-        for piece in target.chunks_mut(size_of::<u64>()) {
-            let bytes = self.try_next_u64()?.to_le_bytes();
-            piece.copy_from_slice(&bytes[..piece.len()]);
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,22 +203,33 @@ mod tests {
         sequence(keys, json!({"put": 1}), 2, num)
     }
 
+    fn put(sequence: &Sequence, client: u64, draw: u64) -> u64 {
+        sequence.key(client, draw, draw, Operation::Put)
+    }
+
+    fn counts(sequence: &Sequence) -> Vec<u64> {
+        let mut counts = vec![0; sequence.num as usize];
+        (0..100_000).for_each(|n| counts[put(sequence, 0, n) as usize] += 1);
+        counts
+    }
+
     #[test]
     fn examples_stay_as_they_are() {
         let first = |sequence: Sequence| -> Vec<u64> {
-            [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)].map(|(c, n)| sequence.key(c, n)).to_vec()
+            let clients = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)];
+            clients.map(|(client, draw)| put(&sequence, client, draw)).to_vec()
         };
         assert_eq!(first(puts(json!({"kind": "sequential"}), 3)), [0, 2, 1, 1, 0]);
         assert_eq!(first(puts(json!({"kind": "uniform"}), 1000)), [293, 898, 574, 822, 63]);
         let zipfian = json!({"kind": "zipfian", "exponent": 0.99});
         assert_eq!(first(puts(zipfian, 1000)), [708, 952, 476, 680, 100]);
+        assert_eq!(first(puts(json!({"kind": "unique"}), 1000)), [371, 290, 137, 970, 964]);
     }
 
     #[test]
     fn uniform_keys_are_drawn_from_all() {
         let sequence = puts(json!({"kind": "uniform"}), 100);
-        let mut counts = [0; 100];
-        (0..100_000).for_each(|n| counts[sequence.key(n % 2, n / 2) as usize] += 1);
+        let counts = counts(&sequence);
         assert!(counts.iter().all(|count| (800..1200).contains(count)), "{counts:?}");
     }
 
@@ -167,7 +237,7 @@ mod tests {
     fn zipfian_keys_are_as_frequent_as_their_rank_says() {
         let sequence = puts(json!({"kind": "zipfian", "exponent": 1.0}), 1000);
         let mut counts = HashMap::new();
-        (0..100_000).for_each(|n| *counts.entry(sequence.key(0, n)).or_insert(0) += 1);
+        (0..100_000).for_each(|n| *counts.entry(put(&sequence, 0, n)).or_insert(0) += 1);
         let mut sorted: Vec<(i32, u64)> = counts.iter().map(|(&key, &n)| (n, key)).collect();
         sorted.sort_unstable_by(|one, other| other.cmp(one));
         let all: f64 = (1..=1000).map(|rank| 1.0 / f64::from(rank)).sum();
@@ -176,6 +246,98 @@ mod tests {
             assert!((f64::from(*count) / expected - 1.0).abs() < 0.1, "{rank}: {count}");
         }
         assert!(sorted[0].1.abs_diff(sorted[1].1) > 100, "frequent keys are apart");
+    }
+
+    #[test]
+    fn unique_keys_are_all_there_once_in_another_order_for_each_seed() {
+        for num in [1, 2, 3, 5, 16, 17, 99, 1000, 4095, 4096] {
+            let mut orders = Vec::new();
+            for seed in [1, 2] {
+                let order: Vec<u64> = (0..num).map(|n| shuffled(n, num, seed)).collect();
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert!(sorted.into_iter().eq(0..num), "{num}");
+                orders.push(order);
+            }
+            assert!(num < 16 || orders[0] != orders[1], "{num}");
+        }
+    }
+
+    #[test]
+    fn clients_share_unique_keys() {
+        let sequence = sequence(json!({"kind": "unique"}), json!({"put": 1}), 3, 300);
+        let mut keys: Vec<u64> = (0..300).map(|n| put(&sequence, n % 3, n / 3)).collect();
+        keys.sort_unstable();
+        assert!(keys.into_iter().eq(0..300));
+    }
+
+    #[test]
+    fn unique_keys_come_in_random_order() {
+        let num = 100_000;
+        let order: Vec<u64> = (0..num).map(|n| shuffled(n, num, 7)).collect();
+        let part = |keys: &[u64]| keys.iter().filter(|&&key| key < num / 10).count();
+        for keys in order.chunks(10_000) {
+            assert!((900..1100).contains(&part(keys)), "{}", part(keys));
+        }
+        let rises = order.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        assert!((49_000..51_000).contains(&rises), "{rises}");
+        let near = order.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) < num / 100).count();
+        assert!((1_700..2_300).contains(&near), "{near}");
+    }
+
+    #[test]
+    fn exponential_keys_are_those_of_db_bench() {
+        let (num, range) = (1000, 5.0);
+        let sequence = puts(json!({"kind": "exponential", "range": range}), num);
+        let counts = counts(&sequence);
+        let keys_of = |numbers: std::ops::Range<u64>| -> u64 {
+            numbers.map(|number| counts[(number * 0x5BD1_E995 % num) as usize]).sum()
+        };
+        // num * exp(-r) is below a share s of num where r is above -ln(s).
+        for share in [0.02, 0.1, 0.5] {
+            let expected = 100_000.0 * (1.0 + f64::ln(share) / range);
+            let found = keys_of(0..(share * num as f64) as u64) as f64;
+            assert!((found / expected - 1.0).abs() < 0.05, "{share}: {found} {expected}");
+        }
+    }
+
+    #[test]
+    fn latest_keys_are_near_the_last_put() {
+        let num = 1000;
+        let sequence = sequence(json!({"kind": "latest"}), json!({"put": 1, "get": 1}), 2, num);
+        // The clients have put the first places, and then, from the first on, all again.
+        for puts in [0, 1, 10, 499, 500, 777] {
+            let last = match puts {
+                0 => sequence.spread(num - 1),
+                _ => put(&sequence, 1, puts - 1),
+            };
+            let mut counts = HashMap::new();
+            for draw in 0..20_000 {
+                *counts.entry(sequence.key(0, draw, puts, Operation::Get)).or_insert(0) += 1;
+            }
+            let all: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-0.99)).sum();
+            let expected = 20_000.0 / all;
+            let found = f64::from(counts[&last]);
+            assert!((found / expected - 1.0).abs() < 0.1, "{puts}: {found} {expected}");
+            assert_eq!(counts.values().max(), counts.get(&last));
+        }
+        let mut keys: Vec<u64> = (0..num).map(|n| put(&sequence, n % 2, n / 2)).collect();
+        keys.sort_unstable();
+        assert!(keys.into_iter().eq(0..num), "puts go through all keys");
+    }
+
+    #[test]
+    fn hot_ranges_get_their_share() {
+        let keys = json!({"kind": "hot_ranges", "ranges": 4, "hot_share": 0.8, "hot_keys": 0.1});
+        let counts = counts(&puts(keys, 1003));
+        let mean = 80_000 / 100;
+        let hot: Vec<usize> = (0..counts.len()).filter(|&key| counts[key] > mean / 2).collect();
+        let begins = hot.iter().filter(|&&key| key == 0 || !hot.contains(&(key - 1)));
+        assert_eq!(begins.copied().collect::<Vec<_>>(), [0, 250, 501, 752]);
+        assert!((97..=103).contains(&hot.len()), "{}", hot.len());
+        let share: u64 = hot.iter().map(|&key| counts[key]).sum();
+        assert!((79_000..81_000).contains(&share), "{share}");
+        assert!(counts.iter().all(|&count| count > 0), "the other keys are used too");
     }
 
     #[test]

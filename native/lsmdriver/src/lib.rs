@@ -8,17 +8,22 @@
 //! key. So what is read can be checked without a list of what was written.
 
 mod api;
+mod client;
 mod clients;
 mod end;
 mod events;
 mod failure;
 mod keys;
+mod kinds;
 mod log;
+mod pace;
 mod plan;
+mod random;
 mod records;
 mod session;
 mod settle;
 mod shared;
+mod single_deletes;
 mod store;
 mod times;
 
@@ -55,6 +60,9 @@ fn carry_out(plan: &Plan) -> Result<(), Failure> {
     let store = Store::open(plan)?;
     let (options_file, options) = store.options_file()?;
     tell(&Event::Opened { version: log::version(store.folder()), options_file, options });
+    for run in plan.runs() {
+        clients::check(&store, run)?;
+    }
     for phase in &plan.phases {
         tell(&Event::Phase { phase: phase.name() });
         do_phase(&store, phase)?;

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::failure::{Failure, Kind};
+use crate::kinds::{require, Choice, Operation, RangeDeletes, Sizes};
+use crate::single_deletes;
 
 /// Number of bits for the number of an operation. The other bits are for the number of a client.
 pub const OPERATION_BITS: u32 = 40;
 const MOST_OPERATIONS: u64 = 1 << OPERATION_BITS;
+const MOST_BATCH: u64 = 1 << 16;
 
 /// A plan. Its phases run one after the other on one open store.
 #[derive(Debug, Deserialize)]
@@ -95,7 +98,7 @@ pub struct Run {
     /// The number of different keys.
     pub num: u64,
     pub key_size: usize,
-    pub value_size: usize,
+    pub value_size: Sizes,
     /// The share of its size to which a value compresses.
     pub compression_ratio: f64,
     pub seconds: Option<f64>,
@@ -124,29 +127,15 @@ pub struct Group {
     /// Whether a get that finds nothing fails the plan.
     #[serde(default)]
     pub must_find: bool,
-}
-
-/// How keys are chosen.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Choice {
-    /// Each is as likely as the others.
-    Uniform {},
-    /// One after the other. The clients of a group share them.
-    Sequential {},
-    /// The n-th most frequent is as likely as n to the power of `-exponent`.
-    Zipfian { exponent: f64 },
-}
-
-/// A kind of operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Operation {
-    Put,
-    Get,
-    Delete,
-    /// Forward, from a key on.
-    Scan,
+    /// Whether gets ask for keys that no record has.
+    #[serde(default)]
+    pub missing: bool,
+    /// The keys of a multi-get.
+    #[serde(default = "ten")]
+    pub batch: u64,
+    /// The keys and values that all clients together write in a second, in bytes.
+    pub bytes_per_second: Option<u64>,
+    pub range_delete: Option<RangeDeletes>,
 }
 
 fn one() -> u64 {
@@ -181,7 +170,15 @@ impl Plan {
         for (number, phase) in self.phases.iter().enumerate() {
             phase.check().map_err(|problem| format!("phases[{number}].{problem}"))?;
         }
-        Ok(())
+        single_deletes::check(self)
+    }
+
+    /// The clients that send operations.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.phases.iter().filter_map(|phase| match phase {
+            Phase::Run(run) => Some(run),
+            _ => None,
+        })
     }
 }
 
@@ -230,37 +227,58 @@ impl Phase {
 }
 
 impl Run {
+    /// The largest number that a key can have.
+    pub fn last_key(&self) -> u64 {
+        let bits = self.key_size.saturating_mul(8).min(64);
+        u64::MAX >> (64 - bits)
+    }
+
     fn check(&self) -> Result<(), String> {
         require(self.num >= 1, "num: must be at least 1")?;
         require(self.key_size >= 1, "key_size: must be at least 1")?;
-        let bits = self.key_size.saturating_mul(8).min(64) as u32;
-        let fits = bits == 64 || self.num <= 1 << bits;
+        let fits = self.num - 1 <= self.last_key();
         require(fits, "num: a key of key_size bytes has fewer different values")?;
         let ratio = self.compression_ratio;
         require((0.0..=1.0).contains(&ratio), "compression_ratio: must be from 0 to 1")?;
         if let Some(seconds) = self.seconds {
             check_seconds("seconds", seconds)?;
         }
+        self.value_size.check().map_err(|problem| format!("value_size.{problem}"))?;
         require(!self.groups.is_empty(), "groups: must not be empty")?;
         let ends = self.groups.iter().any(|group| group.operations.is_some());
         require(ends || self.seconds.is_some(), "a run without operations needs seconds")?;
         for (number, group) in self.groups.iter().enumerate() {
-            group.check().map_err(|problem| format!("groups[{number}].{problem}"))?;
+            group.check(self.num).map_err(|problem| format!("groups[{number}].{problem}"))?;
         }
         Ok(())
     }
 }
 
 impl Group {
-    fn check(&self) -> Result<(), String> {
+    /// Whether it has operations of this kind in its mix.
+    pub fn does(&self, kind: Operation) -> bool {
+        self.mix.get(&kind).is_some_and(|&weight| weight > 0)
+    }
+
+    fn check(&self, num: u64) -> Result<(), String> {
         require((1..=1024).contains(&self.clients), "clients: must be from 1 to 1024")?;
         let fits = self.operations.is_none_or(|operations| operations <= MOST_OPERATIONS);
         require(fits, "operations: must be at most 2^40")?;
         let weights: u64 = self.mix.values().map(|&weight| u64::from(weight)).sum();
         require(weights >= 1, "mix: must have a weight above 0")?;
-        if let Choice::Zipfian { exponent } = self.keys {
-            let sound = exponent.is_finite() && exponent > 0.0;
-            require(sound, "keys.exponent: must be above 0")?;
+        let mixed = !self.mix.contains_key(&Operation::RangeDelete);
+        require(mixed, "mix.range_delete: use the field range_delete of the group")?;
+        self.keys.check(num).map_err(|problem| format!("keys.{problem}"))?;
+        require((1..=MOST_BATCH).contains(&self.batch), "batch: must be from 1 to 65536")?;
+        require(self.bytes_per_second != Some(0), "bytes_per_second: must be at least 1")?;
+        if self.missing {
+            let gets = self.does(Operation::Get) || self.does(Operation::MultiGet);
+            require(gets, "missing: the mix has no gets")?;
+            require(!self.must_find, "missing: gets must find what is missing (must_find)")?;
+        }
+        if let Some(range_delete) = self.range_delete {
+            range_delete.check().map_err(|problem| format!("range_delete.{problem}"))?;
+            require(self.does(Operation::Put), "range_delete: the mix has no puts")?;
         }
         Ok(())
     }
@@ -269,14 +287,6 @@ impl Group {
 fn check_seconds(place: &str, seconds: f64) -> Result<(), String> {
     // Longer than anything waits, and short enough for a clock.
     require((0.0..=1e9).contains(&seconds), &format!("{place}: must be from 0 to 1e9"))
-}
-
-fn require(sound: bool, problem: &str) -> Result<(), String> {
-    if sound {
-        Ok(())
-    } else {
-        Err(problem.to_owned())
-    }
 }
 
 #[cfg(test)]
@@ -316,6 +326,10 @@ mod tests {
         assert_eq!((run.groups[0].clients, run.groups[0].check_every), (1, 1000));
     }
 
+    fn ranges(every: u64, width: u64) -> Value {
+        json!({"every": every, "width": width, "at_most": 1})
+    }
+
     #[test]
     fn a_wrong_plan_is_named_by_its_place() {
         for (place, value, named) in [
@@ -344,7 +358,23 @@ mod tests {
             ("/phases/0/groups/0/operations", json!(1_u64 << 41), "groups[0].operations"),
             ("/phases/0/groups/0/clients", json!(0), "groups[0].clients"),
             ("/phases/0/groups/0/mix", json!({"put": 0}), "groups[0].mix"),
-            ("/phases/0/groups/0/mix", json!({"merge": 1}), "merge"),
+            ("/phases/0/groups/0/mix", json!({"dance": 1}), "dance"),
+            ("/phases/0/groups/0/mix", json!({"range_delete": 1}), "mix.range_delete"),
+            ("/phases/0/groups/0/keys", json!({"kind": "exponential", "range": 0}), "keys.range"),
+            ("/phases/0/groups/0/batch", json!(0), "groups[0].batch"),
+            ("/phases/0/groups/0/bytes_per_second", json!(0), "groups[0].bytes_per_second"),
+            ("/phases/0/groups/0/missing", json!(true), "groups[0].missing"),
+            ("/phases/0/groups/0/range_delete", ranges(0, 1), "range_delete.every"),
+            ("/phases/0/groups/0/range_delete", ranges(1, 0), "range_delete.width"),
+            ("/phases/0/value_size", json!("big"), "a number of bytes, or an object"),
+            ("/phases/0/value_size", json!({"kind": "uniform", "low": 2, "high": 1}), "low"),
+            ("/phases/0/value_size", json!({"kind": "uniform", "low": 2}), "high"),
+            (
+                "/phases/0/value_size",
+                json!({"kind": "normal", "mean": 1e12, "deviation": 1}),
+                "2^30",
+            ),
+            ("/phases/0/value_size", json!({"kind": "zipf"}), "zipf"),
             ("/phases/0/groups/0/keys", json!({"kind": "zipfian", "exponent": 0}), "exponent"),
             ("/phases/0/groups/0/keys", json!({"kind": "uniform", "exponent": 1}), "exponent"),
             ("phases", json!([{"do": "settle", "quiet_s": -1, "limit_s": 1}]), "quiet_s"),
@@ -362,5 +392,23 @@ mod tests {
         assert!(Plan::read(&plan.to_string()).is_ok());
         plan["phases"][0]["num"] = json!((1 << 16) + 1);
         assert!(Plan::read(&plan.to_string()).unwrap_err().message.contains("phases[0].num"));
+    }
+
+    #[test]
+    fn hot_ranges_leave_other_keys() {
+        let mut plan = usual();
+        for (ranges, share, keys, named) in [
+            (0, 0.5, 0.5, "keys.ranges"),
+            (6, 0.5, 0.5, "keys.ranges"),
+            (5, 1.5, 0.5, "keys.hot_share"),
+            (5, 0.5, 0.0, "keys.hot_keys"),
+            (5, 0.5, 1.0, "keys.hot_keys"),
+        ] {
+            plan["phases"][0]["groups"][0]["keys"] = json!({
+                "kind": "hot_ranges", "ranges": ranges, "hot_share": share, "hot_keys": keys
+            });
+            let message = Plan::read(&plan.to_string()).unwrap_err().message;
+            assert!(message.contains(named), "{message}");
+        }
     }
 }

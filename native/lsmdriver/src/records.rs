@@ -1,5 +1,10 @@
 //! Keys and values as db_bench builds them, so that tables compress alike.
 
+use rand_distr::{Distribution, Normal};
+
+use crate::kinds::{Drawn, Sizes, DEVIATIONS};
+use crate::random::{mixed, share, Mixing};
+
 /// The end of the range of `Random`, 2^31 - 1.
 const LIMIT: u64 = (1 << 31) - 1;
 const FACTOR: u64 = 16_807;
@@ -12,6 +17,11 @@ const PIECE_BYTES: usize = 100;
 const BYTES: u64 = 127;
 const FILLER: u8 = b'0';
 const NUMBER_BYTES: usize = size_of::<u64>();
+/// Keeps the draws of sizes apart from those of parts.
+const OF_SIZES: u64 = 0x7369_7A65;
+/// The smallest size of the kind `pareto` (MixGraph in tools/db_bench_tool.cc).
+const SMALLEST_PARETO: f64 = 10.0;
+const COMMA: u8 = b',';
 
 /// RocksDB's generator of random numbers (class Random in util/random.h), that of Park and Miller.
 struct Random(u64);
@@ -21,14 +31,6 @@ impl Random {
         self.0 = self.0 * FACTOR % LIMIT;
         self.0
     }
-}
-
-/// The numbers of splitmix64 (Steele, Lea, Flood 2014): neighbours give independent ones.
-pub fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
 }
 
 /// Write the key with this number: the number with the highest byte first, then zeros of ASCII.
@@ -44,19 +46,22 @@ pub fn write_key(number: u64, key: &mut [u8]) {
 /// The values of a store. All are parts of one text, made once.
 pub struct Values {
     text: Vec<u8>,
-    size: usize,
+    sizes: Sizes,
+    /// The parts of the text from which values begin.
+    parts: u64,
 }
 
 impl Values {
-    /// Values of this many bytes that compress to this share (class RandomGenerator).
-    pub fn new(size: usize, compression_ratio: f64) -> Self {
+    /// Values of these sizes that compress to this share (class RandomGenerator).
+    pub fn new(sizes: Sizes, compression_ratio: f64) -> Self {
         let mut random = Random(SEED);
         let mut text = Vec::new();
-        while text.len() < TEXT_BYTES.max(size) {
+        while text.len() < TEXT_BYTES.max(sizes.largest()) {
             let piece = compressible(&mut random, compression_ratio, PIECE_BYTES);
             text.extend(piece);
         }
-        Self { text, size }
+        let parts = (text.len() / sizes.largest().max(1)) as u64;
+        Self { text, sizes, parts }
     }
 
     /// The value of the key with this number.
@@ -64,10 +69,49 @@ impl Values {
     /// db_bench takes the parts in the order of the writes. Here the key chooses, so that a value
     /// that is read can be checked, whoever wrote it.
     pub fn of(&self, number: u64) -> &[u8] {
-        let parts = (self.text.len() / self.size.max(1)) as u64;
-        let start = (mixed(number) % parts) as usize * self.size;
-        &self.text[start..start + self.size]
+        let start = (mixed(number) % self.parts) as usize * self.sizes.largest();
+        &self.text[start..start + self.size(number)]
     }
+
+    fn size(&self, number: u64) -> usize {
+        match self.sizes {
+            Sizes::Fixed(size) => size,
+            Sizes::Drawn(drawn) => drawn_size(drawn, mixed(number ^ OF_SIZES)),
+        }
+    }
+}
+
+/// The size that a random number gives.
+fn drawn_size(drawn: Drawn, random: u64) -> usize {
+    match drawn {
+        Drawn::Uniform { low, high } => (low + random % (high - low + 1)) as usize,
+        Drawn::Normal { mean, deviation } => {
+            let normal = Normal::new(mean, deviation).expect("the plan has been checked");
+            let most = DEVIATIONS * deviation;
+            normal.sample(&mut Mixing(random)).clamp((mean - most).max(0.0), mean + most) as usize
+        }
+        Drawn::Pareto { theta, k, sigma, high } => {
+            // As ParetoCdfInversion and MixGraph do it, which take shares from 0 on. A share of 0
+            // has no size.
+            let upper = 1.0 - share(random);
+            let drawn = match k {
+                0.0 => theta - sigma * upper.ln(),
+                _ => theta + sigma * (upper.powf(-k) - 1.0) / k,
+            };
+            let size = drawn.ceil().max(SMALLEST_PARETO) as u64;
+            (if size > high { size % high } else { size }) as usize
+        }
+    }
+}
+
+/// Whether a value consists of copies of another one with commas between them, as the merge
+/// operator stringappend makes them.
+pub fn repeats(found: &[u8], written: &[u8]) -> bool {
+    let step = written.len() + 1;
+    (found.len() + 1) % step == 0
+        && found.chunks(step).all(|part| {
+            part.starts_with(written) && part.get(written.len()).is_none_or(|&byte| byte == COMMA)
+        })
 }
 
 /// Random bytes that repeat (CompressibleString in test_util/testutil.cc).
@@ -80,6 +124,7 @@ fn compressible(random: &mut Random, ratio: f64, size: usize) -> impl Iterator<I
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{json, Value};
 
     #[test]
     fn random_numbers_are_those_of_park_and_miller() {
@@ -104,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_text_repeats_as_much_as_it_shall_compress() {
-        let values = Values::new(100, 0.25);
+        let values = Values::new(Sizes::Fixed(100), 0.25);
         let first = &values.text[..PIECE_BYTES];
         assert_eq!(first[..8], [116, 16, 28, 60, 76, 72, 55, 3]); // computed apart
         assert_eq!(first[..25], first[25..50]);
@@ -116,14 +161,83 @@ mod tests {
 
     #[test]
     fn a_value_depends_on_the_key_alone() {
+        let new = |size| Values::new(Sizes::Fixed(size), 0.5);
         for size in [0, 1, 1024, TEXT_BYTES, 2 * TEXT_BYTES + 1] {
-            let (values, others) = (Values::new(size, 0.5), Values::new(size, 0.5));
+            let (values, others) = (new(size), new(size));
             for number in [0, 1, u64::MAX] {
                 assert_eq!(values.of(number).len(), size);
                 assert_eq!(values.of(number), others.of(number));
             }
         }
-        let values = Values::new(100, 0.5);
+        let values = Values::new(Sizes::Fixed(100), 0.5);
         assert_ne!(values.of(1), values.of(2));
+    }
+
+    fn sizes(sizes: Value) -> Vec<usize> {
+        let sizes: Sizes = serde_json::from_value(sizes).unwrap();
+        let values = Values::new(sizes, 0.5);
+        let again = Values::new(sizes, 0.5);
+        let all = (0..20_000).map(|number| {
+            assert_eq!(values.of(number), again.of(number));
+            values.of(number).len()
+        });
+        let mut all: Vec<usize> = all.collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn uniform_sizes_are_all_as_frequent() {
+        let sizes = sizes(json!({"kind": "uniform", "low": 10, "high": 19}));
+        for size in 10..20 {
+            let count = sizes.iter().filter(|&&found| found == size).count();
+            assert!((1800..2200).contains(&count), "{size}: {count}");
+        }
+    }
+
+    #[test]
+    fn normal_sizes_have_mean_and_deviation_and_bounds() {
+        let sizes = sizes(json!({"kind": "normal", "mean": 1000, "deviation": 100}));
+        let mean = sizes.iter().sum::<usize>() as f64 / sizes.len() as f64;
+        assert!((mean - 1000.0).abs() < 5.0, "{mean}");
+        let variance = sizes.iter().map(|&size| (size as f64 - mean).powi(2)).sum::<f64>();
+        let deviation = (variance / sizes.len() as f64).sqrt();
+        assert!((deviation - 100.0).abs() < 3.0, "{deviation}");
+        assert_eq!((sizes[0], sizes[sizes.len() - 1]), (700, 1300));
+    }
+
+    #[test]
+    fn pareto_sizes_are_those_of_mixgraph() {
+        let (k, sigma) = (0.2615, 25.45);
+        let sizes = sizes(json!({"kind": "pareto", "k": k, "sigma": sigma, "high": 1024}));
+        assert_eq!(sizes[0], 10);
+        assert!(sizes[sizes.len() - 1] <= 1024);
+        for share in [0.5, 0.9, 0.99] {
+            let expected = sigma * (f64::powf(1.0 - share, -k) - 1.0) / k;
+            let found = sizes[(share * sizes.len() as f64) as usize] as f64;
+            assert!((found / expected - 1.0).abs() < 0.1, "{share}: {found} {expected}");
+        }
+        let exponential =
+            drawn_size(Drawn::Pareto { theta: 5.0, k: 0.0, sigma, high: 999 }, 1 << 63);
+        assert_eq!(exponential, (5.0 + sigma * f64::ln(2.0)).ceil() as usize);
+    }
+
+    #[test]
+    fn copies_with_commas_between_them_repeat_a_value() {
+        for (found, written, expected) in [
+            ("ab", "ab", true),
+            ("ab,ab,ab", "ab", true),
+            ("a,,a,", "a,", true),
+            ("", "", true),
+            (",,", "", true),
+            ("ab,", "ab", false),
+            ("ab,ac", "ab", false),
+            ("abxab", "ab", false),
+            ("", "ab", false),
+            ("a", "", false),
+        ] {
+            let repeats = repeats(found.as_bytes(), written.as_bytes());
+            assert_eq!(repeats, expected, "{found} {written}");
+        }
     }
 }

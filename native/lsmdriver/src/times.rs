@@ -6,7 +6,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use crate::plan::Operation;
+use crate::kinds::Operation;
 
 /// Longer times count as this one.
 const LONGEST_NS: u64 = 3_600_000_000_000;
@@ -31,7 +31,7 @@ struct Count {
 #[derive(Debug, Serialize)]
 pub struct Told {
     count: u64,
-    /// Found by gets, read by scans, written or deleted.
+    /// Found by gets (also those of read-modify-writes), read by scans, written or deleted.
     records: u64,
     /// Gets whose value was compared.
     checked: u64,
@@ -57,12 +57,12 @@ impl Tally {
     }
 
     /// Count an operation of one of the kinds.
-    pub fn count(&mut self, kind: Operation, took: Duration, records: u64, checked: bool) {
+    pub fn count(&mut self, kind: Operation, took: Duration, records: u64, checked: u64) {
         let count = self.0.get_mut(&kind).expect("the tally is made for the kinds of the group");
         count.times.saturating_record(took.as_nanos() as u64);
         count.total += took;
         count.records += records;
-        count.checked += u64::from(checked);
+        count.checked += checked;
     }
 
     /// Add what another tally has counted.
@@ -131,7 +131,7 @@ mod tests {
     fn times_are_told_in_microseconds() {
         let mut tally = Tally::of([Operation::Put, Operation::Get].into_iter());
         for us in 1..=1000 {
-            tally.count(Operation::Put, Duration::from_micros(us), 1, false);
+            tally.count(Operation::Put, Duration::from_micros(us), 1, 0);
         }
         let mut all = Tally::default();
         all.add(&tally);

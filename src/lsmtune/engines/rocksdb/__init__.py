@@ -21,14 +21,17 @@ from lsmtune.engines.rocksdb.options import (
     read_own,
     read_settings,
 )
+from lsmtune.engines.rocksdb.silent import silently_changed
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.option_text import Place
-from lsmtune.metrics.options_file import OptionsFile
+from lsmtune.metrics.options_file import OptionsFile, replace_options
 from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["RocksDB"]
+
+_TABLES = "block_based_table_factory"
 
 
 class RocksDB:
@@ -65,7 +68,11 @@ class RocksDB:
             codecs=facts.codecs,
             given=own.options,
             notes=notes,
-            left_out=(*merged.left_out, *ignored(merged, as_run)),
+            left_out=(
+                *merged.left_out,
+                *ignored(merged, as_run),
+                *silently_changed(merged.text, as_run),
+            ),
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
@@ -87,11 +94,27 @@ class RocksDB:
             try:
                 return merged, self._bench.as_run(merged.text, workdir)
             except TrialFailedError as failure:
-                refused = next((p for p in merged.unprinted if _names(failure, p[1])), None)
-                if refused is None:
+                refused = {place for place in merged.unprinted if _names(failure, place[1])}
+                if not refused and _names(failure, _TABLES):
+                    refused = self._refused_of_tables(own, merged, workdir)
+                if not refused:
                     reason = f"base: RocksDB does not run with the options of this file: {failure}"
                     raise UserError(reason) from failure
-                unknown.add(refused)
+                unknown |= refused
+
+    def _refused_of_tables(self, own: str, merged: MergedOptions, workdir: Path) -> set[Place]:
+        """Return the options of tables that RocksDB does not have.
+
+        Of a text for the whole table factory, it does not name the option.
+        """
+        refused = set()
+        for place, text in merged.unprinted.items():
+            if place[0].startswith("TableOptions"):
+                try:
+                    self._bench.as_run(replace_options(own, {place: text}), workdir)
+                except TrialFailedError:
+                    refused.add(place)
+        return refused
 
 
 def _names(failure: TrialFailedError, key: str) -> bool:

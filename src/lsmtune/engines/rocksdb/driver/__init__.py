@@ -1,6 +1,7 @@
 """lsmtune's own driver runs the workload, with a library of RocksDB in any version."""
 
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ class Driver:
 
     def as_run(self, options: str, workdir: Path) -> str:
         """Return the options as RocksDB writes them after it has opened a new database."""
-        opened = self._open(option_string(options), workdir / "base", Files.of(workdir, "base"))
+        name = next(name for n in count() if not (workdir / (name := f"base{n}")).exists())
+        opened = self._open(option_string(options), workdir / name, Files.of(workdir, name))
         return own_options(opened["options"])
 
     def load(self, part: Part, limits: Protocol, watch: Watch) -> LoadOutput:
