@@ -2,6 +2,7 @@
  * memory. FAULT is what it does wrong. */
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #define WORKS 6    /* always runs a compaction */
 #define SILENT 7   /* has no property, and runs a compaction that ends while it is asked */
 #define FAILS 8    /* in the hundredth put */
+#define DIES 9     /* in the hundredth put */
+#define CHANGES 10 /* the size of memtables, and does not say so */
 
 #define KEY 32
 #define VALUE 1200
@@ -34,7 +37,7 @@ struct record { char key[KEY]; char value[VALUE]; size_t key_size, size; };
 static struct record records[MOST];
 static int count, puts_done;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char log_path[4096];
+static char log_path[4096], table_path[4096];
 static char thing;
 
 void rocksdb_free(void *text) { free(text); }
@@ -125,6 +128,20 @@ static void append(const char *path, const char *text) {
   fclose(file);
 }
 
+/* The records of an earlier process, if it has flushed. */
+static void recover(void) {
+  FILE *file = fopen(table_path, "r");
+  if (file == NULL) return;
+  count = fread(records, sizeof *records, MOST, file);
+  fclose(file);
+}
+
+static long memtable_bytes(const struct options *options) {
+  const char *given = strstr(options->text, "write_buffer_size=");
+  if (FAULT == CHANGES) return 65536;
+  return given == NULL ? 67108864 : atol(given + strlen("write_buffer_size="));
+}
+
 void *rocksdb_open(struct options *options, const char *folder, char **error) {
   char path[4096], text[9000];
   if (FAULT == REFUSES) {
@@ -142,12 +159,16 @@ void *rocksdb_open(struct options *options, const char *folder, char **error) {
   }
   const char *merge = strstr(options->text, "merge_operator=stringappend") == NULL ? "nullptr"
                       : "{id=StringAppendOperator;delimiter=,;}";
-  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n%s  bottom_threads=%d\n  merge_operator=%s\n",
-           options->text, options->shared, bottom_threads, merge);
+  snprintf(text, sizeof text,
+           "[DBOptions]\n  given=%s\n%s  bottom_threads=%d\n  merge_operator=%s\n"
+           "[CFOptions \"default\"]\n  write_buffer_size=%ld\n",
+           options->text, options->shared, bottom_threads, merge, memtable_bytes(options));
   snprintf(path, sizeof path, "%s/OPTIONS-000003", folder);
   append(path, "[DBOptions]\n  old=1\n");
   snprintf(path, sizeof path, "%s/OPTIONS-000007", folder);
   append(path, text);
+  snprintf(table_path, sizeof table_path, "%s/000009.sst", folder);
+  recover();
   return &thing;
 }
 
@@ -175,6 +196,7 @@ void rocksdb_put(void *store, void *options, const char *key, size_t key_size, c
   pthread_mutex_lock(&lock);
   puts_done++;
   while (FAULT == HANGS && puts_done >= 100) pause();
+  if (FAULT == DIES && puts_done >= 100) raise(SIGKILL);
   if (FAULT == FAILS && puts_done >= 100) *error = strdup("IO error: No space left on device");
   struct record *record = find(key, key_size);
   if (record == NULL) {
@@ -343,7 +365,11 @@ void rocksdb_iter_destroy(struct iterator *iterator) { free(iterator); }
 
 /* Flushes, properties, statistics. */
 
-void rocksdb_flush(void *store, void *options, char **error) {}
+void rocksdb_flush(void *store, void *options, char **error) {
+  FILE *file = fopen(table_path, "w");
+  fwrite(records, sizeof *records, count, file);
+  fclose(file);
+}
 
 int rocksdb_property_int(void *store, const char *name, uint64_t *value) {
   static int asked;
@@ -357,11 +383,31 @@ int rocksdb_property_int(void *store, const char *name, uint64_t *value) {
   return 0;
 }
 
-char *rocksdb_property_value(void *store, const char *name) { return strdup(name); }
+char *rocksdb_property_value(void *store, const char *name) {
+  if (strcmp(name, "rocksdb.stats") != 0) return NULL;
+  return strdup("** Compaction Stats [default] **\n"
+                "Level    Files   Size     Score\n"
+                "-------------------------------\n"
+                "  L0      1/0   400.00 KB   0.2\n"
+                " Sum      1/0   400.00 KB   0.0\n");
+}
+
+/* Tickers that are not 0 are of the puts of this process. */
+static const char *const TICKERS[] = {
+  "flush.write.bytes", "compact.write.bytes", "compact.read.bytes", "wal.bytes", "stall.micros",
+  "number.keys.read", "number.db.seek", "block.cache.miss", "block.cache.add",
+  "bloom.filter.useful", "block.cache.data.hit", "block.cache.data.miss", "block.cache.index.hit",
+  "block.cache.index.miss", "block.cache.filter.hit", "block.cache.filter.miss",
+};
 
 char *rocksdb_options_statistics_get_string(struct options *options) {
-  char text[100];
+  char text[4096];
   if (!options->statistics) return NULL;
-  snprintf(text, sizeof text, "rocksdb.number.keys.written COUNT : %d\n", puts_done);
+  int end = snprintf(text, sizeof text, "rocksdb.number.keys.written COUNT : %d\n"
+                     "rocksdb.bytes.written COUNT : %d\n", puts_done, 100 * puts_done);
+  for (size_t at = 0; at < sizeof TICKERS / sizeof *TICKERS; at++) {
+    end += snprintf(text + end, sizeof text - end, "rocksdb.%s COUNT : %d\n", TICKERS[at],
+                    at == 0 ? 100 * puts_done : 0);
+  }
   return strdup(text);
 }
