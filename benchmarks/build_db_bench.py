@@ -8,11 +8,12 @@ run the same code of RocksDB. Needs cargo, g++ and Debian's libgflags-dev. Write
 """
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from lsmtune.engines.libraries.installed import Installed, engines_folder, installed_engines
+from lsmtune.engines.libraries.loaded import loaded_library
 
 VERSION = "11.8.1"
 CRATE, CRATE_VERSION = "librocksdb-sys", "0.19.0"
@@ -43,20 +44,17 @@ def main() -> None:
     """Build db_bench, and print its version."""
     folder = Path(sys.argv[1]).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    library = installed(VERSION).library
+    library = loaded_library(VERSION, None).path
     program = folder / "db_bench"
     objects = compiled(sources(folder), folder)
     link = ["-lgflags", "-lpthread", "-ldl", f"-Wl,-rpath,{library.parent}"]
-    subprocess.run(["g++", *map(str, objects), str(library), *link, "-o", program], check=True)
+    subprocess.run([compiler(), *objects, library, *link, "-o", program], check=True)
     subprocess.run([program, "--version"], check=True)
 
 
-def installed(version: str) -> Installed:
-    """Return the installed library of a version."""
-    for engine in installed_engines(engines_folder()):
-        if engine.record.version == version:
-            return engine
-    raise SystemExit(f"not installed; run: lsmtune engines install rocksdb@{version}")
+def compiler() -> str:
+    """Return the path of g++."""
+    return shutil.which("g++") or "g++"
 
 
 def sources(folder: Path) -> Path:
@@ -72,17 +70,15 @@ def sources(folder: Path) -> Path:
 
 
 def compiled(root: Path, folder: Path) -> list[Path]:
-    """Compile the sources two at a time; return the objects."""
+    """Compile the sources, all at once; return the objects."""
     objects = [folder / Path(source).with_suffix(".o").name for source in SOURCES]
-    left = list(zip(SOURCES, objects, strict=True))
-    while left:
-        pair, left = left[:2], left[2:]
-        running = [
-            subprocess.Popen(["g++", *FLAGS, "-c", source, "-o", made], cwd=root)
-            for source, made in pair
-        ]
-        if any([process.wait() for process in running]):
-            raise SystemExit("g++ failed")
+    running = [
+        subprocess.Popen([compiler(), *FLAGS, "-c", source, "-o", made], cwd=root)
+        for source, made in zip(SOURCES, objects, strict=True)
+    ]
+    codes = [process.wait() for process in running]
+    if any(codes):
+        raise SystemExit("a source does not compile")
     return objects
 
 

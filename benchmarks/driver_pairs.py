@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ class Pairs:
         order = [DRIVER, DB_BENCH] if pair % 2 == 0 else [DB_BENCH, DRIVER]
         known = {run["program"] for run in runs(self._records, load) if run["pair"] == pair}
         options = [self._run(load, pair, name) for name in order if name not in known]
-        for one, other in zip(options, options[1:], strict=False):
+        for one, other in pairwise(options):
             if differing := differences(one, other):
                 raise SystemExit(f"{load}: the options differ: {differing}")
 
@@ -143,7 +144,7 @@ def ratio(rows: Sequence[Row], metric: str) -> Interval | None:
     values = list(pairs(rows, metric))
     if len(values) < 2:  # noqa: PLR2004 - an interval needs two pairs
         return None
-    return ratio_interval(*zip(*values, strict=True))
+    return ratio_interval([driver for driver, _ in values], [other for _, other in values])
 
 
 def is_enough(rows: Sequence[Row]) -> bool:
