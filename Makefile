@@ -6,15 +6,19 @@ STAMP := .venv/.installed
 
 .PHONY: setup tune test check clean
 
-setup: $(STAMP) simulator db_bench
+setup: $(STAMP) simulator rocksdb db_bench
 
 $(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
 	@scripts/make-venv.sh $(PYTHON)
 	@touch $(STAMP)
 
+.PHONY: rocksdb
+rocksdb: $(STAMP)
+	@scripts/ensure-rocksdb.sh $(BIN)/lsmtune
+
 .PHONY: db_bench
-db_bench:
-	@scripts/ensure-db-bench.sh
+db_bench: rocksdb
+	@scripts/ensure-db-bench.sh $(BIN)/lsmtune
 
 .PHONY: simulator
 simulator: $(STAMP)

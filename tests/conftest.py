@@ -12,6 +12,12 @@ import pytest
 import typer
 from hypothesis import settings
 
+from lsmtune.engines.libraries.installed import (
+    engine_of_version,
+    engines_folder,
+    installed_engines,
+)
+from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.learning import models
 from lsmtune.recipes.base import Progress
 from lsmtune.spec import StudySpec
@@ -21,6 +27,10 @@ from lsmtune.studies.runner import Listener
 # A deadline per example fails a test when other work slows the machine down.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+
+_ENGINES = engines_folder()
+"""The user's own libraries of RocksDB; tests see an empty folder instead."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +55,22 @@ def _quick_commands() -> Iterator[None]:
         patch.setattr("lsmtune.cli.checks._QUIET_S", 0.01)
         patch.setattr("typer.main.get_command", cache(partial(_built, typer.main.get_command)))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No library of RocksDB is installed, so a test runs db_bench unless it asks for another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def installed() -> Path:
+    """The folder with the libraries that the user installed, among them the default version."""
+    if engine_of_version(installed_engines(_ENGINES), DEFAULT_VERSION) is None:
+        pytest.skip("the default version is not installed: lsmtune engines install rocksdb")
+    return _ENGINES
 
 
 def _built(build: Callable[[typer.Typer], Any], app: typer.Typer) -> Any:

@@ -59,6 +59,8 @@ design = "latin"
 
 OTHER_VALUES: dict[str, Any] = {
     "program": "db_bench_11",
+    "rocksdb": "8.10.2",
+    "library": "librocksdb.so",
     "base": "OPTIONS-000123",
     "family": "orders",
     "cache": "4GiB",
@@ -113,7 +115,9 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
         "warm_start",
         "online",
         "tikv",
-    }  # instead of a screening, or of another engine
+        "rocksdb",
+        "library",
+    }  # instead of a screening, of the program, or of another engine
     assert spec.name == "night-run"
     assert spec.scale_value == Fraction(1, 8)
     assert spec.budget_s == 1200
@@ -434,3 +438,46 @@ def test_lookups_are_tuned_family_by_family_and_not_while_they_run() -> None:
     assert wanted.workload.column_families == ("writecf", "defaultcf")
     with pytest.raises(UserError, match=r"online: .*lookup .*tpcc"):
         make_spec({"workload": "lookup", "online": {}}, "flags")
+
+
+@pytest.mark.parametrize("key", ["rocksdb", "library"])
+def test_a_named_rocksdb_runs_on_the_driver(key: str) -> None:
+    spec = make_spec({key: OTHER_VALUES[key]}, "here")
+    assert spec.program == "lsmdriver"
+    again = make_spec(spec.model_dump(mode="json"), "stored")
+    assert again == spec
+    assert again.identity() == spec.identity()
+
+
+def test_a_study_without_a_named_rocksdb_keeps_its_identity() -> None:
+    assert not {"rocksdb", "library"} & StudySpec().lasting().keys()
+    assert make_spec({"rocksdb": None, "library": None}, "stored").identity() == (
+        StudySpec().identity()
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"rocksdb": "8.10.2", "library": "a.so"}, ["rocksdb", "library"]),
+        ({"rocksdb": "8.10.2", "program": "db_bench"}, ["rocksdb", "program"]),
+        ({"library": "a.so", "program": "./db_bench"}, ["library", "program"]),
+        ({"program": "lsmdriver"}, ["program", "rocksdb or library"]),
+        ({"rocksdb": "8.10.2", "engine": "simulated"}, ["rocksdb", "simulated"]),
+        ({"library": "a.so", "workload": "tpcc"}, ["library", "myrocks"]),
+        ({"rocksdb": "8.10.2", "workload": "mixgraph"}, ["rocksdb", "db_bench", "mixgraph"]),
+        (
+            {"library": "a.so", "workload": {"name": "trace", "trace": "t"}},
+            ["library", "db_bench", "trace"],
+        ),
+        ({"library": ""}, ["library"]),
+        *(
+            ({"rocksdb": version}, ["rocksdb", "11.8.1"])
+            for version in ("", "8", "8.10", "8.10.2.1.1", "v8.10.2", "8.10.2\n", "٨.1.2")
+        ),
+    ],
+)
+def test_what_names_no_rocksdb(given: dict[str, Any], words: list[str]) -> None:
+    message = refusal(given)
+    assert "\n" not in message
+    assert all(word in message for word in words), message

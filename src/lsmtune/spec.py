@@ -16,15 +16,17 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, memtable_limit
 from lsmtune.knobs.families import with_families
+from lsmtune.knobs.rules.base import USUAL_VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import default_limits
+from lsmtune.metrics.options_file import parse_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.spec_defaults import with_defaults
+from lsmtune.spec_defaults import check_system, with_defaults
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
-from lsmtune.units import parse_duration_s, parse_scale, parse_size
+from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
 from lsmtune.workloads.operations import written_bytes
 
@@ -60,10 +62,18 @@ class Ground:
     base: Base
     open_files: int
 
+    @property
+    def rocksdb_version(self) -> str | None:
+        """The version that wrote the OPTIONS of the baseline; None for engines without such."""
+        if self.catalogue.engine != "rocksdb" or not self.base.options:
+            return None
+        return parse_options(self.base.options).rocksdb_version
+
 
 class StudySpec(BaseModel):
     """Settings of a study. Texts have the same form as on the command line.
 
+    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file.
     `base` is the user's OPTIONS file; without it the baseline is the engine's defaults. At a
     smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
     of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
@@ -80,6 +90,8 @@ class StudySpec(BaseModel):
     study: str | None = None
     engine: EngineName = "rocksdb"
     program: str = Field(default="db_bench", min_length=1)
+    rocksdb: str | None = None
+    library: str | None = Field(default=None, min_length=1)
     base: str | None = None
     family: str = "default"
     cache: str | None = None
@@ -111,6 +123,13 @@ class StudySpec(BaseModel):
     @classmethod
     def _name_is_a_folder_name(cls, name: str | None) -> str | None:
         return None if name is None else study_name(name)
+
+    @field_validator("rocksdb")
+    @classmethod
+    def _version_has_three_numbers(cls, version: str | None) -> str | None:
+        if version is not None and not is_version(version):
+            raise ValueError("write three or four numbers, such as 11.8.1")
+        return version
 
     @field_validator("workload", mode="before")
     @classmethod
@@ -154,6 +173,7 @@ class StudySpec(BaseModel):
             )
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
+        check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
@@ -275,7 +295,9 @@ class StudySpec(BaseModel):
         advice = tuple(catalogue.scaled(start, factor) for start in starts)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
         limit = MemoryLimit(memory, None if published else self._memtable_limit(base, factor))
-        return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
+        version = ground.rocksdb_version or USUAL_VERSION
+        space = KnobSpace(knobs, base, ground.open_files, limit, advice, codecs, version)
+        return space.fitted()
 
     def _memtable_limit(self, base: Settings, scale: float) -> int | None:
         """Return how many bytes memtables may hold; None for experiments."""
@@ -305,6 +327,8 @@ class StudySpec(BaseModel):
         known = ground.catalogue.restricted(
             with_families(ground.base.settings, self.workload.column_families)
         ).limited(ground.base.most)
+        if (version := ground.rocksdb_version) is not None:
+            known = known.of_version(version)
         return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:

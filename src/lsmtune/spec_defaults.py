@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from lsmtune.errors import UserError
 from lsmtune.tables import suited_knobs
 from lsmtune.workloads import PRESETS, EngineName, Workload
 
@@ -11,6 +12,12 @@ PROGRAMS: dict[EngineName, str] = {
     "simulated": "lsmsim",
 }  # fmt: skip
 """Default program of each engine."""
+
+DRIVER = "lsmdriver"
+"""Program of a study that names a version or a library of RocksDB: lsmtune's own driver."""
+
+SYSTEM_KEYS = ("program", "rocksdb", "library")
+"""Settings that name the RocksDB to run; a study has one of them."""
 
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "myrocks": {"knobs": "mixed"},
@@ -42,7 +49,9 @@ def with_defaults(given: Any) -> Any:
     engine = given.get("engine") or preset.engine
     if engine not in preset.engines:
         engine = preset.engine  # refused below
-    ours: dict[str, Any] = {"engine": engine, "program": PROGRAMS[engine]}
+    is_driven = any(given.get(key) is not None for key in ("rocksdb", "library"))
+    program = DRIVER if engine == "rocksdb" and is_driven else PROGRAMS[engine]
+    ours: dict[str, Any] = {"engine": engine, "program": program}
     asked = {
         "knobs": "families" if table.get("families") else preset.knobs,
         "objective": _TIMED if table.get("duration_s") else preset.objective,
@@ -56,3 +65,24 @@ def with_defaults(given: Any) -> Any:
     if given.get("until") is not None or given.get("budget") is not None:
         ours["trials"] = None
     return {**asked, **ours, **given}
+
+
+def check_system(
+    engine: EngineName, load: Workload, program: str, rocksdb: str | None, library: str | None
+) -> None:
+    """Raise UserError if the settings do not name one RocksDB that runs the workload."""
+    named = [key for key, value in (("rocksdb", rocksdb), ("library", library)) if value]
+    if not named:
+        if engine == "rocksdb" and program == DRIVER:
+            raise UserError(f"program: {DRIVER} needs a RocksDB; add rocksdb or library")
+        return
+    key = named[0]
+    if engine != "rocksdb":
+        raise UserError(f"{key}: not used by engine {engine}; remove {key}")
+    if others := [*named[1:], *(["program"] if program != DRIVER else [])]:
+        raise UserError(f"{key}: not allowed with {others[0]}; remove one of them")
+    if load.preset.needs_db_bench:
+        raise UserError(
+            f"{key}: only db_bench runs the workload {load.name}; remove {key}, or choose another "
+            "workload"
+        )

@@ -14,13 +14,16 @@ from lsmtune.spec import make_spec
 @pytest.mark.parametrize(
     ("given", "command"),
     [
-        ({}, "lsmtune tune --optimizer tpe"),
+        ({}, "lsmtune tune --db-bench db_bench --optimizer tpe"),
+        ({"workload": "mixgraph"}, "lsmtune tune --workload mixgraph --optimizer tpe"),
+        ({"rocksdb": "8.10.2"}, "lsmtune tune --rocksdb 8.10.2 --optimizer tpe"),
+        ({"library": "a/b.so"}, "lsmtune tune --library a/b.so --optimizer tpe"),
         ({"study": "a", "trials": 9}, "lsmtune tune --optimizer tpe --trials 9 --study a"),
-        ({"budget": "20m"}, "lsmtune tune --optimizer tpe --budget 20m"),
+        ({"budget": "20m"}, "lsmtune tune --db-bench db_bench --optimizer tpe --budget 20m"),
         (
             {"limits": ["write_amp <= 1.2 * base"], "workload": {"name": "overwrite", "num": 5000}},
-            "lsmtune tune --workload overwrite --num 5000 --limit 'write_amp <= 1.2 * base' "
-            "--optimizer tpe",
+            "lsmtune tune --workload overwrite --num 5000 --db-bench db_bench "
+            "--limit 'write_amp <= 1.2 * base' --optimizer tpe",
         ),
         ({"early_stop": False}, None),
         ({"workload": {"name": "fillrandom", "value_size": 100}}, None),

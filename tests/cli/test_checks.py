@@ -1,6 +1,19 @@
 """The table of `lsmtune doctor`."""
 
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fakes.fake_db_bench import install as install_db_bench
+from fakes.jars import VERSION, build, pack, serving
+from fakes.libraries import put
 from lsmtune.cli.checks import Check, check_lines
+from lsmtune.cli.main import run
+from lsmtune.engines.libraries.install import install
+from lsmtune.engines.libraries.installed import Installed, engines_folder
 
 
 def test_only_a_check_without_a_note_is_ok() -> None:
@@ -10,3 +23,77 @@ def test_only_a_check_without_a_note_is_ok() -> None:
     ]  # fmt: skip
     states = {line.split()[0]: line.split()[1] for line in check_lines(checks)}
     assert [states[check.name] for check in checks] == ["ok", "warn", "absent", "FAIL"]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without RocksDB and any other engine."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("LSMTUNE_DB_BENCH", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def library(place: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+    """An installed library that works."""
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", os.defpath)
+        if shutil.which("cc") is None:
+            pytest.skip("no C compiler")
+        sources = serving(pack(place / "a.jar", build(place)))
+    return install(VERSION, engines_folder(), sources, lambda _: None, trust=True).engine
+
+
+def checked(capsys: pytest.CaptureFixture[str], *flags: str) -> tuple[Check, Check]:
+    """What `lsmtune doctor` finds about RocksDB and db_bench."""
+    code = run(["doctor", "--json", *flags])
+    document = json.loads(capsys.readouterr().out)
+    found = {each["name"]: Check(**each) for each in document["checks"]}
+    pair = found["RocksDB"], found["db_bench"]
+    assert code == 0 or not all(each.ok for each in found.values())
+    assert code == 1 or all(each.ok for each in pair)
+    return pair
+
+
+def test_one_way_to_run_rocksdb_is_enough(
+    library: Installed, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, db_bench = checked(capsys)
+    record = library.record
+    named = (record.version, record.source, record.sha256[:12], str(library.library))
+    assert all(word in found.detail for word in named)
+    assert found.fix is not None
+    assert all(word in found.fix for word in ("Snappy", "zlib", "--library"))
+    assert (found.ok, db_bench.ok) == (True, True)
+    assert db_bench.detail.startswith("not available")
+    program = install_db_bench(place / "bin")
+    shutil.rmtree(library.folder)
+    found, db_bench = checked(capsys, "--db-bench", str(program))
+    assert (found.ok, db_bench.ok) == (True, True)
+    assert found.detail.startswith("not available")
+
+
+@pytest.mark.usefixtures("place")
+def test_without_rocksdb_doctor_fails_and_tells_the_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found, db_bench = checked(capsys)
+    assert (found.ok, db_bench.ok) == (False, False)
+    assert "lsmtune engines install rocksdb" in str(found.fix)
+
+
+def test_a_library_that_does_not_work(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = install_db_bench(place / "bin")
+    (engine,) = put(place / "cache", "11.8.1")
+    assert not checked(capsys, "--db-bench", str(program))[0].ok
+    engine.library.write_text("changed")
+    found, _ = checked(capsys, "--db-bench", str(program))
+    assert str(engine.folder) in found.detail
+
+
+@pytest.mark.usefixtures("library")
+def test_a_named_db_bench_must_work(capsys: pytest.CaptureFixture[str]) -> None:
+    found, db_bench = checked(capsys, "--db-bench", "nonesuch")
+    assert (found.ok, db_bench.ok) == (True, False)

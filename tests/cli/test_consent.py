@@ -29,6 +29,7 @@ def place(tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         Path(name).write_text(f"#!/bin/sh\n: > {tmp_path}/{name}-ran\n")
         Path(name).chmod(0o755)
     Path("named.toml").write_text("program = './program'")
+    Path("library.toml").write_text("library = './program'")
     Path("usual.toml").write_text("seed = 2\n")
     Path("tikv.toml").write_text(
         "engine = 'tikv'\nprogram = 'go-ycsb'\n"
@@ -79,7 +80,7 @@ def answer(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 FROM_STUDY_FILES = [
     ["tune", "named.toml"], ["tune", "named.toml", "--dry-run"], ["screen", "named.toml"],
     ["compare", "random", "--study-file", "named.toml", "--real"], ["sweep", "sweep.toml"],
-    ["tune", "tikv.toml"],
+    ["tune", "tikv.toml"], ["tune", "library.toml"],
 ]  # fmt: skip
 
 

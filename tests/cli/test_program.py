@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fakes.fake_db_bench import install
+from fakes.libraries import put
 from lsmtune import __version__
 from lsmtune.cli.main import run
 
@@ -65,7 +66,23 @@ def test_version_names_lsmtune_simulator_and_rocksdb(
     lines = printed(capsys, "--version").splitlines()
     assert lines[0].split() == ["lsmtune", __version__]
     assert lines[1].startswith("simulator ")
-    assert lines[2].split() == ["RocksDB", "9.8.7", f"({program})"]
+    assert lines[2].startswith("RocksDB ")
+    assert lines[3].split() == ["db_bench", "9.8.7", f"({program})"]
+
+
+def test_version_names_the_library_of_rocksdb(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("LSMTUNE_DB_BENCH", "nonesuch")
+    _, usual = put(tmp_path, "8.10.2", "11.8.1")
+    lines = printed(capsys, "--version").splitlines()
+    assert len(lines) == 3  # there is no db_bench
+    record = usual.record
+    named = (record.version, record.source, record.sha256[:12], str(usual.library))
+    assert all(word in lines[2] for word in named), lines[2]
+    (usual.folder / "engine.json").write_text("{}")
+    assert str(usual.folder) in printed(capsys, "--version").splitlines()[2]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +97,7 @@ def test_version_without_a_working_db_bench_does_not_fail(
         program.write_text(text)
         program.chmod(0o755)
     monkeypatch.setenv("LSMTUNE_DB_BENCH", str(program))
-    assert expected in printed(capsys, "--version").splitlines()[2]
+    assert expected in printed(capsys, "--version").splitlines()[3]
 
 
 def test_version_without_the_simulator_does_not_fail(
@@ -165,5 +182,5 @@ def test_fake_db_bench_is_named(
     install(tmp_path / "bin")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LSMTUNE_DB_BENCH", "bin/db_bench")
-    line = printed(capsys, "--version").splitlines()[2]
+    line = printed(capsys, "--version").splitlines()[3]
     assert f"({tmp_path / 'bin' / 'db_bench'})" in line

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lsmtune.engines.base import Outcome, Places, Watch
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.base import Engine, Outcome, Places, Watch
+from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySpec
 from lsmtune.studies.study import describe
@@ -26,7 +26,7 @@ class Rig:
     runs: int = 0
 
     def __post_init__(self) -> None:
-        self.engine = make_engine(self.spec.engine, self.program, self.spec.tikv)
+        self.engine = _engine(self.spec, self.program)
         self.facts, self.ground = describe(self.spec, self.engine, self.folder)
         self.space = self.spec.space(self.ground)
         self.base: Settings = self.space.settings(self.space.default())
@@ -57,3 +57,9 @@ class Rig:
     def _load(self) -> Workload:
         """The study's own load; a small one where it is db_bench's."""
         return Workload(num=20_000) if self.spec.engine == "rocksdb" else self.spec.workload
+
+
+def _engine(spec: StudySpec, program: str) -> Engine:
+    if spec.library is not None:
+        return engine_of(spec)
+    return make_engine(spec.engine, program, spec.tikv)

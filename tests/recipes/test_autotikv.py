@@ -66,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def results(folder: Path, silent: Progress) -> Results:
     with Home(folder / "home", create=True) as home:
-        return run(ASKED, home, silent, lambda name, _: ScriptedEngine(planted, name))
+        return run(ASKED, home, silent, lambda spec: ScriptedEngine(planted, spec.engine))
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def test_finished_runs_are_not_repeated(
 
     monkeypatch.setattr(study, "NAMES", ("shortscan",))
     with Home(folder / "home", create=False) as home:
-        again = run(ASKED, home, silent, lambda name, _: ScriptedEngine(forbidden, name))
+        again = run(ASKED, home, silent, lambda spec: ScriptedEngine(forbidden, spec.engine))
     before, now = results.parts["shortscan"], again.parts["shortscan"]
     assert (now.rounds, now.recommended) == (before.rounds, before.recommended)
     assert now.experiment.outcome == before.experiment.outcome

@@ -50,7 +50,9 @@ def results(tmp_path_factory: pytest.TempPathFactory, silent: Progress) -> Itera
     folder = tmp_path_factory.mktemp("style")
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
         patch.setattr(tempfile, "tempdir", str(folder))
-        yield run(Asked(num=20_000), home, silent, lambda name, _: ScriptedEngine(planted, name))
+        yield run(
+            Asked(num=20_000), home, silent, lambda spec: ScriptedEngine(planted, spec.engine)
+        )
 
 
 def test_conclusions_are_judged_on_both_engines(results: Results) -> None:
@@ -103,7 +105,7 @@ def test_small_runs_get_no_verdict_on_the_engine_that_num_sizes(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Home(tmp_path / "home", create=True) as home:
-        poor = run(Asked(num=1000), home, silent, lambda name, _: ScriptedEngine(planted, name))
+        poor = run(Asked(num=1000), home, silent, lambda s: ScriptedEngine(planted, s.engine))
     findings = [claim.finding for claim in claims(poor)]
     assert set(findings[:4]) == {"not judged"}
     assert "not judged" not in findings[4:]

@@ -66,7 +66,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, silent: Progress) -> Itera
     folder = tmp_path_factory.mktemp("db-bench")
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
         patch.setattr(tempfile, "tempdir", str(folder))
-        yield run(Asked(), home, silent, lambda name, _: ScriptedEngine(planted, name))
+        yield run(Asked(), home, silent, lambda spec: ScriptedEngine(planted, spec.engine))
 
 
 def test_stores_are_compared_with_rocksdb(results: Results) -> None:
@@ -144,7 +144,7 @@ def test_small_runs_get_no_verdict(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Home(tmp_path / "home", create=True) as home:
-        poor = run(Asked(num=1000), home, silent, lambda name, _: ScriptedEngine(planted, name))
+        poor = run(Asked(num=1000), home, silent, lambda spec: ScriptedEngine(planted, spec.engine))
     assert {claim.finding for claim in claims(poor)} == {"not judged"}
     reason = too_small(poor)
     assert reason is not None

@@ -51,7 +51,7 @@ def results(
     with pytest.MonkeyPatch.context() as patch, Home(folder / "home", create=True) as home:
         patch.setattr(tempfile, "tempdir", str(folder))
         script = planted(request.param)
-        yield run(Asked(num=50_000), home, silent, lambda name, _: ScriptedEngine(script, name))
+        yield run(Asked(num=50_000), home, silent, lambda spec: ScriptedEngine(script, spec.engine))
 
 
 def test_claims_follow_the_factor_that_changes_write_amplification(
@@ -110,7 +110,7 @@ def test_small_runs_get_no_verdict(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Home(tmp_path / "home", create=True) as home:
         script = planted("memtables")
-        poor = run(Asked(num=1000), home, silent, lambda name, _: ScriptedEngine(script, name))
+        poor = run(Asked(num=1000), home, silent, lambda spec: ScriptedEngine(script, spec.engine))
     experiment = poor.experiment
     fewest = min(experiment.flushes.values())
     assert fewest == pytest.approx(2500 * experiment.load.record_bytes / (16 * MIB))

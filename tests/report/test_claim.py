@@ -24,7 +24,8 @@ from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
-from lsmtune.report.claim_text import claim_text, export_notes, metric_cells
+from lsmtune.report.claim_text import claim_text, metric_cells
+from lsmtune.report.export_notes import export_notes
 from lsmtune.report.headline_text import MAX_WORDS, headline_of, percent
 from lsmtune.report.words import label
 from lsmtune.trials import Role, Status

@@ -77,7 +77,7 @@ def test_it_is_told_before_the_search(
     tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(tuning, "make_engine", lambda *_: engine((*NOISY, 1000.0)))
+    monkeypatch.setattr(tuning, "engine_of", lambda *_: engine((*NOISY, 1000.0)))
     run_study(spec(base_runs=3), tmp_path / "home", told.append, lambda _: None)
     noise = [place for place, line in enumerate(told) if line.startswith("noise: throughput_ops_s")]
     ended = [place for place, line in enumerate(told) if line.startswith("search ended")]

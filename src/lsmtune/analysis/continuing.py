@@ -5,14 +5,15 @@ from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec_defaults import DRIVER
 
 FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
-    "base": "--base", "cache": "--cache", "scale": "--scale", "knobs": "--knobs",
-    "objective": "--objective", "limits": "--limit", "memory": "--memory",
-    "optimizer": "--optimizer", "warm_start": "--warm-start", "trials": "--trials",
-    "budget": "--budget", "until": "--until", "pairs": "--pairs", "study": "--study",
-    "seed": "--seed",
+    "rocksdb": "--rocksdb", "library": "--library", "base": "--base", "cache": "--cache",
+    "scale": "--scale", "knobs": "--knobs", "objective": "--objective", "limits": "--limit",
+    "memory": "--memory", "optimizer": "--optimizer", "warm_start": "--warm-start",
+    "trials": "--trials", "budget": "--budget", "until": "--until", "pairs": "--pairs",
+    "study": "--study", "seed": "--seed",
 }  # fmt: skip
 """The flag of `lsmtune tune` for each setting that has one."""
 
@@ -25,13 +26,13 @@ def continue_command(spec: StudySpec) -> str | None:
     settings = spec.model_dump(mode="json")
     given = {key: settings[key] for key in FLAGS if settings.get(key) is not None}
     given |= {"workload": spec.workload.name, "num": spec.workload.num}
-    if spec.engine != "rocksdb":
+    if spec.engine != "rocksdb" or spec.program == DRIVER:
         del given["program"]
     if not _gives(given, spec):
         return None
-    for key in FLAGS:  # the optimizer stays: without it, `tune` chooses one
+    for key in (name for name in FLAGS if name not in _chosen(spec)):
         shorter = {name: value for name, value in given.items() if name != key}
-        if key != "optimizer" and _gives(shorter, spec):
+        if _gives(shorter, spec):
             given = shorter
     words = ["lsmtune tune"]
     for key in (name for name in FLAGS if name in given):
@@ -39,6 +40,12 @@ def continue_command(spec: StudySpec) -> str | None:
         values = value if isinstance(value, list) else [value]
         words += [f"{FLAGS[key]} {quote(str(item))}" for item in values]
     return " ".join(words)
+
+
+def _chosen(spec: StudySpec) -> set[str]:
+    """Return the settings that stay in the command: without them, `tune` would choose them anew."""
+    is_found_by_name = spec.study is not None or spec.workload.preset.needs_db_bench
+    return {"optimizer"} if is_found_by_name else {"optimizer", "program"}
 
 
 def _gives(given: dict[str, Any], spec: StudySpec) -> bool:

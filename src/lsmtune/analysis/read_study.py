@@ -62,13 +62,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         best = _picked(candidates(stored, objective), trial, name)
     number = best.trial.number if best else None
     best_trial = None if number is None else _with_deployed(spec, study.base, views[number])
-    is_interrupted = (
-        study.ended is None
-        and no_search is None
-        and spec.online is None
-        and not verifications
-        and (spec.trials is None or sum(trial.role is Role.TRIAL for trial in stored) < spec.trials)
-    )
+    is_interrupted = no_search is None and not verifications and _is_interrupted(study, stored)
     return StudyView(
         name=study.name,
         engine=spec.engine,
@@ -113,6 +107,14 @@ def _engine_fact(study: StoredStudy, key: str, kind: type[_Fact]) -> _Fact:
             "database is damaged or was changed by another program"
         )
     return fact
+
+
+def _is_interrupted(study: StoredStudy, stored: Sequence[StoredTrial]) -> bool:
+    """Return whether a search has not ended and may run more trials."""
+    if study.ended is not None or study.settings.online is not None:
+        return False
+    trials = study.settings.trials
+    return trials is None or sum(trial.role is Role.TRIAL for trial in stored) < trials
 
 
 def _no_search(spec: StudySpec) -> str | None:

@@ -11,10 +11,16 @@ from typing import Any
 from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, table_lines
+from lsmtune.engines.libraries.installed import (
+    default_engine,
+    engines_folder,
+    installed_engines,
+)
+from lsmtune.engines.libraries.proof import prove
 from lsmtune.engines.registry import make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import INSTALL_DB_BENCH, DbBench
-from lsmtune.errors import LsmtuneError
+from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.studies.calibration import calibrated
@@ -25,6 +31,15 @@ from lsmtune.units import GIB, format_bytes
 from lsmtune.workloads import EngineName
 
 _ABSENT = "not available"
+_INSTALL = "`lsmtune engines install rocksdb` installs RocksDB"
+_ONLY_DB_BENCH = "the workloads mixgraph and trace, and for `lsmtune reproduce`"
+_SLOW_CODECS = (
+    "Snappy and zlib are slow in this library, because rocksdbjni compiles them without "
+    "optimization. Per second of CPU time, compactions write 66 MB with Snappy (190 MB in Debian's "
+    "build) and 14 MB with zlib (30 MB). LZ4 and ZSTD are as fast as in Debian's build. Do not "
+    "compare codecs by time, or name a library that you built with --library"
+)
+"""Measured on libraries of rocksdbjni, the source of all installed versions."""
 _QUIET_S = 1.0
 _LEAST_FREE_BYTES = 2 * GIB
 _LEAST_OPEN_FILES = 1024
@@ -44,10 +59,13 @@ class Check:
         return asdict(self)
 
 
-def run_checks(program: str, home: Path) -> list[Check]:
-    """Run all checks; a failed check does not stop the others."""
+def run_checks(program: str | None, home: Path) -> list[Check]:
+    """Run all checks; a failed check does not stop the others.
+
+    `program` is the db_bench that the user named, if any. Without it, db_bench may be absent if a
+    library of RocksDB works.
+    """
     checks: dict[str, Callable[[], Check]] = {
-        "db_bench": lambda: _db_bench(program),
         "MyRocks": lambda: _optional("myrocks", "myrocks", "tune MyRocks", "myrocks"),
         "the embedded stores": lambda: _optional(
             "stores", "embedded", "compare embedded stores", "stores"
@@ -58,7 +76,8 @@ def run_checks(program: str, home: Path) -> list[Check]:
         "the CPU use of other programs": _quiet,
     }
     with working("checking") as show:
-        found = []
+        show("checking RocksDB and db_bench")
+        found = _systems(program)
         for name, check in checks.items():
             show(f"checking {name}")
             found.append(check())
@@ -100,6 +119,32 @@ def _state(check: Check) -> str:
     if check.detail.startswith(_ABSENT):
         return "absent"
     return "ok" if check.fix is None else "warn"
+
+
+def _systems(program: str | None) -> list[Check]:
+    """Check the two ways to run RocksDB; one of them is enough, but a named db_bench must work."""
+    library, db_bench = _library(), _db_bench(program or PROGRAMS["rocksdb"])
+    if library is None:
+        detail = f"{_ABSENT}: no version is installed"
+        library = Check("RocksDB", db_bench.ok, detail, _INSTALL)
+    elif library.ok and not db_bench.ok and program is None:
+        fix = f"lsmtune needs db_bench only for {_ONLY_DB_BENCH}: {db_bench.fix}"
+        db_bench = Check("db_bench", True, f"{_ABSENT}: {db_bench.detail}", fix)
+    return [library, db_bench]
+
+
+def _library() -> Check | None:
+    """Use the library that is the default in a store of its own; None if none is installed."""
+    try:
+        engine = default_engine(installed_engines(engines_folder()))
+        if engine is None:
+            return None
+        engine.check()
+        with scratch() as folder:
+            prove(engine.library, engine.record.version, folder)
+    except UserError as error:
+        return Check("RocksDB", False, str(error), _INSTALL)
+    return Check("RocksDB", True, f"{engine.record.text}, {engine.library}", _SLOW_CODECS)
 
 
 def _db_bench(program: str) -> Check:

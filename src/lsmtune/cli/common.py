@@ -28,13 +28,35 @@ AcceptNoise = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
+DB_BENCH_VARIABLE = "LSMTUNE_DB_BENCH"
 Program = Annotated[
     str | None,
     typer.Option(
         "--db-bench",
-        envvar="LSMTUNE_DB_BENCH",
+        envvar=DB_BENCH_VARIABLE,
         help="Path of the program db_bench, or its name on PATH [db_bench].",
     ),
+]
+DbBench = Annotated[
+    str | None,
+    typer.Option(
+        "--db-bench",
+        envvar=DB_BENCH_VARIABLE,
+        help="Run this program db_bench, a path or a name on PATH [none].",
+    ),
+]
+RocksDBVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--rocksdb",
+        metavar="VERSION",
+        help="Run this installed version of RocksDB [the version of --base, else the default of "
+        "`lsmtune engines`, else db_bench].",
+    ),
+]
+Library = Annotated[
+    str | None,
+    typer.Option("--library", metavar="FILE", help="Run your own librocksdb.so [none]."),
 ]
 Workload = Annotated[str | None, typer.Option(help="Workload of the trials [fillrandom].")]
 Records = Annotated[int | None, typer.Option(help="Number of records in the workload [1000000].")]

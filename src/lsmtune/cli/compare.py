@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from lsmtune.cli.common import DEFAULT_HOME, Home, Json, Program, note, print_json, say_all
+from lsmtune.cli.common import (
+    DEFAULT_HOME,
+    DbBench,
+    Home,
+    Json,
+    Library,
+    RocksDBVersion,
+    note,
+    print_json,
+    say_all,
+)
 from lsmtune.cli.tune import Knobs, Limits, Objectives
 
 Optimizers = Annotated[
@@ -19,6 +29,10 @@ Real = Annotated[
     ),
 ]
 
+StudyFile = Annotated[
+    Path | None,
+    typer.Option("--study-file", help="With --real: study file that all searches use."),
+]
 Target = Annotated[
     float | None,
     typer.Option(
@@ -41,10 +55,7 @@ Output = Annotated[
 def compare(
     optimizers: Optimizers,
     real: Real = False,
-    study_file: Annotated[
-        Path | None,
-        typer.Option("--study-file", help="With --real: study file that all searches use."),
-    ] = None,
+    study_file: StudyFile = None,
     workload: Annotated[
         str | None, typer.Option(help="With --real: the workload [fillrandom].")
     ] = None,
@@ -64,7 +75,9 @@ def compare(
     reference: Reference = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the first search, >= 1 [1].")] = None,
     output: Output = None,
-    program: Program = None,
+    program: DbBench = None,
+    rocksdb: RocksDBVersion = None,
+    library: Library = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
@@ -72,20 +85,21 @@ def compare(
 
     After an interruption, the same command continues the comparison.
     """
-    from lsmtune.cli import comparing, tuning
+    from lsmtune.cli import choosing, comparing, tuning
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
         "knobs": knobs, "objective": objective or None, "limits": limit or None,
         "trials": trials or (24 if real else 100), "seed": seed,
+        "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num)
     if real:
-        tuning.name_program(given, program)
+        choosing.name_rocksdb(given, flags, home, note)
         tuning.name_ranked_knobs(given, home, note)
     else:
         real_only = {"study-file": study_file, "workload": workload, "num": num, "knobs": knobs,
-                     "db-bench": program}  # fmt: skip
+                     "db-bench": program, "rocksdb": rocksdb, "library": library}  # fmt: skip
         comparing.check_on_model([name for name, value in real_only.items() if value is not None])
     place = str(study_file or "lsmtune compare")
     spec = make_spec(given, place, tuning.flag_names(flags, workload, num))

@@ -12,7 +12,7 @@ from lsmtune.cli.tuning import check_space, described
 from lsmtune.comparison.page import render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spec import StudySpec
@@ -40,7 +40,7 @@ def run(
     """Run the missing searches and write the page; return its path and the outcome."""
     _check(asked)
     if asked.real:
-        engine = make_engine(asked.spec.engine, asked.spec.program, asked.spec.tikv)
+        engine = engine_of(asked.spec)
         described(asked.spec, engine)  # before a folder is made: it finds mistakes
     with Home(home, create=True) as opened:
         results = opened.path / "results"

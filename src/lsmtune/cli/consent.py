@@ -1,4 +1,4 @@
-"""Programs that files of somebody else name: the user is asked before one of them is started."""
+"""Programs and libraries that files of somebody else name: the user is asked before they run."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from lsmtune.cli.common import ask
 from lsmtune.spec import read_study_file
-from lsmtune.spec_defaults import PROGRAMS
+from lsmtune.spec_defaults import DRIVER, PROGRAMS
 from lsmtune.store.database import DATABASE
 from lsmtune.system.owner import other_owner
 
@@ -18,7 +18,7 @@ def own_study_file(path: Path) -> dict[str, Any]:
     """Return the keys and values of a study file.
 
     UserError if it is not TOML, or if it belongs to somebody else and the user does not agree to
-    start the programs that it names.
+    run the programs or the library that it names.
     """
     given = read_study_file(path)
     _ask(given, str(path), [path], f"copy the file (`cp {path} COPY.toml`)")
@@ -26,7 +26,7 @@ def own_study_file(path: Path) -> dict[str, Any]:
 
 
 def ask_for_home(home: Path, settings: Mapping[str, Any]) -> None:
-    """Ask before a program that a study of somebody else's home names is started.
+    """Ask before a program or library that a study of somebody else's home names runs.
 
     UserError if the user does not agree, or cannot be asked.
     """
@@ -35,27 +35,31 @@ def ask_for_home(home: Path, settings: Mapping[str, Any]) -> None:
 
 
 def _ask(settings: Mapping[str, Any], place: str, files: Iterable[Path], copy: str) -> None:
-    programs = ", ".join(_named(settings))
+    named = ", ".join(_named(settings))
     owner = next((owner for file in files if (owner := other_owner(file))), None)
-    if not programs or owner is None:
+    if not named or owner is None:
         return
-    what = f"{place}: belongs to {owner} and names the program {programs!r}"
+    kind = "program" if settings.get("library") is None else "library"
+    what = f"{place}: belongs to {owner} and names the {kind} {named!r}"
     ask(
-        f"{what}. Start it with your rights?",
-        unasked=f"{what}; lsmtune does not start it without your consent: answer the question in a "
+        f"{what}. Run it with your rights?",
+        unasked=f"{what}; lsmtune does not run it without your consent: answer the question in a "
         f"terminal, or {copy} and use the copy",
-        refused=f"{what}; you did not agree to start it",
+        refused=f"{what}; you did not agree to run it",
     )
 
 
 def _named(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Give the programs and commands that the settings name, other than the usual programs.
+    """Give the programs, commands and the library that the settings name.
 
-    A usual program is found on the user's own PATH, so the settings do not choose it.
+    A usual program is found on the user's own PATH, so the settings do not choose it. The same is
+    true of a version of RocksDB, which the user installed.
     """
-    program = settings.get("program")
-    if isinstance(program, str) and program not in PROGRAMS.values():
+    program, library = settings.get("program"), settings.get("library")
+    if isinstance(program, str) and program not in (*PROGRAMS.values(), DRIVER):
         yield program
+    if isinstance(library, str):
+        yield library
     table = settings.get("tikv")
     for key in _COMMANDS:
         words = table.get(key) if isinstance(table, Mapping) else None

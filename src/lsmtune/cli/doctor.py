@@ -19,14 +19,14 @@ def doctor(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check what tuning needs: db_bench, disk space, open files, a quiet machine.
+    """Check what tuning needs: RocksDB, disk space, open files, a quiet machine.
 
-    MyRocks, the embedded stores and go-ycsb are optional. The exit code is 1
-    if a check fails.
+    An installed version of RocksDB or db_bench is enough. MyRocks, the embedded
+    stores and go-ycsb are optional. The exit code is 1 if a check fails.
     """
     from lsmtune.cli.checks import calibration_check, check_lines, run_checks
 
-    checks = run_checks(program or "db_bench", home)
+    checks = run_checks(program, home)
     if calibrate:
         checks.append(calibration_check(program or "db_bench", home))
     ok = all(check.ok for check in checks)

@@ -22,7 +22,6 @@ from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.report import tikv_toml
-from lsmtune.report.claim_text import export_notes
 from lsmtune.report.export import (
     LAST_NOTE,
     Differences,
@@ -35,6 +34,7 @@ from lsmtune.report.export import (
 )
 from lsmtune.report.export import differences as options_differences
 from lsmtune.report.export import differing as options_differing
+from lsmtune.report.export_notes import export_notes
 from lsmtune.report.my_cnf import differences as my_cnf_differences
 from lsmtune.report.my_cnf import export_my_cnf
 from lsmtune.rescale import rescaled

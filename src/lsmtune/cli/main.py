@@ -110,7 +110,7 @@ def _options(
             "--version",
             callback=_print_version,
             is_eager=True,
-            help="Print the versions of lsmtune, the simulator and RocksDB.",
+            help="Print the versions of lsmtune, the simulator, RocksDB and db_bench.",
         ),
     ] = False,
 ) -> None:

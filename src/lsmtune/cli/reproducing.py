@@ -6,7 +6,7 @@ from pathlib import Path
 from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import progress
 from lsmtune.cli.tuning import check_space, described
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.recipes.base import Asked, Reproduction
 from lsmtune.recipes.registry import RECIPES
@@ -26,7 +26,7 @@ def run(name: str, asked: Asked, home: Path, output: Path | None) -> tuple[Path,
             raise UserError(f"--{field.name}: not an option of recipe {name}; allowed: {known}")
     studies = recipe.studies(asked)
     for spec in studies:  # before a folder is made: it finds mistakes
-        described(spec, make_engine(spec.engine, spec.program, spec.tikv))
+        described(spec, engine_of(spec))
     with Home(home, create=True) as opened:
         for spec in studies:
             check_space(spec, opened)

@@ -8,11 +8,13 @@ import typer
 from lsmtune.cli.common import (
     DEFAULT_HOME,
     AcceptNoise,
+    DbBench,
     EngineFlag,
     Home,
     Json,
-    Program,
+    Library,
     Records,
+    RocksDBVersion,
     Scale,
     Workload,
     note,
@@ -27,6 +29,12 @@ Jobs = Annotated[
         help="Number of runs at the same time; lsmtune uses 1 if more runs would change the "
         "results "
         "[CPUs / 2].",
+    ),
+]
+Design = Annotated[
+    str | None,
+    typer.Option(
+        help="Method that chooses the configs: random, latin (Latin hypercube) or sobol [sobol]."
     ),
 ]
 Output = Annotated[
@@ -47,13 +55,7 @@ def screen(
     scale: Scale = None,
     knobs: Knobs = None,
     memory: Memory = None,
-    design: Annotated[
-        str | None,
-        typer.Option(
-            help="Method that chooses the configs: random, latin (Latin hypercube) or sobol "
-            "[sobol]."
-        ),
-    ] = None,
+    design: Design = None,
     trials: Annotated[int | None, typer.Option(help="Number of configs [200].")] = None,
     replicated: Annotated[
         int | None,
@@ -70,7 +72,9 @@ def screen(
     output: Output = None,
     study: NewStudy = None,
     seed: Seed = None,
-    program: Program = None,
+    program: DbBench = None,
+    rocksdb: RocksDBVersion = None,
+    library: Library = None,
     accept_noise: AcceptNoise = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
@@ -80,17 +84,18 @@ def screen(
     After `lsmtune screen`, the command `lsmtune importance STUDY` ranks the knobs. After an
     interruption, the same command continues the measurements.
     """
-    from lsmtune.cli import screening, tuning
+    from lsmtune.cli import choosing, screening, tuning
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
         "memory": memory, "trials": trials, "study": study, "seed": seed,
+        "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
     table = {"design": design, "replicated": replicated, "runs": runs, "batch": batch}
     given = tuning.given_settings(study_file, flags, workload, num)
     settings = screening.with_screen(given, {k: v for k, v in table.items() if v is not None})
-    tuning.name_program(settings, program)
+    choosing.name_rocksdb(settings, flags, home, note)
     names = tuning.flag_names(flags, workload, num)
     names |= {f"screen.{k}": f"--{k}" for k, value in table.items() if value is not None}
     spec = make_spec(settings, str(study_file or "lsmtune screen"), names)

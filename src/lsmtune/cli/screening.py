@@ -10,7 +10,7 @@ from lsmtune.batch import read_batch
 from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import progress
 from lsmtune.cli.tuning import check_space, described, say_if_busy
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec import StudySpec, catalogue_of
 from lsmtune.store.home import Home
@@ -76,7 +76,7 @@ def run_screening(
         raise UserError(
             f"--jobs: invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed"
         )
-    engine = make_engine(spec.engine, spec.program, spec.tikv)
+    engine = engine_of(spec)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)

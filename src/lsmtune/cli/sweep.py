@@ -8,10 +8,12 @@ import typer
 from lsmtune.cli.common import (
     DEFAULT_HOME,
     AcceptNoise,
+    DbBench,
     Home,
     Json,
+    Library,
     Page,
-    Program,
+    RocksDBVersion,
     note,
     print_json,
     say_all,
@@ -35,7 +37,9 @@ def sweep(
         Path | None, typer.Option(help="Write the table to this file as Markdown.")
     ] = None,
     page: Page = None,
-    program: Program = None,
+    program: DbBench = None,
+    rocksdb: RocksDBVersion = None,
+    library: Library = None,
     accept_noise: AcceptNoise = False,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
@@ -47,7 +51,8 @@ def sweep(
     from lsmtune.analysis.swept_words import swept_document
     from lsmtune.cli import sweeping
 
-    spec = sweeping.read_experiment(experiment, program)
+    system = {"program": program, "rocksdb": rocksdb, "library": library}
+    spec = sweeping.read_experiment(experiment, system, home, note)
     if dry_run:
         say_all(sweeping.planned(spec))
         return

@@ -1,15 +1,16 @@
 """The work of `lsmtune sweep`; a module of its own so that `--help` is quick."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import answers, rows
+from lsmtune.cli.choosing import name_rocksdb
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.progress import progress
 from lsmtune.cli.tables import Column, csv_text, facts_lines, paragraph, table_lines
-from lsmtune.cli.tuning import check_space, described, name_program, say_if_busy
-from lsmtune.engines.registry import make_engine
+from lsmtune.cli.tuning import check_space, described, flag_names, say_if_busy
+from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
 from lsmtune.recipes.experiment import finish
@@ -28,8 +29,16 @@ _NO_LIMIT = "1024TiB"
 """Memory limit of a cell: the configs of an experiment run unchanged."""
 
 
-def read_experiment(path: Path, program: str | None) -> StudySpec:
-    """Return the settings of an experiment file; UserError for its mistakes."""
+def read_experiment(
+    path: Path,
+    system: Mapping[str, str | None],
+    home: Path,
+    tell: Callable[[str], None],
+) -> StudySpec:
+    """Return the settings of an experiment file; UserError for its mistakes.
+
+    `system` has the flags that name a RocksDB, see `name_rocksdb`.
+    """
     given = own_study_file(path)
     if not isinstance(given.get("sweep"), dict):
         raise UserError(f"{path}: the table [sweep] is missing; add [sweep] with factors")
@@ -44,8 +53,8 @@ def read_experiment(path: Path, program: str | None) -> StudySpec:
         "study": path.stem, "scale": "1", "memory": _NO_LIMIT, **given,
         "early_stop": False, "repeats": 0, "pairs": 0, "knobs": ",".join(_names(table)),
     }  # fmt: skip
-    name_program(settings, program)
-    return make_spec(settings, str(path))
+    name_rocksdb(settings, system, home, tell)
+    return make_spec(settings, str(path), flag_names(system))
 
 
 def _names(table: dict[str, object]) -> list[str]:
@@ -95,7 +104,7 @@ def planned(spec: StudySpec) -> Iterator[str]:
 
 def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -> Swept:
     """Run the missing runs of the experiment and return its result."""
-    engine = make_engine(spec.engine, spec.program, spec.tikv)
+    engine = engine_of(spec)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
         check_space(spec, home)

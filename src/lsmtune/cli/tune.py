@@ -8,11 +8,13 @@ import typer
 from lsmtune.cli.common import (
     DEFAULT_HOME,
     AcceptNoise,
+    DbBench,
     EngineFlag,
     Home,
     Json,
-    Program,
+    Library,
     Records,
+    RocksDBVersion,
     Scale,
     Workload,
     note,
@@ -161,7 +163,9 @@ def tune(
     online: Online = False,
     study: NewStudy = None,
     seed: Seed = None,
-    program: Program = None,
+    program: DbBench = None,
+    rocksdb: RocksDBVersion = None,
+    library: Library = None,
     home: Home = DEFAULT_HOME,
     dry_run: DryRun = False,
     accept_noise: AcceptNoise = False,
@@ -171,11 +175,10 @@ def tune(
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
-    The command runs RocksDB's db_bench unless --engine or --workload name another engine. The same
-    command, or `--study NAME` alone, continues a study.
+    The command runs RocksDB unless --engine or --workload name another engine. The same command, or
+    `--study NAME` alone, continues a study.
     """
-    from lsmtune.cli import tuning
-    from lsmtune.cli.following import followed
+    from lsmtune.cli import choosing, following, tuning
     from lsmtune.cli.usual_optimizer import with_usual_optimizer
     from lsmtune.spec import make_spec
 
@@ -184,15 +187,16 @@ def tune(
         "objective": objective or None, "limits": limit or None, "memory": memory,
         "optimizer": optimizer, "trials": trials, "warm_start": warm_start or None,
         "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
+        "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
     tuning.apply_switches(given, online=online, as_published=as_published)
-    tuning.name_program(given, program)
+    choosing.name_rocksdb(given, flags, home, note)
     tuning.name_ranked_knobs(given, home, note)
     names = tuning.flag_names(flags, workload, num)
     made = make_spec(given, str(study_file or "lsmtune tune"), names)
-    usual = made if "optimizer" in given else with_usual_optimizer(made, home)
-    spec, source = followed(usual, home, note, new_baseline=new_baseline)
+    made = made if "optimizer" in given else with_usual_optimizer(made, home)
+    spec, source = following.followed(made, home, note, new_baseline=new_baseline)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
     else:

@@ -20,11 +20,12 @@ from lsmtune.cli.results import write_deployment, write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.engines.myrocks import MyRocks
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio
 from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
@@ -38,7 +39,6 @@ from lsmtune.system.host import describe_host, describe_storage, free_bytes
 from lsmtune.system.workdir import scratch
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes
-from lsmtune.workloads import PRESETS
 
 
 def given_settings(
@@ -50,13 +50,14 @@ def given_settings(
 ) -> dict[str, Any]:
     """Return the settings of the study file, replaced by those of the flags.
 
-    Without a study file, they are those of the stored study that the flags name in `home`.
+    Without a study file, they are those of the stored study that the flags name in `home`. The
+    flags that name a RocksDB are left to `name_rocksdb`.
     """
     if study_file:
         given = own_study_file(study_file)
     else:
         given = stored_settings(home, flags.get("study")) if home else {}
-    given |= {key: value for key, value in flags.items() if value is not None}
+    given |= {k: v for k, v in flags.items() if v is not None and k not in SYSTEM_KEYS}
     if workload is not None or num is not None:
         given["workload"] = merged_workload(given.get("workload"), workload, num)
     return given
@@ -96,15 +97,6 @@ def apply_switches(given: dict[str, Any], *, online: bool, as_published: bool) -
         given.setdefault("online", {})
     if as_published:
         given["optimizer"] = published_name(given.get("optimizer", "tpe"))
-
-
-def name_program(given: dict[str, Any], db_bench: str | None) -> None:
-    """Put the db_bench of the flag into the settings, if the engine is rocksdb."""
-    load = given.get("workload")
-    name = load.get("name") if isinstance(load, dict) else load
-    own = PRESETS[name].engine if isinstance(name, str) and name in PRESETS else "rocksdb"
-    if db_bench is not None and given.get("engine", own) == "rocksdb":
-        given.setdefault("program", db_bench)
 
 
 def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
@@ -170,7 +162,7 @@ def run_study(
                 f"[{table}]: `lsmtune tune` cannot run a study with this table; use "
                 f"`lsmtune {table}`"
             )
-    engine = make_engine(spec.engine, spec.program, spec.tikv)
+    engine = engine_of(spec)
     found = described(spec, engine)  # before a folder is made: it finds mistakes
     for remark in baseline_lines(found[1].base, verbose=verbose):
         tell(f"baseline: {remark}")
@@ -208,7 +200,7 @@ def run_online(
 ) -> dict[str, Any]:
     """Tune a running engine, print each step, write the result; return the steps as JSON."""
     table = spec.online or Online()
-    engine = make_engine(spec.engine, spec.program, spec.tikv)
+    engine = engine_of(spec)
     if not isinstance(engine, MyRocks):
         raise UserError(f"online: not supported by engine {spec.engine}; supported: myrocks")
     found = described(spec, engine)
@@ -281,7 +273,7 @@ def say_if_busy(spec: StudySpec, *, accept_noise: bool) -> None:
 
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = False) -> None:
     """Print what `tune` would do; the engine only reports its options."""
-    facts, ground = described(spec, make_engine(spec.engine, spec.program, spec.tikv))
+    facts, ground = described(spec, engine_of(spec))
     space = spec.space(ground)
     ready = readiness(spec, home, space)
     if as_json:

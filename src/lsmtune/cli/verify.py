@@ -42,7 +42,7 @@ def verify(
     from lsmtune.cli.results import write_results
     from lsmtune.cli.showing import show_document, summary_lines
     from lsmtune.cli.tuning import check_space, say_if_busy
-    from lsmtune.engines.registry import make_engine
+    from lsmtune.engines.registry import engine_of
     from lsmtune.spec import make_spec
     from lsmtune.store.home import Home
     from lsmtune.studies.study import open_study
@@ -57,7 +57,7 @@ def verify(
         workload = make_spec(asked, "lsmtune verify", {"workload.num": "--num"}).workload
         check_space(spec.model_copy(update={"workload": workload}), opened)
         ask_for_home(opened.path, spec.model_dump())
-        engine = make_engine(spec.engine, spec.program, spec.tikv)
+        engine = engine_of(spec)
         with (
             progress(spec) as listener,
             open_study(opened, spec, engine, listener, accept_noise=accept_noise) as work,

@@ -1,4 +1,4 @@
-"""`lsmtune --version`: the versions of lsmtune, its simulator and the RocksDB to tune."""
+"""`lsmtune --version`: the versions of lsmtune, its simulator, RocksDB and db_bench."""
 
 import os
 import re
@@ -10,14 +10,38 @@ _VERSION = re.compile(r"db_bench version (\S+)")
 
 
 def version_lines() -> list[str]:
-    """Return a line each for lsmtune, the simulator and the db_bench that `tune` runs."""
+    """Return a line each for lsmtune, the simulator, the usual RocksDB and db_bench.
+
+    The last line is left out if there is a RocksDB, but no db_bench.
+    """
     from lsmtune import __version__
 
-    return [
+    library = _library()
+    db_bench = _db_bench(os.environ.get("LSMTUNE_DB_BENCH") or "db_bench")
+    lines = [
         f"lsmtune    {__version__}",
         f"simulator  {_simulator()}",
-        f"RocksDB    {_rocksdb(os.environ.get('LSMTUNE_DB_BENCH') or 'db_bench')}",
+        f"RocksDB    {library or 'not installed'}",
     ]
+    if db_bench is not None or library is None:
+        lines.append(f"db_bench   {db_bench or 'not found'}")
+    return lines
+
+
+def _library() -> str | None:
+    """Return the library that is used if none is named, None if none is installed."""
+    from lsmtune.engines.libraries.installed import (
+        default_engine,
+        engines_folder,
+        installed_engines,
+    )
+    from lsmtune.errors import UserError
+
+    try:
+        engine = default_engine(installed_engines(engines_folder()))
+    except UserError as error:
+        return str(error)
+    return None if engine is None else f"{engine.record.text} ({engine.library})"
 
 
 def _simulator() -> str:
@@ -32,10 +56,11 @@ def _simulator() -> str:
         return "unknown version"
 
 
-def _rocksdb(program: str) -> str:
+def _db_bench(program: str) -> str | None:
+    """Return version and path of the program, None if it does not exist."""
     found_at = shutil.which(program)
     if found_at is None:
-        return f"not found ({program})"
+        return None
     path = str(Path(found_at).absolute())
     found = _VERSION.search(_printed_version(path))
     return f"{found[1] if found else 'unknown version'} ({path})"

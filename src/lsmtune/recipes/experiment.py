@@ -8,7 +8,7 @@ from lsmtune.analysis.inspect.assemble import assemble
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
 from lsmtune.engines.base import Engine
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.types import Config
@@ -31,8 +31,8 @@ _ANY_MEMORY = "1TiB"
 
 Cell = tuple[int, ...]
 Value = Callable[[SweptRun], float | None]
-Make = Callable[[str, str], Engine]
-"""Function that makes an engine from its name and its program."""
+Make = Callable[[StudySpec], Engine]
+"""Function that makes the engine of a study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +147,11 @@ def run_experiment(
     spec: StudySpec,
     home: Home,
     progress: Progress,
-    make: Make = make_engine,
+    make: Make = engine_of,
     logs_of: Sequence[Cell] = (),
 ) -> Experiment:
     """Run what is missing of a recipe's experiment; read the LOGs of the cells `logs_of`."""
-    engine = make(spec.engine, spec.program)
+    engine = make(spec)
     with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
         return finish(study, logs_of)
 

@@ -20,7 +20,7 @@ from lsmtune.report.words import (
 )
 from lsmtune.stats import Interval
 
-_SIMULATED = "UNVERIFIED on RocksDB: the numbers are simulated, not measured."
+SIMULATED = "UNVERIFIED on RocksDB: the numbers are simulated, not measured."
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify trial {trial} in pairs of runs with the baseline:",
@@ -121,7 +121,7 @@ def _summary(claim: Claim) -> str:
 
 def _warnings(claim: Claim) -> Iterator[str]:
     if claim.simulated:
-        yield _SIMULATED
+        yield SIMULATED
     if claim.unverified_at_full_scale:
         yield (
             "UNVERIFIED at scale 1: no pairs of runs were measured with the full amount of data. "
@@ -362,40 +362,3 @@ def ratio_words(row: MetricRow) -> str:
         return f"{row.metric.name} without a ratio"
     ratio = Ratio.of(row.interval) if row.interval else Ratio(row.ratio)
     return f"{row.metric.name} {ratio}"
-
-
-def export_notes(claim: Claim) -> list[str]:
-    """Return the lines about the claim at the top of an exported file."""
-    origin = "" if claim.origin is None else f" ({claim.origin.text})"
-    return [
-        *_result_notes(claim),
-        f"Measured on {claim.engine} {claim.engine_version}{origin}.",
-        *([_SIMULATED] if claim.simulated else []),
-        *([] if claim.search_scale == "1" else [_scale_note(claim)]),
-        *([fitted] if (fitted := fitted_text(claim)) else []),
-        *([disturbed] if (disturbed := disturbed_text(claim.disturbed_runs)) else []),
-    ]
-
-
-def _result_notes(claim: Claim) -> list[str]:
-    if claim.status == "not verified":
-        return ["This config is not verified in pairs of runs."]
-    result = {"gain": "Verified gain", "loss": "Verified loss"}.get(claim.status, "No gain")
-    rows = [ratio_words(row) for row in claim.rows if row.role == "objective"]
-    return [
-        f"{result}: {counted(claim.pairs, 'pair')} of runs at scale {claim.scale}.",
-        f"Metrics of the objective, this config / baseline (95 % interval): {', '.join(rows)}.",
-        *(failure_text(claim, check) for check in claim.failed),
-    ]
-
-
-def _scale_note(claim: Claim) -> str:
-    proof = (
-        "UNVERIFIED at scale 1, the full amount of data."
-        if claim.unverified_at_full_scale
-        else "Verified at scale 1, the full amount of data."
-    )
-    return (
-        f"{proof} The search ran at scale {claim.search_scale}, with less data. The sizes in this "
-        "file are for scale 1."
-    )

@@ -15,7 +15,8 @@ class Preset:
     `prepared` workload runs on a database that was built and has settled before. `parameters` are
     its own parameters with their defaults. `engine` runs it, and so do the engines in `also_on`.
     SQL and go-ycsb workloads have only those parameters of records that are in `of_all`, with
-    these defaults.
+    these defaults. On the engine rocksdb, only the program db_bench runs a workload that
+    `needs_db_bench`.
     """
 
     what: str
@@ -25,6 +26,7 @@ class Preset:
     engine: EngineName = "rocksdb"
     of_all: dict[str, Any] = field(default_factory=dict)
     also_on: tuple[EngineName, ...] = ()
+    needs_db_bench: bool = False
 
     @property
     def engines(self) -> tuple[EngineName, ...]:
@@ -168,6 +170,7 @@ PRESETS: dict[str, Preset] = {
         "mixed",
         True,
         _STORED,
+        needs_db_bench=True,
     ),
     "trace": Preset(
         "replay of a trace recorded by RocksDB, at full speed, on a copy of your `database` or on "
@@ -175,6 +178,7 @@ PRESETS: dict[str, Preset] = {
         "mixed",
         True,
         {"direct_reads": True, "present": 1.0, "trace": None, "database": None},
+        needs_db_bench=True,
     ),
     "tpcc": Preset(
         "the five transactions of TPC-C on a number of `warehouses`; with `families`, every table "

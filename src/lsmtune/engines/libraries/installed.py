@@ -14,8 +14,7 @@ from lsmtune.units import is_version
 
 LIBRARY = "librocksdb.so"
 RECORD = "engine.json"
-HASH_DIGITS = 12
-"""As many digits of a SHA-256 name a library in folders and texts."""
+_HASH_DIGITS = 12
 
 
 class Record(BaseModel):
@@ -37,7 +36,12 @@ class Record(BaseModel):
     @property
     def folder_name(self) -> str:
         """The name of the folder that contains the library and its record."""
-        return f"{self.name}-{self.version}-{self.sha256[:HASH_DIGITS]}"
+        return f"{self.name}-{self.version}-{self.sha256[:_HASH_DIGITS]}"
+
+    @property
+    def text(self) -> str:
+        """Version, source and the first digits of the SHA-256, in one line."""
+        return f"{self.version}, {self.source}, SHA-256 {self.sha256[:_HASH_DIGITS]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from lsmtune.engines.rocksdb.options import (
     merged_options,
     read_own,
     read_settings,
+    with_filter_bits,
 )
 from lsmtune.engines.rocksdb.silent import silently_changed
 from lsmtune.engines.rocksdb.trial import Trial
@@ -92,7 +93,8 @@ class RocksDB:
         while True:
             merged = merged_options(own, given, family, unknown)
             try:
-                return merged, self._bench.as_run(merged.text, workdir)
+                as_run = self._bench.as_run(merged.text, workdir)
+                return merged, with_filter_bits(as_run, merged.text)
             except TrialFailedError as failure:
                 refused = {place for place in merged.unprinted if _names(failure, place[1])}
                 if not refused and _names(failure, _TABLES):

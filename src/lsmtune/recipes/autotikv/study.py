@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any, Literal
 
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.limits import no_default_limits
@@ -248,7 +248,7 @@ def _spec(name: str, load: Workload, asked: Asked, **more: Any) -> StudySpec:
     )
 
 
-def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
+def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) -> Results:
     """Run what is missing, search by search."""
     parts = {name: _part(name, asked, home, progress, make) for name in NAMES}
     return Results(parts, run_experiment(blind(asked), home, progress, make))
@@ -256,7 +256,7 @@ def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) 
 
 def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) -> Part:
     wanted, metric = search(name, asked), METRIC[name]
-    engine = make(wanted.engine, wanted.program)
+    engine = make(wanted)
     with progress(wanted) as listener, open_study(home, wanted, engine, listener) as study:
         study.tune()
         best, knobs = study.best(), study.space.knobs

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.knobs.families import DEFAULT_FAMILY, knob_name
 from lsmtune.recipes.base import Asked, Progress
@@ -86,7 +86,7 @@ def _knob(engine: EngineName, option: str) -> str:
     return knob_name(DEFAULT_FAMILY, option) if engine == "myrocks" else option
 
 
-def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
+def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) -> Results:
     """Run what is missing of both experiments."""
     parts = (
         Part(engine, TITLES[engine], run_experiment(wanted, home, progress, make))

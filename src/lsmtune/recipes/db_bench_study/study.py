@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import exp
 from typing import Any, Literal
 
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
@@ -162,7 +162,7 @@ def _tombstones(scale: Fraction) -> dict[str, int]:
     }
 
 
-def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
+def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) -> Results:
     """Run what is missing of all experiments."""
     parts: dict[Name, Experiment] = {}
     for name, wanted in specs(asked).items():

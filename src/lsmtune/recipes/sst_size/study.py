@@ -6,7 +6,7 @@ this experiment. The other cells separate the two effects.
 
 from dataclasses import dataclass
 
-from lsmtune.engines.registry import make_engine
+from lsmtune.engines.registry import engine_of
 from lsmtune.experiment import Sweep, Told
 from lsmtune.recipes.base import Asked, Progress
 from lsmtune.recipes.experiment import Experiment, Make, experiment_spec, run_experiment
@@ -74,6 +74,6 @@ def _load(asked: Asked) -> Workload:
     return Workload(name=name, num=num, get_percent=50, operations=_OPERATIONS_A_RECORD * num)
 
 
-def run(asked: Asked, home: Home, progress: Progress, make: Make = make_engine) -> Results:
+def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) -> Results:
     """Run what is missing of the experiment."""
     return Results(run_experiment(spec(asked), home, progress, make))

@@ -1,0 +1,137 @@
+"""Which RocksDB a study runs: the one that the user names, or the usual one."""
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lsmtune.analysis.continuing import FLAGS
+from lsmtune.cli.common import DB_BENCH_VARIABLE
+from lsmtune.cli.following import stored_settings
+from lsmtune.engines.libraries.installed import (
+    Installed,
+    default_engine,
+    engine_of_version,
+    engines_folder,
+    installed_engines,
+)
+from lsmtune.engines.libraries.loaded import install_command
+from lsmtune.errors import ParseError, UserError
+from lsmtune.metrics.options_file import parse_options
+from lsmtune.reading import read_text
+from lsmtune.spec_defaults import PROGRAMS, SYSTEM_KEYS
+from lsmtune.units import is_version
+from lsmtune.workloads import PRESETS
+
+NO_ROCKSDB = (
+    "there is no RocksDB: `lsmtune engines install rocksdb` installs one without root, or "
+    "`sudo apt-get install rocksdb-tools` installs Debian's db_bench"
+)
+"""What to do without an installed version and without db_bench."""
+
+_ENGINE = "rocksdb"
+_DB_BENCH = PROGRAMS["rocksdb"]
+_UNKNOWN = "0.0.0"
+"""Version in an OPTIONS file that `lsmtune inspect` made from a LOG without a version."""
+
+
+def name_rocksdb(
+    given: dict[str, Any],
+    flags: Mapping[str, Any],
+    home: Path,
+    tell: Callable[[str], None],
+) -> None:
+    """Put program, rocksdb or library into the settings, if the engine is rocksdb.
+
+    The first of these decides: the flags, the settings, the stored study of this name,
+    $LSMTUNE_DB_BENCH, the version that wrote the baseline, the default of the installed versions,
+    db_bench. `flags` has, among others, the values of --db-bench, --rocksdb and --library. Raises
+    UserError if none of them is there, or if the version of the baseline is not installed.
+    """
+    named = {key: flags[key] for key in SYSTEM_KEYS if flags.get(key) is not None}
+    variable = os.environ.get(DB_BENCH_VARIABLE)
+    if named.get("program") == variable:  # the variable is the default of the flag
+        named.pop("program", None)
+    if len(named) > 1:
+        first, second, *_ = (FLAGS[key] for key in named)
+        raise UserError(f"{first}: not allowed with {second}; name one RocksDB")
+    name = _workload_name(given)
+    preset = PRESETS.get(name)
+    if given.get("engine", preset.engine if preset else _ENGINE) != _ENGINE:
+        named.pop("program", None)  # it is no program of this engine
+        given.update(named)  # refused with the other settings
+    elif named:
+        for key in SYSTEM_KEYS:
+            given.pop(key, None)
+        given.update(named)
+    elif not _names_one(given):
+        given.update(
+            _of_stored_study(given.get("study"), home)
+            or ({"program": variable} if variable else {})
+            or ({} if preset and preset.needs_db_bench else _usual(given.get("base"), tell))
+        )
+
+
+def _names_one(given: Mapping[str, Any]) -> bool:
+    return any(given.get(key) is not None for key in SYSTEM_KEYS)
+
+
+def _workload_name(given: Mapping[str, Any]) -> str:
+    """Return the name of the workload; "" if it is no name, which is refused later."""
+    load = given.get("workload")
+    name = load.get("name") if isinstance(load, dict) else load
+    return name if isinstance(name, str) else ""
+
+
+def _of_stored_study(study: object, home: Path) -> dict[str, str]:
+    """Return the RocksDB of the stored study of this name; empty if there is none."""
+    stored = stored_settings(home, study) if isinstance(study, str) else {}
+    if stored.get("engine") != _ENGINE:
+        return {}
+    return {key: stored[key] for key in SYSTEM_KEYS if key in stored}
+
+
+def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
+    """Return the RocksDB of a new study; empty for the db_bench on PATH."""
+    engines = installed_engines(engines_folder())
+    if isinstance(base, str) and (version := _writer(base)) is not None:
+        found = _of_base(base, version, engines)
+        tell(f"RocksDB: {found}, because {base} is of this version")
+        return {"rocksdb": found}
+    if (engine := default_engine(engines)) is not None:
+        return {"rocksdb": engine.record.version}
+    if shutil.which(_DB_BENCH) is None:
+        raise UserError(NO_ROCKSDB)
+    return {}
+
+
+def _writer(base: str) -> str | None:
+    """Return the version of RocksDB that wrote the file; None if the file does not tell it."""
+    try:
+        version = parse_options(read_text(Path(base), f"base: {base}")).rocksdb_version
+    except ParseError:
+        return None  # the engine names the line, or the kind of file
+    return version if version and version != _UNKNOWN and is_version(version) else None
+
+
+def _of_base(base: str, version: str, engines: Sequence[Installed]) -> str:
+    """Return the installed version that is that of the baseline."""
+    if engine_of_version(engines, version) is not None:
+        return version
+    versions = [engine.record.version for engine in engines]
+    # A fourth number is that of a repeated packaging.
+    again = next((one for one in reversed(versions) if one.startswith(f"{version}.")), None)
+    if again is not None:
+        return again
+    usual = default_engine(engines)
+    if usual is not None:
+        other = f"; or add `--rocksdb {usual.record.version}` to run another version"
+    elif shutil.which(_DB_BENCH) is not None:
+        other = f"; or add `--db-bench {_DB_BENCH}` to run the db_bench on PATH"
+    else:
+        other = ""
+    raise UserError(
+        f"base: {base}: this file is of RocksDB {version}, which is not installed; "
+        f"`{install_command(version)}` installs it{other}"
+    )

@@ -1,0 +1,46 @@
+"""Lines about a claim at the top of an exported file."""
+
+from lsmtune.analysis.claim import Claim
+from lsmtune.analysis.measurable import disturbed_text
+from lsmtune.report.claim_text import SIMULATED, failure_text, fitted_text, ratio_words
+from lsmtune.report.words import counted
+
+
+def export_notes(claim: Claim) -> list[str]:
+    """Return the lines about the claim at the top of an exported file."""
+    return [
+        *_result_notes(claim),
+        SIMULATED if claim.simulated else _engine_note(claim),
+        *([] if claim.search_scale == "1" else [_scale_note(claim)]),
+        *([fitted] if (fitted := fitted_text(claim)) else []),
+        *([disturbed] if (disturbed := disturbed_text(claim.disturbed_runs)) else []),
+    ]
+
+
+def _engine_note(claim: Claim) -> str:
+    origin = "" if claim.origin is None else f" ({claim.origin.text})"
+    return f"Measured on {claim.engine} {claim.engine_version}{origin}."
+
+
+def _result_notes(claim: Claim) -> list[str]:
+    if claim.status == "not verified":
+        return ["This config is not verified in pairs of runs."]
+    result = {"gain": "Verified gain", "loss": "Verified loss"}.get(claim.status, "No gain")
+    rows = [ratio_words(row) for row in claim.rows if row.role == "objective"]
+    return [
+        f"{result}: {counted(claim.pairs, 'pair')} of runs at scale {claim.scale}.",
+        f"Metrics of the objective, this config / baseline (95 % interval): {', '.join(rows)}.",
+        *(failure_text(claim, check) for check in claim.failed),
+    ]
+
+
+def _scale_note(claim: Claim) -> str:
+    proof = (
+        "UNVERIFIED at scale 1, the full amount of data."
+        if claim.unverified_at_full_scale
+        else "Verified at scale 1, the full amount of data."
+    )
+    return (
+        f"{proof} The search ran at scale {claim.search_scale}, with less data. The sizes in this "
+        "file are for scale 1."
+    )

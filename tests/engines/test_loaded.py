@@ -1,0 +1,79 @@
+"""A study gets the library that it names, unchanged since its installation."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from fakes.libraries import put
+from lsmtune.engines import registry
+from lsmtune.engines.base import Engine
+from lsmtune.engines.libraries.loaded import Loaded, loaded_library
+from lsmtune.engines.registry import engine_of
+from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.errors import UserError
+from lsmtune.spec import StudySpec
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def refused(rocksdb: str | None, library: str | None) -> str:
+    with pytest.raises(UserError) as caught:
+        loaded_library(rocksdb, library)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_version_is_the_installed_library(cache: Path) -> None:
+    _, wanted = put(cache, "11.8.1", "8.10.2")
+    record = wanted.record
+    found = loaded_library("8.10.2", None)
+    assert found == Loaded(wanted.library, "8.10.2", record.source, record.sha256)
+
+
+def test_a_library_with_a_pin_is_preferred(cache: Path) -> None:
+    (pinned,) = put(cache, "8.10.2")
+    put(cache, "8.10.2", pinned=False)
+    assert loaded_library("8.10.2", None).path == pinned.library
+
+
+def test_a_version_that_is_not_installed(cache: Path) -> None:
+    put(cache, "11.8.1")
+    assert "`lsmtune engines install rocksdb@8.10.2`" in refused("8.10.2", None)
+
+
+def test_a_library_that_changed_after_its_installation(cache: Path) -> None:
+    (engine,) = put(cache, "8.10.2")
+    engine.library.write_text("another library")
+    assert str(engine.library) in refused("8.10.2", None)
+
+
+def test_a_library_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.so").write_bytes(b"own")
+    found = loaded_library(None, "own.so")
+    sha256 = hashlib.sha256(b"own").hexdigest()
+    assert found == Loaded(tmp_path / "own.so", None, "library of the user", sha256)
+    assert "missing.so" in refused(None, "missing.so")
+    assert str(tmp_path) in refused(None, str(tmp_path))
+
+
+def test_the_settings_decide_about_the_engine(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (engine,) = put(cache, "8.10.2")
+    loaded: list[Loaded] = []
+
+    def library_engine(library: Loaded) -> Engine:
+        loaded.append(library)
+        return ScriptedEngine(lambda _: measured(), "driven")
+
+    monkeypatch.setattr(registry, "library_engine", library_engine)
+    assert engine_of(StudySpec(rocksdb="8.10.2")).name == "driven"
+    assert engine_of(StudySpec(library=str(engine.library))).name == "driven"
+    assert [one.path for one in loaded] == [engine.library] * 2
+    assert engine_of(StudySpec()).name == "rocksdb"
+    assert engine_of(StudySpec(engine="simulated")).name == "simulated"
+    assert len(loaded) == 2

@@ -1,0 +1,107 @@
+"""The scripts of `make setup` that bring RocksDB: one of library and db_bench is enough."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+INSTALLED, NOTHING = '[{"default": true}]', "[]"
+ROOT, USER = "0", "1000"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with an empty environment, and a PATH with the tools of the scripts only."""
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / "bin").mkdir()
+    for tool in ("grep", "touch"):
+        # No link: a test that writes a program of this name must not write the machine's.
+        write(tmp_path, tool, f'exec {shutil.which(tool)} "$@"')
+    return tmp_path
+
+
+def write(place: Path, name: str, *lines: str) -> None:
+    """Put a program on the PATH."""
+    path = place / "bin" / name
+    with path.open("x") as file:
+        file.write("\n".join(["#!/bin/sh", *lines]) + "\n")
+    path.chmod(0o755)
+
+
+def call(place: Path, script: str) -> tuple[int, list[str]]:
+    """Exit code and lines on standard error; nothing may be on standard output."""
+    done = subprocess.run(
+        [SCRIPTS / script, "lsmtune"], cwd=place, env={"PATH": str(place / "bin")},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == ""
+    return done.returncode, done.stderr.splitlines()
+
+
+def machine(place: Path, user: str, engines: str, *apt: str) -> Path:
+    """A machine without db_bench; what `lsmtune engines` prints, and what apt-get does.
+
+    Returns the file that exists once apt-get ran.
+    """
+    write(place, "lsmtune", f"echo '{engines}'")
+    write(place, "id", f"echo {user}")
+    ran = place / "apt-get-ran"
+    if apt:
+        write(place, "apt-get", f": > {ran}", *apt)
+    return ran
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "messages"),
+    [
+        (["echo installed"], 0, 0),
+        (["echo 'lsmtune: no network' >&2", "exit 2"], 0, 1),
+        (["echo Traceback >&2", "exit 1"], 1, 1),
+    ],
+)
+def test_what_cannot_be_installed_does_not_end_the_setup(
+    lines: list[str], code: int, messages: int, place: Path
+) -> None:
+    write(place, "lsmtune", *lines)
+    found, said = call(place, "ensure-rocksdb.sh")
+    assert (found, len(said)) == (code, messages)
+
+
+def test_a_db_bench_on_path_is_enough(place: Path) -> None:
+    apt_ran = machine(place, ROOT, NOTHING, "exit 0")
+    write(place, "db_bench")
+    assert call(place, "ensure-db-bench.sh") == (0, [])
+    assert not apt_ran.exists()
+
+
+@pytest.mark.parametrize(("engines", "code"), [(INSTALLED, 0), (NOTHING, 1)])
+def test_a_library_is_enough_without_network(place: Path, engines: str, code: int) -> None:
+    apt_ran = machine(place, ROOT, engines, "exit 100")
+    found, said = call(place, "ensure-db-bench.sh")
+    assert found == code
+    assert "db_bench" in said[-1]
+    apt_ran.unlink()
+    assert call(place, "ensure-db-bench.sh")[0] == code
+    assert apt_ran.exists() is (engines == NOTHING)  # tried again only where it is needed
+
+
+@pytest.mark.parametrize(("engines", "code"), [(INSTALLED, 0), (NOTHING, 1)])
+def test_a_library_is_enough_without_apt(place: Path, engines: str, code: int) -> None:
+    machine(place, ROOT, engines)
+    found, said = call(place, "ensure-db-bench.sh")
+    assert (found, len(said)) == (code, 1)
+
+
+def test_the_package_is_installed(place: Path) -> None:
+    db_bench = place / "bin" / "db_bench"
+    machine(place, ROOT, NOTHING, f": > {db_bench}", f"{shutil.which('chmod')} +x {db_bench}")
+    assert call(place, "ensure-db-bench.sh")[0] == 0
+    assert db_bench.exists()
+
+
+def test_an_ordinary_user_installs_no_package(place: Path) -> None:
+    apt_ran = machine(place, USER, NOTHING, "exit 0")
+    assert call(place, "ensure-db-bench.sh")[0] == 1
+    assert not apt_ran.exists()
