@@ -25,6 +25,7 @@ from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.rocksdb.driver import library_engine
+from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.spec import StudySpec
 from lsmtune.stats import Interval, ratio_interval
@@ -50,6 +51,8 @@ OF_THE_PROGRAM = {
     "create_if_missing", "error_if_exists", "create_missing_column_families", "listeners",
 }  # fmt: skip
 """Options that each program sets for itself. They do not change what RocksDB does here."""
+CACHE: Settings = {"cache_type": "hyper_clock_cache"}
+"""The default of this db_bench. The catalogue has that of 7.8, for which db_bench gets no flag."""
 Row = dict[str, Any]
 
 
@@ -94,7 +97,7 @@ class Pairs:
         spec = StudySpec(workload=Workload(name=load, num=self._records))
         _, ground = describe(spec, self._engines[DB_BENCH], self._folder)
         space = spec.space(ground)
-        settings = space.settings(space.default())
+        settings = {**space.settings(space.default()), **CACHE}
         trial = TrialSpec(
             settings=settings, base_settings=settings, workload=spec.workload,
             protocol=Protocol(), seed=pair + 1,

@@ -176,6 +176,10 @@ void rocksdb_close(void *store) {}
 
 /* Operations. */
 
+/* Whether RocksDB counts what a thread does. It must not do so for clients. */
+static __thread int perf_level = 2;
+void rocksdb_set_perf_level(int level) { perf_level = level; }
+
 void *rocksdb_writeoptions_create(void) { return &thing; }
 void *rocksdb_readoptions_create(void) { return &thing; }
 void *rocksdb_flushoptions_create(void) { return &thing; }
@@ -192,7 +196,7 @@ static struct record *find(const char *key, size_t size) {
 
 void rocksdb_put(void *store, void *options, const char *key, size_t key_size, const char *value,
                  size_t size, char **error) {
-  if (key_size > KEY || size > VALUE) abort();
+  if (key_size > KEY || size > VALUE || perf_level != 1) abort();
   pthread_mutex_lock(&lock);
   puts_done++;
   while (FAULT == HANGS && puts_done >= 100) pause();

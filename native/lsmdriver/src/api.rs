@@ -124,6 +124,10 @@ functions! {
         create_default_env() -> Handle;
         env_set_bottom_priority_background_threads(Handle, c_int);
     }
+    /// For the thread that calls.
+    Counting {
+        set_perf_level(c_int);
+    }
     Writing {
         writeoptions_create() -> Handle;
         put(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);

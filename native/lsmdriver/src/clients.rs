@@ -54,6 +54,7 @@ pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
         for client in &clients {
             let told = told.clone();
             scope.spawn(move || {
+                session.count_nothing();
                 barrier.wait();
                 let began = Instant::now();
                 if let Err(failure) = client.work(stop) {
