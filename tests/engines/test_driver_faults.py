@@ -12,7 +12,6 @@ from fakes.driving import build
 from lsmtune.engines.base import Outcome, Places, Watch
 from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
-from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.trials import Base, Protocol, Status, TrialSpec
 from lsmtune.workloads import Workload
@@ -116,8 +115,7 @@ def test_a_trial_without_end_is_timed_out(
     check(outcome, Status.TIMED_OUT, "", tmp_path)
 
 
-def test_a_library_without_a_function_is_the_users_mistake(tmp_path: Path) -> None:
+def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "text.so"
     text.write_text("not a library")
-    with pytest.raises(UserError, match=r"text\.so"):
-        run(text, tmp_path)
+    check(run(text, tmp_path), Status.REFUSED, "text.so", tmp_path)

@@ -66,7 +66,7 @@ def production(tmp_path: Path) -> Path:
 def trial(tmp_path: Path, production: Path) -> Base:
     """Run a trial with the production options as base, in the folder `trial`; return the base."""
     assert ENGINE is not None
-    engine = library_engine(loaded_library(ENGINE.record.version, None))
+    engine = library_engine(loaded_library(None, str(ENGINE.library)))
     for name in ("trial", "describe"):
         (tmp_path / name).mkdir()
     own = OwnBase(PRODUCTION.format(folder=production), "default")
