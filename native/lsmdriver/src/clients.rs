@@ -7,6 +7,7 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::api::Counting;
 use crate::client::Client;
 use crate::end::end_with;
 use crate::events::{tell, Event};
@@ -60,11 +61,13 @@ pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
     }
     let (stop, barrier) = (&AtomicBool::new(false), &Barrier::new(clients.len() + 1));
     let mut watch = Watch::new(plan, &clients);
+    let counting = Counting::of(&store.library)?;
     thread::scope(|scope| {
         let (told, ends) = channel();
         for client in &clients {
             let told = told.clone();
             scope.spawn(move || {
+                counting.count_nothing();
                 barrier.wait();
                 let began = Instant::now();
                 if let Err(failure) = client.work(stop) {
