@@ -73,7 +73,9 @@ class Ground:
 class StudySpec(BaseModel):
     """Settings of a study. Texts have the same form as on the command line.
 
-    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file.
+    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file. The
+    engine embedded also has `libraries` of the other stores; without them it uses those of the
+    system, and without a RocksDB the usual installed version.
     `base` is the user's OPTIONS file; without it the baseline is the engine's defaults. At a
     smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
     of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
@@ -92,6 +94,7 @@ class StudySpec(BaseModel):
     program: str = Field(default="db_bench", min_length=1)
     rocksdb: str | None = None
     library: str | None = Field(default=None, min_length=1)
+    libraries: dict[Literal["leveldb", "lmdb"], str] | None = None
     base: str | None = None
     family: str = "default"
     cache: str | None = None
@@ -174,6 +177,8 @@ class StudySpec(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
+        if self.libraries is not None and self.engine != "embedded":
+            raise UserError(f"libraries: not used by engine {self.engine}; remove libraries")
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
