@@ -164,6 +164,12 @@ class StudySpec(BaseModel):
         return str(parse_scale(scale, "scale"))
 
     @model_validator(mode="after")
+    def _libraries_have_an_engine(self) -> Self:
+        if self.libraries is not None and self.engine != "embedded":
+            raise UserError(f"libraries: not used by engine {self.engine}; remove libraries")
+        return self
+
+    @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
         for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
             getattr(self, text)  # raises UserError if it is wrong
@@ -177,8 +183,6 @@ class StudySpec(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
-        if self.libraries is not None and self.engine != "embedded":
-            raise UserError(f"libraries: not used by engine {self.engine}; remove libraries")
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")

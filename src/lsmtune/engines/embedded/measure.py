@@ -29,9 +29,7 @@ _LEVELDB_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*"
 _MEGA = 1e6
 
 
-def measure(
-    spec: TrialSpec, run: Run, folder: Path, others_cpu_percent: float
-) -> Measurement:
+def measure(spec: TrialSpec, run: Run, folder: Path, others_cpu_percent: float) -> Measurement:
     """The measurement of a trial; TrialFailedError when something that must be there is not."""
     store, load = str(spec.settings["store"]), spec.workload
     sent = one(run.load.events, "run", LOAD)
@@ -69,7 +67,7 @@ def measure(
 def _settle_s(run: Run) -> float:
     """Return the seconds of work after the load: to flush, to compact, to open the store again."""
     flushes = [event["seconds"] for event in run.load.events if event["event"] == "flushed"]
-    return sum(flushes) + sum((
+    return float(sum(flushes)) + sum((
         run.load.number("settled", "seconds"),
         run.settle.number("opened", "seconds"),
         run.settle.number("settled", "seconds"),

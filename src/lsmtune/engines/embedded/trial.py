@@ -78,7 +78,7 @@ class Trial:
 
     def evidence(self) -> dict[str, Path]:
         """The files that exist, by the name under which they are kept."""
-        named = {}
+        named: dict[str, Path] = {}
         for part in _PARTS:
             files = Files.of(self._workdir, part)
             named |= {path.name: path for path in (files.stdout, files.stderr)}
