@@ -72,7 +72,8 @@ def test_each_family_has_its_options_and_records(do: Do) -> None:
     assert 500 < driven.one("run", phase="scan")["operations"]["scan"]["records"] < 800
     report = driven.one("report")
     names = ("default", "logs", "users")
-    assert report["tables"] == {name: f"rocksdb.cfstats of {name}" for name in names}
+    heads = {name: text.partition("\n")[0] for name, text in report["tables"].items()}
+    assert heads == {name: f"rocksdb.cfstats of {name}" for name in names}
     assert report["database"] == "rocksdb.dbstats of default"
     assert counted(report, "flushes") == 3
 

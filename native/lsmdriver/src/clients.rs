@@ -66,6 +66,7 @@ pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
         for client in &clients {
             let told = told.clone();
             scope.spawn(move || {
+                client.session.begin();
                 barrier.wait();
                 let began = Instant::now();
                 if let Err(failure) = client.work(stop) {

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use std::slice;
 
 use crate::api::{
-    Batching, Deleting, Error, Freeing, Getting, Handle, Library, Merging, MultiGetting,
+    Batching, Counting, Deleting, Error, Freeing, Getting, Handle, Library, Merging, MultiGetting,
     RangeDeleting, ReadOptions, Scanning, ScanningBackward, SingleDeleting, WriteOptions, Writing,
 };
 use crate::failure::{Failure, Kind};
@@ -23,6 +23,7 @@ pub struct RocksSession<'a> {
     family: Handle,
     functions: Functions,
     freeing: Freeing,
+    counting: Counting,
     write_options: Handle,
     get_options: Handle,
     scan_options: Handle,
@@ -75,6 +76,7 @@ impl<'a> RocksSession<'a> {
                 family: store.family(&group.family)?,
                 functions,
                 freeing: Freeing::of(library)?,
+                counting: Counting::of(library)?,
                 write_options: (writing.writeoptions_create)(),
                 get_options: (reading.readoptions_create)(),
                 scan_options: (reading.readoptions_create)(),
@@ -108,6 +110,10 @@ impl<'a> RocksSession<'a> {
 }
 
 impl Session for RocksSession<'_> {
+    fn begin(&self) {
+        self.counting.count_nothing();
+    }
+
     fn appends(&self) -> bool {
         self.appends
     }

@@ -74,6 +74,9 @@ pub trait Store: Sync {
 /// The operations of the clients of a group, which share it. A plan is checked before: so the
 /// operations that not all stores have are called only where a store has them.
 pub trait Session: Sync {
+    /// What the thread of a client does first.
+    fn begin(&self) {}
+
     /// Whether merges append to values.
     fn appends(&self) -> bool {
         false

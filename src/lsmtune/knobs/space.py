@@ -37,8 +37,8 @@ class KnobSpace:
     `base` holds a value for every option that the engine is given; the tuned ones among them
     are where tuning starts. `open_files` is how many a process may have (soft ulimit). `advice`
     are settings that are worth a try early. `codecs` are those that are linked into the engine,
-    by its own names (None: not known). The rules are those of RocksDB `version`. A config of the space has a value for each tuned knob, and
-    is *canonical*: what the engine really runs.
+    by its own names (None: not known). The rules are those of RocksDB `version`. A config of the
+    space has a value for each tuned knob, and is *canonical*: what the engine really runs.
     """
 
     knobs: tuple[Knob, ...]

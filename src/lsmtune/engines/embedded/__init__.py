@@ -24,7 +24,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
-from lsmtune.trials import Base, Origin, TrialSpec
+from lsmtune.trials import Base, Origin, Status, TrialSpec
 from lsmtune.workloads import Workload
 
 __all__ = ["Embedded"]
@@ -100,11 +100,8 @@ class Embedded:
         try:
             return str(client.run_short()[0]["version"])
         except TrialFailedError as failure:
-            raise UserError(f"library {self._libraries[store]}: {failure}") from failure
-        except UserError as error:
-            if store in self._own or store not in _PACKAGES:
-                raise
-            raise UserError(
-                f"{error}; install {_PACKAGES[store]} (Debian: sudo apt-get install "
-                f"{_PACKAGES[store]}), or name a library of your own with the key libraries"
-            ) from error
+            reason = f"library {self._libraries[store]}: lsmtune cannot run this library: {failure}"
+            if failure.status is Status.REFUSED and store in _PACKAGES.keys() - self._own.keys():
+                package = _PACKAGES[store]
+                reason += f"; install {package} (Debian: sudo apt-get install {package})"
+            raise UserError(reason) from failure

@@ -27,6 +27,7 @@ from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.option_text import Place
+from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, replace_options
 from lsmtune.trials import Base, TrialSpec
 
@@ -55,14 +56,14 @@ class RocksDB:
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """The defaults, or the user's options as this RocksDB runs them."""
         if own is None:
-            settings = read_settings(self.catalogue, facts.options) | facts.unprinted
+            settings = self._settings(facts.options, facts)
             return Base(options=facts.options, settings=settings, codecs=facts.codecs)
         given, notes = read_own(own, facts.version)
         try:
             merged, as_run = self._merged(facts.options, given, own.family, workdir)
         except ParseError as error:
             raise UserError(f"base: {error}") from error
-        settings = read_settings(self.catalogue, as_run) | facts.unprinted
+        settings = self._settings(as_run, facts)
         return Base(
             options=as_run,
             settings=settings,
@@ -81,6 +82,11 @@ class RocksDB:
         trial = Trial(self._bench, self.catalogue, spec, base, places)
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
+
+    def _settings(self, options: str, facts: EngineFacts) -> Settings:
+        """Return the value of each knob that can be set."""
+        found = read_settings(self.catalogue, options) | facts.unprinted
+        return {n: value for n, value in found.items() if n not in self._bench.cannot_set}
 
     def _merged(
         self, own: str, given: OptionsFile, family: str, workdir: Path
