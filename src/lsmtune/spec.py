@@ -73,7 +73,9 @@ class Ground:
 class StudySpec(BaseModel):
     """Settings of a study. Texts have the same form as on the command line.
 
-    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file.
+    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file. The
+    engine embedded also has `libraries` of the other stores; without them it uses those of the
+    system, and without a RocksDB the usual installed version.
     `base` is the user's OPTIONS file; without it the baseline is the engine's defaults. At a
     smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
     of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
@@ -92,6 +94,7 @@ class StudySpec(BaseModel):
     program: str = Field(default="db_bench", min_length=1)
     rocksdb: str | None = None
     library: str | None = Field(default=None, min_length=1)
+    libraries: dict[Literal["leveldb", "lmdb"], str] | None = None
     base: str | None = None
     family: str = "default"
     cache: str | None = None
@@ -159,6 +162,12 @@ class StudySpec(BaseModel):
     @classmethod
     def _one_text_a_scale(cls, scale: str) -> str:
         return str(parse_scale(scale, "scale"))
+
+    @model_validator(mode="after")
+    def _libraries_have_an_engine(self) -> Self:
+        if self.libraries is not None and self.engine != "embedded":
+            raise UserError(f"libraries: not used by engine {self.engine}; remove libraries")
+        return self
 
     @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:

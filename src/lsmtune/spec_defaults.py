@@ -7,14 +7,15 @@ from lsmtune.errors import UserError
 from lsmtune.tables import suited_knobs
 from lsmtune.workloads import PRESETS, EngineName, Workload
 
+DRIVER = "lsmdriver"
+"""lsmtune's own driver: the program of a study that names a version or a library of RocksDB, and
+of the embedded stores."""
+
 PROGRAMS: dict[EngineName, str] = {
-    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores", "tikv": "go-ycsb",
+    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": DRIVER, "tikv": "go-ycsb",
     "simulated": "lsmsim",
 }  # fmt: skip
 """Default program of each engine."""
-
-DRIVER = "lsmdriver"
-"""Program of a study that names a version or a library of RocksDB: lsmtune's own driver."""
 
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""
@@ -77,7 +78,7 @@ def check_system(
             raise UserError(f"program: {DRIVER} needs a RocksDB; add rocksdb or library")
         return
     key = named[0]
-    if engine != "rocksdb":
+    if engine not in ("rocksdb", "embedded"):
         raise UserError(f"{key}: not used by engine {engine}; remove {key}")
     if others := [*named[1:], *(["program"] if program != DRIVER else [])]:
         raise UserError(f"{key}: not allowed with {others[0]}; remove one of them")
