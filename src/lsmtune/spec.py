@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lsmtune.errors import UserError, with_places
-from lsmtune.experiment import Sweep
+from lsmtune.experiment import Sweep, with_versions
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, memtable_limit
@@ -21,7 +21,7 @@ from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import default_limits
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.spec_defaults import check_system, with_defaults
+from lsmtune.spec_defaults import check_system, check_versions, with_defaults
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
@@ -165,6 +165,7 @@ class StudySpec(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
+        check_versions(self.versions, self.rocksdb)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
@@ -205,6 +206,13 @@ class StudySpec(BaseModel):
     def budget_s(self) -> float | None:
         """Time limit of the search in seconds."""
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Versions of RocksDB that an experiment compares, the baseline's first; else empty."""
+        listed = self.sweep.versions if self.sweep else ()
+        baseline = [self.rocksdb] if self.rocksdb and listed else []
+        return tuple(dict.fromkeys((*baseline, *listed)))
 
     @property
     def number_of_trials(self) -> int:
@@ -327,6 +335,11 @@ class StudySpec(BaseModel):
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
     """Return the knobs of the engine, with all column families of the workload."""
     return load_catalogue(engine).with_families(load.column_families)
+
+
+def study_catalogue(spec: StudySpec) -> Catalogue:
+    """Return the knobs of the study's engine; with several versions, the version is a knob."""
+    return with_versions(catalogue_of(spec.engine, spec.workload), spec.versions)
 
 
 def without_load(settings: Settings) -> Settings:

@@ -1,6 +1,6 @@
 """Defaults of a study's settings that depend on its other settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsmtune.errors import UserError
@@ -85,4 +85,13 @@ def check_system(
         raise UserError(
             f"{key}: only db_bench runs the workload {load.name}; remove {key}, or choose another "
             "workload"
+        )
+
+
+def check_versions(versions: Sequence[str], rocksdb: str | None) -> None:
+    """Raise UserError if an experiment compares versions, but its baseline runs no version."""
+    if versions and rocksdb is None:
+        raise UserError(
+            "sweep: a factor lists versions of RocksDB, so the baseline must run a version too; "
+            "remove program and library, or use rocksdb instead"
         )

@@ -15,7 +15,7 @@ from lsmtune.knobs.types import Config, Knob
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.rescale import rescaled
-from lsmtune.spec import MIN_PAIRS, StudySpec, catalogue_of
+from lsmtune.spec import MIN_PAIRS, StudySpec, study_catalogue
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -141,7 +141,7 @@ def _trial_views(
     """Return the views by trial number."""
     base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
     base_config = next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    catalogue = catalogue_of(spec.engine, spec.workload)
+    catalogue = study_catalogue(spec)
     varied = [parameter.as_knob() for parameter in catalogue.workload_parameters]
     knobs = {knob.name: knob for knob in (*catalogue.knobs, *varied)}
     views = {}

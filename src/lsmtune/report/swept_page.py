@@ -6,7 +6,7 @@ from html import escape
 import plotly.graph_objects as go
 
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.swept_words import answers, short_answer
+from lsmtune.analysis.swept_words import answers, library_lines, short_answer
 from lsmtune.report.canvas import LINES, Key, canvas, colour, marker
 from lsmtune.report.frame import picture, section, simulated_note
 from lsmtune.report.markup import Html, code, element, items, join, nowrap, table
@@ -102,6 +102,7 @@ def _factors(swept: Swept) -> Iterator[Html]:
     for factor, levels in swept.factors.items():
         knobs = join(part for knob in swept.knobs[factor] for part in (code(knob), " "))
         yield join([f"Factor {factor}: ", knobs, f"with the values {', '.join(levels)}"])
+    yield from (join([line]) for line in library_lines(swept))
     for name, value in swept.fixed.items():
         yield join(["In all runs: ", code(name), f" = {value}"])
 
