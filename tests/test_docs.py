@@ -144,6 +144,8 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.delenv("LSMTUNE_HOME", raising=False)
+        # The version of the shown LOG is not installed here.
+        patch.setenv("LSMTUNE_DB_BENCH", "db_bench")
         for variable in ("XDG_STATE_HOME", "TMPDIR"):
             patch.setenv(variable, str(folder / "state"))
         patch.setattr(tempfile, "tempdir", None)

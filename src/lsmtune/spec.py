@@ -16,9 +16,11 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, memtable_limit
 from lsmtune.knobs.families import with_families
+from lsmtune.knobs.rules.base import USUAL_VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import default_limits
+from lsmtune.metrics.options_file import parse_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.spec_defaults import check_system, check_versions, with_defaults
@@ -59,6 +61,13 @@ class Ground:
     catalogue: Catalogue
     base: Base
     open_files: int
+
+    @property
+    def rocksdb_version(self) -> str | None:
+        """The version that wrote the OPTIONS of the baseline; None for engines without such."""
+        if self.catalogue.engine != "rocksdb" or not self.base.options:
+            return None
+        return parse_options(self.base.options).rocksdb_version
 
 
 class StudySpec(BaseModel):
@@ -294,7 +303,9 @@ class StudySpec(BaseModel):
         advice = tuple(catalogue.scaled(start, factor) for start in starts)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
         limit = MemoryLimit(memory, None if published else self._memtable_limit(base, factor))
-        return KnobSpace(knobs, base, ground.open_files, limit, advice, codecs).fitted()
+        version = ground.rocksdb_version or USUAL_VERSION
+        space = KnobSpace(knobs, base, ground.open_files, limit, advice, codecs, version)
+        return space.fitted()
 
     def _memtable_limit(self, base: Settings, scale: float) -> int | None:
         """Return how many bytes memtables may hold; None for experiments."""
@@ -324,6 +335,8 @@ class StudySpec(BaseModel):
         known = ground.catalogue.restricted(
             with_families(ground.base.settings, self.workload.column_families)
         ).limited(ground.base.most)
+        if (version := ground.rocksdb_version) is not None:
+            known = known.of_version(version)
         return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:

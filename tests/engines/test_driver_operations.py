@@ -92,8 +92,8 @@ def test_read_modify_write_reads_and_writes(do: Do) -> None:
 
 @pytest.mark.parametrize("operation", ["read_modify_write", "multi_get"])
 def test_other_gets_are_checked_too(operation: str, do: Do) -> None:
-    for fault, fields in (("SWAPS", {}), ("LOSES", {"must_find": True})):
-        again = reads(operation=operation, **fields)
+    for fault, must_find in (("SWAPS", False), ("LOSES", True)):
+        again = reads(operation=operation, must_find=must_find)
         assert do(LOAD, again, fault=fault, existing=True).one("failed")["kind"] == "wrong"
 
 

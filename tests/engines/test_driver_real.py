@@ -29,15 +29,17 @@ OPTIONS = (
     "block_based_table_factory={block_size=8192;filter_policy=bloomfilter:10:false}"
 )
 
+OLDEST_AND_NEWEST = pytest.mark.parametrize(
+    "engine",
+    ENGINES[:: max(len(ENGINES) - 1, 1)] or [None],
+    indirect=True,
+    ids=lambda one: one.record.version if one else "none",
+)
+
 Do = Callable[..., Driven]
 
 
-OLDEST_AND_NEWEST = ENGINES[:1] + ENGINES[1:][-1:]
-
-
-@pytest.fixture(
-    params=OLDEST_AND_NEWEST or [None], ids=lambda one: one.record.version if one else "none"
-)
+@pytest.fixture(params=ENGINES or [None], ids=lambda one: one.record.version if one else "none")
 def engine(request: pytest.FixtureRequest) -> Installed:
     if request.param is None:
         pytest.skip("no library is installed: lsmtune engines install rocksdb")
@@ -68,7 +70,7 @@ def test_a_store_is_loaded_settled_and_read(engine: Installed, do: Do, tmp_path:
     tickers = parse_statistics(report["statistics"]).tickers
     assert tickers["rocksdb.number.keys.written"] == NUM
     assert tickers["rocksdb.compact.write.bytes"] > 0
-    assert parse_compaction_tables(report["tables"])
+    assert parse_compaction_tables(report["tables"]["default"])
     ledger = read_log(read_lines(tmp_path / "db" / "LOG", [])).ledger
     assert not ledger.running
     assert ledger.jobs
@@ -105,6 +107,7 @@ def test_the_block_cache_has_the_size_of_the_plan(do: Do) -> None:
     assert missed[1 << 26] < 0.6 * missed[1 << 16]
 
 
+@OLDEST_AND_NEWEST
 def test_shared_objects_are_those_of_the_plan(engine: Installed, do: Do, tmp_path: Path) -> None:
     cache = {"bytes": 1 << 20, "shard_bits": 2, "high_priority_ratio": 0.25}
     shared = {"row_cache_bytes": 1 << 21, "rate_limiter": {"bytes_per_second": 1 << 22}}
@@ -119,6 +122,7 @@ def test_shared_objects_are_those_of_the_plan(engine: Installed, do: Do, tmp_pat
     assert log["Options.rate_limiter"] != "(nil)"
 
 
+@OLDEST_AND_NEWEST
 @pytest.mark.parametrize(
     ("shared", "since", "logs"),
     [
@@ -140,6 +144,7 @@ def test_shared_objects_are_those_of_the_plan(engine: Installed, do: Do, tmp_pat
     ],
 )
 def test_shared_objects_of_newer_versions_are_made_or_refused(
+    *,
     shared: Json,
     since: tuple[int, int],
     logs: tuple[str, str],
@@ -159,6 +164,7 @@ def test_shared_objects_of_newer_versions_are_made_or_refused(
     assert log[logs[0]] == logs[1]
 
 
+@OLDEST_AND_NEWEST
 def test_threads_for_the_last_level_are_started(engine: Installed, tmp_path: Path) -> None:
     plan = {
         "library": str(engine.library), "folder": str(tmp_path / "db"),
@@ -219,3 +225,48 @@ def test_a_store_that_exists_is_not_taken_for_a_new_one(do: Do) -> None:
     assert do(existing=True).one("failed")["kind"] == "open"
     assert do().returncode == 0
     assert do().one("failed")["kind"] == "open"
+
+
+@OLDEST_AND_NEWEST
+def test_each_operation_does_what_it_says(do: Do) -> None:
+    num = NUM // 3
+    unique: Json = {"keys": {"kind": "unique"}}
+    ordered: Json = {"keys": IN_ORDER, "check_every": 1}
+    ranges = {"every": num // 4, "width": 10, "at_most": 1}
+    groups = {
+        "load": group(**unique, operations=num, range_delete=ranges),
+        "batches": group("multi_get", **ordered, operations=num // 10),
+        "backward": group("scan_backward", keys=IN_ORDER, operations=50),
+        "missing": group("get", **unique, missing=True),
+        "update": group("read_modify_write", **ordered, operations=num),
+        "sums": group("merge", **unique, operations=num // 2),
+        "read": group("get", **ordered, operations=num, must_find=True),
+    }
+    sizes = {"value_size": {"kind": "uniform", "low": 1, "high": 300}}
+    runs = [run(name, each, num=num, **sizes) for name, each in groups.items()]
+    phases = [phase for each in runs for phase in (each, FLUSH)]
+    driven = do(*phases, options=OPTIONS + ";merge_operator=stringappend")
+    assert driven.returncode == 0, driven
+    done = {kind: each for run in driven.of("run") for kind, each in run["operations"].items()}
+    assert done["range_delete"]["count"] == 1
+    left = done["multi_get"]["records"]
+    assert num - 20 <= left < num
+    assert done["multi_get"]["checked"] == left
+    assert done["read_modify_write"]["records"] == done["read_modify_write"]["checked"] == left
+    assert 400 <= done["scan_backward"]["records"] <= 500
+    assert done["merge"]["records"] == num // 2
+    assert driven.one("run", phase="missing")["operations"]["get"]["records"] == 0
+    assert driven.one("run", phase="read")["operations"]["get"]["checked"] == num
+
+
+@OLDEST_AND_NEWEST
+def test_keys_that_were_put_once_are_single_deleted(do: Do) -> None:
+    unique = {"keys": {"kind": "unique"}}
+    half = group("single_delete", **unique, operations=NUM // 2)
+    driven = do(
+        run("load", group(**unique, operations=NUM), num=NUM), FLUSH,
+        run("drop", half, num=NUM), FLUSH, SETTLE,
+        run("read", group("get", keys=IN_ORDER, operations=NUM, check_every=1), num=NUM),
+        options=OPTIONS,
+    )  # fmt: skip
+    assert driven.one("run", phase="read")["operations"]["get"]["checked"] == NUM - NUM // 2

@@ -9,6 +9,7 @@ from fakes.libraries import put
 from lsmtune.engines import registry
 from lsmtune.engines.base import Engine
 from lsmtune.engines.libraries.loaded import Loaded, loaded_library
+from lsmtune.engines.libraries.pins import DEFAULT_VERSION
 from lsmtune.engines.registry import engine_of
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
@@ -77,3 +78,10 @@ def test_the_settings_decide_about_the_engine(cache: Path, monkeypatch: pytest.M
     assert engine_of(StudySpec()).name == "rocksdb"
     assert engine_of(StudySpec(engine="simulated")).name == "simulated"
     assert len(loaded) == 2
+
+
+def test_a_library_of_this_machine(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed.parents[1]))
+    found = loaded_library(DEFAULT_VERSION, None)
+    assert found.path.is_relative_to(installed)
+    assert found.version == DEFAULT_VERSION

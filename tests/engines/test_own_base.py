@@ -7,15 +7,20 @@ from pathlib import Path
 import pytest
 
 from fakes.rig import Rig
+from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.options import (
     check_possible,
     merged_options,
     rendered_options,
     version_notes,
+    with_filter_bits,
 )
+from lsmtune.engines.rocksdb.read_back import read_back
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.metrics.options_file import parse_options
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.log_options import LogOptions
+from lsmtune.metrics.options_file import parse_options, replace_options
 from lsmtune.spec import StudySpec
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
@@ -76,6 +81,35 @@ def test_version_notes_name_both_versions_when_they_differ() -> None:
     assert version_notes(parse_options(THEIRS), "6.20.3") == ()
     no_version = THEIRS.replace("rocksdb_version=6.20.3", "")
     assert version_notes(parse_options(no_version), "7.8.3") == ()
+
+
+FILTER = 'TableOptions/BlockBasedTable "default"', "filter_policy"
+NAMELESS = "rocksdb.BuiltinBloomFilter"
+
+
+def test_a_filter_of_which_the_file_does_not_tell_the_bits_is_listed_and_not_used() -> None:
+    theirs = THEIRS.replace("bloomfilter:10:false", NAMELESS)
+    merged = merged_options(OWN, parse_options(theirs), "orders")
+    assert parse_options(merged.text).get(*FILTER) == parse_options(OWN).get(*FILTER)
+    assert any(line.startswith(f"filter_policy = {NAMELESS}") for line in merged.left_out)
+
+
+def test_bits_of_a_filter_that_rocksdb_does_not_write_down_are_those_that_were_given() -> None:
+    given = replace_options(OWN, {FILTER: "bloomfilter:10:false"})
+    written = replace_options(OWN, {FILTER: NAMELESS})
+    assert with_filter_bits(written, given) == given
+    assert with_filter_bits(OWN, given) == OWN
+
+
+@pytest.mark.parametrize("text", [NAMELESS, "nullptr"])
+def test_the_name_of_a_filter_says_that_there_is_one(text: str) -> None:
+    written = replace_options(OWN, {FILTER: text})
+    asked: Settings = {"bloom_bits": 10, "use_ribbon_filter": False}
+    if text == NAMELESS:
+        assert set(read_back(load("rocksdb"), asked, written, LogOptions()).values()) == {NAMELESS}
+    else:
+        with pytest.raises(TrialFailedError):
+            read_back(load("rocksdb"), asked, written, LogOptions())
 
 
 def test_nothing_leads_to_the_users_own_folders() -> None:

@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 _SOURCE = Path(__file__).with_name("fake_store.c")
@@ -74,6 +76,43 @@ def drive(plan: Mapping[str, object] | str, cwd: Path) -> Driven:
         finally:
             process.kill()
     return Driven([json.loads(line) for line in stdout.splitlines()], process.returncode, stderr)
+
+
+class Talk:
+    """A driver that runs, to which commands can be sent."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def send(self, line: Json | str) -> None:
+        """Send a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+        self.process.stdin.flush()
+
+    def hear(self, event: str, **fields: object) -> Json:
+        """Wait for the next event of that kind that has these fields."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            told: Json = json.loads(line)
+            if told["event"] == event and fields.items() <= told.items():
+                return told
+        raise AssertionError(f"the driver has ended without the event {event} {fields}")
+
+
+@contextmanager
+def talk(plan: Mapping[str, object], cwd: Path) -> Iterator[Talk]:
+    """Start the driver with a plan on the first line, and kill it in the end."""
+    with start(cwd) as process:
+        patience = Timer(_PATIENCE_S, process.kill)
+        patience.start()
+        try:
+            talking = Talk(process)
+            talking.send(dict(plan))
+            yield talking
+        finally:
+            patience.cancel()
+            process.kill()
 
 
 def group(operation: str = "put", **fields: object) -> Json:

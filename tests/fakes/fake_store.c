@@ -29,184 +29,82 @@ struct options {
   flag create, refuse;
   int statistics;
 };
-struct record { char key[KEY]; char value[VALUE]; size_t key_size, size; };
+struct family { char name[40]; struct options *options; };
+struct record { struct family *family; char key[KEY]; char value[VALUE]; size_t key_size, size; };
 
 static struct record records[MOST];
-static int count, puts_done;
+static int count, puts_done, syncs, puts_without_log;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char log_path[4096];
+static char folder_path[3000], log_path[4096];
 static char thing;
 
 void rocksdb_free(void *text) { free(text); }
 
-/* Options. */
-
-void *rocksdb_options_create(void) { return calloc(1, sizeof(struct options)); }
-void rocksdb_options_set_create_if_missing(struct options *options, flag on) { options->create = on; }
-void rocksdb_options_set_error_if_exists(struct options *options, flag on) { options->refuse = on; }
-void rocksdb_options_enable_statistics(struct options *options) { options->statistics = 1; }
-
-/* Shared objects are texts. */
-
-static void share(struct options *options, const char *name, const char *object) {
-  char line[200];
-  snprintf(line, sizeof line, "  %s=%s\n", name, object);
-  strcat(options->shared, line);
-}
-
-static char *described(const char *kind, long long size, long long detail) {
-  char text[100];
-  snprintf(text, sizeof text, "%s %lld %lld", kind, size, detail);
-  return strdup(text);
-}
-
-char *rocksdb_cache_create_lru(size_t bytes) { return described("lru", bytes, 0); }
-void rocksdb_options_set_row_cache(struct options *options, char *cache) {
-  share(options, "row_cache", cache);
-}
-char *rocksdb_ratelimiter_create(int64_t bytes, int64_t refill_us, int32_t fairness) {
-  return described("limiter", bytes, refill_us);
-}
-void rocksdb_options_set_ratelimiter(struct options *options, char *limiter) {
-  share(options, "rate_limiter", limiter);
-}
-static int bottom_threads;
-void *rocksdb_create_default_env(void) { return &thing; }
-void rocksdb_env_set_bottom_priority_background_threads(void *env, int n) { bottom_threads = n; }
-
-#if FAULT != LACKS
-void rocksdb_wait_for_compact(void) {}
-size_t *rocksdb_hyper_clock_cache_options_create(size_t bytes, size_t entry_bytes) {
-  size_t *settings = calloc(3, sizeof *settings);
-  settings[0] = bytes;
-  settings[1] = entry_bytes;
-  return settings;
-}
-void rocksdb_hyper_clock_cache_options_set_num_shard_bits(size_t *settings, int bits) {
-  settings[2] = bits;
-}
-char *rocksdb_cache_create_hyper_clock_opts(size_t *settings) {
-  if (settings[1] != 0) abort();
-  return described("hyper_clock", settings[0], settings[2]);
-}
-char **rocksdb_block_based_options_create(void) { return calloc(1, sizeof(char *)); }
-void rocksdb_block_based_options_set_block_cache(char **tables, char *cache) { *tables = cache; }
-void rocksdb_options_set_block_based_table_factory(struct options *options, char **tables) {
-  share(options, "cache", *tables);
-}
-char *rocksdb_ratelimiter_create_auto_tuned(int64_t bytes, int64_t refill_us, int32_t fairness) {
-  return described("auto_tuned", bytes, refill_us);
-}
-#endif
-
-void rocksdb_get_options_from_string(const struct options *base, const char *text,
-                                     struct options *options, char **error) {
-  if (strstr(text, "unheard_of") != NULL) {
-    *error = strdup("Invalid argument: Could not find option: unheard_of");
-    return;
-  }
-  if (FAULT == LACKS && strstr(text, "low_pri_pool_ratio") != NULL) {
-    *error = strdup("Invalid argument: Could not find option: low_pri_pool_ratio");
-    return;
-  }
-  *options = *base;
-  if (strstr(text, "={block_cache=") != NULL) {
-    share(options, "cache", text);
-    return;
-  }
-  snprintf(options->text, sizeof options->text, "%s", text);
-}
-
-/* Opening and closing. */
-
-static void append(const char *path, const char *text) {
-  FILE *file = fopen(path, "a");
-  fputs(text, file);
-  fclose(file);
-}
-
-void *rocksdb_open(struct options *options, const char *folder, char **error) {
-  char path[4096], text[9000];
-  if (FAULT == REFUSES) {
-    *error = strdup("IO error: it does not open");
-    return NULL;
-  }
-  if (mkdir(folder, 0700) != 0 && options->refuse) {
-    *error = strdup("Invalid argument: exists (error_if_exists is true)");
-    return NULL;
-  }
-  snprintf(log_path, sizeof log_path, "%s/LOG", folder);
-  append(log_path, "2026/01/01-00:00:00.000000 1 RocksDB version: 9.9.9\n");
-  if (FAULT == SILENT) {
-    append(log_path, "1 EVENT_LOG_v1 {\"job\": 3, \"event\": \"compaction_started\"}\n");
-  }
-  const char *merge = strstr(options->text, "merge_operator=stringappend") == NULL ? "nullptr"
-                      : "{id=StringAppendOperator;delimiter=,;}";
-  snprintf(text, sizeof text, "[DBOptions]\n  given=%s\n%s  bottom_threads=%d\n  merge_operator=%s\n",
-           options->text, options->shared, bottom_threads, merge);
-  snprintf(path, sizeof path, "%s/OPTIONS-000003", folder);
-  append(path, "[DBOptions]\n  old=1\n");
-  snprintf(path, sizeof path, "%s/OPTIONS-000007", folder);
-  append(path, text);
-  return &thing;
-}
-
-void rocksdb_close(void *store) {}
+#include "fake_store_open.h"
 
 /* Operations. */
 
-void *rocksdb_writeoptions_create(void) { return &thing; }
+struct writing { int sync, without_log; };
+struct writing *rocksdb_writeoptions_create(void) { return calloc(1, sizeof(struct writing)); }
+void rocksdb_writeoptions_set_sync(struct writing *writing, flag on) { writing->sync = on; }
+void rocksdb_writeoptions_disable_WAL(struct writing *writing, int on) {
+  writing->without_log = on;
+}
 void *rocksdb_readoptions_create(void) { return &thing; }
 void *rocksdb_flushoptions_create(void) { return &thing; }
 void rocksdb_readoptions_set_total_order_seek(void *options, flag on) {}
 
-static struct record *find(const char *key, size_t size) {
+static struct record *find(struct family *family, const char *key, size_t size) {
   for (int at = 0; at < count; at++) {
-    if (records[at].key_size == size && memcmp(records[at].key, key, size) == 0) {
+    if (records[at].family == family && records[at].key_size == size && memcmp(records[at].key, key, size) == 0) {
       return &records[at];
     }
   }
   return NULL;
 }
 
-void rocksdb_put(void *store, void *options, const char *key, size_t key_size, const char *value,
-                 size_t size, char **error) {
+void rocksdb_put_cf(void *store, struct writing *options, struct family *family, const char *key,
+                    size_t key_size, const char *value, size_t size, char **error) {
   if (key_size > KEY || size > VALUE) abort();
   pthread_mutex_lock(&lock);
   puts_done++;
+  syncs += options->sync;
+  puts_without_log += options->without_log;
   while (FAULT == HANGS && puts_done >= 100) pause();
   if (FAULT == FAILS && puts_done >= 100) *error = strdup("IO error: No space left on device");
-  struct record *record = find(key, key_size);
+  struct record *record = find(family, key, key_size);
   if (record == NULL) {
     if (count == MOST) abort();
     record = &records[count++];
   }
   memcpy(record->key, key, key_size);
   memcpy(record->value, value, size);
+  record->family = family;
   record->key_size = key_size;
   record->size = size;
   pthread_mutex_unlock(&lock);
 }
 
-static void drop(const char *key, size_t size) {
-  struct record *record = find(key, size);
+static void drop(struct family *family, const char *key, size_t size) {
+  struct record *record = find(family, key, size);
   if (record != NULL) *record = records[--count];
 }
 
 #if FAULT != LACKS
-void rocksdb_delete(void *store, void *options, const char *key, size_t size, char **error) {
+void rocksdb_delete_cf(void *store, void *options, struct family *family, const char *key, size_t size,
+                       char **error) {
   pthread_mutex_lock(&lock);
-  drop(key, size);
+  drop(family, key, size);
   pthread_mutex_unlock(&lock);
 }
 #endif
 
-void rocksdb_merge(void *store, void *options, const char *key, size_t key_size, const char *value,
-                   size_t size, char **error) {
+void rocksdb_merge_cf(void *store, void *options, struct family *family, const char *key,
+                      size_t key_size, const char *value, size_t size, char **error) {
   char joined[VALUE];
   size_t old = 0;
   pthread_mutex_lock(&lock);
-  struct record *record = find(key, key_size);
+  struct record *record = find(family, key, key_size);
   if (record != NULL) {
     if (record->size + 1 + size > VALUE) abort();
     memcpy(joined, record->value, record->size);
@@ -215,22 +113,24 @@ void rocksdb_merge(void *store, void *options, const char *key, size_t key_size,
   }
   memcpy(joined + old, value, size);
   pthread_mutex_unlock(&lock);
-  rocksdb_put(store, options, key, key_size, joined, old + size, error);
+  rocksdb_put_cf(store, options, family, key, key_size, joined, old + size, error);
 }
 
 /* A batch holds one delete: of a key, or of those from a key on and below the end. */
 
-struct batch { char key[KEY], end[KEY]; size_t key_size, end_size; };
+struct batch { struct family *family; char key[KEY], end[KEY]; size_t key_size, end_size; };
 
 struct batch *rocksdb_writebatch_create(void) { return calloc(1, sizeof(struct batch)); }
 void rocksdb_writebatch_destroy(struct batch *batch) { free(batch); }
-void rocksdb_writebatch_singledelete(struct batch *batch, const char *key, size_t size) {
+void rocksdb_writebatch_singledelete_cf(struct batch *batch, struct family *family, const char *key,
+                                        size_t size) {
+  batch->family = family;
   memcpy(batch->key, key, size);
   batch->key_size = size;
 }
-void rocksdb_writebatch_delete_range(struct batch *batch, const char *key, size_t key_size,
-                                     const char *end, size_t end_size) {
-  rocksdb_writebatch_singledelete(batch, key, key_size);
+void rocksdb_writebatch_delete_range_cf(struct batch *batch, struct family *family, const char *key,
+                                        size_t key_size, const char *end, size_t end_size) {
+  rocksdb_writebatch_singledelete_cf(batch, family, key, key_size);
   memcpy(batch->end, end, end_size);
   batch->end_size = end_size;
 }
@@ -239,19 +139,21 @@ static int compare(const struct record *record, const char *key, size_t size);
 
 void rocksdb_write(void *store, void *options, struct batch *batch, char **error) {
   pthread_mutex_lock(&lock);
-  if (batch->end_size == 0) drop(batch->key, batch->key_size);
+  if (batch->end_size == 0) drop(batch->family, batch->key, batch->key_size);
   for (int at = batch->end_size == 0 ? -1 : count - 1; at >= 0; at--) {
     struct record *record = &records[at];
+    if (record->family != batch->family) continue;
     if (compare(record, batch->key, batch->key_size) < 0) continue;
     if (compare(record, batch->end, batch->end_size) < 0) *record = records[--count];
   }
   pthread_mutex_unlock(&lock);
 }
 
-void *rocksdb_get_pinned(void *store, void *options, const char *key, size_t size, char **error) {
+void *rocksdb_get_pinned_cf(void *store, void *options, struct family *family, const char *key,
+                            size_t size, char **error) {
   struct record *copy = NULL;
   pthread_mutex_lock(&lock);
-  struct record *record = find(key, size);
+  struct record *record = find(family, key, size);
   if (record != NULL && !(FAULT == LOSES && (record - records) % 10 == 9)) {
     copy = malloc(sizeof *copy);
     *copy = *record;
@@ -268,10 +170,12 @@ const char *rocksdb_pinnableslice_value(struct record *record, size_t *size) {
 
 void rocksdb_pinnableslice_destroy(struct record *record) { free(record); }
 
-void rocksdb_multi_get(void *store, void *options, size_t number, const char *const *keys,
-                       const size_t *key_sizes, char **values, size_t *sizes, char **errors) {
+void rocksdb_multi_get_cf(void *store, void *options, struct family *const *each, size_t number,
+                          const char *const *keys, const size_t *key_sizes, char **values,
+                          size_t *sizes, char **errors) {
   for (size_t at = 0; at < number; at++) {
-    struct record *record = rocksdb_get_pinned(store, options, keys[at], key_sizes[at], NULL);
+    struct record *record =
+        rocksdb_get_pinned_cf(store, options, each[at], keys[at], key_sizes[at], NULL);
     values[at] = errors[at] = NULL;
     if (FAULT == FAILS) errors[at] = strdup("Corruption: block checksum mismatch");
     if (record == NULL) continue;
@@ -284,7 +188,7 @@ void rocksdb_multi_get(void *store, void *options, size_t number, const char *co
 
 /* An iterator looks through all records for the next key. */
 
-struct iterator { struct record *at; };
+struct iterator { struct family *family; struct record *at; };
 
 static int compare(const struct record *record, const char *key, size_t size) {
   size_t common = record->key_size < size ? record->key_size : size;
@@ -293,10 +197,11 @@ static int compare(const struct record *record, const char *key, size_t size) {
 }
 
 /* The first record from a key on, or behind it. */
-static struct record *first(const char *key, size_t size, int behind) {
+static struct record *first(struct family *family, const char *key, size_t size, int behind) {
   struct record *found = NULL;
   for (int at = 0; at < count; at++) {
     struct record *record = &records[at];
+    if (record->family != family) continue;
     if (compare(record, key, size) < behind) continue;
     if (found == NULL || compare(record, found->key, found->key_size) < 0) found = record;
   }
@@ -304,31 +209,34 @@ static struct record *first(const char *key, size_t size, int behind) {
 }
 
 /* The last record up to a key, or before it. */
-static struct record *last(const char *key, size_t size, int before) {
+static struct record *last(struct family *family, const char *key, size_t size, int before) {
   struct record *found = NULL;
   for (int at = 0; at < count; at++) {
     struct record *record = &records[at];
+    if (record->family != family) continue;
     if (compare(record, key, size) > -before) continue;
     if (found == NULL || compare(record, found->key, found->key_size) > 0) found = record;
   }
   return found;
 }
 
-struct iterator *rocksdb_create_iterator(void *store, void *options) {
-  return calloc(1, sizeof(struct iterator));
+struct iterator *rocksdb_create_iterator_cf(void *store, void *options, struct family *family) {
+  struct iterator *iterator = calloc(1, sizeof *iterator);
+  iterator->family = family;
+  return iterator;
 }
 void rocksdb_iter_seek(struct iterator *iterator, const char *key, size_t size) {
-  iterator->at = first(key, size, 0);
+  iterator->at = first(iterator->family, key, size, 0);
 }
 void rocksdb_iter_seek_for_prev(struct iterator *iterator, const char *key, size_t size) {
-  iterator->at = last(key, size, 0);
+  iterator->at = last(iterator->family, key, size, 0);
 }
 void rocksdb_iter_prev(struct iterator *iterator) {
-  iterator->at = last(iterator->at->key, iterator->at->key_size, 1);
+  iterator->at = last(iterator->family, iterator->at->key, iterator->at->key_size, 1);
 }
 flag rocksdb_iter_valid(struct iterator *iterator) { return iterator->at != NULL; }
 void rocksdb_iter_next(struct iterator *iterator) {
-  iterator->at = first(iterator->at->key, iterator->at->key_size, 1);
+  iterator->at = first(iterator->family, iterator->at->key, iterator->at->key_size, 1);
 }
 const char *rocksdb_iter_key(struct iterator *iterator, size_t *size) {
   *size = iterator->at->key_size;
@@ -343,9 +251,10 @@ void rocksdb_iter_destroy(struct iterator *iterator) { free(iterator); }
 
 /* Flushes, properties, statistics. */
 
-void rocksdb_flush(void *store, void *options, char **error) {}
+static int flushes;
+void rocksdb_flush_cf(void *store, void *options, struct family *family, char **error) { flushes++; }
 
-int rocksdb_property_int(void *store, const char *name, uint64_t *value) {
+int rocksdb_property_int_cf(void *store, struct family *family, const char *name, uint64_t *value) {
   static int asked;
   if (FAULT == SILENT) {
     if (++asked == 9) {
@@ -357,11 +266,17 @@ int rocksdb_property_int(void *store, const char *name, uint64_t *value) {
   return 0;
 }
 
-char *rocksdb_property_value(void *store, const char *name) { return strdup(name); }
+char *rocksdb_property_value_cf(void *store, struct family *family, const char *name) {
+  char text[100];
+  snprintf(text, sizeof text, "%s of %s", name, family->name);
+  return strdup(text);
+}
 
 char *rocksdb_options_statistics_get_string(struct options *options) {
-  char text[100];
+  char text[200];
   if (!options->statistics) return NULL;
-  snprintf(text, sizeof text, "rocksdb.number.keys.written COUNT : %d\n", puts_done);
+  snprintf(text, sizeof text,
+           "rocksdb.number.keys.written COUNT : %d\nsyncs COUNT : %d\nwithout.log COUNT : %d\n"
+           "flushes COUNT : %d\n", puts_done, syncs, puts_without_log, flushes);
   return strdup(text);
 }

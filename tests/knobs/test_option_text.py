@@ -151,6 +151,7 @@ def test_a_text_that_is_no_struct_is_not_known_and_not_edited() -> None:
         ("bloomfilter\\:10\\:false", 10, False),
         ("ribbonfilter:12:-1", 12, True),
         ("ribbonfilter:12", 12, True),
+        ("{id=ribbonfilter:12:0;bloom_before_level=0;}", 12, True),
         ("bloomfilter:9.9:false", None, None),
         ("rocksdb.BuiltinBloomFilter", None, None),
     ],
@@ -163,6 +164,8 @@ def test_filters(text: str, bits: int | None, ribbon: bool | None) -> None:
 def test_of_a_filter_the_rest_is_kept() -> None:
     present = {(TABLE, "filter_policy"): "ribbonfilter:10:3"}
     assert write({"bloom_bits": 8}, present) == {(TABLE, "filter_policy"): "ribbonfilter:8:3"}
+    newer = {(TABLE, "filter_policy"): "{id=ribbonfilter:10:0;bloom_before_level=3;}"}
+    assert write({"bloom_bits": 8}, newer) == {(TABLE, "filter_policy"): "ribbonfilter:8:3"}
     assert write({"bloom_bits": 8, "use_ribbon_filter": False}, present) == {
         (TABLE, "filter_policy"): "bloomfilter:8:false"
     }

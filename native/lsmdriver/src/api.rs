@@ -64,6 +64,9 @@ impl Handle {
 /// Where a function of RocksDB leaves the text of an error.
 pub type Error = *mut *mut c_char;
 
+/// Some texts, one after the other.
+pub type Texts = *const *const c_char;
+
 macro_rules! functions {
     ($(
         $(#[$doc:meta])*
@@ -72,6 +75,7 @@ macro_rules! functions {
         }
     )*) => {$(
         $(#[$doc])*
+        #[allow(non_snake_case)] // a function of RocksDB
         #[derive(Clone, Copy)]
         pub struct $group { $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)* }
 
@@ -94,10 +98,26 @@ functions! {
     Opening {
         options_create() -> Handle;
         options_set_create_if_missing(Handle, c_uchar);
+        options_set_create_missing_column_families(Handle, c_uchar);
         options_set_error_if_exists(Handle, c_uchar);
         get_options_from_string(Handle, *const c_char, Handle, Error);
         options_enable_statistics(Handle);
-        open(Handle, *const c_char, Error) -> Handle;
+    }
+    OpeningPlain {
+        open_column_families(
+            Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, Error
+        ) -> Handle;
+    }
+    OpeningTransaction {
+        transactiondb_options_create() -> Handle;
+        transactiondb_open_column_families(
+            Handle, Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, Error
+        ) -> Handle;
+    }
+    OpeningTtl {
+        open_column_families_with_ttl(
+            Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, *const c_int, Error
+        ) -> Handle;
     }
     /// For a block cache that no text can name.
     HyperClock {
@@ -124,48 +144,49 @@ functions! {
         create_default_env() -> Handle;
         env_set_bottom_priority_background_threads(Handle, c_int);
     }
-    Writing {
+    WriteOptions {
         writeoptions_create() -> Handle;
-        put(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
+        writeoptions_set_sync(Handle, c_uchar);
+        writeoptions_disable_WAL(Handle, c_int);
+    }
+    ReadOptions {
+        readoptions_create() -> Handle;
+        readoptions_set_total_order_seek(Handle, c_uchar);
+    }
+    Writing {
+        put_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Deleting {
-        writeoptions_create() -> Handle;
-        delete(Handle, Handle, *const c_char, usize, Error);
+        delete_cf(Handle, Handle, Handle, *const c_char, usize, Error);
     }
     /// A batch of writes, for what the C API of some versions lacks as a call of its own.
     Batching {
-        writeoptions_create() -> Handle;
         writebatch_create() -> Handle;
         write(Handle, Handle, Handle, Error);
         writebatch_destroy(Handle);
     }
     SingleDeleting {
-        writebatch_singledelete(Handle, *const c_char, usize);
+        writebatch_singledelete_cf(Handle, Handle, *const c_char, usize);
     }
     RangeDeleting {
-        writebatch_delete_range(Handle, *const c_char, usize, *const c_char, usize);
+        writebatch_delete_range_cf(Handle, Handle, *const c_char, usize, *const c_char, usize);
     }
     Merging {
-        writeoptions_create() -> Handle;
-        merge(Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
+        merge_cf(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
     }
     Getting {
-        readoptions_create() -> Handle;
-        get_pinned(Handle, Handle, *const c_char, usize, Error) -> Handle;
+        get_pinned_cf(Handle, Handle, Handle, *const c_char, usize, Error) -> Handle;
         pinnableslice_value(Handle, *mut usize) -> *const c_char;
         pinnableslice_destroy(Handle);
     }
     MultiGetting {
-        readoptions_create() -> Handle;
-        multi_get(
-            Handle, Handle, usize, *const *const c_char, *const usize,
+        multi_get_cf(
+            Handle, Handle, *const Handle, usize, *const *const c_char, *const usize,
             *mut *mut c_char, *mut usize, *mut *mut c_char
         );
     }
     Scanning {
-        readoptions_create() -> Handle;
-        readoptions_set_total_order_seek(Handle, c_uchar);
-        create_iterator(Handle, Handle) -> Handle;
+        create_iterator_cf(Handle, Handle, Handle) -> Handle;
         iter_seek(Handle, *const c_char, usize);
         iter_valid(Handle) -> c_uchar;
         iter_key(Handle, *mut usize) -> *const c_char;
@@ -180,16 +201,23 @@ functions! {
     }
     Flushing {
         flushoptions_create() -> Handle;
-        flush(Handle, Handle, Error);
+        flush_cf(Handle, Handle, Handle, Error);
     }
     Looking {
-        property_int(Handle, *const c_char, *mut u64) -> c_int;
+        property_int_cf(Handle, Handle, *const c_char, *mut u64) -> c_int;
     }
     Reporting {
-        property_value(Handle, *const c_char) -> *mut c_char;
+        property_value_cf(Handle, Handle, *const c_char) -> *mut c_char;
         options_statistics_get_string(Handle) -> *mut c_char;
     }
+    Changing {
+        set_options_cf(Handle, Handle, c_int, Texts, Texts, Error);
+    }
+    ChangingDatabase {
+        set_db_options(Handle, c_int, Texts, Texts, Error);
+    }
     Closing {
+        column_family_handle_destroy(Handle);
         close(Handle);
     }
 }

@@ -23,11 +23,21 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Whether the store can do all operations of a phase. The failure says what is missing.
 pub fn check(store: &Store, plan: &Run) -> Result<(), Failure> {
-    Session::new(store, sequences(plan).iter().flat_map(Sequence::kinds)).map(drop)
+    sessions(store, plan, &sequences(plan)).map(drop)
 }
 
 fn sequences(plan: &Run) -> Vec<Sequence> {
     plan.groups.iter().map(|group| Sequence::new(group, plan.num)).collect()
+}
+
+/// The session of each group.
+fn sessions<'a>(
+    store: &'a Store,
+    plan: &Run,
+    sequences: &[Sequence],
+) -> Result<Vec<Session<'a>>, Failure> {
+    let groups = plan.groups.iter().zip(sequences);
+    groups.map(|(group, sequence)| Session::new(store, plan, group, sequence.kinds())).collect()
 }
 
 /// Run a phase: tell what happens in each second, and then the sum.
@@ -36,12 +46,13 @@ fn sequences(plan: &Run) -> Vec<Sequence> {
 pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
     let values = &Values::new(plan.value_size, plan.compression_ratio);
     let sequences = sequences(plan);
+    let sessions = sessions(store, plan, &sequences)?;
     let paces: Vec<Option<Pace>> =
         plan.groups.iter().map(|group| group.bytes_per_second.map(Pace::new)).collect();
-    let session = &Session::new(store, sequences.iter().flat_map(Sequence::kinds))?;
     let mut clients = Vec::new();
-    for ((group, sequence), pace) in plan.groups.iter().zip(&sequences).zip(&paces) {
-        let pace = pace.as_ref();
+    for (place, group) in plan.groups.iter().enumerate() {
+        let (sequence, session) = (&sequences[place], &sessions[place]);
+        let pace = paces[place].as_ref();
         for number in 0..group.clients {
             let tally = Mutex::new(Tally::of(sequence.kinds()));
             clients.push(Client { plan, group, sequence, values, session, pace, number, tally });

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::end::end;
 use crate::failure::Failure;
 use crate::kinds::Operation;
+use crate::store::{OptionsFile, Report};
 use crate::times::Told;
 
 /// The exit code where standard output is closed.
@@ -18,11 +19,11 @@ const UNHEARD: i32 = 1;
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
-    /// The store is open. `options` is the text of the file `options_file` that RocksDB wrote.
+    /// The store is open.
     Opened {
         version: Option<String>,
-        options_file: String,
-        options: String,
+        #[serde(flatten)]
+        file: OptionsFile,
     },
     /// A phase begins.
     Phase {
@@ -49,10 +50,23 @@ pub enum Event<'a> {
         seconds: f64,
         judged_by: &'a str,
     },
-    /// Statistics as RocksDB prints them.
+    /// Statistics as RocksDB prints them. `id` is that of the command, if one has asked.
     Report {
-        statistics: String,
-        tables: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<u64>,
+        #[serde(flatten)]
+        report: Report,
+    },
+    /// A command has changed options.
+    Changed {
+        id: u64,
+        #[serde(flatten)]
+        file: OptionsFile,
+    },
+    /// A command was not carried out. `id` is None where it had none.
+    Refused {
+        id: Option<u64>,
+        message: String,
     },
     /// The plan has failed.
     Failed {

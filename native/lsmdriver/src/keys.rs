@@ -13,8 +13,8 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 const LATEST_EXPONENT: f64 = 0.99;
 /// Spreads keys of the kind `exponential` (kBigPrime in GetRandomKey of tools/db_bench_tool.cc).
 const PRIME: u64 = 0x5BD1_E995;
-/// Half of the rounds change one digit of a number in two digits, and half the other.
-const ROUNDS: u64 = 6;
+/// With four rounds, an order cannot be told from a random one (Luby and Rackoff 1988).
+const ROUNDS: u64 = 4;
 
 /// The sequence of operations of a group.
 pub struct Sequence {
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(first(puts(json!({"kind": "uniform"}), 1000)), [293, 898, 574, 822, 63]);
         let zipfian = json!({"kind": "zipfian", "exponent": 0.99});
         assert_eq!(first(puts(zipfian, 1000)), [708, 952, 476, 680, 100]);
-        assert_eq!(first(puts(json!({"kind": "unique"}), 1000)), [371, 290, 137, 970, 964]);
+        assert_eq!(first(puts(json!({"kind": "unique"}), 1000)), [891, 538, 319, 749, 199]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Runs a plan of operations on any version of RocksDB.
 //!
-//! RocksDB is loaded as a library, through its C API. The plan is JSON on standard input; events
-//! and results are lines of JSON on standard output. The driver is a process of its own: it loads
+//! RocksDB is loaded as a library, through its C API. The plan is JSON on standard input, and
+//! commands may follow it; events and results are lines of JSON on standard output. The driver is a process of its own: it loads
 //! one library, and ends without waiting for the threads of that library.
 //!
 //! A record is a pure function of seed, client and number of the operation, and its value of its
@@ -10,6 +10,7 @@
 mod api;
 mod client;
 mod clients;
+mod commands;
 mod end;
 mod events;
 mod failure;
@@ -21,15 +22,21 @@ mod plan;
 mod random;
 mod records;
 mod session;
+mod settings;
 mod settle;
 mod shared;
 mod single_deletes;
 mod store;
 mod times;
 
-use std::io::{stdin, Read};
+use std::io::{stdin, BufReader, Read, Stdin};
 use std::time::Instant;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::Deserializer;
+
+use crate::commands::Commands;
 use crate::end::{end, end_with, prepare};
 use crate::events::{tell, Event};
 use crate::failure::{Failure, Kind};
@@ -38,35 +45,39 @@ use crate::store::Store;
 
 /// Carry out the plan on standard input, and end the process.
 ///
-/// The exit code is 0, 1 for a plan that failed, 2 for a plan that cannot be read, 101 for an error
-/// of the driver, 128 and more after a signal.
+/// The exit code is 0, 1 for a plan that failed, 2 for a plan that cannot be read or asks for
+/// something impossible, 101 for an error of the driver, 128 and more after a signal.
 pub fn drive() -> ! {
     prepare();
-    match read_plan().and_then(|plan| carry_out(&plan)) {
+    let mut input = BufReader::new(stdin());
+    match read_plan(&mut input).and_then(|plan| carry_out(&plan, input)) {
         Ok(()) => end(0),
         Err(failure) => end_with(&failure),
     }
 }
 
-fn read_plan() -> Result<Plan, Failure> {
-    let mut text = String::new();
-    match stdin().read_to_string(&mut text) {
-        Ok(_) => Plan::read(&text),
-        Err(error) => Err(Kind::Plan.because(error.to_string())),
-    }
+/// Read one JSON value, on one line or on several. What follows it stays in the input.
+fn read_plan(input: &mut impl Read) -> Result<Plan, Failure> {
+    let mut json = Deserializer::from_reader(input);
+    let text = Box::<RawValue>::deserialize(&mut json)
+        .map_err(|error| Kind::Plan.because(error.to_string()))?;
+    Plan::read(text.get())
 }
 
-fn carry_out(plan: &Plan) -> Result<(), Failure> {
-    let store = Store::open(plan)?;
-    let (options_file, options) = store.options_file()?;
-    tell(&Event::Opened { version: log::version(store.folder()), options_file, options });
+fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {
+    // It lives as long as the process: the thread of commands has no end.
+    let store: &'static Store = Box::leak(Box::new(Store::open(plan)?));
+    let file = store.options_file()?;
+    tell(&Event::Opened { version: log::version(store.folder()), file });
     for run in plan.runs() {
-        clients::check(&store, run)?;
+        clients::check(store, run)?;
     }
+    let commands = Commands::answer(store, input);
     for phase in &plan.phases {
         tell(&Event::Phase { phase: phase.name() });
-        do_phase(&store, phase)?;
+        do_phase(store, phase)?;
     }
+    let _no_more = commands.end();
     store.close()?;
     tell(&Event::Ended {});
     Ok(())
@@ -85,8 +96,7 @@ fn do_phase(store: &Store, phase: &Phase) -> Result<(), Failure> {
             tell(&Event::Settled { seconds: settled.seconds, judged_by: settled.judged_by });
         }
         Phase::Report {} => {
-            let (statistics, tables) = store.report()?;
-            tell(&Event::Report { statistics, tables });
+            tell(&Event::Report { id: None, report: store.report()? });
         }
     }
     Ok(())

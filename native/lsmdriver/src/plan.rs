@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::failure::{Failure, Kind};
 use crate::kinds::{require, Choice, Operation, RangeDeletes, Sizes};
+use crate::settings::{self, BlockCache, RateLimiter, StoreKind};
 use crate::single_deletes;
 
 /// Number of bits for the number of an operation. The other bits are for the number of a client.
@@ -25,9 +26,14 @@ pub struct Plan {
     /// Whether the store must exist already. Otherwise it must not exist.
     #[serde(default)]
     pub existing: bool,
+    #[serde(default)]
+    pub store: StoreKind,
     /// Options of the database and of its default family, as `key=value;key={a=1;b=2}`.
     #[serde(default)]
     pub options: String,
+    /// The names of the other families with their options.
+    #[serde(default)]
+    pub families: BTreeMap<String, String>,
     /// The block cache. Without it, RocksDB makes its own.
     pub block_cache: Option<BlockCache>,
     /// The capacity of a cache of records. Without it there is none.
@@ -37,40 +43,6 @@ pub struct Plan {
     /// Threads that compact into the last level only. Without it there are none.
     pub bottom_priority_threads: Option<u16>,
     pub phases: Vec<Phase>,
-}
-
-/// A cache of blocks. What is not given is as RocksDB of that version has it by default.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BlockCache {
-    #[serde(default)]
-    pub kind: CacheKind,
-    pub bytes: usize,
-    /// The logarithm of the number of parts, each with a lock of its own; -1: by the size.
-    pub shard_bits: Option<i32>,
-    /// The share that is kept for indexes and filters, if table options give them high priority.
-    pub high_priority_ratio: Option<f64>,
-    /// The share that is kept for data blocks.
-    pub low_priority_ratio: Option<f64>,
-}
-
-/// How a cache chooses what to drop.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CacheKind {
-    #[default]
-    Lru,
-    HyperClock,
-}
-
-/// A limit of what flushes and compactions write.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RateLimiter {
-    pub bytes_per_second: i64,
-    /// Whether the limit follows the load, with `bytes_per_second` as its upper end.
-    #[serde(default)]
-    pub auto_tuned: bool,
 }
 
 /// A part of the plan.
@@ -90,7 +62,7 @@ pub enum Phase {
 /// Clients that send operations at the same time.
 ///
 /// Groups with `operations` end by themselves. Groups without run until the last other one has
-/// ended, or until `seconds` have passed, which ends all.
+/// ended, or until `seconds` have passed, which ends all. Without both, a run has no end.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -102,6 +74,12 @@ pub struct Run {
     /// The share of its size to which a value compresses.
     pub compression_ratio: f64,
     pub seconds: Option<f64>,
+    /// Whether each write waits until it is on the device.
+    #[serde(default)]
+    pub sync: bool,
+    /// Whether writes do not go to the write-ahead log.
+    #[serde(default)]
+    pub disable_wal: bool,
     pub groups: Vec<Group>,
 }
 
@@ -111,6 +89,9 @@ pub struct Run {
 pub struct Group {
     #[serde(default = "one")]
     pub clients: u64,
+    /// The family of the store.
+    #[serde(default = "default_family")]
+    pub family: String,
     /// The operations of each client.
     pub operations: Option<u64>,
     /// The same seed gives the same keys in each phase.
@@ -138,6 +119,13 @@ pub struct Group {
     pub range_delete: Option<RangeDeletes>,
 }
 
+/// The family that each store has.
+pub const DEFAULT_FAMILY: &str = "default";
+
+pub fn default_family() -> String {
+    DEFAULT_FAMILY.to_owned()
+}
+
 fn one() -> u64 {
     1
 }
@@ -155,22 +143,14 @@ impl Plan {
     pub fn read(text: &str) -> Result<Self, Failure> {
         let plan: Self =
             serde_json::from_str(text).map_err(|error| Kind::Plan.because(error.to_string()))?;
-        plan.check().map_err(|problem| Kind::Plan.because(problem))?;
+        for (number, phase) in plan.phases.iter().enumerate() {
+            if let Err(problem) = phase.check() {
+                return Err(Kind::Plan.because(format!("phases[{number}].{problem}")));
+            }
+        }
+        settings::check(&plan).map_err(|problem| Kind::Plan.because(problem))?;
+        single_deletes::check(&plan).map_err(|problem| Kind::Plan.because(problem))?;
         Ok(plan)
-    }
-
-    fn check(&self) -> Result<(), String> {
-        if let Some(cache) = &self.block_cache {
-            cache.check().map_err(|problem| format!("block_cache.{problem}"))?;
-        }
-        if let Some(limiter) = &self.rate_limiter {
-            let sound = limiter.bytes_per_second >= 1;
-            require(sound, "rate_limiter.bytes_per_second: must be at least 1")?;
-        }
-        for (number, phase) in self.phases.iter().enumerate() {
-            phase.check().map_err(|problem| format!("phases[{number}].{problem}"))?;
-        }
-        single_deletes::check(self)
     }
 
     /// The clients that send operations.
@@ -179,27 +159,6 @@ impl Plan {
             Phase::Run(run) => Some(run),
             _ => None,
         })
-    }
-}
-
-impl BlockCache {
-    /// RocksDB makes no cache at all of what is refused here, and does not say so.
-    fn check(&self) -> Result<(), String> {
-        let bits = self.shard_bits.unwrap_or(-1);
-        require((-1..20).contains(&bits), "shard_bits: must be from -1 to 19")?;
-        let ratios = [self.high_priority_ratio, self.low_priority_ratio];
-        if self.kind == CacheKind::HyperClock {
-            let none = ratios == [None, None];
-            return require(
-                none,
-                "kind: hyper_clock has no high_priority_ratio, low_priority_ratio",
-            );
-        }
-        let [high, low] = [ratios[0].unwrap_or(0.5), ratios[1].unwrap_or(0.0)];
-        require((0.0..=1.0).contains(&high), "high_priority_ratio: must be from 0 to 1")?;
-        require((0.0..=1.0).contains(&low), "low_priority_ratio: must be from 0 to 1")?;
-        let fits = high + low <= 1.0;
-        require(fits, "low_priority_ratio: is above 1 with high_priority_ratio (default 0.5)")
     }
 }
 
@@ -245,8 +204,8 @@ impl Run {
         }
         self.value_size.check().map_err(|problem| format!("value_size.{problem}"))?;
         require(!self.groups.is_empty(), "groups: must not be empty")?;
-        let ends = self.groups.iter().any(|group| group.operations.is_some());
-        require(ends || self.seconds.is_some(), "a run without operations needs seconds")?;
+        let written = !(self.sync && self.disable_wal);
+        require(written, "sync: must be false with disable_wal")?;
         for (number, group) in self.groups.iter().enumerate() {
             group.check(self.num).map_err(|problem| format!("groups[{number}].{problem}"))?;
         }
@@ -354,7 +313,11 @@ mod tests {
             ("/phases/0/compression_ratio", json!(1.5), "phases[0].compression_ratio"),
             ("/phases/0/seconds", json!(-1), "phases[0].seconds"),
             ("/phases/0/groups", json!([]), "phases[0].groups"),
-            ("/phases/0/groups/0/operations", json!(null), "seconds"),
+            ("families", json!({"default": ""}), "families"),
+            ("/phases/0/groups/0/family", json!("other"), "groups[0].family"),
+            ("store", json!({"kind": "ttl"}), "seconds"),
+            ("store", json!({"kind": "ttl", "seconds": 0}), "store.seconds"),
+            ("store", json!({"kind": "plain", "seconds": 1}), "seconds"),
             ("/phases/0/groups/0/operations", json!(1_u64 << 41), "groups[0].operations"),
             ("/phases/0/groups/0/clients", json!(0), "groups[0].clients"),
             ("/phases/0/groups/0/mix", json!({"put": 0}), "groups[0].mix"),

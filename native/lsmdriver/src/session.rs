@@ -6,45 +6,56 @@ use std::slice;
 
 use crate::api::{
     Batching, Deleting, Error, Freeing, Getting, Handle, Library, Merging, MultiGetting,
-    RangeDeleting, Scanning, ScanningBackward, SingleDeleting, Writing,
+    RangeDeleting, ReadOptions, Scanning, ScanningBackward, SingleDeleting, WriteOptions, Writing,
 };
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
+use crate::plan::{Group, Run};
 use crate::store::Store;
 
 /// What an OPTIONS file says of the merge operator that appends a comma and a value.
-const APPENDS: &str = "merge_operator={id=StringAppendOperator;delimiter=,;}";
+const APPENDS: &str = "{id=StringAppendOperator;delimiter=,;}";
 
-/// Functions for some kinds of operations, with the options of each. All clients may use one.
+/// Functions for some kinds of operations, with their options. The clients of a group share one.
 pub struct Session<'a> {
     store: &'a Store,
+    family: Handle,
     functions: Functions,
     freeing: Freeing,
+    write_options: Handle,
+    get_options: Handle,
+    scan_options: Handle,
+    /// Whether merges append to values.
     appends: bool,
 }
 
 #[derive(Default)]
 struct Functions {
-    writing: Option<(Writing, Handle)>,
-    deleting: Option<(Deleting, Handle)>,
-    batching: Option<(Batching, Handle)>,
+    writing: Option<Writing>,
+    merging: Option<Merging>,
+    deleting: Option<Deleting>,
+    batching: Option<Batching>,
     single_deleting: Option<SingleDeleting>,
     range_deleting: Option<RangeDeleting>,
-    merging: Option<(Merging, Handle)>,
-    getting: Option<(Getting, Handle)>,
-    multi_getting: Option<(MultiGetting, Handle)>,
-    scanning: Option<(Scanning, Handle)>,
+    getting: Option<Getting>,
+    multi_getting: Option<MultiGetting>,
+    scanning: Option<Scanning>,
     scanning_backward: Option<ScanningBackward>,
 }
 
 const ASKED: &str = "the session is made for the kinds of operations that it does";
 
 impl<'a> Session<'a> {
-    /// Look up the functions for these kinds. The failure names one that the library lacks, or
-    /// what the store lacks.
-    pub fn new(store: &'a Store, kinds: impl Iterator<Item = Operation>) -> Result<Self, Failure> {
-        let (_, options) = store.options_file()?;
-        let appends = options.lines().any(|line| line.trim() == APPENDS);
+    /// Look up the functions for these kinds, which a group of a run does in its family. The
+    /// failure names one that the library lacks, or what the store lacks.
+    pub fn new(
+        store: &'a Store,
+        run: &Run,
+        group: &Group,
+        kinds: impl Iterator<Item = Operation>,
+    ) -> Result<Self, Failure> {
+        let library = &store.library;
+        let appends = appends(&store.options_file()?.text, &group.family);
         let mut functions = Functions::default();
         for kind in kinds {
             if kind == Operation::Merge && !appends {
@@ -52,10 +63,30 @@ impl<'a> Session<'a> {
                     Kind::Plan.because("merge: needs the option merge_operator=stringappend")
                 );
             }
-            // SAFETY: as in `Store::open`.
-            unsafe { functions.find(&store.library, kind)? };
+            functions.find(library, kind)?;
         }
-        Ok(Self { store, functions, freeing: Freeing::of(&store.library)?, appends })
+        let (writing, reading) = (WriteOptions::of(library)?, ReadOptions::of(library)?);
+        // SAFETY: as in `Store::open`.
+        let session = unsafe {
+            Self {
+                store,
+                family: store.family(&group.family)?,
+                functions,
+                freeing: Freeing::of(library)?,
+                write_options: (writing.writeoptions_create)(),
+                get_options: (reading.readoptions_create)(),
+                scan_options: (reading.readoptions_create)(),
+                appends,
+            }
+        };
+        // SAFETY: as in `Store::open`.
+        unsafe {
+            (writing.writeoptions_set_sync)(session.write_options, run.sync.into());
+            (writing.writeoptions_disable_WAL)(session.write_options, run.disable_wal.into());
+            // A scan may pass from one prefix to the next.
+            (reading.readoptions_set_total_order_seek)(session.scan_options, 1);
+        }
+        Ok(session)
     }
 
     /// Whether merges append to values.
@@ -64,56 +95,93 @@ impl<'a> Session<'a> {
     }
 
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
-        let (writing, options) = self.functions.writing.as_ref().expect(ASKED);
+        let writing = self.functions.writing.expect(ASKED);
         let (key, key_size) = (key.as_ptr().cast(), key.len());
         let (value, size) = (value.as_ptr().cast(), value.len());
         self.store.failing("put", |error| unsafe {
-            (writing.put)(self.store.db, *options, key, key_size, value, size, error);
+            (writing.put_cf)(
+                self.store.db,
+                self.write_options,
+                self.family,
+                key,
+                key_size,
+                value,
+                size,
+                error,
+            );
         })
     }
 
     pub fn merge(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
-        let (merging, options) = self.functions.merging.as_ref().expect(ASKED);
+        let merging = self.functions.merging.expect(ASKED);
         let (key, key_size) = (key.as_ptr().cast(), key.len());
         let (value, size) = (value.as_ptr().cast(), value.len());
         self.store.failing("merge", |error| unsafe {
-            (merging.merge)(self.store.db, *options, key, key_size, value, size, error);
+            (merging.merge_cf)(
+                self.store.db,
+                self.write_options,
+                self.family,
+                key,
+                key_size,
+                value,
+                size,
+                error,
+            );
         })
     }
 
     pub fn delete(&self, key: &[u8]) -> Result<(), Failure> {
-        let (deleting, options) = self.functions.deleting.as_ref().expect(ASKED);
+        let deleting = self.functions.deleting.expect(ASKED);
         self.store.failing("delete", |error| unsafe {
-            (deleting.delete)(self.store.db, *options, key.as_ptr().cast(), key.len(), error);
+            (deleting.delete_cf)(
+                self.store.db,
+                self.write_options,
+                self.family,
+                key.as_ptr().cast(),
+                key.len(),
+                error,
+            );
         })
     }
 
     pub fn single_delete(&self, key: &[u8]) -> Result<(), Failure> {
-        let deleting = self.functions.single_deleting.as_ref().expect(ASKED);
+        let deleting = self.functions.single_deleting.expect(ASKED);
         self.write("single_delete", |batch| unsafe {
-            (deleting.writebatch_singledelete)(batch, key.as_ptr().cast(), key.len());
+            (deleting.writebatch_singledelete_cf)(
+                batch,
+                self.family,
+                key.as_ptr().cast(),
+                key.len(),
+            );
         })
     }
 
     /// Delete all keys from one on, below another one.
     pub fn delete_range(&self, first: &[u8], end: &[u8]) -> Result<(), Failure> {
-        let deleting = self.functions.range_deleting.as_ref().expect(ASKED);
+        let deleting = self.functions.range_deleting.expect(ASKED);
         let (first, first_size) = (first.as_ptr().cast(), first.len());
         let (end, end_size) = (end.as_ptr().cast(), end.len());
         self.write("range_delete", |batch| unsafe {
-            (deleting.writebatch_delete_range)(batch, first, first_size, end, end_size);
+            (deleting.writebatch_delete_range_cf)(
+                batch,
+                self.family,
+                first,
+                first_size,
+                end,
+                end_size,
+            );
         })
     }
 
     /// Write what is put into a batch.
     fn write(&self, operation: &str, put: impl FnOnce(Handle)) -> Result<(), Failure> {
-        let (batching, options) = self.functions.batching.as_ref().expect(ASKED);
+        let batching = self.functions.batching.expect(ASKED);
         // SAFETY: as in `Store::open`; the batch is not used again.
         unsafe {
             let batch = (batching.writebatch_create)();
             put(batch);
             let written = self.store.failing(operation, |error| {
-                (batching.write)(self.store.db, *options, batch, error);
+                (batching.write)(self.store.db, self.write_options, batch, error);
             });
             (batching.writebatch_destroy)(batch);
             written
@@ -122,26 +190,35 @@ impl<'a> Session<'a> {
 
     /// The value of a key, which RocksDB keeps as long as it is used; None without one.
     pub fn get(&self, key: &[u8]) -> Result<Option<Pinned<'_>>, Failure> {
-        let (getting, options) = self.functions.getting.as_ref().expect(ASKED);
+        let getting = self.functions.getting.as_ref().expect(ASKED);
         let found = self.store.failing("get", |error| unsafe {
-            (getting.get_pinned)(self.store.db, *options, key.as_ptr().cast(), key.len(), error)
+            (getting.get_pinned_cf)(
+                self.store.db,
+                self.get_options,
+                self.family,
+                key.as_ptr().cast(),
+                key.len(),
+                error,
+            )
         })?;
         Ok((!found.is_null()).then_some(Pinned { getting, found }))
     }
 
     /// The values of some keys, in their order; None for a key without one.
     pub fn multi_get(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Owned>>, Failure> {
-        let (getting, options) = self.functions.multi_getting.as_ref().expect(ASKED);
+        let getting = self.functions.multi_getting.as_ref().expect(ASKED);
         let starts: Vec<*const c_char> = keys.iter().map(|key| key.as_ptr().cast()).collect();
         let sizes: Vec<usize> = keys.iter().map(Vec::len).collect();
+        let families = vec![self.family; keys.len()];
         let mut values = vec![null_mut(); keys.len()];
         let mut value_sizes = vec![0; keys.len()];
         let mut errors = vec![null_mut(); keys.len()];
         // SAFETY: as in `Store::open`; each list is as long as that of the keys.
         unsafe {
-            (getting.multi_get)(
+            (getting.multi_get_cf)(
                 self.store.db,
-                *options,
+                self.get_options,
+                families.as_ptr(),
                 keys.len(),
                 starts.as_ptr(),
                 sizes.as_ptr(),
@@ -162,9 +239,9 @@ impl<'a> Session<'a> {
 
     /// Read at most `length` records, from a key on. Return how many were read.
     pub fn scan(&self, key: &[u8], length: u64, backward: bool) -> Result<u64, Failure> {
-        let (scanning, options) = self.functions.scanning.as_ref().expect(ASKED);
+        let scanning = self.functions.scanning.expect(ASKED);
         let (seek, step) = if backward {
-            let scanning = self.functions.scanning_backward.as_ref().expect(ASKED);
+            let scanning = self.functions.scanning_backward.expect(ASKED);
             (scanning.iter_seek_for_prev, scanning.iter_prev)
         } else {
             (scanning.iter_seek, scanning.iter_next)
@@ -172,7 +249,8 @@ impl<'a> Session<'a> {
         let (mut records, mut size) = (0, 0);
         // SAFETY: as in `Store::open`.
         unsafe {
-            let iterator = (scanning.create_iterator)(self.store.db, *options);
+            let iterator =
+                (scanning.create_iterator_cf)(self.store.db, self.scan_options, self.family);
             seek(iterator, key.as_ptr().cast(), key.len());
             while records < length && (scanning.iter_valid)(iterator) != 0 {
                 (scanning.iter_key)(iterator, &mut size);
@@ -190,45 +268,30 @@ impl<'a> Session<'a> {
 
 impl Functions {
     /// Look up the functions for a kind of operation.
-    unsafe fn find(&mut self, library: &Library, kind: Operation) -> Result<(), Failure> {
-        use Operation::{Delete, Merge, MultiGet, RangeDelete, SingleDelete};
-        use Operation::{Get, Put, ReadModifyWrite, Scan, ScanBackward};
-        if matches!(kind, Put | ReadModifyWrite) {
-            let writing = Writing::of(library)?;
-            self.writing = Some((writing, unsafe { (writing.writeoptions_create)() }));
-        }
-        if matches!(kind, Get | ReadModifyWrite) {
-            let getting = Getting::of(library)?;
-            self.getting = Some((getting, unsafe { (getting.readoptions_create)() }));
-        }
-        if matches!(kind, SingleDelete | RangeDelete) {
-            let batching = Batching::of(library)?;
-            self.batching = Some((batching, unsafe { (batching.writeoptions_create)() }));
-        }
-        if matches!(kind, Scan | ScanBackward) {
-            let scanning = Scanning::of(library)?;
-            let options = unsafe { (scanning.readoptions_create)() };
-            // A scan may pass from one prefix to the next.
-            unsafe { (scanning.readoptions_set_total_order_seek)(options, 1) };
-            self.scanning = Some((scanning, options));
-        }
+    fn find(&mut self, library: &Library, kind: Operation) -> Result<(), Failure> {
         match kind {
-            Put | Get | ReadModifyWrite | Scan => {}
-            Delete => {
-                let deleting = Deleting::of(library)?;
-                self.deleting = Some((deleting, unsafe { (deleting.writeoptions_create)() }));
+            Operation::Put => self.writing = Some(Writing::of(library)?),
+            Operation::Get => self.getting = Some(Getting::of(library)?),
+            Operation::ReadModifyWrite => {
+                self.writing = Some(Writing::of(library)?);
+                self.getting = Some(Getting::of(library)?);
             }
-            SingleDelete => self.single_deleting = Some(SingleDeleting::of(library)?),
-            RangeDelete => self.range_deleting = Some(RangeDeleting::of(library)?),
-            Merge => {
-                let merging = Merging::of(library)?;
-                self.merging = Some((merging, unsafe { (merging.writeoptions_create)() }));
+            Operation::MultiGet => self.multi_getting = Some(MultiGetting::of(library)?),
+            Operation::Merge => self.merging = Some(Merging::of(library)?),
+            Operation::Delete => self.deleting = Some(Deleting::of(library)?),
+            Operation::SingleDelete => {
+                self.batching = Some(Batching::of(library)?);
+                self.single_deleting = Some(SingleDeleting::of(library)?);
             }
-            MultiGet => {
-                let getting = MultiGetting::of(library)?;
-                self.multi_getting = Some((getting, unsafe { (getting.readoptions_create)() }));
+            Operation::RangeDelete => {
+                self.batching = Some(Batching::of(library)?);
+                self.range_deleting = Some(RangeDeleting::of(library)?);
             }
-            ScanBackward => self.scanning_backward = Some(ScanningBackward::of(library)?),
+            Operation::Scan => self.scanning = Some(Scanning::of(library)?),
+            Operation::ScanBackward => {
+                self.scanning = Some(Scanning::of(library)?);
+                self.scanning_backward = Some(ScanningBackward::of(library)?);
+            }
         }
         Ok(())
     }
@@ -279,5 +342,33 @@ impl Drop for Pinned<'_> {
     fn drop(&mut self) {
         // SAFETY: the value is not used again.
         unsafe { (self.getting.pinnableslice_destroy)(self.found) };
+    }
+}
+
+/// Whether an OPTIONS file says that the merges of a family append.
+fn appends(options: &str, family: &str) -> bool {
+    let head = format!("[CFOptions \"{family}\"]");
+    let lines = options.lines().map(str::trim);
+    let section = lines.skip_while(|&line| line != head).skip(1);
+    section.take_while(|line| !line.starts_with('[')).any(|line| {
+        // A store with a time to live puts it into an operator of its own.
+        line.starts_with("merge_operator=") && line.contains(APPENDS)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_merge_operator_is_that_of_the_family() {
+        let options = format!(
+            "[DBOptions]\n  a=1\n\n[CFOptions \"default\"]\n  merge_operator=nullptr\n  b=1\n\n\
+             [TableOptions/BlockBasedTable \"default\"]\n  c=1\n\n\
+             [CFOptions \"other\"]\n  merge_operator={APPENDS}\n",
+        );
+        assert!(!appends(&options, "default"));
+        assert!(appends(&options, "other"));
+        assert!(!appends(&options, "none"));
     }
 }

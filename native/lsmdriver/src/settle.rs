@@ -1,6 +1,8 @@
 //! Waiting until a store has nothing to do.
 
 use std::ffi::CStr;
+use std::fs;
+use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -11,12 +13,16 @@ use crate::store::Store;
 /// The jobs that run now, and flushes that wait.
 ///
 /// `rocksdb.compaction-pending` is not asked: under universal compaction, RocksDB 7.8 says 1 with
-/// nothing left to compact. A compaction that is due begins within less than a quiet time.
+/// nothing left to compact. A compaction that is due has woken a thread: see `awake`.
 const JOBS: [&CStr; 3] = [
     c"rocksdb.num-running-compactions",
     c"rocksdb.num-running-flushes",
     c"rocksdb.mem-table-flush-pending",
 ];
+/// The names of RocksDB's threads for flushes and compactions begin so.
+const THREADS: &[u8] = b"rocksdb:";
+/// States of a thread in /proc: it runs or waits for a processor; it waits for the device.
+const AWAKE: [&[u8]; 2] = [b"R", b"D"];
 const TICK: Duration = Duration::from_millis(10);
 
 /// How long a store was at work, and how that was seen.
@@ -25,15 +31,18 @@ pub struct Settled {
     pub judged_by: &'static str,
 }
 
-/// Wait until no job has run and the LOG has not grown for `quiet_s`; fail after `limit_s`.
+/// Wait until no job has run, no thread for jobs was awake and the LOG has not grown for
+/// `quiet_s`; fail after `limit_s`.
 ///
 /// A version without the properties is judged by the jobs in its LOG.
 pub fn settle(store: &Store, quiet_s: f64, limit_s: f64) -> Result<Settled, Failure> {
     let numbers = store.numbers()?;
     let mut log = Follower::new(store.folder());
     let mut look = || {
-        let grown = log.read().map_err(|error| Kind::Operation.because(format!("LOG: {error}")))?;
-        Ok(Look { grown, logged: log.busy(), asked: running(&numbers) })
+        let unread = |place, error| Kind::Operation.because(format!("{place}: {error}"));
+        let grown = log.read().map_err(|error| unread("LOG", error))?;
+        let awake = awake().map_err(|error| unread("threads", error))?;
+        Ok(Look { active: grown || awake, logged: log.busy(), asked: running(&numbers) })
     };
     look()?; // what was logged before is no work of now
     let started = Instant::now();
@@ -42,7 +51,7 @@ pub fn settle(store: &Store, quiet_s: f64, limit_s: f64) -> Result<Settled, Fail
         let seen = look()?;
         let passed = started.elapsed();
         judged_by = if seen.asked.is_some() { "properties" } else { judged_by };
-        if seen.grown || seen.asked.unwrap_or(seen.logged) {
+        if seen.active || seen.asked.unwrap_or(seen.logged) {
             last = passed;
         } else if (passed - last).as_secs_f64() >= quiet_s {
             return Ok(Settled { seconds: last.as_secs_f64(), judged_by });
@@ -55,7 +64,8 @@ pub fn settle(store: &Store, quiet_s: f64, limit_s: f64) -> Result<Settled, Fail
 }
 
 struct Look {
-    grown: bool,
+    /// Whether the LOG has grown, or a thread for jobs is awake.
+    active: bool,
     logged: bool,
     asked: Option<bool>,
 }
@@ -64,4 +74,64 @@ struct Look {
 fn running(numbers: &impl Fn(&CStr) -> Option<u64>) -> Option<bool> {
     let counts: Option<Vec<u64>> = JOBS.into_iter().map(numbers).collect();
     counts.map(|counts| counts.iter().any(|&count| count > 0))
+}
+
+/// Whether a thread for jobs is awake.
+///
+/// On a busy machine a thread may wait for a processor much longer than a quiet time, and the job
+/// that it was woken for has then not begun.
+fn awake() -> io::Result<bool> {
+    for task in fs::read_dir("/proc/self/task")? {
+        let Ok(line) = fs::read(task?.path().join("stat")) else { continue }; // it has ended
+        if at_work(&line) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a line of /proc, `7 (rocksdb:low) R …`, is of a thread for jobs that is awake.
+fn at_work(line: &[u8]) -> bool {
+    let Some(start) = line.iter().position(|&byte| byte == b'(') else { return false };
+    let Some(end) = line.iter().rposition(|&byte| byte == b')') else { return false };
+    let state = line[end + 1..].trim_ascii_start();
+    line[start + 1..].starts_with(THREADS) && AWAKE.iter().any(|awake| state.starts_with(awake))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn threads_for_jobs_are_awake_while_they_run_or_wait() {
+        for (line, awake) in [
+            ("7 (rocksdb:low) R 1 7", true),
+            ("7 (rocksdb:high) D 1 7", true),
+            ("7 (rocksdb:low) S 1 7", false),
+            ("7 (driver) R 1 7", false),
+            ("7 (a) R) R 1 7", false),
+            ("", false),
+        ] {
+            assert_eq!(at_work(line.as_bytes()), awake, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_works_is_seen() {
+        assert!(!awake().unwrap());
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let named = std::thread::Builder::new().name("rocksdb:low".to_owned());
+            let works = || {
+                while !ended.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            };
+            named.spawn_scoped(scope, works).unwrap();
+            while !awake().unwrap() {}
+            ended.store(true, Ordering::Relaxed);
+        });
+    }
 }

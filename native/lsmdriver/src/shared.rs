@@ -7,7 +7,8 @@ use crate::api::{
     RowCaching,
 };
 use crate::failure::{Failure, Kind};
-use crate::plan::{BlockCache, CacheKind, Plan, RateLimiter};
+use crate::plan::Plan;
+use crate::settings::{BlockCache, CacheKind, RateLimiter};
 use crate::store::c_text;
 
 /// RocksDB's defaults of a rate limiter.

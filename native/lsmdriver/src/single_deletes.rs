@@ -40,6 +40,7 @@ fn puts_once(run: &Run, group: &Group) -> bool {
 mod tests {
     use super::*;
     use serde_json::{json, Value};
+    use std::slice;
 
     fn group(mix: Value, kind: &str) -> Value {
         json!({"operations": 10, "seed": 1, "keys": {"kind": kind}, "mix": mix})
@@ -61,7 +62,7 @@ mod tests {
         let puts = group(json!({"put": 1}), "unique");
         let deletes = group(json!({"single_delete": 1, "get": 1}), "uniform");
         assert!(!refused(&[puts.clone(), deletes.clone()], false));
-        assert!(!refused(&[deletes.clone()], true));
+        assert!(!refused(slice::from_ref(&deletes), true));
         assert!(refused(&[puts.clone(), deletes.clone()], true));
         assert!(refused(&[puts.clone(), puts.clone(), deletes.clone()], false));
         let changed = |field: &str, value: Value| {

@@ -1,23 +1,55 @@
-//! A store of RocksDB: opened from a text of options, flushed, looked at, closed.
+//! A store of RocksDB: opened from texts of options, flushed, looked at, changed, closed.
 
-use std::ffi::{CStr, CString};
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_int, CStr, CString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::api::{Closing, Error, Flushing, Freeing, Handle, Library, Looking, Opening, Reporting};
+use serde::Serialize;
+
+use crate::api::{
+    Changing, ChangingDatabase, Closing, Error, Flushing, Freeing, Handle, Library, Looking,
+    Opening, OpeningPlain, OpeningTransaction, OpeningTtl, Reporting, Texts,
+};
 use crate::failure::{Failure, Kind};
-use crate::plan::Plan;
+use crate::plan::{Plan, DEFAULT_FAMILY};
+use crate::settings::StoreKind;
 use crate::shared::shared_options;
 
 /// An open store.
+///
+/// `db` may be a store with transactions or with a time to live. The functions for a plain store
+/// work on them too, because each is a handle of a C++ object whose methods are virtual: so a
+/// put into a store with transactions takes its locks.
 pub struct Store {
     pub(crate) library: Library,
     pub(crate) db: Handle,
     freeing: Freeing,
     options: Handle,
+    families: BTreeMap<String, Handle>,
     folder: PathBuf,
+}
+
+/// The file of options that RocksDB has written last.
+#[derive(Serialize)]
+pub struct OptionsFile {
+    #[serde(rename = "options_file")]
+    name: String,
+    #[serde(rename = "options")]
+    pub text: String,
+}
+
+/// What RocksDB counts since the store was opened.
+#[derive(Serialize)]
+pub struct Report {
+    /// All tickers and histograms, of all families together.
+    statistics: String,
+    /// `rocksdb.cfstats` of each family.
+    tables: BTreeMap<String, String>,
+    /// `rocksdb.dbstats`.
+    database: String,
 }
 
 impl Store {
@@ -26,79 +58,135 @@ impl Store {
         let library = Library::load(&plan.library)?;
         let freeing = Freeing::of(&library)?;
         let opening = Opening::of(&library)?;
-        // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process.
-        unsafe {
-            let base = shared_options(&library, plan)?;
-            let options = (opening.options_create)();
-            let text = c_text(plan.options.as_bytes(), "options")?;
-            freeing
-                .attempt(|error| {
-                    (opening.get_options_from_string)(base, text.as_ptr(), options, error)
-                })
-                .map_err(|error| Kind::Open.because(format!("options: {error}")))?;
-            (opening.options_set_create_if_missing)(options, u8::from(!plan.existing));
-            (opening.options_set_error_if_exists)(options, u8::from(!plan.existing));
-            (opening.options_enable_statistics)(options);
-            let folder = c_text(plan.folder.as_os_str().as_bytes(), "folder")?;
-            let db = freeing
-                .attempt(|error| (opening.open)(options, folder.as_ptr(), error))
-                .map_err(|error| Kind::Open.because(format!("open: {error}")))?;
-            Ok(Self { library, freeing, options, db, folder: plan.folder.clone() })
+        let base = shared_options(&library, plan)?;
+        let parse = |base: Handle, text: &str, place: &str| {
+            let text = c_text(text.as_bytes(), place)?;
+            // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process.
+            unsafe {
+                let options = (opening.options_create)();
+                freeing
+                    .attempt(|error| {
+                        (opening.get_options_from_string)(base, text.as_ptr(), options, error)
+                    })
+                    .map_err(|error| Kind::Open.because(format!("{place}: {error}")))?;
+                Ok(options)
+            }
+        };
+        let options = parse(base, &plan.options, "options")?;
+        let mut families = vec![(DEFAULT_FAMILY, options)];
+        for (name, text) in &plan.families {
+            // Without a block cache in the plan each family has one of its own, as in RocksDB.
+            let base = match plan.block_cache {
+                Some(_) => base,
+                None => unsafe { (opening.options_create)() },
+            };
+            families.push((name, parse(base, text, &format!("families.{name}"))?));
         }
+        // SAFETY: as above.
+        unsafe {
+            let new = u8::from(!plan.existing);
+            (opening.options_set_create_if_missing)(options, new);
+            (opening.options_set_create_missing_column_families)(options, new);
+            (opening.options_set_error_if_exists)(options, new);
+            (opening.options_enable_statistics)(options);
+        }
+        let (db, families) = open(&library, freeing, plan, options, &families)?;
+        Ok(Self { library, freeing, options, db, families, folder: plan.folder.clone() })
     }
 
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The name and the text of the OPTIONS file that the store has written last.
-    pub fn options_file(&self) -> Result<(String, String), Failure> {
+    /// The handle of a family.
+    pub fn family(&self, name: &str) -> Result<Handle, Failure> {
+        let missing = || Kind::Plan.because(format!("family: the plan has no family {name}"));
+        self.families.get(name).copied().ok_or_else(missing)
+    }
+
+    /// The OPTIONS file that the store has written last.
+    pub fn options_file(&self) -> Result<OptionsFile, Failure> {
         newest_options(&self.folder)
             .map_err(|error| Kind::Open.because(format!("OPTIONS: {error}")))
     }
 
-    /// Write the memtables into tables.
+    /// Write the memtables of all families into tables.
     pub fn flush(&self) -> Result<(), Failure> {
         let flushing = Flushing::of(&self.library)?;
         // SAFETY: as in `open`.
-        unsafe {
-            let options = (flushing.flushoptions_create)();
-            self.failing("flush", |error| (flushing.flush)(self.db, options, error))
-        }
-    }
-
-    /// A function that gives the number of a property, or None for one that the version lacks.
-    pub fn numbers(&self) -> Result<impl Fn(&CStr) -> Option<u64> + '_, Failure> {
-        let looking = Looking::of(&self.library)?;
-        Ok(move |name: &CStr| {
-            let mut value = 0;
-            // SAFETY: as in `open`.
-            let refused = unsafe { (looking.property_int)(self.db, name.as_ptr(), &mut value) };
-            (refused == 0).then_some(value)
+        let options = unsafe { (flushing.flushoptions_create)() };
+        self.families.values().try_for_each(|&family| {
+            self.failing("flush", |error| unsafe {
+                (flushing.flush_cf)(self.db, options, family, error);
+            })
         })
     }
 
-    /// All tickers and histograms since the store was opened, and the tables of `rocksdb.stats`.
-    pub fn report(&self) -> Result<(String, String), Failure> {
-        let reporting = Reporting::of(&self.library)?;
-        // SAFETY: as in `open`; both texts are the caller's.
-        let texts = unsafe {
-            [
-                self.freeing.take((reporting.options_statistics_get_string)(self.options)),
-                self.freeing.take((reporting.property_value)(self.db, c"rocksdb.stats".as_ptr())),
-            ]
-        };
-        match texts {
-            [Some(statistics), Some(tables)] => Ok((statistics, tables)),
-            _ => Err(Kind::Operation.because("the store has no statistics")),
-        }
+    /// A function that gives the sum of a property of all families, or None for one that the
+    /// version lacks.
+    pub fn numbers(&self) -> Result<impl Fn(&CStr) -> Option<u64> + '_, Failure> {
+        let looking = Looking::of(&self.library)?;
+        Ok(move |name: &CStr| {
+            let each = self.families.values().map(|&family| {
+                let mut value = 0;
+                // SAFETY: as in `open`.
+                let refused = unsafe {
+                    (looking.property_int_cf)(self.db, family, name.as_ptr(), &mut value)
+                };
+                (refused == 0).then_some(value)
+            });
+            each.sum()
+        })
     }
 
-    /// Close the store. Waits for compactions that run.
-    pub fn close(self) -> Result<(), Failure> {
+    pub fn report(&self) -> Result<Report, Failure> {
+        let reporting = Reporting::of(&self.library)?;
+        let none = || Kind::Operation.because("the store has no statistics");
+        // SAFETY: as in `open`; the texts are the caller's.
+        let property = |family: Handle, name: &CStr| unsafe {
+            let text = (reporting.property_value_cf)(self.db, family, name.as_ptr());
+            self.freeing.take(text).ok_or_else(none)
+        };
+        let statistics = unsafe { (reporting.options_statistics_get_string)(self.options) };
+        Ok(Report {
+            statistics: unsafe { self.freeing.take(statistics) }.ok_or_else(none)?,
+            tables: self
+                .families
+                .iter()
+                .map(|(name, &family)| Ok((name.clone(), property(family, c"rocksdb.cfstats")?)))
+                .collect::<Result<_, Failure>>()?,
+            database: property(self.family(DEFAULT_FAMILY)?, c"rocksdb.dbstats")?,
+        })
+    }
+
+    /// Change options of a family while the store is open.
+    pub fn change(&self, family: &str, options: &Options) -> Result<(), Failure> {
+        let (family, changing) = (self.family(family)?, Changing::of(&self.library)?);
+        with_pairs(options, |count, keys, values| {
+            self.failing("change", |error| unsafe {
+                (changing.set_options_cf)(self.db, family, count, keys, values, error);
+            })
+        })
+    }
+
+    /// Change options of the database while it is open.
+    pub fn change_database(&self, options: &Options) -> Result<(), Failure> {
+        let changing = ChangingDatabase::of(&self.library)?;
+        with_pairs(options, |count, keys, values| {
+            self.failing("change_database", |error| unsafe {
+                (changing.set_db_options)(self.db, count, keys, values, error);
+            })
+        })
+    }
+
+    /// Close the store. Waits for compactions that run. It must not be used again.
+    pub fn close(&self) -> Result<(), Failure> {
         let closing = Closing::of(&self.library)?;
         // SAFETY: as in `open`; the store is not used again.
-        unsafe { (closing.close)(self.db) };
+        unsafe {
+            self.families.values().for_each(|&one| (closing.column_family_handle_destroy)(one));
+            (closing.close)(self.db);
+        }
         Ok(())
     }
 
@@ -114,12 +202,94 @@ impl Store {
     }
 }
 
+type Options = BTreeMap<String, String>;
+
+/// Open a store with these families. Returns the handles of the store and of its families.
+fn open(
+    library: &Library,
+    freeing: Freeing,
+    plan: &Plan,
+    options: Handle,
+    families: &[(&str, Handle)],
+) -> Result<(Handle, BTreeMap<String, Handle>), Failure> {
+    let folder = c_text(plan.folder.as_os_str().as_bytes(), "folder")?;
+    let names = families.iter().map(|(name, _)| c_text(name.as_bytes(), "families"));
+    let names = names.collect::<Result<Vec<_>, _>>()?;
+    let (names, count) = (pointers(&names), families.len() as c_int);
+    let each: Vec<Handle> = families.iter().map(|&(_, options)| options).collect();
+    let mut handles = each.clone(); // RocksDB replaces them
+    let (name, names, each, opened) =
+        (folder.as_ptr(), names.as_ptr(), each.as_ptr(), handles.as_mut_ptr());
+    // SAFETY: as in `Store::open`; all lists have `count` parts.
+    let db = unsafe {
+        match plan.store {
+            StoreKind::Plain {} => {
+                let plain = OpeningPlain::of(library)?;
+                freeing.attempt(|error| {
+                    (plain.open_column_families)(options, name, count, names, each, opened, error)
+                })
+            }
+            StoreKind::Transaction {} => {
+                let open = OpeningTransaction::of(library)?;
+                let of_transactions = (open.transactiondb_options_create)();
+                freeing.attempt(|error| {
+                    (open.transactiondb_open_column_families)(
+                        options,
+                        of_transactions,
+                        name,
+                        count,
+                        names,
+                        each,
+                        opened,
+                        error,
+                    )
+                })
+            }
+            StoreKind::Ttl { seconds } => {
+                let open = OpeningTtl::of(library)?;
+                let seconds = vec![seconds; families.len()];
+                freeing.attempt(|error| {
+                    (open.open_column_families_with_ttl)(
+                        options,
+                        name,
+                        count,
+                        names,
+                        each,
+                        opened,
+                        seconds.as_ptr(),
+                        error,
+                    )
+                })
+            }
+        }
+    };
+    let db = db.map_err(|error| Kind::Open.because(format!("open: {error}")))?;
+    Ok((db, families.iter().map(|&(name, _)| name.to_owned()).zip(handles).collect()))
+}
+
+/// Make a call with options as RocksDB takes them: their number, their keys and their values.
+fn with_pairs(
+    options: &Options,
+    call: impl FnOnce(c_int, Texts, Texts) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let texts = |all: Vec<&String>| {
+        let texts = all.into_iter().map(|text| c_text(text.as_bytes(), "options"));
+        texts.collect::<Result<Vec<_>, _>>()
+    };
+    let (keys, values) = (texts(options.keys().collect())?, texts(options.values().collect())?);
+    call(keys.len() as c_int, pointers(&keys).as_ptr(), pointers(&values).as_ptr())
+}
+
+fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).collect()
+}
+
 /// A text for RocksDB. `place` says where the plan has it.
 pub(crate) fn c_text(text: &[u8], place: &str) -> Result<CString, Failure> {
     CString::new(text).map_err(|_| Kind::Plan.because(format!("{place}: contains a zero byte")))
 }
 
-fn newest_options(folder: &Path) -> io::Result<(String, String)> {
+fn newest_options(folder: &Path) -> io::Result<OptionsFile> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -128,5 +298,5 @@ fn newest_options(folder: &Path) -> io::Result<(String, String)> {
     }
     let (_, name) = found.into_iter().max().ok_or(io::Error::from(io::ErrorKind::NotFound))?;
     let text = fs::read_to_string(folder.join(&name))?;
-    Ok((name, text))
+    Ok(OptionsFile { name, text })
 }

@@ -37,7 +37,7 @@ _SLOW_CODECS = (
     "Snappy and zlib are slow in this library, because rocksdbjni compiles them without "
     "optimization. Per second of CPU time, compactions write 66 MB with Snappy (190 MB in Debian's "
     "build) and 14 MB with zlib (30 MB). LZ4 and ZSTD are as fast as in Debian's build. Do not "
-    "compare codecs by time, or name a library that you built with --library"
+    "compare codecs by time, or use --library with a library that you built"
 )
 """Measured on libraries of rocksdbjni, the source of all installed versions."""
 _QUIET_S = 1.0

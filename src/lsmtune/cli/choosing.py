@@ -17,6 +17,7 @@ from lsmtune.engines.libraries.installed import (
     installed_engines,
 )
 from lsmtune.engines.libraries.loaded import install_command
+from lsmtune.engines.rocksdb.driver.client import has_driver
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
@@ -94,8 +95,8 @@ def _of_stored_study(study: object, home: Path) -> dict[str, str]:
 
 def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
     """Return the RocksDB of a new study; empty for the db_bench on PATH."""
-    engines = installed_engines(engines_folder())
-    if isinstance(base, str) and (version := _writer(base)) is not None:
+    engines = installed_engines(engines_folder()) if has_driver() else []
+    if has_driver() and isinstance(base, str) and (version := _writer(base)) is not None:
         found = _of_base(base, version, engines)
         tell(f"RocksDB: {found}, because {base} is of this version")
         return {"rocksdb": found}

@@ -77,7 +77,7 @@ def _install(engine: str | None, trust: bool) -> "Installation":
     if name != _NAME:
         raise UserError(f"engines install: {unknown_word('engine', name, [_NAME])}; {_HOW}")
     sources = install.Sources(maven.fetch_jar, load_pins())
-    with working("installing RocksDB", delay_s=0) as show:
+    with working("installing RocksDB") as show:
         return install.install(
             version if at else DEFAULT_VERSION, engines_folder(), sources, show, trust=trust
         )

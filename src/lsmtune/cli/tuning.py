@@ -66,11 +66,14 @@ def given_settings(
 def flag_names(
     flags: Mapping[str, Any], workload: str | None = None, num: int | None = None
 ) -> dict[str, str]:
-    """Return the flag of each setting that the command line gave, for messages."""
+    """Return the flag of each setting that the command line gave, for messages.
+
+    --db-bench is not among them, because the variable or a file may have given the program.
+    """
     names = {
         key: FLAGS.get(key, f"--{key.replace('_', '-')}")
         for key, value in flags.items()
-        if value is not None
+        if value is not None and key != "program"
     }
     names |= {} if workload is None else {"workload.name": "--workload"}
     return names | ({} if num is None else {"workload.num": "--num"})

@@ -2,7 +2,8 @@
 
 A *normalisation* changes settings in advance as RocksDB would, so that no two trials measure the
 same config. A *refusal* is the reason why settings cannot run. The rules follow the sources of
-RocksDB 7.8 and 11.8, and those of TiKV. A rule is skipped if the settings lack one of its options.
+RocksDB 6.29 to 11.8, and those of TiKV. A rule is skipped if the settings lack one of its options,
+and in versions of RocksDB that do not have the rule.
 """
 
 from collections.abc import Mapping
@@ -43,7 +44,7 @@ def normalise(settings: Settings, context: Context) -> Settings:
 
 def _normalised(settings: Settings, context: Context) -> Settings:
     normal = dict(settings)
-    rules = _normalisations_of(tuple(normal))
+    rules = _normalisations_of(tuple(normal), context.version)
     for _ in range(_MOST_ROUNDS):
         before = dict(normal)
         normal |= unmet_conditions(normal, context)
@@ -55,13 +56,13 @@ def _normalised(settings: Settings, context: Context) -> Settings:
 
 
 @lru_cache(maxsize=_MANY)
-def _normalisations_of(names: tuple[str, ...]) -> tuple[Normalisation, ...]:
-    return tuple(rule for rule in NORMALISATIONS if applies(rule, names))
+def _normalisations_of(names: tuple[str, ...], version: str) -> tuple[Normalisation, ...]:
+    return tuple(rule for rule in NORMALISATIONS if applies(rule, names, version))
 
 
 @lru_cache(maxsize=_MANY)
-def _refusals_of(names: tuple[str, ...]) -> tuple[Refusal, ...]:
-    return tuple(rule for rule in REFUSALS if applies(rule, names))
+def _refusals_of(names: tuple[str, ...], version: str) -> tuple[Refusal, ...]:
+    return tuple(rule for rule in REFUSALS if applies(rule, names, version))
 
 
 def broken_rules(settings: Settings, context: Context) -> list[Refusal]:
@@ -69,7 +70,7 @@ def broken_rules(settings: Settings, context: Context) -> list[Refusal]:
     found: dict[tuple[str, ...], Refusal] = {}
     for family in families(settings):
         own, of_family = view(settings, family), context.within(family)
-        for rule in _refusals_of(tuple(own)):
+        for rule in _refusals_of(tuple(own), context.version):
             if rule.broken(own, of_family):
                 here = rule.within(family, settings)
                 found.setdefault((rule.reason, *here.needs), here)  # the database's come once

@@ -21,7 +21,7 @@ _HALF_BITS = 32
 """Some versions print 32 further bits of memory above such an option of 32 bits."""
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _SET_BY_CONSTRUCTORS = {
-    "compression": [["5.4", "kSnappyCompression"]],
+    "compression": [["5.4", "kSnappyCompression"], ["11.5", "kLZ4Compression"]],
     "bottommost_compression": [["5.4", "kDisableCompressionOption"]],
     "memtable_factory": [["5.4", "SkipListFactory"]],
     "block_cache_capacity": [["5.4", 8 << 20], ["8.2", 32 << 20]],

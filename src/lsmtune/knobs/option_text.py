@@ -5,7 +5,8 @@ one text (`plain`, or a name out of `label`s), or one field of a struct `{a=1;b=
 
 codec             `compression`, unless a list of codecs by level overrules it
 first_compressed  that list, where it is plain down to a level and one codec from there on
-filter_bits       the number in `bloomfilter:10:false` or `ribbonfilter:10:0`
+filter_bits       the number in `bloomfilter:10:false` or `ribbonfilter:10:0`, from RocksDB 8 on
+                  `{id=ribbonfilter:10:0;bloom_before_level=0;}`; 6.x prints NAMELESS_FILTER
 ribbon            which of the two it is
 factory           `SkipListFactory`, `{id=VectorRepFactory;count=0;}`: the name alone
 prefix            the length in `rocksdb.FixedPrefix.8`
@@ -32,6 +33,8 @@ _CF = "CFOptions"
 _PLAIN = "kNoCompression"
 _ESCAPED = re.compile(r"\\(.)")
 _FILTER = re.compile(r"(?P<kind>bloom|ribbon)filter:(?P<bits>\d{1,9})(?:\.0*)?(?P<rest>:.*)?")
+NAMELESS_FILTER = "rocksdb.BuiltinBloomFilter"
+"""RocksDB 6 prints this for every filter, and reads it as no filter; 7 and newer build none."""
 _PREFIX = re.compile(r"rocksdb\.FixedPrefix\.(\d{1,9})")
 _FACTORY = re.compile(r"\{id=(\w+);.*\}|(\w+)(?::\d+)?")
 _DECIMALS_WRITTEN = 6
@@ -259,8 +262,13 @@ def _filter(knob: Knob, file: _File) -> tuple[int, bool, str] | None:
     text = file.text(_option(knob))
     if text == "nullptr":
         return -1, False, ""
-    match = _FILTER.fullmatch(text or "")
-    return match and (int(match["bits"]), match["kind"] == "ribbon", match["rest"] or "")
+    fields = struct_fields(text or "") or {}
+    match = _FILTER.fullmatch(fields.get("id", text or ""))
+    if match is None:
+        return None
+    level = fields.get("bloom_before_level")
+    rest = match["rest"] or "" if level is None else f":{level}"
+    return int(match["bits"]), match["kind"] == "ribbon", rest
 
 
 def _read_filter_bits(knob: Knob, file: _File) -> Value | None:

@@ -23,6 +23,8 @@ def remarks(knob: Knob) -> list[str]:
     if knob.named_only:
         values = " or ".join(f"`{_text(value)}`" for value in knob.named_only)
         found.append(f"A search tries the value {values} only if the baseline has this value.")
+    for value, version in knob.choices_since.items():
+        found.append(f"The value `{value}` needs RocksDB {version} or newer.")
     if knob.risk:
         found.append(f"lsmtune tunes this knob only if you name the knob. Risk: {knob.risk}.")
     if knob.avoid:

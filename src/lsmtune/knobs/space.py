@@ -14,7 +14,7 @@ from lsmtune.knobs.constraints import (
     refusals,
 )
 from lsmtune.knobs.families import family_of, option_name, view
-from lsmtune.knobs.rules.base import Context, Refusal
+from lsmtune.knobs.rules.base import USUAL_VERSION, Context, Refusal
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, has_codec
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 
@@ -37,8 +37,8 @@ class KnobSpace:
     `base` holds a value for every option that the engine is given; the tuned ones among them
     are where tuning starts. `open_files` is how many a process may have (soft ulimit). `advice`
     are settings that are worth a try early. `codecs` are those that are linked into the engine,
-    by its own names (None: not known). A config of the space has a value for each tuned knob, and
-    is *canonical*: what the engine really runs.
+    by its own names (None: not known). The rules are those of RocksDB `version`. A config of the
+    space has a value for each tuned knob, and is *canonical*: what the engine really runs.
     """
 
     knobs: tuple[Knob, ...]
@@ -47,10 +47,11 @@ class KnobSpace:
     memory: MemoryLimit
     advice: tuple[Settings, ...] = ()
     codecs: frozenset[str] | None = None
+    version: str = USUAL_VERSION
     _context: Context = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        context = Context(self.base, self.open_files, self.codecs, self.knobs)
+        context = Context(self.base, self.open_files, self.codecs, self.knobs, self.version)
         object.__setattr__(self, "_context", context)
         if (violation := self.memory.violation(self.base)) is not None:
             raise UserError(

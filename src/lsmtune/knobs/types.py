@@ -66,6 +66,7 @@ class Knob(BaseModel):
     grid         the only values of the range that a search draws, in ascending order; empty: all
     special      values outside the range that mean something of their own
     choices      of a categorical knob; `labels` are their names in an OPTIONS file
+    choices_since  the oldest RocksDB that has a choice, where `since` is older
     named_only   allowed values that a search tries only if the baseline has them
     scales       a size of the tree: divided with the data at --scale 1/64
     shapes       decides what files and tree a load leaves on disk
@@ -96,6 +97,7 @@ class Knob(BaseModel):
     special: tuple[Special, ...] = ()
     choices: tuple[Value, ...] = ()
     labels: tuple[str, ...] = ()
+    choices_since: dict[str, str] = {}
     named_only: tuple[Value, ...] = ()
     scales: bool = False
     shapes: bool
@@ -126,6 +128,8 @@ class Knob(BaseModel):
             raise ValueError(f"{self.name}: a categorical knob needs a list of choices")
         if self.labels and len(self.labels) != len(self.values):
             raise ValueError(f"{self.name}: the numbers of labels and values differ")
+        if not self.choices_since.keys() <= {str(choice) for choice in self.choices}:
+            raise ValueError(f"{self.name}: choices_since names a value that is no choice")
         for value in (self.default, *self.named_only):
             if not self.allows(value):
                 raise ValueError(f"{self.name}: the default or named value {value} is not allowed")

@@ -18,7 +18,7 @@ from lsmtune.engines.tickers import (
 from lsmtune.engines.times import time_metrics
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY, family_of, knob_name, option_name
-from lsmtune.knobs.option_text import option_place
+from lsmtune.knobs.option_text import NAMELESS_FILTER, option_place
 from lsmtune.knobs.types import Settings, Value
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
@@ -37,7 +37,6 @@ from lsmtune.workloads import Workload
 
 _SYSTEM = "__system__"
 """MyRocks' own column family; its dictionary is no data of the load's."""
-_ANY_FILTER = "rocksdb.BuiltinBloomFilter"
 _MICROS, _MEGA = 1e6, 1e6
 
 
@@ -216,7 +215,7 @@ def read_back(catalogue: Catalogue, settings: Settings, server: Server) -> dict[
             as_run[knob.name] = sections.get(section, {}).get(key, "")
         told = as_run[knob.name] or "missing"
         ran = actual.get(knob.name)
-        if told == _ANY_FILTER:
+        if told == NAMELESS_FILTER:
             # MyRocks' RocksDB writes down that there is a filter, not how many bits it has.
             ran = settings[knob.name] if _has_filter(settings, family) else -1
         if not _same(knob.name, settings[knob.name], ran):

@@ -20,12 +20,14 @@ from lsmtune.engines.rocksdb.options import (
     merged_options,
     read_own,
     read_settings,
+    with_filter_bits,
 )
 from lsmtune.engines.rocksdb.silent import silently_changed
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.option_text import Place
+from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import OptionsFile, replace_options
 from lsmtune.trials import Base, TrialSpec
 
@@ -54,14 +56,14 @@ class RocksDB:
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
         """The defaults, or the user's options as this RocksDB runs them."""
         if own is None:
-            settings = read_settings(self.catalogue, facts.options) | facts.unprinted
+            settings = self._settings(facts.options, facts)
             return Base(options=facts.options, settings=settings, codecs=facts.codecs)
         given, notes = read_own(own, facts.version)
         try:
             merged, as_run = self._merged(facts.options, given, own.family, workdir)
         except ParseError as error:
             raise UserError(f"base: {error}") from error
-        settings = read_settings(self.catalogue, as_run) | facts.unprinted
+        settings = self._settings(as_run, facts)
         return Base(
             options=as_run,
             settings=settings,
@@ -81,6 +83,11 @@ class RocksDB:
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
 
+    def _settings(self, options: str, facts: EngineFacts) -> Settings:
+        """Return the value of each knob that can be set."""
+        found = read_settings(self.catalogue, options) | facts.unprinted
+        return {n: value for n, value in found.items() if n not in self._bench.cannot_set}
+
     def _merged(
         self, own: str, given: OptionsFile, family: str, workdir: Path
     ) -> tuple[MergedOptions, str]:
@@ -92,7 +99,8 @@ class RocksDB:
         while True:
             merged = merged_options(own, given, family, unknown)
             try:
-                return merged, self._bench.as_run(merged.text, workdir)
+                as_run = self._bench.as_run(merged.text, workdir)
+                return merged, with_filter_bits(as_run, merged.text)
             except TrialFailedError as failure:
                 refused = {place for place in merged.unprinted if _names(failure, place[1])}
                 if not refused and _names(failure, _TABLES):

@@ -131,6 +131,9 @@ class Bench(Contract):
     fails.
     """
 
+    cannot_set: frozenset[str]
+    """Knobs that RocksDB has and that the program cannot set."""
+
     @property
     def identity(self) -> Mapping[str, str]:
         """What a database depends on in addition to options and workload."""

@@ -98,8 +98,9 @@ def _space(output: LoadOutput, load: Workload) -> dict[str, float]:
 
 
 def _writes(output: LoadOutput) -> dict[str, float]:
-    flushes = sum(job.kind == "flush" for job in output.log.ledger.jobs)
-    written = write_metrics(output.statistics)
+    jobs = output.log.ledger.jobs
+    flushes = sum(job.kind == "flush" for job in jobs)
+    written = write_metrics(output.statistics, jobs)
     return {**written, **table_sums(output.table), "flushes": float(flushes)}
 
 

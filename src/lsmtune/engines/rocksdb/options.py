@@ -10,6 +10,7 @@ from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
+    NAMELESS_FILTER,
     Place,
     Sections,
     derived_values,
@@ -28,13 +29,15 @@ from lsmtune.metrics.options_file import (
 )
 
 _DATABASE = "DBOptions"
+_FILTER = f'TableOptions/BlockBasedTable "{DEFAULT_FAMILY}"', "filter_policy"
 _APPLICATION = "trials run without the classes of your application"
 _OWN_FOLDER = "a trial keeps all files in the folder of the trial"
 _STORE_ONLY = "trials run RocksDB without additional classes and caches"
 _OWN_LOG = "lsmtune measures a trial by RocksDB's LOG, which must be complete"
 _OWN_SECTION = "write options of tables into the section TableOptions/BlockBasedTable"
+_TABLES = "trials use only block-based tables"
 _UNDERSTOOD = {
-    "table_factory": (re.compile("BlockBasedTable"), "db_bench uses only block-based tables"),
+    "table_factory": (re.compile("BlockBasedTable"), _TABLES),
     "prefix_extractor": (
         re.compile(r"nullptr|(rocksdb\.)?(FixedPrefix|CappedPrefix|fixed|capped)[.:]\d+"),
         _APPLICATION,
@@ -43,8 +46,12 @@ _UNDERSTOOD = {
         re.compile(r"(SkipListFactory|VectorRepFactory|skip_list|vector)(:\d+)?"),
         _APPLICATION,
     ),
+    "filter_policy": (
+        re.compile(f"(?!{re.escape(NAMELESS_FILTER)}).*"),
+        "the file does not tell the bits of the filter; write the filter as bloomfilter:10:false",
+    ),
 }
-"""Options that may name a class: the values that db_bench supports, and why others are left out."""
+"""Options that may name a class: the values that trials support, and why others are left out."""
 
 NOT_IN_TRIALS = {
     "wal_dir": _OWN_FOLDER,
@@ -59,8 +66,8 @@ NOT_IN_TRIALS = {
     "env": _STORE_ONLY,
     "listeners": _STORE_ONLY,
     "wal_filter": _STORE_ONLY,
-    "comparator": "db_bench always orders keys by their bytes",
-    "merge_operator": "db_bench writes no merge records",
+    "comparator": "trials always order keys by their bytes",
+    "merge_operator": "trials write no merge records",
     "compaction_filter": _APPLICATION,
     "compaction_filter_factory": _APPLICATION,
     "sst_partitioner_factory": _APPLICATION,
@@ -71,7 +78,7 @@ NOT_IN_TRIALS = {
     "memtable_insert_with_hint_prefix_extractor": _APPLICATION,
     "flush_block_policy_factory": _APPLICATION,
     "block_based_table_factory": _OWN_SECTION,
-    "plain_table_factory": "trials use only block-based tables",
+    "plain_table_factory": _TABLES,
     "block_cache": "the flag --cache sets the size of the block cache in trials",
     "block_cache_compressed": _STORE_ONLY,
     "persistent_cache": _STORE_ONLY,
@@ -93,11 +100,11 @@ _NOT_TAKEN = NOT_IN_TRIALS | {
 
 
 def own_options(text: str) -> str:
-    """db_bench's own OPTIONS without what it had made of itself: values that follow from others.
+    """RocksDB's own OPTIONS without what it had made of itself: values that follow from others.
 
     RocksDB writes down the arena and the largest compaction as computed from the sizes of
-    memtables and files (db/column_family.cc); 0 lets it compute them anew for other sizes. Its
-    listener would be there twice, and stays out.
+    memtables and files (db/column_family.cc); 0 lets it compute them anew for other sizes.
+    The listener of db_bench would be there twice, and stays out.
     """
     sections = parse_options(text).sections
     family = f'CFOptions "{DEFAULT_FAMILY}"'
@@ -108,15 +115,27 @@ def own_options(text: str) -> str:
     return replace_options(text, present)
 
 
+def with_filter_bits(written: str, given: str) -> str:
+    """Return the OPTIONS that RocksDB wrote, with the filter of those that it was given.
+
+    RocksDB 6 writes a filter without its bits, and would read that as no filter.
+    """
+    told = parse_options(written).get(*_FILTER)
+    filter_given = parse_options(given).get(*_FILTER)
+    if told != NAMELESS_FILTER or filter_given is None:
+        return written
+    return replace_options(written, {_FILTER: filter_given})
+
+
 @dataclass(frozen=True, slots=True)
 class MergedOptions:
-    """db_bench's OPTIONS with the values of the user's family."""
+    """RocksDB's own OPTIONS with the values of the user's family."""
 
     text: str
     left_out: tuple[str, ...]
     """Each option that is left out, with its value and the reason."""
     unprinted: Mapping[Place, str]
-    """The options in the text that db_bench does not write down by itself, with their values.
+    """The options in the text that RocksDB does not write down by itself, with their values.
 
     RocksDB may know them: it leaves out some that have no value by default, such as
     `compression_per_level`.
@@ -126,7 +145,7 @@ class MergedOptions:
 def merged_options(
     own: str, given: OptionsFile, family: str, unknown: Collection[Place] = ()
 ) -> MergedOptions:
-    """Return db_bench's OPTIONS with the values of the user's family.
+    """Return RocksDB's own OPTIONS with the values of the user's family.
 
     `unknown` are options that this RocksDB does not have. UserError when the file has no such
     family.

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from lsmtune.errors import UserError, unknown_word
+from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.families import (
     ANY_FAMILY,
     DEFAULT_FAMILY,
@@ -136,6 +137,16 @@ class Catalogue:
         gone = {knob.name for knob in self.knobs} - present
         return replace(self, knobs=kept, absent=self.absent | gone)
 
+    def of_version(self, version: str) -> "Catalogue":
+        """Return the catalogue of a version of RocksDB: without knobs and choices that it lacks.
+
+        A knob with a place in OPTIONS files is kept: the OPTIONS of the version tell if it exists.
+        """
+        number = version_number(version)
+        kept = [k for k in self.knobs if k.option is not None or _is_in(k, number)]
+        found = self.restricted(knob.name for knob in kept)
+        return replace(found, knobs=tuple(_choices_of(knob, number) for knob in found.knobs))
+
     def limited(self, most: Mapping[str, Value]) -> "Catalogue":
         """Return the catalogue of an engine that accepts at most these values."""
         return replace(self, knobs=tuple(_limited(k, most.get(k.name)) for k in self.knobs))
@@ -235,6 +246,20 @@ def _limited(knob: Knob, most: Value | None) -> Knob:
         return knob
     highest = most // knob.step * knob.step
     return knob.model_copy(update={"high": min(knob.bounds()[1], highest), "most": highest})
+
+
+def _is_in(knob: Knob, version: tuple[int, int]) -> bool:
+    """Return whether a version of RocksDB has the knob."""
+    newest = version if knob.until is None else version_number(knob.until)
+    return version_number(knob.since) <= version <= newest
+
+
+def _choices_of(knob: Knob, version: tuple[int, int]) -> Knob:
+    """Return the knob with the choices that a version of RocksDB accepts."""
+    if not knob.choices_since:
+        return knob
+    since = {choice: knob.choices_since.get(str(choice), knob.since) for choice in knob.choices}
+    return knob.restricted(tuple(c for c in knob.choices if version_number(since[c]) <= version))
 
 
 def _spoken(knob: Knob, names: tuple[str, ...]) -> str | None:

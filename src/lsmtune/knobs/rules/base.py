@@ -1,10 +1,14 @@
 """Rules between options: normalisations and refusals, and their context."""
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.families import lifted, lifted_name, view, viewed
 from lsmtune.knobs.types import Knob, Settings, Value
+
+USUAL_VERSION = "7.8.3"
+"""The RocksDB whose rules hold if the version is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,13 +17,14 @@ class Context:
 
     `base` is the baseline; options without effect get its values. `open_files` is the soft ulimit.
     `codecs` are those in the build, by RocksDB's names (None: unknown). `knobs` are the tuned
-    knobs, some of which have an effect only under conditions.
+    knobs, some of which have an effect only under conditions. `version` is RocksDB's.
     """
 
     base: Settings
     open_files: int
     codecs: frozenset[str] | None = None
     knobs: tuple[Knob, ...] = ()
+    version: str = USUAL_VERSION
     _by_family: dict[str, "Context"] = field(default_factory=dict, repr=False, compare=False)
 
     def within(self, family: str | None) -> "Context":
@@ -27,8 +32,11 @@ class Context:
         if family is None:
             return self
         if family not in self._by_family:
-            own = Context(
-                view(self.base, family), self.open_files, self.codecs, viewed(self.knobs, family)
+            own = replace(
+                self,
+                base=view(self.base, family),
+                knobs=viewed(self.knobs, family),
+                _by_family={},
             )
             self._by_family[family] = own
         return self._by_family[family]
@@ -42,13 +50,16 @@ class Context:
 class Normalisation:
     """Does beforehand what the engine would do: `apply` gives the values that it would change.
 
-    A rule is skipped where the settings lack one of the options that it `needs`.
+    A rule is skipped where the settings lack one of the options that it `needs`, and in versions
+    of RocksDB older than `since` or newer than `until`.
     """
 
     name: str
     source: str
     needs: tuple[str, ...]
     apply: Callable[[Settings, Context], Settings]
+    since: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +67,7 @@ class Refusal:
     """Settings that the engine does not run: `broken` says whether these are such.
 
     `reason` completes "<options and values>: ...". `ways` out are changes of which each makes the
-    settings legal, the mildest first.
+    settings legal, the mildest first. The rule holds in RocksDB `since` to `until`.
     """
 
     needs: tuple[str, ...]
@@ -64,17 +75,18 @@ class Refusal:
     source: str
     broken: Callable[[Settings, Context], bool]
     ways: tuple[Callable[[Settings], Settings], ...] = ()
+    since: str | None = None
+    until: str | None = None
 
     def within(self, family: str | None, settings: Mapping[str, Value]) -> "Refusal":
         """The rule on the options that one column family has in the settings."""
         if family is None:
             return self
-        return Refusal(
-            tuple(lifted_name(name, family, settings) for name in self.needs),
-            self.reason,
-            self.source,
-            lambda found, context: self.broken(view(found, family), context.within(family)),
-            tuple(_lifted_way(way, family, settings) for way in self.ways),
+        return replace(
+            self,
+            needs=tuple(lifted_name(name, family, settings) for name in self.needs),
+            broken=lambda found, context: self.broken(view(found, family), context.within(family)),
+            ways=tuple(_lifted_way(way, family, settings) for way in self.ways),
         )
 
     def told(self, settings: Settings) -> str:
@@ -89,8 +101,13 @@ def _lifted_way(
     return lambda found: lifted(way(view(found, family)), family, known)
 
 
-def applies(rule: Normalisation | Refusal, names: Container[str]) -> bool:
-    """Return whether the names contain all options that the rule needs."""
+def applies(rule: Normalisation | Refusal, names: Container[str], version: str) -> bool:
+    """Return whether the version has the rule and the names contain all options that it needs."""
+    number = version_number(version)
+    if rule.since is not None and number < version_number(rule.since):
+        return False
+    if rule.until is not None and number > version_number(rule.until):
+        return False
     return all(name in names for name in rule.needs)
 
 

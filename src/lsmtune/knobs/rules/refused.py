@@ -34,6 +34,20 @@ def _both(one: str, other: str, reason: str, source: str) -> Refusal:
     )
 
 
+def _concurrent(memtables: tuple[str, ...], until: str | None = None) -> Refusal:
+    """Memtables into which only one writer at a time can insert."""
+    return Refusal(
+        ("allow_concurrent_memtable_write", "memtablerep"),
+        "allow_concurrent_memtable_write needs memtablerep = skip_list",
+        "db/column_family.cc, CheckConcurrentWritesSupported",
+        lambda settings, _: bool(
+            settings["allow_concurrent_memtable_write"] and settings["memtablerep"] in memtables
+        ),
+        (_to(memtablerep="skip_list"), _to(allow_concurrent_memtable_write=False)),
+        until=until,
+    )
+
+
 def has_codec(value: Value, context: Context) -> bool:
     """Whether the build can write what a codec knob's value means; anything can be plain."""
     return value not in CODEC_LABELS or context.links(CODEC_LABELS[value])
@@ -55,8 +69,11 @@ def _untrainable(settings: Settings, context: Context) -> bool:
 
 
 def _compressed_and_aligned(settings: Settings, _: Context) -> bool:
-    bottom = settings.get("bottommost_compression", "as_above")
-    plain = settings["compression_type"] == "none" and bottom in ("none", "as_above")
+    return bool(settings["block_align"]) and settings["compression_type"] != "none"
+
+
+def _compressed_below_and_aligned(settings: Settings, _: Context) -> bool:
+    plain = settings["bottommost_compression"] in ("none", "as_above")
     return bool(settings["block_align"]) and not plain
 
 
@@ -104,15 +121,8 @@ REFUSALS: tuple[Refusal, ...] = (
         ),
         (_to(inplace_update_support=False), _to(allow_concurrent_memtable_write=False)),
     ),
-    Refusal(
-        ("allow_concurrent_memtable_write", "memtablerep"),
-        "allow_concurrent_memtable_write needs memtablerep = skip_list",
-        "db/column_family.cc, CheckConcurrentWritesSupported",
-        lambda settings, _: bool(
-            settings["allow_concurrent_memtable_write"] and settings["memtablerep"] != "skip_list"
-        ),
-        (_to(memtablerep="skip_list"), _to(allow_concurrent_memtable_write=False)),
-    ),
+    _concurrent(("prefix_hash", "hash_linkedlist")),
+    _concurrent(("vector",), until="10.3"),
     Refusal(
         ("experimental_mempurge_threshold", "memtablerep"),
         "experimental_mempurge_threshold above 0 needs memtablerep = skip_list",
@@ -215,6 +225,7 @@ REFUSALS: tuple[Refusal, ...] = (
             and not settings["writable_file_max_buffer_size"]
         ),
         (_to(use_direct_io_for_flush_and_compaction=False),),
+        since="7.0",
     ),
     Refusal(
         ("cache_index_and_filter_blocks", "cache_size"),
@@ -243,6 +254,14 @@ REFUSALS: tuple[Refusal, ...] = (
         _BT,
         _compressed_and_aligned,
         (_to(block_align=False),),
+    ),
+    Refusal(
+        ("block_align", "bottommost_compression"),
+        "block_align needs uncompressed data on all levels",
+        _BT,
+        _compressed_below_and_aligned,
+        (_to(block_align=False),),
+        since="9.2",
     ),
     Refusal(
         ("block_align", "block_size"),

@@ -41,6 +41,10 @@ def _enough_levels(settings: Settings, _: Context) -> Settings:
     return {"num_levels": max(least, number(settings, "num_levels"))}
 
 
+def _fifo_has_one_level(settings: Settings, _: Context) -> Settings:
+    return {"num_levels": 1} if settings["compaction_style"] == _FIFO else {}
+
+
 def _memtable_bloom(settings: Settings, _: Context) -> Settings:
     ratio = number(settings, "memtable_bloom_size_ratio")
     return {"memtable_bloom_size_ratio": min(max(ratio, 0.0), _MOST_BLOOM_RATIO)}
@@ -195,6 +199,13 @@ SANITISED: tuple[Normalisation, ...] = (
         _enough_levels,
     ),
     Normalisation(
+        "up to version 7.7, RocksDB sets num_levels to 1 for FIFO compaction",
+        _CF,
+        ("num_levels", "compaction_style"),
+        _fifo_has_one_level,
+        until="7.7",
+    ),
+    Normalisation(
         "RocksDB sets memtable_bloom_size_ratio to at most 0.25",
         _CF,
         ("memtable_bloom_size_ratio",),
@@ -290,6 +301,7 @@ SANITISED: tuple[Normalisation, ...] = (
         _DO,
         ("use_direct_reads", "compaction_readahead_size"),
         _direct_compactions_read_ahead,
+        until="8.5",
     ),
     Normalisation(
         "RocksDB turns wal_compression off if the build has no zstd",

@@ -5,6 +5,7 @@ RocksDB keeps such values and does not use them.
 
 from collections.abc import Callable, Iterable
 
+from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.rules.base import Context, Normalisation, number
 from lsmtune.knobs.types import Knob, Settings
 
@@ -27,6 +28,11 @@ _BOTTOM_USED_BY = {
     "bottommost_compression_max_dict_bytes": _WITH_DICTIONARY,
     "bottommost_compression_zstd_max_train_bytes": frozenset({"zstd"}),
 }
+
+
+_LEVELS_FOR_LZ4 = (11, 5)
+"""From this version on, LZ4 has levels, and fast codecs compress in one thread (HISTORY.md)."""
+_LEVEL_OF_THE_CODEC = 32767
 
 
 def _as_base(names: Iterable[str], settings: Settings, context: Context) -> Settings:
@@ -57,9 +63,21 @@ def _codec_options(settings: Settings, context: Context) -> Settings:
     own = bool(settings.get("bottommost_compression_opts_enabled", False))
     bottom = _bottom_codec(settings)
     codecs = {settings["compression_type"]} | (set() if own else {bottom})
-    idle = [name for name, users in _USED_BY.items() if not codecs & users]
-    idle += [n for n, users in _BOTTOM_USED_BY.items() if not own or bottom not in users]
+    used_by, bottom_used_by = dict(_USED_BY), dict(_BOTTOM_USED_BY)
+    if version_number(context.version) >= _LEVELS_FOR_LZ4:
+        used_by["compression_level"] = _WITH_LEVEL | {"lz4"}
+        used_by["compression_parallel_threads"] = _ALL_CODECS - _in_one_thread(settings)
+        bottom_used_by["bottommost_compression_level"] = _WITH_LEVEL | {"lz4"}
+    idle = [name for name, users in used_by.items() if not codecs & users]
+    idle += [n for n, users in bottom_used_by.items() if not own or bottom not in users]
     return _as_base(idle, settings, context)
+
+
+def _in_one_thread(settings: Settings) -> set[str]:
+    """The codecs that ignore parallel threads: Snappy, and LZ4 unless its level means LZ4HC."""
+    level = settings.get("compression_level", _LEVEL_OF_THE_CODEC)
+    slow = 0 < float(level) < _LEVEL_OF_THE_CODEC
+    return {"snappy"} if slow else {"snappy", "lz4"}
 
 
 def _dictionary_options(settings: Settings, context: Context) -> Settings:

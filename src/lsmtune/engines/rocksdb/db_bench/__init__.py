@@ -32,6 +32,8 @@ INSTALL_DB_BENCH = (
 class DbBench:
     """A db_bench; `program` is a path or a name on PATH."""
 
+    cannot_set: frozenset[str] = frozenset()
+
     def __init__(self, program: str) -> None:
         self._program = from_here(program)
 

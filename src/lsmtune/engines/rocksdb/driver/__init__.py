@@ -12,7 +12,7 @@ from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.driver.client import Client, Event
-from lsmtune.engines.rocksdb.driver.option_string import option_string
+from lsmtune.engines.rocksdb.driver.option_string import NOT_READ, option_string
 from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
 from lsmtune.engines.rocksdb.driver.plans import LOAD, load_plan, probe_plan
 from lsmtune.engines.rocksdb.options import own_options
@@ -37,6 +37,8 @@ def library_engine(loaded: Loaded) -> RocksDB:
 class Driver:
     """The driver with a library."""
 
+    cannot_set = NOT_READ
+
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
 
@@ -48,11 +50,14 @@ class Driver:
     def describe(self, workdir: Path) -> EngineFacts:
         """Return what the library says about a store with its defaults; UserError if it fails."""
         database = workdir / "describe"
-        opened = self._open("", database, Files.of(workdir, "describe"))
-        log = read_log(read_lines(database / "LOG", []))
+        try:
+            opened = self._open("", database, Files.of(workdir, "describe"))
+        except TrialFailedError as failure:
+            reason = f"library {self._loaded.path}: lsmtune cannot run this library: {failure}"
+            raise UserError(reason) from failure
         version = opened["version"]
-        if self._loaded.version not in (None, version):
-            raise UserError(f"library {self._loaded.path}: this is RocksDB {version}")
+        self._check_version(version)
+        log = read_log(read_lines(database / "LOG", []))
         return EngineFacts(
             version=version,
             program=str(self._loaded.path),
@@ -62,6 +67,12 @@ class Driver:
             origin=Origin(source=self._loaded.source, sha256=self._loaded.sha256),
             unprinted=_cache(log.options),
         )
+
+    def _check_version(self, found: str | None) -> None:
+        expected = self._loaded.version
+        if found is None or not (expected is None or expected.startswith(found)):
+            what = f"RocksDB {found}" if found else "RocksDB of an unknown version"
+            raise UserError(f"library {self._loaded.path}: this is {what}")
 
     def as_run(self, options: str, workdir: Path) -> str:
         """Return the options as RocksDB writes them after it has opened a new database."""
@@ -102,7 +113,8 @@ def _cache(options: LogOptions) -> Settings:
     """Return the knobs of the block cache that RocksDB makes by default."""
     table = options.families["default"]
     cache: Settings = {"cache_size": options.block_cache_capacity_bytes or 0}
-    cache["cache_type"] = _CACHES[table["block_cache_name"]]
+    if (kind := _CACHES.get(table.get("block_cache_name", ""))) is not None:
+        cache["cache_type"] = kind
     if "high_pri_pool_ratio" in table:
         cache["cache_high_pri_pool_ratio"] = float(table["high_pri_pool_ratio"])
     return cache

@@ -21,12 +21,14 @@ from lsmtune.trials import Protocol, Status
 
 Event = dict[str, Any]
 
+_PACKAGE = "lsmsim"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
 _END_S = 30.0
 _SHORT_S = 60.0
 """Limit of a plan that only opens a store."""
 _MOST_CHARACTERS = 300
 _STATUS = {
+    "library": Status.REFUSED,
     "open": Status.REFUSED,
     "operation": Status.CRASHED,
     "wrong": Status.UNREADABLE,
@@ -115,27 +117,24 @@ class Client:
     def _raise_failed(self, kind: str, message: str) -> None:
         if is_disk_full(message, self.database):
             raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {message}")
-        if kind == "library":
-            raise UserError(f"library {self.plan['library']}: {message}")
         if kind == "plan":
             raise RuntimeError(f"the driver cannot read its plan: {message}")
-        raise TrialFailedError(_STATUS[kind], f"RocksDB: {message}")
+        words = message if kind == "library" else f"RocksDB: {message}"
+        raise TrialFailedError(_STATUS[kind], words)
 
 
-def check_driver() -> None:
-    """Raise UserError if lsmtune is installed without its driver."""
-    if find_spec("lsmsim") is None:
-        raise UserError(
-            "lsmtune is installed without its driver, which needs cargo to be built; install "
-            "cargo and run `make setup`, or use --db-bench"
-        )
+def has_driver() -> bool:
+    """Return whether the driver was built when lsmtune was installed."""
+    return find_spec(_PACKAGE) is not None
 
 
 def _package_folder() -> str:
-    check_driver()
-    package = find_spec("lsmsim")
+    package = find_spec(_PACKAGE)
     if package is None or package.origin is None:
-        raise RuntimeError("the package lsmsim has no file")
+        raise UserError(
+            "lsmtune is installed without its driver; install cargo and run `make setup`, or use "
+            "--db-bench"
+        )
     return str(Path(package.origin).parent.parent)
 
 

@@ -18,6 +18,12 @@ _TABLES = "block_based_table_factory"
 """`table_factory` of an OPTIONS file would make a new factory, without the cache of the plan."""
 _FACTORY = "table_factory"
 
+NOT_READ = frozenset({"experimental_mempurge_threshold"})
+"""Knobs that RocksDB does not read from this text.
+
+From 7.5 on, RocksDB takes the name for that of an old option of the database, and ignores it.
+"""
+
 
 def option_string(options: str) -> str:
     """Return the text of the options that an OPTIONS text sets, for the plan of the driver.

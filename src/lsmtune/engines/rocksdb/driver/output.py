@@ -35,7 +35,8 @@ def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogConte
     """Return what a part left; TrialFailedError if a job was still running."""
     check_settled(log)
     opened, report = _one(events, "opened"), _one(events, "report")
-    tables = [t for t in parse_compaction_tables(report["tables"]) if t.column_family == "default"]
+    counted = f"{report['tables']['default']}\n{report['database']}"
+    tables = [t for t in parse_compaction_tables(counted) if t.column_family == "default"]
     if not tables:
         raise TrialFailedError(Status.UNREADABLE, "RocksDB's report has no compaction table")
     sent = [event for event in events if event["event"] == "run"]
@@ -45,7 +46,7 @@ def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogConte
         result=result,
         statistics=parse_statistics(report["statistics"] + "\n"),
         table=tables[-1],
-        stalls=parse_stall_summary(report["tables"]).counts,
+        stalls=parse_stall_summary(counted).counts,
         version=opened["version"],
         assertions_enabled=False,
         log=log,
