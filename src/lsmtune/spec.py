@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from lsmtune.errors import UserError, with_places
-from lsmtune.experiment import Sweep, with_versions
+from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, memtable_limit
@@ -348,11 +348,6 @@ class StudySpec(BaseModel):
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
     """Return the knobs of the engine, with all column families of the workload."""
     return load_catalogue(engine).with_families(load.column_families)
-
-
-def study_catalogue(spec: StudySpec) -> Catalogue:
-    """Return the knobs of the study's engine; with several versions, the version is a knob."""
-    return with_versions(catalogue_of(spec.engine, spec.workload), spec.versions)
 
 
 def without_load(settings: Settings) -> Settings:

@@ -7,7 +7,7 @@ from math import inf
 from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
-from lsmtune.analysis.ground import ground_of
+from lsmtune.analysis.ground import ground_of, study_catalogue
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.errors import UserError
 from lsmtune.knobs.constraints import memory_bytes
@@ -15,7 +15,7 @@ from lsmtune.knobs.types import Config, Knob
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.rescale import rescaled
-from lsmtune.spec import MIN_PAIRS, StudySpec, study_catalogue
+from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import answers, library_lines, rows
 from lsmtune.cli.baseline import baseline_lines
@@ -18,7 +19,7 @@ from lsmtune.experiment import VERSION, Sweep
 from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, metric_value
-from lsmtune.spec import StudySpec, make_spec, study_catalogue
+from lsmtune.spec import StudySpec, make_spec
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study

@@ -50,6 +50,26 @@ def verify(
     named versions. The result shows whether an upgrade helps, and whether the winner is still
     better than the baseline.
     """
+    if rocksdb:
+        given = {"--scale": scale, "--num": num}
+        _compare_versions(
+            study, trial, rocksdb, given, home, accept_noise=accept_noise, as_json=as_json
+        )
+    else:
+        _run_pairs(study, trial, scale, num, home, accept_noise=accept_noise, as_json=as_json)
+
+
+def _run_pairs(
+    study: str,
+    trial: int | None,
+    scale: str | None,
+    num: int | None,
+    home: Path,
+    *,
+    accept_noise: bool,
+    as_json: bool,
+) -> None:
+    """Run pairs of winner and baseline; print the verdict and write the results."""
     from lsmtune.analysis.read_study import read_study
     from lsmtune.cli.consent import ask_for_home
     from lsmtune.cli.progress import progress
@@ -63,12 +83,6 @@ def verify(
     from lsmtune.studies.verify import verify as run_verification
     from lsmtune.units import parse_scale
 
-    if rocksdb:
-        given = {"--scale": scale, "--num": num}
-        _compare_versions(
-            study, trial, rocksdb, given, home, accept_noise=accept_noise, as_json=as_json
-        )
-        return
     with Home(home, create=False) as opened:
         spec = opened.study(study).settings
         wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))

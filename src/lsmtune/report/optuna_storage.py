@@ -20,11 +20,11 @@ from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob, Value
-from lsmtune.spec import study_catalogue
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.system.workdir import sweep_workdirs, workdir
