@@ -104,25 +104,24 @@ def _by_block(runs: Sequence[SweptRun], metric: str, cell: _Cell) -> dict[int, f
 
 def upgrade_answers(upgrade: Upgrade, metric: UpgradeMetric) -> Iterator[str]:
     """Yield two sentences: what the upgrade does, and what the winner does on each version."""
-    upgrades = (f"RocksDB {c.version} has {_told(c)}" for c in metric.upgrades)
-    yield (
-        f"{metric.metric} with the options of the baseline, compared with RocksDB {upgrade.own}: "
-        f"{', '.join(upgrades)}"
+    upgrades = (
+        f"RocksDB {c.version} has {_told(c, f'the value of RocksDB {upgrade.own}')}"
+        for c in metric.upgrades
     )
-    winners = (f"on RocksDB {c.version} it has {_told(c)}" for c in metric.winners)
-    yield (
-        f"{metric.metric} with the options of the winner, compared with the baseline: "
-        f"{', '.join(winners)}"
+    yield f"{metric.metric}: with the options of the baseline, {', '.join(upgrades)}"
+    winners = (
+        f"{_told(c, 'the value of the baseline')} on RocksDB {c.version}" for c in metric.winners
     )
+    yield f"{metric.metric}: the winner has {', '.join(winners)}"
 
 
-def _told(comparison: Comparison) -> str:
+def _told(comparison: Comparison, against: str) -> str:
     ratio = comparison.ratio
     if ratio is None:
-        return "no ratio (not proven: too few runs, or a value is 0)"
+        return f"no ratio to {against} (not proven: too few runs, or a value is 0)"
     low, high = f"{ratio.low:.3g}", f"{ratio.high:.3g}"
     return (
-        f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} the value (95 % interval {low} to {high}: "
+        f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} {against} (95 % interval {low} to {high}, "
         f"{_PROOFS[comparison.side]})"
     )
 

@@ -5,9 +5,11 @@ from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION
+from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective
 from lsmtune.spec import MIN_PAIRS, Ground, StudySpec, make_spec
+from lsmtune.units import is_version
 
 _KEPT = ("engine", "rocksdb", "base", "family", "cache", "workload", "scale", "seed", "protocol")
 """Settings of the study that the experiment has too."""
@@ -41,7 +43,10 @@ def upgrade_spec(
             f"--rocksdb: study {spec.name!r} does not run an installed version of RocksDB "
             "(key rocksdb), so there is no version to compare with"
         )
-    others = sorted({*versions} - {own}, key=_numbers)
+    for version in versions:
+        if not is_version(version):
+            raise UserError(f"--rocksdb {version!r}: write three or four numbers, such as 11.8.1")
+    others = sorted({*versions} - {own}, key=lambda version: (version_number(version), version))
     if not others:
         raise UserError(f"--rocksdb {own}: study {spec.name!r} ran this version; name another one")
     base = spec.space(ground).default()
@@ -72,7 +77,3 @@ def _begun(spec: StudySpec, ground: Ground, changed: Settings) -> Settings:
     """Return what the preset of the study changes in the baseline, at the study's scale."""
     base = spec.space(ground).base
     return {name: base[name] for name in spec.begun(ground) if name not in changed}
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) if part.isdecimal() else -1 for part in version.split("."))
