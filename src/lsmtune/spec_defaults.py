@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsmtune.errors import UserError
+from lsmtune.experiment import VERSION, Sweep
 from lsmtune.tables import suited_knobs
 from lsmtune.workloads import PRESETS, EngineName, Workload
 
@@ -45,6 +46,7 @@ def with_defaults(given: Any) -> Any:
     name = table.get("name", "fillrandom")
     if not isinstance(name, str) or name not in PRESETS:
         return given
+    given = with_first_version(given)
     preset = PRESETS[name]
     engine = given.get("engine") or preset.engine
     if engine not in preset.engines:
@@ -65,6 +67,22 @@ def with_defaults(given: Any) -> Any:
     if given.get("until") is not None or given.get("budget") is not None:
         ours["trials"] = None
     return {**asked, **ours, **given}
+
+
+def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings; an experiment that lists versions gets the first one as its baseline.
+
+    Settings that name a RocksDB, or are no list of versions, are returned unchanged.
+    """
+    table = given.get("sweep")
+    if isinstance(table, Sweep):
+        table = table.model_dump()
+    factors = table.get("factors") if isinstance(table, Mapping) else None
+    knobs = factors.values() if isinstance(factors, Mapping) else ()
+    lists = (one[VERSION] for one in knobs if isinstance(one, Mapping) and VERSION in one)
+    first = next((one[0] for one in lists if isinstance(one, list | tuple) and one), None)
+    is_named = any(given.get(key) is not None for key in SYSTEM_KEYS)
+    return {**given} if is_named or not isinstance(first, str) else {**given, VERSION: first}
 
 
 def check_system(

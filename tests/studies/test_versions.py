@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from fakes.versions import NEW, OLD, Played
+from lsmtune.analysis.read_study import read_study
 from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.engines.scripted import measured
 from lsmtune.errors import UserError
@@ -81,6 +82,11 @@ def test_the_baseline_may_be_another_version_than_the_first(home: Home) -> None:
     assert [*found.swept.libraries] == [NEW, OLD]
 
 
+def test_the_baseline_is_the_first_version_if_the_study_names_none() -> None:
+    assert make(rocksdb=None).versions == (OLD, NEW)
+    assert make({"v": {VERSION: [NEW, OLD]}}, rocksdb=None).rocksdb == NEW
+
+
 def test_a_study_keeps_the_library_of_each_version(home: Home) -> None:
     found = run(home, make(), Played(flat, content={NEW: "abc"}))
     assert home.study("s").libraries == found.swept.libraries
@@ -108,6 +114,14 @@ def test_a_knob_that_a_version_lacks_is_refused_before_the_first_run(
         run(home, make(), played)
     assert played.trials == []
     assert home.find_study("s") is None
+
+
+def test_a_trial_of_another_version_is_no_config_of_the_baseline(home: Home) -> None:
+    run(home, make(), Played(flat))
+    numbers = {trial.config[VERSION]: trial.number for trial in runs(home, Role.TRIAL)}
+    assert read_study(home, "s", numbers[OLD]).engine_version == OLD
+    with pytest.raises(UserError, match=rf"^--trial {numbers[NEW]}: .*{NEW}.*{OLD}"):
+        read_study(home, "s", numbers[NEW])
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from lsmtune.cli.tables import Column, csv_text, facts_lines, paragraph, table_l
 from lsmtune.cli.tuning import check_space, described, flag_names, say_if_busy
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.experiment import VERSION, Sweep
+from lsmtune.experiment import Sweep
 from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, metric_value
 from lsmtune.spec import StudySpec, make_spec
-from lsmtune.spec_defaults import SYSTEM_KEYS
+from lsmtune.spec_defaults import with_first_version
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.studies.sweep import BASE_EVERY
@@ -58,8 +58,7 @@ def read_experiment(
         "study": path.stem, "scale": "1", "memory": _NO_LIMIT, **given,
         "early_stop": False, "repeats": 0, "pairs": 0, "knobs": ",".join(_names(table)),
     }  # fmt: skip
-    if not any(key in given for key in SYSTEM_KEYS) and (version := _first_version(table)):
-        settings["rocksdb"] = version
+    settings = with_first_version(settings)
     name_rocksdb(settings, system, home, tell)
     return make_spec(settings, str(path), flag_names(system))
 
@@ -71,15 +70,6 @@ def _names(table: dict[str, object]) -> list[str]:
     if isinstance(factors, dict):
         found += [name for knobs in factors.values() if isinstance(knobs, dict) for name in knobs]
     return list(dict.fromkeys(found))
-
-
-def _first_version(table: dict[str, object]) -> str | None:
-    """The first version of RocksDB that a factor lists; mistakes are found later."""
-    factors = table.get("factors")
-    knobs = factors.values() if isinstance(factors, dict) else ()
-    lists = (one[VERSION] for one in knobs if isinstance(one, dict) and VERSION in one)
-    first = next((listed[0] for listed in lists if isinstance(listed, list) and listed), None)
-    return first if isinstance(first, str) else None
 
 
 def _experiment(spec: StudySpec) -> Sweep:
