@@ -111,7 +111,7 @@ def planned(spec: StudySpec) -> Iterator[str]:
 def remarks(base: Base) -> Iterator[str]:
     """Give the remarks about the baselines of the versions that an experiment compares."""
     for version, one in base.versions.items():
-        yield from (f"RocksDB {version}: {line}" for line in baseline_lines(one, verbose=True))
+        yield from (f"RocksDB {version}: {line}" for line in baseline_lines(one, verbose=False))
 
 
 def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -> Swept:
