@@ -29,10 +29,10 @@ simulator: $(STAMP)
 myrocks: setup
 	@scripts/ensure-myrocks.sh
 
-# Needed only for the embedded stores: their driver, with RocksDB, LevelDB and LMDB.
+# Needed only for the embedded stores: the libraries of LevelDB and LMDB.
 .PHONY: stores
-stores: $(STAMP)
-	@scripts/ensure-stores.sh $(BIN)/lsmtune-stores
+stores: setup
+	@scripts/ensure-stores.sh $(BIN)/python
 
 # About five minutes: tunes RocksDB for a write-heavy workload, verifies the winner, writes page
 # and options to lsmtune-data/ and prints their paths.
@@ -42,6 +42,16 @@ tune: setup
 test: setup
 	@if command -v cargo >/dev/null; then cargo test --release --quiet --manifest-path native/Cargo.toml -p lsmsim -p lsmdriver; fi
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
+
+# The wheels of lsmtune and of its native module, for x86-64, in dist/.
+.PHONY: wheels
+wheels: $(STAMP)
+	@scripts/wheels.sh $(BIN)
+
+# Installs the wheels, RocksDB and nothing else in an empty folder as an ordinary user, and tunes.
+.PHONY: try-wheels
+try-wheels: wheels
+	@scripts/try-wheels.sh $(BIN)/python dist
 
 check: $(STAMP)
 	@$(BIN)/ruff check src tests benchmarks scripts
@@ -57,4 +67,4 @@ docs: $(STAMP) simulator
 	@$(BIN)/python scripts/site.py
 
 clean:
-	rm -rf .venv site native/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv site dist native/target .mypy_cache .ruff_cache .pytest_cache .hypothesis

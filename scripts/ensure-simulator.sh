@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds and installs the simulator if Rust's cargo and a C compiler exist. Without it, everything
-# but predictions works. Nothing is done if the build is up to date.
+# Builds and installs simulator and driver if Rust's cargo and a C compiler exist. Without it, everything
+# but predictions and trials on installed libraries works. Nothing is done if the build is up to date.
 set -eu
 stamp=.venv/.simulator
 native=$(dirname "$0")/../native
@@ -9,10 +9,10 @@ if [ -e "$stamp" ] && [ -z "$(find "$native" -path "$native/target" -prune -o -n
     exit 0
 fi
 if ! command -v cargo >/dev/null || ! command -v cc >/dev/null; then
-    echo "setup: cargo or a C compiler is missing; lsmtune is installed without its simulator" >&2
+    echo "setup: cargo or a C compiler is missing; lsmtune is installed without its simulator and driver" >&2
     exit 0
 fi
-echo "setup: building the simulator (about a minute)" >&2
+echo "setup: building the simulator and the driver (about a minute)" >&2
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall \
     "$native/lsmsim-py"
 touch "$stamp"

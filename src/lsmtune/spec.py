@@ -23,11 +23,11 @@ from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.spec_defaults import check_system, check_versions, with_defaults
+from lsmtune.spec_defaults import check_system, check_versions, compared_versions, with_defaults
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
-from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
+from lsmtune.workloads import EngineName, Mix, Workload, endless_workloads
 from lsmtune.workloads.operations import written_bytes
 
 BUDGET_KEYS = frozenset(
@@ -73,7 +73,9 @@ class Ground:
 class StudySpec(BaseModel):
     """Settings of a study. Texts have the same form as on the command line.
 
-    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file.
+    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file. The
+    engine embedded also has `libraries` of the other stores; without them it uses those of the
+    system, and without a RocksDB the usual installed version.
     `base` is the user's OPTIONS file; without it the baseline is the engine's defaults. At a
     smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
     of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
@@ -92,6 +94,7 @@ class StudySpec(BaseModel):
     program: str = Field(default="db_bench", min_length=1)
     rocksdb: str | None = None
     library: str | None = Field(default=None, min_length=1)
+    libraries: dict[Literal["leveldb", "lmdb"], str] | None = None
     base: str | None = None
     family: str = "default"
     cache: str | None = None
@@ -161,6 +164,12 @@ class StudySpec(BaseModel):
         return str(parse_scale(scale, "scale"))
 
     @model_validator(mode="after")
+    def _libraries_have_an_engine(self) -> Self:
+        if self.libraries is not None and self.engine != "embedded":
+            raise UserError(f"libraries: not used by engine {self.engine}; remove libraries")
+        return self
+
+    @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
         for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
             getattr(self, text)  # raises UserError if it is wrong
@@ -174,7 +183,7 @@ class StudySpec(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
-        check_versions(self.versions, self.rocksdb)
+        check_versions(self.engine, self.versions, self.rocksdb)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
@@ -192,7 +201,7 @@ class StudySpec(BaseModel):
         if self.online is not None and not self.workload.preset.can_be_endless:
             raise UserError(
                 f"online: the workload {self.workload.name} cannot run for an unlimited time; "
-                f"use one of these workloads: {_endless()}"
+                f"use one of these workloads: {endless_workloads()}"
             )
         ends = [key for key in ("until", "budget") if getattr(self, key) is not None]
         if self.online is not None and ends:
@@ -219,9 +228,7 @@ class StudySpec(BaseModel):
     @property
     def versions(self) -> tuple[str, ...]:
         """Versions of RocksDB that an experiment compares, the baseline's first; else empty."""
-        listed = self.sweep.versions if self.sweep else ()
-        baseline = [self.rocksdb] if self.rocksdb and listed else []
-        return tuple(dict.fromkeys((*baseline, *listed)))
+        return compared_versions(self.sweep, self.rocksdb)
 
     @property
     def number_of_trials(self) -> int:
@@ -379,11 +386,6 @@ def read_study_file(path: Path) -> dict[str, Any]:
 def _in_words(error: ValidationError) -> list[str]:
     problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
     return [problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems]
-
-
-def _endless() -> str:
-    names = (name for name, preset in PRESETS.items() if preset.can_be_endless)
-    return ", ".join(names)
 
 
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {

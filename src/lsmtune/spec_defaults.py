@@ -8,14 +8,15 @@ from lsmtune.experiment import VERSION, Sweep
 from lsmtune.tables import suited_knobs
 from lsmtune.workloads import PRESETS, EngineName, Workload
 
+DRIVER = "lsmdriver"
+"""lsmtune's own driver: the program of a study that names a version or a library of RocksDB, and
+of the embedded stores."""
+
 PROGRAMS: dict[EngineName, str] = {
-    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores", "tikv": "go-ycsb",
+    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": DRIVER, "tikv": "go-ycsb",
     "simulated": "lsmsim",
 }  # fmt: skip
 """Default program of each engine."""
-
-DRIVER = "lsmdriver"
-"""Program of a study that names a version or a library of RocksDB: lsmtune's own driver."""
 
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""
@@ -95,7 +96,7 @@ def check_system(
             raise UserError(f"program: {DRIVER} needs a RocksDB; add rocksdb or library")
         return
     key = named[0]
-    if engine != "rocksdb":
+    if engine not in ("rocksdb", "embedded"):
         raise UserError(f"{key}: not used by engine {engine}; remove {key}")
     if others := [*named[1:], *(["program"] if program != DRIVER else [])]:
         raise UserError(f"{key}: not allowed with {others[0]}; remove one of them")
@@ -106,8 +107,20 @@ def check_system(
         )
 
 
-def check_versions(versions: Sequence[str], rocksdb: str | None) -> None:
-    """Raise UserError if an experiment compares versions, but its baseline runs no version."""
+def compared_versions(sweep: Sweep | None, rocksdb: str | None) -> tuple[str, ...]:
+    """Return the versions that an experiment compares, the baseline's first; else empty."""
+    listed = sweep.versions if sweep else ()
+    baseline = [rocksdb] if rocksdb and listed else []
+    return tuple(dict.fromkeys((*baseline, *listed)))
+
+
+def check_versions(engine: EngineName, versions: Sequence[str], rocksdb: str | None) -> None:
+    """Raise UserError if the engine cannot compare versions, or the baseline runs no version."""
+    if versions and engine != "rocksdb":
+        raise UserError(
+            f"sweep: {VERSION}: engine {engine} cannot compare versions of RocksDB; use the engine "
+            "rocksdb"
+        )
     if versions and rocksdb is None:
         raise UserError(
             "sweep: a factor lists versions of RocksDB, so the baseline must run a version too; "

@@ -180,7 +180,7 @@ def test_a_load_that_takes_too_long_is_ended(rig: Rig) -> None:
 
 
 def test_random_writes_of_db_bench_run_as_sql(tmp_path: Path) -> None:
-    """And write the very records that the embedded stores get."""
+    """And write the records that the functions of records.lua say."""
     phases: list[str] = []
     own = Rig("mariadbd", tmp_path, StudySpec(engine="myrocks", workload=RECORDS))
     outcome = own.run(watch=Watch(phases.append), seed=11)
@@ -251,8 +251,8 @@ def test_two_servers_do_not_meet(tmp_path: Path) -> None:
 
 
 @contextmanager
-def served(rig: Rig, name: str) -> Iterator[Live]:
-    load = Workload(name="oltp_read_write", tables=1, num=2000, threads=4)
+def served(rig: Rig, name: str, threads: int = 1) -> Iterator[Live]:
+    load = Workload(name="oltp_read_write", tables=1, num=2000, threads=threads)
     spec = TrialSpec(
         settings=rig.base, base_settings=rig.base, workload=load, protocol=Protocol(), seed=1
     )
@@ -265,7 +265,7 @@ def served(rig: Rig, name: str) -> Iterator[Live]:
 
 
 def test_a_running_server_is_changed_watched_and_changed_back(rig: Rig) -> None:
-    with served(rig, "live") as live:
+    with served(rig, "live", threads=4) as live:
         before = live.window(1.0)
         assert before.metrics["throughput_ops_s"] > 0
         assert any("written" in name and value > 0 for name, value in before.traits.items())

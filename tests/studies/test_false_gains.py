@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from null_verifications import broken, verify_baseline
 
-REPLAYS = 60
+REPLAYS = 40
 
 
 @pytest.mark.usefixtures("own_host")

@@ -131,6 +131,7 @@ def test_a_trial_of_another_version_is_no_config_of_the_baseline(home: Home) -> 
         ({"version": {VERSION: [8.1, NEW]}}, {}, "rocksdb = 8.1"),
         (FACTORS, {"rocksdb": None, "program": "db_bench"}, "program"),
         (FACTORS, {"rocksdb": None, "library": "lib.so"}, "library"),
+        (FACTORS, {"engine": "embedded", "program": "lsmdriver"}, "embedded"),
         ({"memtable": FACTORS["memtable"]},
          {"sweep": {"factors": {"m": FACTORS["memtable"]}, "fixed": {VERSION: OLD}}}, "fixed"),
     ],

@@ -21,11 +21,13 @@ _STUDY_WORDS = {
     "study": "Name of the study and of the study's directories. By default lsmtune makes "
     "a name from the settings.",
     "engine": "Engine to tune. By default lsmtune uses the engine of the workload.",
-    "program": "Program to run: db_bench, mariadbd, the driver of the embedded stores, or go-ycsb. "
-    "Give a path, or a name on PATH.",
+    "program": "Program to run: db_bench, mariadbd or go-ycsb. Give a path, or a name on PATH. "
+    "lsmdriver is lsmtune's own driver.",
     "rocksdb": "Installed version of RocksDB to run, e.g. 11.8.1. A study has one of the keys "
     "`program`, `rocksdb` and `library`; without them, `lsmtune tune` chooses.",
     "library": "Your own librocksdb.so, to run instead of an installed version.",
+    "libraries": "Your own libraries of LevelDB and LMDB, by the name of the store, for the engine "
+    "embedded. By default lsmtune uses the libraries of the system.",
     "base": "Your OPTIONS file (MyRocks: my.cnf, TiKV: tikv.toml), the baseline of the study. "
     "By default the baseline has the engine's defaults, or the running settings of TiKV.",
     "family": "Column family of the baseline that is tuned.",

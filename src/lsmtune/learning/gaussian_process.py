@@ -14,7 +14,6 @@ from math import log, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.optimize import minimize
 from scipy.spatial.distance import squareform
 
 from lsmtune.learning.factors import Floats
@@ -117,6 +116,8 @@ def fit_process(
     several times has as many rows. The process knows all outcomes; its length scales, signal and
     noise are those of a random sample where there are many.
     """
+    from scipy.optimize import minimize  # noqa: PLC0415 - every command would wait for it
+
     prior = prior or Prior()
     offset = float(np.mean(outcomes)) if prior.mean is None else prior.mean
     spread = max(float(np.std(outcomes)), prior.least_spread) or 1.0
