@@ -23,11 +23,11 @@ from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.spec_defaults import check_system, with_defaults
+from lsmtune.spec_defaults import check_system, check_versions, compared_versions, with_defaults
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
-from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
+from lsmtune.workloads import EngineName, Mix, Workload, endless_workloads
 from lsmtune.workloads.operations import written_bytes
 
 BUDGET_KEYS = frozenset(
@@ -183,6 +183,7 @@ class StudySpec(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
+        check_versions(self.engine, self.versions, self.rocksdb)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
@@ -200,7 +201,7 @@ class StudySpec(BaseModel):
         if self.online is not None and not self.workload.preset.can_be_endless:
             raise UserError(
                 f"online: the workload {self.workload.name} cannot run for an unlimited time; "
-                f"use one of these workloads: {_endless()}"
+                f"use one of these workloads: {endless_workloads()}"
             )
         ends = [key for key in ("until", "budget") if getattr(self, key) is not None]
         if self.online is not None and ends:
@@ -223,6 +224,11 @@ class StudySpec(BaseModel):
     def budget_s(self) -> float | None:
         """Time limit of the search in seconds."""
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Versions of RocksDB that an experiment compares, the baseline's first; else empty."""
+        return compared_versions(self.sweep, self.rocksdb)
 
     @property
     def number_of_trials(self) -> int:
@@ -380,11 +386,6 @@ def read_study_file(path: Path) -> dict[str, Any]:
 def _in_words(error: ValidationError) -> list[str]:
     problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
     return [problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems]
-
-
-def _endless() -> str:
-    names = (name for name, preset in PRESETS.items() if preset.can_be_endless)
-    return ", ".join(names)
 
 
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {

@@ -1,9 +1,10 @@
 """Defaults of a study's settings that depend on its other settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsmtune.errors import UserError
+from lsmtune.experiment import VERSION, Sweep
 from lsmtune.tables import suited_knobs
 from lsmtune.workloads import PRESETS, EngineName, Workload
 
@@ -46,6 +47,7 @@ def with_defaults(given: Any) -> Any:
     name = table.get("name", "fillrandom")
     if not isinstance(name, str) or name not in PRESETS:
         return given
+    given = with_first_version(given)
     preset = PRESETS[name]
     engine = given.get("engine") or preset.engine
     if engine not in preset.engines:
@@ -68,6 +70,22 @@ def with_defaults(given: Any) -> Any:
     return {**asked, **ours, **given}
 
 
+def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings; an experiment that lists versions gets the first one as its baseline.
+
+    Settings that name a RocksDB, or are no list of versions, are returned unchanged.
+    """
+    table = given.get("sweep")
+    if isinstance(table, Sweep):
+        table = table.model_dump()
+    factors = table.get("factors") if isinstance(table, Mapping) else None
+    knobs = factors.values() if isinstance(factors, Mapping) else ()
+    lists = (one[VERSION] for one in knobs if isinstance(one, Mapping) and VERSION in one)
+    first = next((one[0] for one in lists if isinstance(one, list | tuple) and one), None)
+    is_named = any(given.get(key) is not None for key in SYSTEM_KEYS)
+    return {**given} if is_named or not isinstance(first, str) else {**given, VERSION: first}
+
+
 def check_system(
     engine: EngineName, load: Workload, program: str, rocksdb: str | None, library: str | None
 ) -> None:
@@ -86,4 +104,25 @@ def check_system(
         raise UserError(
             f"{key}: only db_bench runs the workload {load.name}; remove {key}, or choose another "
             "workload"
+        )
+
+
+def compared_versions(sweep: Sweep | None, rocksdb: str | None) -> tuple[str, ...]:
+    """Return the versions that an experiment compares, the baseline's first; else empty."""
+    listed = sweep.versions if sweep else ()
+    baseline = [rocksdb] if rocksdb and listed else []
+    return tuple(dict.fromkeys((*baseline, *listed)))
+
+
+def check_versions(engine: EngineName, versions: Sequence[str], rocksdb: str | None) -> None:
+    """Raise UserError if the engine cannot compare versions, or the baseline runs no version."""
+    if versions and engine != "rocksdb":
+        raise UserError(
+            f"sweep: {VERSION}: engine {engine} cannot compare versions of RocksDB; use the engine "
+            "rocksdb"
+        )
+    if versions and rocksdb is None:
+        raise UserError(
+            "sweep: a factor lists versions of RocksDB, so the baseline must run a version too; "
+            "remove program and library, or use rocksdb instead"
         )

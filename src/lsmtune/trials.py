@@ -106,6 +106,7 @@ class Base(BaseModel):
     of options whose range would allow more. `given` is the user's file unchanged; None when the
     baseline is the engine's defaults. `notes` are remarks about the baseline. `left_out` are the
     options of the user's file that trials do not run with, each as "NAME = VALUE: REASON".
+    `versions` are the baselines of all versions of an experiment that compares versions.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -116,6 +117,7 @@ class Base(BaseModel):
     given: str | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    versions: dict[str, "Base"] = {}
 
 
 class TrialSpec(BaseModel):

@@ -120,7 +120,9 @@ _SCREEN_WORDS = {
 }
 _SWEEP_WORDS = {
     "factors": "Knob values to combine. A factor has a name and lists the values of one knob. A "
-    "factor may list several knobs, which then change together and need the same number of values.",
+    "factor may list several knobs, which then change together and need the same number of values. "
+    "The name `rocksdb` lists installed versions of RocksDB instead of values of a knob. The key "
+    "`rocksdb` of the study is the version of the baseline, by default the first in the list.",
     "labels": "Names for the values of a factor in the tables, in the order of the values. By "
     "default the tables show the values.",
     "fixed": "Knob values of all runs, including the runs of the baseline.",

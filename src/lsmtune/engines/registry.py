@@ -14,6 +14,7 @@ from lsmtune.engines.myrocks import MyRocks
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.rocksdb.driver import library_engine
+from lsmtune.engines.rocksdb.versions import Versions
 from lsmtune.engines.simulated import Simulated
 from lsmtune.engines.tikv import TiKV
 from lsmtune.errors import UserError, unknown_word
@@ -43,8 +44,11 @@ def make_engine(name: str, program: str, cluster: Cluster | None = None) -> Engi
 def engine_of(spec: StudySpec) -> Engine:
     """Return the engine that runs the study.
 
-    UserError if the RocksDB that the study names is not installed, or its library cannot be read.
+    UserError if a RocksDB that the study names is not installed, or its library cannot be read.
     """
+    if spec.versions:
+        engines = {v: library_engine(loaded_library(v, None)) for v in spec.versions}
+        return Versions(engines)
     if spec.engine == "embedded":
         return _embedded(spec.program, spec.rocksdb, spec.library, {**(spec.libraries or {})})
     if spec.rocksdb is None and spec.library is None:

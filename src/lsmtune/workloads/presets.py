@@ -247,3 +247,8 @@ def default_operations(name: str, num: int, threads: int = 1) -> int:
         return _TRANSACTIONS
     together = num // _FEWER.get(name, 1)
     return max(1, together // threads if PRESETS[name].engine == "tikv" else together)
+
+
+def endless_workloads() -> str:
+    """Return the names of the workloads that can run for an unlimited time."""
+    return ", ".join(name for name, preset in PRESETS.items() if preset.can_be_endless)
