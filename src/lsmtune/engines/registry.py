@@ -46,7 +46,8 @@ def engine_of(spec: StudySpec) -> Engine:
     UserError if the RocksDB that the study names is not installed, or its library cannot be read.
     """
     if spec.engine == "embedded":
-        return _embedded(spec.program, spec.rocksdb, spec.library, {**(spec.libraries or {})})
+        own: dict[str, str] = dict((spec.libraries or {}).items())
+        return _embedded(spec.program, spec.rocksdb, spec.library, own)
     if spec.rocksdb is None and spec.library is None:
         return make_engine(spec.engine, spec.program, spec.tikv)
     return library_engine(loaded_library(spec.rocksdb, spec.library))
