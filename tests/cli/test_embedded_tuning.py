@@ -87,9 +87,12 @@ def test_what_another_program_has_measured_is_shown_but_does_not_go_on(
     """Studies of the driver that was a C program have its name."""
     old = tmp_path / "old"
     shutil.copytree(home, old)
-    (database,) = old.glob("*.db")
+    database = old / "lsmtune.sqlite3"
     with sqlite3.connect(database) as connection:
-        connection.execute("UPDATE study SET spec = json_set(spec, '$.program', 'lsmtune-stores')")
+        connection.execute(
+            "UPDATE study SET spec = json_remove("
+            "json_set(spec, '$.program', 'lsmtune-stores'), '$.library')"
+        )
     connection.close()
     assert json.loads(out(capsys, "show", "s", "--home", str(old), "--json"))["study"] == "s"
     assert run(["verify", "s", "--home", str(old)]) == 2

@@ -85,7 +85,8 @@ class RocksDB:
 
     def _settings(self, options: str, facts: EngineFacts) -> Settings:
         """Return the value of each knob that can be set."""
-        found = read_settings(self.catalogue, options) | facts.unprinted
+        catalogue = self.catalogue.of_version(facts.version)
+        found = read_settings(catalogue, options) | facts.unprinted
         return {n: value for n, value in found.items() if n not in self._bench.cannot_set}
 
     def _merged(
