@@ -1,6 +1,8 @@
 """The whole way on the embedded stores: tune, show, report, export, sweep."""
 
 import json
+import shutil
+import sqlite3
 import tomllib
 from ctypes.util import find_library
 from pathlib import Path
@@ -77,6 +79,24 @@ def test_there_is_a_page(home: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert run(["report", "s", "--home", str(home), "-o", str(page)]) == 0
     assert "embedded" in page.read_text()
+
+
+def test_what_another_program_has_measured_is_shown_but_does_not_go_on(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Studies of the driver that was a C program have its name."""
+    old = tmp_path / "old"
+    shutil.copytree(home, old)
+    database = old / "lsmtune.sqlite3"
+    with sqlite3.connect(database) as connection:
+        connection.execute(
+            "UPDATE study SET spec = json_remove("
+            "json_set(spec, '$.program', 'lsmtune-stores'), '$.library')"
+        )
+    connection.close()
+    assert json.loads(out(capsys, "show", "s", "--home", str(old), "--json"))["study"] == "s"
+    assert run(["verify", "s", "--home", str(old)]) == 2
+    assert "program: lsmtune-stores" in capsys.readouterr().err
 
 
 def test_stores_are_compared_by_a_controlled_experiment(

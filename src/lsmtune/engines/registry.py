@@ -50,7 +50,8 @@ def engine_of(spec: StudySpec) -> Engine:
         engines = {v: library_engine(loaded_library(v, None)) for v in spec.versions}
         return Versions(engines)
     if spec.engine == "embedded":
-        return _embedded(spec.program, spec.rocksdb, spec.library, {**(spec.libraries or {})})
+        own: dict[str, str] = dict((spec.libraries or {}).items())
+        return _embedded(spec.program, spec.rocksdb, spec.library, own)
     if spec.rocksdb is None and spec.library is None:
         return make_engine(spec.engine, spec.program, spec.tikv)
     return library_engine(loaded_library(spec.rocksdb, spec.library))

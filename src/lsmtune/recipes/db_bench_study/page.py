@@ -212,9 +212,9 @@ def _stores(results: Results) -> Html:
                      "clock. RocksDB runs with the built-in settings of LevelDB. RocksDB and "
                      "LevelDB compress with snappy. LMDB has no settings of an LSM tree and no "
                      "compression. MyRocks gets records of the same number and sizes, as SQL "
-                     "statements through a socket. The LSM tree of MyRocks has similar settings to "
-                     "the LSM tree of RocksDB. The MyRocks server syncs the log every second and "
-                     "does not restart before the reads."),
+                     "statements through a socket. The LSM tree of MyRocks has similar settings "
+                     "to the LSM tree of RocksDB. The MyRocks server syncs the log every second "
+                     "and does not restart before the reads."),
         table("RocksDB's value, and other store / RocksDB with 95 % interval",
               ("metric", "RocksDB", *OTHERS), rows),
     )  # fmt: skip
