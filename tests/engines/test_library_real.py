@@ -29,8 +29,11 @@ def engine(request: pytest.FixtureRequest, installed: Path) -> Installed:
 
 
 @pytest.fixture
-def rig(engine: Installed, tmp_path: Path) -> Rig:
-    return Rig("", tmp_path, StudySpec(library=str(engine.library)))
+def rig(
+    engine: Installed, installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Rig:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(installed.parents[1]))
+    return Rig("", tmp_path, StudySpec(rocksdb=engine.record.version))
 
 
 def test_a_trial_measures_what_happened(rig: Rig, engine: Installed) -> None:

@@ -60,6 +60,6 @@ class Rig:
 
 
 def _engine(spec: StudySpec, program: str) -> Engine:
-    if spec.library is not None:
+    if spec.library is not None or spec.rocksdb is not None:
         return engine_of(spec)
     return make_engine(spec.engine, program, spec.tikv)
