@@ -28,7 +28,8 @@ LOADS = {
 }
 BUILDS = {
     "7.8.3": "in Debian's build, which is slower because of its assertions. Compare ratios, not "
-    "times"
+    "times",
+    "11.8.1": "in the Release build that `lsmtune engines install` installs",
 }
 """Build of a RocksDB version that figures come from."""
 ROCKSDB = f"We measured with RocksDB 7.8.3 {BUILDS['7.8.3']}"
