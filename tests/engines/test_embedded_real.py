@@ -42,9 +42,9 @@ def rig(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Rig:
 def drivers_in(folder: Path) -> list[int]:
     return [
         process.pid
-        for process in psutil.process_iter(["cmdline"])
+        for process in psutil.process_iter(["cmdline", "cwd"])
         if "lsmsim.drive()" in " ".join(process.info["cmdline"] or [])
-        and process.cwd().startswith(str(folder))
+        and (process.info["cwd"] or "").startswith(str(folder))
     ]
 
 
