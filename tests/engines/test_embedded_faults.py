@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fakes.libraries import put
+from lsmtune.engines import embedded
 from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySpec
@@ -43,9 +44,7 @@ def test_a_rocksdb_that_does_not_load_is_named(folder: Path) -> None:
 def test_a_library_of_the_system_that_is_missing_is_named_with_its_package(
     store: str, package: str, installed: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(
-        __import__("lsmtune.engines.embedded", fromlist=["x"])._OF_THE_SYSTEM, store, "libno.so.1"
-    )
+    monkeypatch.setitem(embedded._OF_THE_SYSTEM, store, "libno.so.1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(installed.parent.parent))
     with pytest.raises(UserError, match=rf"libno\.so\.1.*apt-get install {package}"):
         engine_of(spec()).describe(folder)

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 from ctypes.util import find_library
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import psutil
 import pytest
 
 from fakes.rig import Rig
+from lsmtune.engines import embedded
 from lsmtune.engines.base import Watch
 from lsmtune.engines.libraries.installed import default_engine, installed_engines
 from lsmtune.errors import UserError
@@ -40,9 +42,9 @@ def rig(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Rig:
 def drivers_in(folder: Path) -> list[int]:
     return [
         process.pid
-        for process in psutil.process_iter(["cmdline"])
+        for process in psutil.process_iter(["cmdline", "cwd"])
         if "lsmsim.drive()" in " ".join(process.info["cmdline"] or [])
-        and process.cwd().startswith(str(folder))
+        and (process.info["cwd"] or "").startswith(str(folder))
     ]
 
 
@@ -157,6 +159,30 @@ def test_a_store_that_cannot_open_is_refused(rig: Rig, store: str) -> None:
     result = rig.run(rig.base | {"store": store}).result
     assert result.status is Status.REFUSED
     assert "open: " in str(result.reason)
+
+
+def test_the_cpu_that_lsmtune_itself_uses_is_not_others(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_s: list[float] = []
+
+    class Recording:
+        def stop(self) -> "Recording":
+            return self
+
+        def others_cpu_percent(self, own_cpu_s: float) -> float:
+            own_s.append(own_cpu_s)
+            return 0.0
+
+    def busy(_: str) -> None:
+        until = time.process_time() + 0.2
+        while time.process_time() < until:
+            pass
+
+    monkeypatch.setattr(embedded, "CpuMeter", Recording)
+    result = rig.run(rig.base | {"store": "lmdb"}, watch=Watch(busy)).result
+    assert result.status is Status.COMPLETE
+    assert own_s[0] >= 3 * 0.2 + result.metrics["cpu_s"]  # loading, settling, probing
 
 
 def test_it_reads_no_file_of_options(rig: Rig, tmp_path: Path) -> None:
