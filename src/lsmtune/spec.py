@@ -23,11 +23,11 @@ from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.spec_defaults import check_system, with_defaults
+from lsmtune.spec_defaults import check_online, check_system, with_defaults
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
-from lsmtune.workloads import PRESETS, EngineName, Mix, Workload
+from lsmtune.workloads import EngineName, Mix, Workload
 from lsmtune.workloads.operations import written_bytes
 
 BUDGET_KEYS = frozenset(
@@ -179,19 +179,14 @@ class StudySpec(BaseModel):
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
         if len(tables) > 1:
             raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one table")
-        if self.online is not None and self.engine != "myrocks":
-            raise UserError(f"online: not supported by engine {self.engine}; supported: myrocks")
+        if self.online is not None:
+            check_online(self.engine, self.workload, self.program, self.knobs)
         if self.engine == "tikv":
             knobs = load_catalogue("tikv").select(self.knobs)
             (self.tikv or Cluster()).check(self.workload, knobs, self.scale, self.cache)
         elif self.tikv is not None:
             raise UserError(
                 f"[tikv]: the engine {self.engine} does not use this table; remove the table"
-            )
-        if self.online is not None and not self.workload.preset.can_be_endless:
-            raise UserError(
-                f"online: the workload {self.workload.name} cannot run for an unlimited time; "
-                f"use one of these workloads: {_endless()}"
             )
         ends = [key for key in ("until", "budget") if getattr(self, key) is not None]
         if self.online is not None and ends:
@@ -282,12 +277,12 @@ class StudySpec(BaseModel):
         factor, catalogue = float(scale or self.scale_value), self.catalogue(ground)
         cache: Settings = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
         settings = with_families(ground.base.settings, self.workload.column_families)
-        selected = catalogue.select(self.knobs)
+        left_out = {*self.fixed, *self.fixed_online(ground)}
+        selected = [k for k in catalogue.select(self.knobs) if k.name not in left_out]
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
         scaled = catalogue.scaled({**settings, **self.begun(ground), **cache}, factor)
         base = {**scaled, **self.fixed, **load}
-        chosen = (k for k in selected if k.name not in self.fixed)
-        knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
+        knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in selected)
         if not (published := catalogue.is_published(self.knobs)):
             knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
@@ -298,6 +293,22 @@ class StudySpec(BaseModel):
         version = ground.rocksdb_version or USUAL_VERSION
         space = KnobSpace(knobs, base, ground.open_files, limit, advice, codecs, version)
         return space.fitted()
+
+    def fixed_online(self, ground: Ground) -> tuple[str, ...]:
+        """Return the chosen knobs that online tuning leaves out.
+
+        The library cannot change them. UserError if no other knob is chosen.
+        """
+        if self.online is None:
+            return ()
+        chosen = [knob.name for knob in self.catalogue(ground).select(self.knobs)]
+        left_out = tuple(name for name in chosen if name in ground.base.fixed_online)
+        if left_out and len(left_out) == len(chosen):
+            raise UserError(
+                f"knobs: this library of RocksDB {ground.rocksdb_version} can set "
+                f"{', '.join(chosen)} only when it opens the store; choose other knobs"
+            )
+        return left_out
 
     def _memtable_limit(self, base: Settings, scale: float) -> int | None:
         """Return how many bytes memtables may hold; None for experiments."""
@@ -371,11 +382,6 @@ def read_study_file(path: Path) -> dict[str, Any]:
 def _in_words(error: ValidationError) -> list[str]:
     problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
     return [problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems]
-
-
-def _endless() -> str:
-    names = (name for name, preset in PRESETS.items() if preset.can_be_endless)
-    return ", ".join(names)
 
 
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {

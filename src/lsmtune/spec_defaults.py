@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.tables import suited_knobs
 from lsmtune.workloads import PRESETS, EngineName, Workload
 
@@ -18,6 +19,9 @@ DRIVER = "lsmdriver"
 
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""
+
+_LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
+"""Engines whose options lsmtune changes while they run."""
 
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "myrocks": {"knobs": "mixed"},
@@ -85,4 +89,34 @@ def check_system(
         raise UserError(
             f"{key}: only db_bench runs the workload {load.name}; remove {key}, or choose another "
             "workload"
+        )
+
+
+def check_online(engine: EngineName, load: Workload, program: str, knobs: str) -> None:
+    """Raise UserError if online tuning is impossible with these settings."""
+    if engine not in _LIVE:
+        raise UserError(f"online: not supported by engine {engine}; supported: {', '.join(_LIVE)}")
+    if not load.preset.can_be_endless:
+        endless = (n for n, p in PRESETS.items() if p.can_be_endless and engine in p.engines)
+        raise UserError(
+            f"online: the workload {load.name} cannot run for an unlimited time; use one of these "
+            f"workloads: {', '.join(endless)}"
+        )
+    if engine != "rocksdb":
+        return
+    if program != DRIVER:
+        raise UserError(
+            "online: db_bench cannot change options while it runs; install RocksDB with "
+            "`lsmtune engines install rocksdb`, and set rocksdb or library"
+        )
+    if load.kind != "read" and load.present not in (None, 1):
+        raise UserError(
+            f"workload.present: {load.present:g} is not possible with [online], because the writes "
+            "would make the store larger; use 1"
+        )
+    restart = (k.name for k in load_catalogue(engine).select(knobs) if k.apply == "restart")
+    if (name := next(restart, None)) is not None:
+        raise UserError(
+            f"knobs: RocksDB cannot change {name} while it runs; with [online], use the preset "
+            "online, or a list of knobs that `lsmtune knobs rocksdb` marks as online"
         )

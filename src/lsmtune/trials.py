@@ -106,6 +106,8 @@ class Base(BaseModel):
     of options whose range would allow more. `given` is the user's file unchanged; None when the
     baseline is the engine's defaults. `notes` are remarks about the baseline. `left_out` are the
     options of the user's file that trials do not run with, each as "NAME = VALUE: REASON".
+    `fixed_online` are knobs that this engine can set only when it opens the store, although
+    RocksDB could change them online.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -116,6 +118,7 @@ class Base(BaseModel):
     given: str | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    fixed_online: tuple[str, ...] = ()
 
 
 class TrialSpec(BaseModel):

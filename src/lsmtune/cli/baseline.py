@@ -6,6 +6,7 @@ from lsmtune.analysis.measurable import flushes_text, too_few_flushes
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.report.words import number, quantity
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.studies.noise_floor import Floor
 from lsmtune.trials import Base
 
@@ -25,6 +26,16 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
         lines.append(f"lsmtune does not use {what} of the file:{listed}")
         lines += [f"  {option}" for option in base.left_out] if verbose else []
     return lines
+
+
+def fixed_online_lines(spec: StudySpec, ground: Ground) -> list[str]:
+    """Return a remark about the knobs that online tuning leaves out, if there are any."""
+    if not (names := spec.fixed_online(ground)):
+        return []
+    return [
+        f"online tuning leaves out {', '.join(names)}: the C API of RocksDB "
+        f"{ground.rocksdb_version} cannot change options of an open database"
+    ]
 
 
 def measured_lines(runs: Sequence[Metrics], floors: Iterable[Floor]) -> list[str]:
