@@ -23,7 +23,13 @@ from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.spec_defaults import check_online, check_system, with_defaults
+from lsmtune.spec_defaults import (
+    begun_online,
+    changeable_online,
+    check_online,
+    check_system,
+    with_defaults,
+)
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
@@ -277,8 +283,10 @@ class StudySpec(BaseModel):
         factor, catalogue = float(scale or self.scale_value), self.catalogue(ground)
         cache: Settings = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
         settings = with_families(ground.base.settings, self.workload.column_families)
-        left_out = {*self.fixed, *self.fixed_online(ground)}
-        selected = [k for k in catalogue.select(self.knobs) if k.name not in left_out]
+        selected = [k for k in catalogue.select(self.knobs) if k.name not in self.fixed]
+        if self.online is not None and self.engine == "rocksdb":
+            selected = changeable_online(selected, ground.base)
+            settings = {**settings, **begun_online(selected, settings)}
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
         scaled = catalogue.scaled({**settings, **self.begun(ground), **cache}, factor)
         base = {**scaled, **self.fixed, **load}
@@ -293,22 +301,6 @@ class StudySpec(BaseModel):
         version = ground.rocksdb_version or USUAL_VERSION
         space = KnobSpace(knobs, base, ground.open_files, limit, advice, codecs, version)
         return space.fitted()
-
-    def fixed_online(self, ground: Ground) -> tuple[str, ...]:
-        """Return the chosen knobs that online tuning leaves out.
-
-        The library cannot change them. UserError if no other knob is chosen.
-        """
-        if self.online is None:
-            return ()
-        chosen = [knob.name for knob in self.catalogue(ground).select(self.knobs)]
-        left_out = tuple(name for name in chosen if name in ground.base.fixed_online)
-        if left_out and len(left_out) == len(chosen):
-            raise UserError(
-                f"knobs: this library of RocksDB {ground.rocksdb_version} can set "
-                f"{', '.join(chosen)} only when it opens the store; choose other knobs"
-            )
-        return left_out
 
     def _memtable_limit(self, base: Settings, scale: float) -> int | None:
         """Return how many bytes memtables may hold; None for experiments."""

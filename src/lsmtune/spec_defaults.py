@@ -1,11 +1,14 @@
 """Defaults of a study's settings that depend on its other settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.types import Knob, Settings
 from lsmtune.tables import suited_knobs
+from lsmtune.trials import Base
+from lsmtune.units import MIB
 from lsmtune.workloads import PRESETS, EngineName, Workload
 
 PROGRAMS: dict[EngineName, str] = {
@@ -22,6 +25,8 @@ SYSTEM_KEYS = ("program", "rocksdb", "library")
 
 _LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
 """Engines whose options lsmtune changes while they run."""
+
+_SYNC = "bytes_per_sync"
 
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "myrocks": {"knobs": "mixed"},
@@ -120,3 +125,31 @@ def check_online(engine: EngineName, load: Workload, program: str, knobs: str) -
             f"knobs: RocksDB cannot change {name} while it runs; with [online], use the preset "
             "online, or a list of knobs that `lsmtune knobs rocksdb` marks as online"
         )
+
+
+def changeable_online(knobs: Sequence[Knob], base: Base) -> list[Knob]:
+    """Return the knobs that this RocksDB can change while it runs; UserError without any."""
+    kept = [_without_zero(knob) for knob in knobs if knob.name not in base.fixed_online]
+    if not kept:
+        raise UserError(
+            f"knobs: this RocksDB can set {', '.join(k.name for k in knobs)} only when it opens "
+            "the store; choose other knobs"
+        )
+    return kept
+
+
+def _without_zero(knob: Knob) -> Knob:
+    """Return bytes_per_sync without the value 0, which cannot be set online, and other knobs."""
+    if knob.name != _SYNC:
+        return knob
+    return knob.model_copy(update={"special": tuple(s for s in knob.special if s.value != 0)})
+
+
+def begun_online(knobs: Sequence[Knob], settings: Settings) -> Settings:
+    """Return the changes to the baseline before online tuning of these knobs.
+
+    Any change of an option of the database turns bytes_per_sync = 0 into 1 MiB, and nothing turns
+    it back (DBImpl::SetDBOptions). So the baseline has 1 MiB from the beginning.
+    """
+    changes_database = any(k.option and k.option.section == "DBOptions" for k in knobs)
+    return {_SYNC: MIB} if changes_database and settings.get(_SYNC) == 0 else {}

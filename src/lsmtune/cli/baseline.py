@@ -12,6 +12,8 @@ from lsmtune.trials import Base
 
 _SEE = "`lsmtune tune --verbose` lists values and reasons"
 
+_SYNC = "bytes_per_sync"
+
 
 def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     """Return the remarks about the baseline; one line names the options that are left out.
@@ -28,14 +30,23 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
     return lines
 
 
-def fixed_online_lines(spec: StudySpec, ground: Ground) -> list[str]:
-    """Return a remark about the knobs that online tuning leaves out, if there are any."""
-    if not (names := spec.fixed_online(ground)):
+def online_lines(spec: StudySpec, ground: Ground) -> list[str]:
+    """Return remarks about knobs that online tuning leaves out, and about a changed baseline."""
+    if spec.online is None:
         return []
-    return [
-        f"online tuning leaves out {', '.join(names)}: the C API of RocksDB "
-        f"{ground.rocksdb_version} cannot change options of an open database"
-    ]
+    lines, base = [], ground.base
+    chosen = (knob.name for knob in spec.catalogue(ground).select(spec.knobs))
+    if names := [name for name in chosen if name in base.fixed_online]:
+        lines.append(
+            f"online tuning leaves out {', '.join(names)}: the C API of RocksDB "
+            f"{ground.rocksdb_version} cannot change options of an open database"
+        )
+    if spec.space(ground).base.get(_SYNC) != base.settings.get(_SYNC):
+        lines.append(
+            f"online tuning begins with {_SYNC} = 1 MiB instead of 0, because every change of an "
+            "option of the database has this effect"
+        )
+    return lines
 
 
 def measured_lines(runs: Sequence[Metrics], floors: Iterable[Floor]) -> list[str]:

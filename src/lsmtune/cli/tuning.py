@@ -7,7 +7,7 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.baseline import baseline_lines, fixed_online_lines, measured_lines
+from lsmtune.cli.baseline import baseline_lines, measured_lines, online_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
@@ -207,7 +207,7 @@ def run_online(
         raise TypeError(f"the engine {spec.engine} cannot be tuned while it runs")
     found = described(spec, engine)
     for remark in (*baseline_lines(found[1].base, verbose=verbose),
-                   *fixed_online_lines(spec, found[1])):  # fmt: skip
+                   *online_lines(spec, found[1])):  # fmt: skip
         note(f"baseline: {remark}")
     steps: list[Step] = []
 

@@ -147,7 +147,9 @@ class LiveStore:
         return self._window(self._last.since(before), done)
 
     def _statistics(self) -> Statistics:
-        return parse_statistics(self._talk.ask("report")["statistics"] + "\n")
+        counted = parse_statistics(self._talk.ask("report")["statistics"] + "\n")
+        self._talk.forget()  # seconds that ended before the report are not of the next window
+        return counted
 
     def _read_back(self, settings: Settings) -> None:
         read_back(self._catalogue, settings, self._options, self._log_options)
