@@ -29,10 +29,10 @@ simulator: $(STAMP)
 myrocks: setup
 	@scripts/ensure-myrocks.sh
 
-# Needed only for the embedded stores: their driver, with RocksDB, LevelDB and LMDB.
+# Needed only for the embedded stores: the libraries of LevelDB and LMDB.
 .PHONY: stores
-stores: $(STAMP)
-	@scripts/ensure-stores.sh $(BIN)/lsmtune-stores
+stores: setup
+	@scripts/ensure-stores.sh $(BIN)/python
 
 # About five minutes: tunes RocksDB for a write-heavy workload, verifies the winner, writes page
 # and options to lsmtune-data/ and prints their paths.

@@ -118,6 +118,7 @@ def test_every_setting_can_stand_in_a_study_file(tmp_path: Path) -> None:
         "tikv",
         "rocksdb",
         "library",
+        "libraries",
     }  # instead of a screening, of the program, or of another engine
     assert spec.name == "night-run"
     assert spec.scale_value == Fraction(1, 8)
@@ -195,7 +196,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_there_is_another_value_for_every_setting() -> None:
     assert OTHER_VALUES.keys() == StudySpec.model_fields.keys() - {
-        "study", "engine", "online", "tikv"
+        "study", "engine", "online", "tikv", "libraries"
     }  # fmt: skip
 
 
@@ -215,7 +216,7 @@ def test_a_screening_may_repeat_more_configs_more_often_while_it_goes_on() -> No
 
 def test_other_engines_run_some_loads_of_db_bench() -> None:
     spec = make_spec({"engine": "embedded"}, "here")
-    assert (spec.program, spec.knobs, spec.scale) == ("lsmtune-stores", "all", "1")
+    assert (spec.program, spec.knobs, spec.scale) == ("lsmdriver", "all", "1")
     assert spec.objective == ("total_s",)
     assert make_spec({"engine": "myrocks"}, "here").knobs == "mixed"
 
@@ -231,6 +232,8 @@ def test_other_engines_run_some_loads_of_db_bench() -> None:
          "tombstone_every: .*embedded"),
         ({"engine": "embedded", "workload": {"num": 10**12, "key_size": 8}}, "12 to 500"),
         ({"engine": "embedded", "workload": {"key_size": 600}}, "key_size"),
+        ({"libraries": {"lmdb": "liblmdb.so"}}, "libraries: .*rocksdb"),
+        ({"engine": "embedded", "libraries": {"rocksdb": "lib.so"}}, "libraries"),
         ({"engine": "myrocks", "workload": {"value_size": 100_000}}, "value_size"),
         ({"engine": "myrocks", "online": {}}, "online: .*fillrandom .*tpcc, oltp_read_write"),
         ({"engine": ["rocksdb"]}, "engine"),

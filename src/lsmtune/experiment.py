@@ -1,6 +1,7 @@
 """Settings of a controlled experiment: factors, fixed settings, repeats."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Annotated, Self
@@ -20,18 +21,22 @@ from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.definitions import metric
-from lsmtune.units import format_bytes, parse_size
+from lsmtune.units import format_bytes, is_version, parse_size
 
 Told = StrictBool | StrictInt | StrictFloat | str
 """A value in a study file; a size may be a text such as 8MiB."""
 
 _FEWEST_LEVELS, _MOST_CELLS = 2, 1000
 
+VERSION = "rocksdb"
+"""Name of the knob whose values are versions of RocksDB; an OPTIONS file does not have it."""
+
 
 class Sweep(BaseModel):
     """Settings of a controlled experiment: every combination of factor levels is a cell.
 
-    A factor has a name and the values of one knob, or of several knobs that change together.
+    A factor has a name and the values of one knob, or of several knobs that change together. The
+    knob `rocksdb` lists installed versions of RocksDB.
     `labels` are names for its levels. The `fixed` settings apply to every cell and to the
     baseline. Each of `repeats` blocks runs all cells and the baseline in a random order with one
     workload seed. `metrics` are the metrics in the tables. By default they depend on the workload.
@@ -69,6 +74,14 @@ class Sweep(BaseModel):
                 raise ValueError(
                     f"labels: use {count} different labels for the {count} levels of factor {name}"
                 )
+        if VERSION in self.fixed:
+            raise ValueError("fixed: rocksdb is not allowed; set the key rocksdb of the study")
+        for version in self._listed_versions():
+            if not (isinstance(version, str) and is_version(version)):
+                raise ValueError(
+                    f"factors: rocksdb = {version!r}: write three or four numbers as a text, such "
+                    'as "11.8.1"'
+                )
         names = self.knob_names
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"the knob {twice[0]} is set twice; set each knob once")
@@ -78,6 +91,14 @@ class Sweep(BaseModel):
                 f"is {_MOST_CELLS}; use fewer factors or values"
             )
         return self
+
+    def _listed_versions(self) -> tuple[Told, ...]:
+        return next((knobs[VERSION] for knobs in self.factors.values() if VERSION in knobs), ())
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Versions of RocksDB that the factors list, each once; empty if none lists versions."""
+        return tuple(dict.fromkeys(map(str, self._listed_versions())))
 
     @property
     def level_counts(self) -> tuple[int, ...]:
@@ -119,6 +140,22 @@ class Sweep(BaseModel):
             )
             for (factor, knobs), count in zip(self.factors.items(), self.level_counts, strict=True)
         }
+
+
+def with_versions(catalogue: Catalogue, versions: Sequence[str]) -> Catalogue:
+    """Return the catalogue with versions of RocksDB as a knob; the first one is the default.
+
+    Without versions, the catalogue is returned unchanged.
+    """
+    if not versions:
+        return catalogue
+    knob = Knob(
+        name=VERSION, area="version", kind="categorical", unit="", default=versions[0],
+        choices=tuple(versions), shapes=True, apply="restart", flag=False,
+        trade="Version of RocksDB that runs the trial. An upgrade also changes options that "
+              "the baseline does not set.",
+    )  # fmt: skip
+    return replace(catalogue, knobs=(*catalogue.knobs, knob))
 
 
 def _knob(catalogue: Catalogue, name: str) -> Knob:

@@ -24,10 +24,11 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.spec_defaults import (
-    begun_online,
-    changeable_online,
     check_online,
     check_system,
+    check_versions,
+    compared_versions,
+    for_online,
     with_defaults,
 )
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
@@ -79,7 +80,9 @@ class Ground:
 class StudySpec(BaseModel):
     """Settings of a study. Texts have the same form as on the command line.
 
-    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file.
+    The engine rocksdb runs `program`, or an installed version (`rocksdb`), or a `library` file. The
+    engine embedded also has `libraries` of the other stores; without them it uses those of the
+    system, and without a RocksDB the usual installed version.
     `base` is the user's OPTIONS file; without it the baseline is the engine's defaults. At a
     smaller `scale`, all sizes of the tree are multiplied by it, and a given `cache` too. Defaults
     of knobs and objective depend on the workload. With `early_stop`, lsmtune prunes a trial that
@@ -98,6 +101,7 @@ class StudySpec(BaseModel):
     program: str = Field(default="db_bench", min_length=1)
     rocksdb: str | None = None
     library: str | None = Field(default=None, min_length=1)
+    libraries: dict[Literal["leveldb", "lmdb"], str] | None = None
     base: str | None = None
     family: str = "default"
     cache: str | None = None
@@ -167,6 +171,12 @@ class StudySpec(BaseModel):
         return str(parse_scale(scale, "scale"))
 
     @model_validator(mode="after")
+    def _libraries_have_an_engine(self) -> Self:
+        if self.libraries is not None and self.engine != "embedded":
+            raise UserError(f"libraries: not used by engine {self.engine}; remove libraries")
+        return self
+
+    @model_validator(mode="after")
     def _texts_can_be_read(self) -> Self:
         for text in ("scale_value", "parsed_objective", "budget_s", "cache_bytes"):
             getattr(self, text)  # raises UserError if it is wrong
@@ -180,13 +190,15 @@ class StudySpec(BaseModel):
         if (reason := self.workload.cannot_run_on(self.engine)) is not None:
             raise UserError(reason)
         check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
+        check_versions(self.engine, self.versions, self.rocksdb)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
         if len(tables) > 1:
             raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one table")
+        ends = {"until": self.until, "budget": self.budget}
         if self.online is not None:
-            check_online(self.engine, self.workload, self.program, self.knobs)
+            check_online(self.engine, self.workload, self.program, self.knobs, ends)
         if self.engine == "tikv":
             knobs = load_catalogue("tikv").select(self.knobs)
             (self.tikv or Cluster()).check(self.workload, knobs, self.scale, self.cache)
@@ -194,9 +206,6 @@ class StudySpec(BaseModel):
             raise UserError(
                 f"[tikv]: the engine {self.engine} does not use this table; remove the table"
             )
-        ends = [key for key in ("until", "budget") if getattr(self, key) is not None]
-        if self.online is not None and ends:
-            raise UserError(f"{ends[0]}: not allowed with [online]; set trials instead")
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} pairs of runs are too few; use 0 (none) or >= {MIN_PAIRS}"
@@ -215,6 +224,11 @@ class StudySpec(BaseModel):
     def budget_s(self) -> float | None:
         """Time limit of the search in seconds."""
         return None if self.budget is None else parse_duration_s(self.budget, "budget")
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Versions of RocksDB that an experiment compares, the baseline's first; else empty."""
+        return compared_versions(self.sweep, self.rocksdb)
 
     @property
     def number_of_trials(self) -> int:
@@ -285,8 +299,7 @@ class StudySpec(BaseModel):
         settings = with_families(ground.base.settings, self.workload.column_families)
         selected = [k for k in catalogue.select(self.knobs) if k.name not in self.fixed]
         if self.online is not None and self.engine == "rocksdb":
-            selected = changeable_online(selected, ground.base)
-            settings = {**settings, **begun_online(selected, settings)}
+            selected, settings = for_online(selected, settings, ground.base)
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
         scaled = catalogue.scaled({**settings, **self.begun(ground), **cache}, factor)
         base = {**scaled, **self.fixed, **load}
@@ -294,8 +307,8 @@ class StudySpec(BaseModel):
         if not (published := catalogue.is_published(self.knobs)):
             knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        starts = (start.settings for start in catalogue.advised(self.knobs))
-        advice = tuple(catalogue.scaled(start, factor) for start in starts)
+        starts = catalogue.advised(self.knobs)
+        advice = tuple(catalogue.scaled(start.settings, factor) for start in starts)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
         limit = MemoryLimit(memory, None if published else self._memtable_limit(base, factor))
         version = ground.rocksdb_version or USUAL_VERSION
@@ -372,11 +385,10 @@ def read_study_file(path: Path) -> dict[str, Any]:
 
 
 def _in_words(error: ValidationError) -> list[str]:
-    problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
-    return [problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems]
+    return [problem_text(dict(told), _TABLES.get(told["loc"][:-1])) for told in error.errors()]
 
 
-_TABLES: dict[tuple[str, ...], type[BaseModel]] = {
+_TABLES: dict[tuple[int | str, ...], type[BaseModel]] = {
     (): StudySpec,
     ("workload",): Workload,
     ("workload", "mix"): Mix,

@@ -4,21 +4,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsmtune.errors import UserError
+from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
 from lsmtune.units import MIB
-from lsmtune.workloads import PRESETS, EngineName, Workload
+from lsmtune.workloads import PRESETS, EngineName, Workload, endless_workloads
+
+DRIVER = "lsmdriver"
+"""lsmtune's own driver: the program of a study that names a version or a library of RocksDB, and
+of the embedded stores."""
 
 PROGRAMS: dict[EngineName, str] = {
-    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": "lsmtune-stores", "tikv": "go-ycsb",
+    "rocksdb": "db_bench", "myrocks": "mariadbd", "embedded": DRIVER, "tikv": "go-ycsb",
     "simulated": "lsmsim",
 }  # fmt: skip
 """Default program of each engine."""
-
-DRIVER = "lsmdriver"
-"""Program of a study that names a version or a library of RocksDB: lsmtune's own driver."""
 
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""
@@ -54,6 +56,7 @@ def with_defaults(given: Any) -> Any:
     name = table.get("name", "fillrandom")
     if not isinstance(name, str) or name not in PRESETS:
         return given
+    given = with_first_version(given)
     preset = PRESETS[name]
     engine = given.get("engine") or preset.engine
     if engine not in preset.engines:
@@ -76,6 +79,22 @@ def with_defaults(given: Any) -> Any:
     return {**asked, **ours, **given}
 
 
+def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings; an experiment that lists versions gets the first one as its baseline.
+
+    Settings that name a RocksDB, or are no list of versions, are returned unchanged.
+    """
+    table = given.get("sweep")
+    if isinstance(table, Sweep):
+        table = table.model_dump()
+    factors = table.get("factors") if isinstance(table, Mapping) else None
+    knobs = factors.values() if isinstance(factors, Mapping) else ()
+    lists = (one[VERSION] for one in knobs if isinstance(one, Mapping) and VERSION in one)
+    first = next((one[0] for one in lists if isinstance(one, list | tuple) and one), None)
+    is_named = any(given.get(key) is not None for key in SYSTEM_KEYS)
+    return {**given} if is_named or not isinstance(first, str) else {**given, VERSION: first}
+
+
 def check_system(
     engine: EngineName, load: Workload, program: str, rocksdb: str | None, library: str | None
 ) -> None:
@@ -86,7 +105,7 @@ def check_system(
             raise UserError(f"program: {DRIVER} needs a RocksDB; add rocksdb or library")
         return
     key = named[0]
-    if engine != "rocksdb":
+    if engine not in ("rocksdb", "embedded"):
         raise UserError(f"{key}: not used by engine {engine}; remove {key}")
     if others := [*named[1:], *(["program"] if program != DRIVER else [])]:
         raise UserError(f"{key}: not allowed with {others[0]}; remove one of them")
@@ -97,18 +116,48 @@ def check_system(
         )
 
 
-def check_online(engine: EngineName, load: Workload, program: str, knobs: str) -> None:
-    """Raise UserError if online tuning is impossible with these settings."""
+def compared_versions(sweep: Sweep | None, rocksdb: str | None) -> tuple[str, ...]:
+    """Return the versions that an experiment compares, the baseline's first; else empty."""
+    listed = sweep.versions if sweep else ()
+    baseline = [rocksdb] if rocksdb and listed else []
+    return tuple(dict.fromkeys((*baseline, *listed)))
+
+
+def check_versions(engine: EngineName, versions: Sequence[str], rocksdb: str | None) -> None:
+    """Raise UserError if the engine cannot compare versions, or the baseline runs no version."""
+    if versions and engine != "rocksdb":
+        raise UserError(
+            f"sweep: {VERSION}: engine {engine} cannot compare versions of RocksDB; use the engine "
+            "rocksdb"
+        )
+    if versions and rocksdb is None:
+        raise UserError(
+            "sweep: a factor lists versions of RocksDB, so the baseline must run a version too; "
+            "remove program and library, or use rocksdb instead"
+        )
+
+
+def check_online(
+    engine: EngineName, load: Workload, program: str, knobs: str, ends: Mapping[str, object]
+) -> None:
+    """Raise UserError if online tuning is impossible with these settings.
+
+    `ends` are the settings that would end a search, None if they are not given.
+    """
     if engine not in _LIVE:
         raise UserError(f"online: not supported by engine {engine}; supported: {', '.join(_LIVE)}")
     if not load.preset.can_be_endless:
-        endless = (n for n, p in PRESETS.items() if p.can_be_endless and engine in p.engines)
         raise UserError(
             f"online: the workload {load.name} cannot run for an unlimited time; use one of these "
-            f"workloads: {', '.join(endless)}"
+            f"workloads: {endless_workloads(engine)}"
         )
-    if engine != "rocksdb":
-        return
+    if (end := next((key for key, value in ends.items() if value is not None), None)) is not None:
+        raise UserError(f"{end}: not allowed with [online]; set trials instead")
+    if engine == "rocksdb":
+        _check_online_rocksdb(load, program, knobs)
+
+
+def _check_online_rocksdb(load: Workload, program: str, knobs: str) -> None:
     if program != DRIVER:
         raise UserError(
             "online: db_bench cannot change options while it runs; install RocksDB with "
@@ -119,7 +168,7 @@ def check_online(engine: EngineName, load: Workload, program: str, knobs: str) -
             f"workload.present: {load.present:g} is not possible with [online], because the writes "
             "would make the store larger; use 1"
         )
-    restart = (k.name for k in load_catalogue(engine).select(knobs) if k.apply == "restart")
+    restart = (k.name for k in load_catalogue("rocksdb").select(knobs) if k.apply == "restart")
     if (name := next(restart, None)) is not None:
         raise UserError(
             f"knobs: RocksDB cannot change {name} while it runs; with [online], use the preset "
@@ -127,15 +176,24 @@ def check_online(engine: EngineName, load: Workload, program: str, knobs: str) -
         )
 
 
-def changeable_online(knobs: Sequence[Knob], base: Base) -> list[Knob]:
-    """Return the knobs that this RocksDB can change while it runs; UserError without any."""
+def for_online(
+    knobs: Sequence[Knob], settings: Settings, base: Base
+) -> tuple[list[Knob], Settings]:
+    """Return the knobs that this RocksDB can change while it runs, and the baseline for them.
+
+    Any change of an option of the database turns bytes_per_sync = 0 into 1 MiB, and nothing turns
+    it back (DBImpl::SetDBOptions). So the baseline has 1 MiB from the beginning. UserError if no
+    knob is left.
+    """
     kept = [_without_zero(knob) for knob in knobs if knob.name not in base.fixed_online]
     if not kept:
         raise UserError(
             f"knobs: this RocksDB can set {', '.join(k.name for k in knobs)} only when it opens "
             "the store; choose other knobs"
         )
-    return kept
+    changes_database = any(k.option and k.option.section == "DBOptions" for k in kept)
+    is_changed = changes_database and settings.get(_SYNC) == 0
+    return kept, {**settings, _SYNC: MIB} if is_changed else settings
 
 
 def _without_zero(knob: Knob) -> Knob:
@@ -143,13 +201,3 @@ def _without_zero(knob: Knob) -> Knob:
     if knob.name != _SYNC:
         return knob
     return knob.model_copy(update={"special": tuple(s for s in knob.special if s.value != 0)})
-
-
-def begun_online(knobs: Sequence[Knob], settings: Settings) -> Settings:
-    """Return the changes to the baseline before online tuning of these knobs.
-
-    Any change of an option of the database turns bytes_per_sync = 0 into 1 MiB, and nothing turns
-    it back (DBImpl::SetDBOptions). So the baseline has 1 MiB from the beginning.
-    """
-    changes_database = any(k.option and k.option.section == "DBOptions" for k in knobs)
-    return {_SYNC: MIB} if changes_database and settings.get(_SYNC) == 0 else {}

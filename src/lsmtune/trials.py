@@ -108,6 +108,7 @@ class Base(BaseModel):
     options of the user's file that trials do not run with, each as "NAME = VALUE: REASON".
     `fixed_online` are knobs that this engine can set only when it opens the store, although
     RocksDB could change them online.
+    `versions` are the baselines of all versions of an experiment that compares versions.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -119,6 +120,7 @@ class Base(BaseModel):
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     fixed_online: tuple[str, ...] = ()
+    versions: dict[str, "Base"] = {}
 
 
 class TrialSpec(BaseModel):

@@ -1,18 +1,24 @@
 """The whole way on the embedded stores: tune, show, report, export, sweep."""
 
 import json
-import sys
+import shutil
+import sqlite3
 import tomllib
+from ctypes.util import find_library
 from pathlib import Path
 
 import pytest
 
 from lsmtune.cli.main import run
+from lsmtune.engines.libraries.installed import default_engine, installed_engines
 
-DRIVER = Path(sys.executable).parent / "lsmtune-stores"
+pytest.importorskip("lsmsim", reason="the native core is not built here")
 pytestmark = [
     pytest.mark.db_bench,
-    pytest.mark.skipif(not DRIVER.is_file(), reason="the driver is not built: make stores"),
+    pytest.mark.skipif(
+        None in (find_library("leveldb"), find_library("lmdb")),
+        reason="LevelDB or LMDB is not installed: make stores",
+    ),
 ]
 STUDY = """
 study = "s"
@@ -29,9 +35,16 @@ protocol = { quiet_s = 0.05, probe_reads = 100 }
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory, crowd: None) -> Path:
+def library(installed: Path) -> str:
+    usual = default_engine(installed_engines(installed))
+    assert usual is not None
+    return str(usual.library)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, crowd: None, library: str) -> Path:
     folder = tmp_path_factory.mktemp("embedded")
-    (folder / "study.toml").write_text(STUDY)
+    (folder / "study.toml").write_text(f"library = '{library}'\n{STUDY}")
     assert run(["tune", str(folder / "study.toml"), "--home", str(folder / "home")]) == 0
     return folder / "home"
 
@@ -68,11 +81,31 @@ def test_there_is_a_page(home: Path, tmp_path: Path) -> None:
     assert "embedded" in page.read_text()
 
 
+def test_what_another_program_has_measured_is_shown_but_does_not_go_on(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Studies of the driver that was a C program have its name."""
+    old = tmp_path / "old"
+    shutil.copytree(home, old)
+    database = old / "lsmtune.sqlite3"
+    with sqlite3.connect(database) as connection:
+        connection.execute(
+            "UPDATE study SET spec = json_remove("
+            "json_set(spec, '$.program', 'lsmtune-stores'), '$.library')"
+        )
+    connection.close()
+    assert json.loads(out(capsys, "show", "s", "--home", str(old), "--json"))["study"] == "s"
+    assert run(["verify", "s", "--home", str(old)]) == 2
+    assert "program: lsmtune-stores" in capsys.readouterr().err
+
+
 def test_stores_are_compared_by_a_controlled_experiment(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None, library: str
 ) -> None:
     experiment = tmp_path / "stores.toml"
-    experiment.write_text("""
+    experiment.write_text(
+        f"library = '{library}'"
+        + """
 study = "stores"
 engine = "embedded"
 workload = { name = "fillrandom", num = 5000, value_size = 100 }
@@ -82,7 +115,8 @@ factors = { which = { store = ["rocksdb", "leveldb", "lmdb"] } }
 labels = { which = ["RocksDB", "LevelDB", "LMDB"] }
 repeats = 2
 metrics = ["throughput_ops_s", "disk_bytes"]
-""")
+"""
+    )
     home = str(tmp_path / "home")
     told = json.loads(out(capsys, "sweep", str(experiment), "--home", home, "--json"))
     assert told["failed"] == 0

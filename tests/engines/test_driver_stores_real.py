@@ -112,6 +112,15 @@ def test_merges_work_in_a_store_with_a_time_to_live(do: Do) -> None:
         assert "merge" in failed["message"]
 
 
+@pytest.mark.parametrize("store", [{"kind": "plain"}, {"kind": "transaction"}])
+def test_single_deletes_delete_with_and_without_transactions(store: Json, do: Do) -> None:
+    unique = {"keys": {"kind": "unique"}}
+    drop = group("single_delete", operations=300, **unique)
+    read = run("read", group("get", **unique))
+    driven = do(run("load", group(**unique)), run("drop", drop), FLUSH, SETTLE, read, store=store)
+    assert driven.one("run", phase="read")["operations"]["get"]["records"] == 700
+
+
 def test_syncs_and_the_log_are_as_the_run_says(do: Do) -> None:
     without = do(run("some", group(operations=200), disable_wal=True), REPORT, folder="without")
     synced = do(run("some", group(operations=200), sync=True), REPORT, folder="synced")

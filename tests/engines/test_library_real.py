@@ -68,6 +68,8 @@ def test_the_baseline_is_what_the_library_does_by_default(rig: Rig, engine: Inst
     settings = rig.ground.base.settings
     assert settings["level_compaction_dynamic_level_bytes"] is newer
     assert settings["cache_size"] == (32 << 20 if newer else 8 << 20)
+    slow = settings["compression_type"] == "snappy"
+    assert bool(rig.ground.base.notes) is slow
 
 
 @pytest.mark.parametrize("name", LOADS)

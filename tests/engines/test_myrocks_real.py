@@ -180,7 +180,7 @@ def test_a_load_that_takes_too_long_is_ended(rig: Rig) -> None:
 
 
 def test_random_writes_of_db_bench_run_as_sql(tmp_path: Path) -> None:
-    """And write the very records that the embedded stores get."""
+    """And write the records that the functions of records.lua say."""
     phases: list[str] = []
     own = Rig("mariadbd", tmp_path, StudySpec(engine="myrocks", workload=RECORDS))
     outcome = own.run(watch=Watch(phases.append), seed=11)

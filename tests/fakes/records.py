@@ -1,4 +1,4 @@
-"""The records of a load as the driver and records.lua write them, computed once more."""
+"""The records of a load as records.lua writes them, computed once more."""
 
 from collections.abc import Iterator
 

@@ -42,7 +42,7 @@ class Rig:
         """Run one trial."""
         self.runs += 1
         workdir = self.folder / f"run{self.runs}"
-        workdir.mkdir(parents=True)
+        workdir.mkdir(parents=True, exist_ok=True)
         trial = TrialSpec(
             settings=self.base if settings is None else settings,
             base_settings=self.base,

@@ -10,7 +10,7 @@ use crate::kinds::Operation;
 use crate::pace::Pace;
 use crate::plan::{Group, Run};
 use crate::records::{repeats, write_key, Values};
-use crate::session::Session;
+use crate::stores::{Found, Session};
 use crate::times::Tally;
 
 /// A thread that sends operations.
@@ -19,7 +19,7 @@ pub struct Client<'a> {
     pub group: &'a Group,
     pub sequence: &'a Sequence,
     pub values: &'a Values,
-    pub session: &'a Session<'a>,
+    pub session: &'a dyn Session,
     pub pace: Option<&'a Pace>,
     /// Its number in the group.
     pub number: u64,
@@ -137,7 +137,7 @@ impl Client<'_> {
         if self.group.missing && found.is_some() {
             return Err(unexpected(number));
         }
-        let found = found.as_ref().map(|found| found.value());
+        let found = found.as_ref().map(Found::value);
         let checked = self.judge(number, found, &mut progress.gets)?;
         Ok(Done { took, records: u64::from(found.is_some()), checked })
     }
@@ -156,7 +156,7 @@ impl Client<'_> {
             if self.group.missing && found.is_some() {
                 return Err(unexpected(number));
             }
-            let found = found.as_ref().map(|found| found.value());
+            let found = found.as_ref().map(Found::value);
             done.records += u64::from(found.is_some());
             done.checked += self.judge(number, found, &mut progress.gets)?;
         }
@@ -168,7 +168,7 @@ impl Client<'_> {
         let found = self.session.get(&progress.key)?;
         self.session.put(&progress.key, self.values.of(number))?;
         let took = started.elapsed();
-        let found = found.as_ref().map(|found| found.value());
+        let found = found.as_ref().map(Found::value);
         let checked = self.judge(number, found, &mut progress.gets)?;
         Ok(Done { took, records: u64::from(found.is_some()), checked })
     }

@@ -15,14 +15,13 @@ use crate::keys::Sequence;
 use crate::pace::Pace;
 use crate::plan::Run;
 use crate::records::Values;
-use crate::session::Session;
-use crate::store::Store;
+use crate::stores::{Session, Store};
 use crate::times::Tally;
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Whether the store can do all operations of a phase. The failure says what is missing.
-pub fn check(store: &Store, plan: &Run) -> Result<(), Failure> {
+pub fn check(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
     sessions(store, plan, &sequences(plan)).map(drop)
 }
 
@@ -32,18 +31,20 @@ fn sequences(plan: &Run) -> Vec<Sequence> {
 
 /// The session of each group.
 fn sessions<'a>(
-    store: &'a Store,
+    store: &'a dyn Store,
     plan: &Run,
     sequences: &[Sequence],
-) -> Result<Vec<Session<'a>>, Failure> {
+) -> Result<Vec<Box<dyn Session + 'a>>, Failure> {
     let groups = plan.groups.iter().zip(sequences);
-    groups.map(|(group, sequence)| Session::new(store, plan, group, sequence.kinds())).collect()
+    let made = groups
+        .map(|(group, sequence)| store.session(plan, group, &sequence.kinds().collect::<Vec<_>>()));
+    made.collect()
 }
 
 /// Run a phase: tell what happens in each second, and then the sum.
 ///
 /// A client that fails ends the process, because others may wait in RocksDB forever.
-pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
+pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
     let values = &Values::new(plan.value_size, plan.compression_ratio);
     let sequences = sequences(plan);
     let sessions = sessions(store, plan, &sequences)?;
@@ -51,7 +52,7 @@ pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
         plan.groups.iter().map(|group| group.bytes_per_second.map(Pace::new)).collect();
     let mut clients = Vec::new();
     for (place, group) in plan.groups.iter().enumerate() {
-        let (sequence, session) = (&sequences[place], &sessions[place]);
+        let (sequence, session) = (&sequences[place], &*sessions[place]);
         let pace = paces[place].as_ref();
         for number in 0..group.clients {
             let tally = Mutex::new(Tally::of(sequence.kinds()));
@@ -65,6 +66,7 @@ pub fn run(store: &Store, plan: &Run) -> Result<(), Failure> {
         for client in &clients {
             let told = told.clone();
             scope.spawn(move || {
+                client.session.begin();
                 barrier.wait();
                 let began = Instant::now();
                 if let Err(failure) = client.work(stop) {

@@ -1,6 +1,5 @@
 //! Commands that come while a plan runs: lines of JSON behind the plan on standard input.
 
-use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -12,7 +11,7 @@ use crate::end::end_with;
 use crate::events::{tell, Event};
 use crate::failure::{Failure, Kind};
 use crate::plan::default_family;
-use crate::store::Store;
+use crate::stores::{Options, Store};
 
 /// What to do. Each command has an `id` too, which its answer repeats.
 #[derive(Deserialize)]
@@ -22,10 +21,10 @@ enum Command {
     Change {
         #[serde(default = "default_family")]
         family: String,
-        options: BTreeMap<String, String>,
+        options: Options,
     },
     /// Change options of the database.
-    ChangeDatabase { options: BTreeMap<String, String> },
+    ChangeDatabase { options: Options },
     /// Print the statistics since the store was opened.
     Report {},
 }
@@ -38,7 +37,7 @@ pub struct Commands {
 
 impl Commands {
     /// Answer commands until the process ends. The end of the input ends nothing.
-    pub fn answer(store: &'static Store, input: impl BufRead + Send + 'static) -> Self {
+    pub fn answer(store: &'static dyn Store, input: impl BufRead + Send + 'static) -> Self {
         let using = Arc::new(Mutex::new(()));
         let held = Arc::clone(&using);
         thread::spawn(move || {
@@ -61,7 +60,7 @@ impl Commands {
     }
 }
 
-fn answer(store: &Store, line: &[u8]) -> Event<'static> {
+fn answer(store: &dyn Store, line: &[u8]) -> Event<'static> {
     let mut value: Value = match from_slice(line) {
         Ok(value) => value,
         Err(error) => return Event::Refused { id: None, message: error.to_string() },
@@ -76,7 +75,7 @@ fn answer(store: &Store, line: &[u8]) -> Event<'static> {
     done.unwrap_or_else(|failure| Event::Refused { id: Some(id), message: failure.message })
 }
 
-fn carry_out(store: &Store, id: u64, command: Command) -> Result<Event<'static>, Failure> {
+fn carry_out(store: &dyn Store, id: u64, command: Command) -> Result<Event<'static>, Failure> {
     match command {
         Command::Change { family, options } => store.change(&family, &options)?,
         Command::ChangeDatabase { options } => store.change_database(&options)?,

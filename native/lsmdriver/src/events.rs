@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::end::end;
 use crate::failure::Failure;
 use crate::kinds::Operation;
-use crate::store::{OptionsFile, Report};
+use crate::store::OptionsFile;
+use crate::stores::Report;
 use crate::times::Told;
 
 /// The exit code where standard output is closed.
@@ -22,8 +23,10 @@ pub enum Event<'a> {
     /// The store is open.
     Opened {
         version: Option<String>,
+        /// How long it took to open it.
+        seconds: f64,
         #[serde(flatten)]
-        file: OptionsFile,
+        file: Option<OptionsFile>,
     },
     /// A phase begins.
     Phase {
@@ -61,7 +64,7 @@ pub enum Event<'a> {
     Changed {
         id: u64,
         #[serde(flatten)]
-        file: OptionsFile,
+        file: Option<OptionsFile>,
     },
     /// A command was not carried out. `id` is None where it had none.
     Refused {
@@ -74,7 +77,10 @@ pub enum Event<'a> {
         failure: &'a Failure,
     },
     /// The store is closed, and the plan has ended.
-    Ended {},
+    Ended {
+        /// What the process has written to the device, or will by the page cache.
+        disk_write_bytes: u64,
+    },
 }
 
 #[derive(Serialize)]

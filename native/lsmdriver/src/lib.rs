@@ -1,6 +1,6 @@
-//! Runs a plan of operations on any version of RocksDB.
+//! Runs a plan of operations on any version of RocksDB, on LevelDB or on LMDB.
 //!
-//! RocksDB is loaded as a library, through its C API. The plan is JSON on standard input, and
+//! The store is loaded as a library, through its C API. The plan is JSON on standard input, and
 //! commands may follow it; events and results are lines of JSON on standard output. The driver is a process of its own: it loads
 //! one library, and ends without waiting for the threads of that library.
 //!
@@ -12,10 +12,13 @@ mod client;
 mod clients;
 mod commands;
 mod end;
+mod engine;
 mod events;
 mod failure;
 mod keys;
 mod kinds;
+mod leveldb;
+mod lmdb;
 mod log;
 mod pace;
 mod plan;
@@ -27,7 +30,9 @@ mod settle;
 mod shared;
 mod single_deletes;
 mod store;
+mod stores;
 mod times;
+mod usage;
 
 use std::io::{stdin, BufReader, Read, Stdin};
 use std::time::Instant;
@@ -41,7 +46,7 @@ use crate::end::{end, end_with, prepare};
 use crate::events::{tell, Event};
 use crate::failure::{Failure, Kind};
 use crate::plan::{Phase, Plan};
-use crate::store::Store;
+use crate::stores::Store;
 
 /// Carry out the plan on standard input, and end the process.
 ///
@@ -66,9 +71,11 @@ fn read_plan(input: &mut impl Read) -> Result<Plan, Failure> {
 
 fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {
     // It lives as long as the process: the thread of commands has no end.
-    let store: &'static Store = Box::leak(Box::new(Store::open(plan)?));
+    let started = Instant::now();
+    let store: &'static dyn Store = Box::leak(stores::open(plan)?);
+    let seconds = started.elapsed().as_secs_f64();
     let file = store.options_file()?;
-    tell(&Event::Opened { version: log::version(store.folder()), file });
+    tell(&Event::Opened { version: store.version(), seconds, file });
     for run in plan.runs() {
         clients::check(store, run)?;
     }
@@ -79,11 +86,11 @@ fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {
     }
     let _no_more = commands.end();
     store.close()?;
-    tell(&Event::Ended {});
+    tell(&Event::Ended { disk_write_bytes: usage::disk_write_bytes()? });
     Ok(())
 }
 
-fn do_phase(store: &Store, phase: &Phase) -> Result<(), Failure> {
+fn do_phase(store: &dyn Store, phase: &Phase) -> Result<(), Failure> {
     match phase {
         Phase::Run(run) => clients::run(store, run)?,
         Phase::Flush {} => {

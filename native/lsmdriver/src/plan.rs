@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use crate::engine::{self, Engine};
 use crate::failure::{Failure, Kind};
 use crate::kinds::{require, Choice, Operation, RangeDeletes, Sizes};
 use crate::settings::{self, BlockCache, RateLimiter, StoreKind};
@@ -19,7 +20,10 @@ const MOST_BATCH: u64 = 1 << 16;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The file of RocksDB's library.
+    #[serde(default)]
+    pub engine: Engine,
+    /// The file of the store's library. That of LevelDB or LMDB may be a name without a folder,
+    /// which the system looks for.
     pub library: PathBuf,
     /// The folder of the store.
     pub folder: PathBuf,
@@ -42,6 +46,9 @@ pub struct Plan {
     pub rate_limiter: Option<RateLimiter>,
     /// Threads that compact into the last level only. Without it there are none.
     pub bottom_priority_threads: Option<u16>,
+    /// Whether RocksDB counts what it does, which costs time.
+    #[serde(default = "yes")]
+    pub statistics: bool,
     pub phases: Vec<Phase>,
 }
 
@@ -126,6 +133,10 @@ pub fn default_family() -> String {
     DEFAULT_FAMILY.to_owned()
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn one() -> u64 {
     1
 }
@@ -148,6 +159,7 @@ impl Plan {
                 return Err(Kind::Plan.because(format!("phases[{number}].{problem}")));
             }
         }
+        engine::check(&plan).map_err(|problem| Kind::Plan.because(problem))?;
         settings::check(&plan).map_err(|problem| Kind::Plan.because(problem))?;
         single_deletes::check(&plan).map_err(|problem| Kind::Plan.because(problem))?;
         Ok(plan)

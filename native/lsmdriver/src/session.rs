@@ -5,23 +5,25 @@ use std::ptr::null_mut;
 use std::slice;
 
 use crate::api::{
-    Batching, Deleting, Error, Freeing, Getting, Handle, Library, Merging, MultiGetting,
+    Batching, Counting, Deleting, Error, Freeing, Getting, Handle, Library, Merging, MultiGetting,
     RangeDeleting, ReadOptions, Scanning, ScanningBackward, SingleDeleting, WriteOptions, Writing,
 };
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
 use crate::plan::{Group, Run};
-use crate::store::Store;
+use crate::store::RocksDb;
+use crate::stores::{Found, Session, Store};
 
 /// What an OPTIONS file says of the merge operator that appends a comma and a value.
 const APPENDS: &str = "{id=StringAppendOperator;delimiter=,;}";
 
 /// Functions for some kinds of operations, with their options. The clients of a group share one.
-pub struct Session<'a> {
-    store: &'a Store,
+pub struct RocksSession<'a> {
+    store: &'a RocksDb,
     family: Handle,
     functions: Functions,
     freeing: Freeing,
+    counting: Counting,
     write_options: Handle,
     get_options: Handle,
     scan_options: Handle,
@@ -45,19 +47,20 @@ struct Functions {
 
 const ASKED: &str = "the session is made for the kinds of operations that it does";
 
-impl<'a> Session<'a> {
+impl<'a> RocksSession<'a> {
     /// Look up the functions for these kinds, which a group of a run does in its family. The
     /// failure names one that the library lacks, or what the store lacks.
     pub fn new(
-        store: &'a Store,
+        store: &'a RocksDb,
         run: &Run,
         group: &Group,
-        kinds: impl Iterator<Item = Operation>,
+        kinds: &[Operation],
     ) -> Result<Self, Failure> {
         let library = &store.library;
-        let appends = appends(&store.options_file()?.text, &group.family);
+        let file = store.options_file()?;
+        let appends = file.is_some_and(|file| appends(&file.text, &group.family));
         let mut functions = Functions::default();
-        for kind in kinds {
+        for &kind in kinds {
             if kind == Operation::Merge && !appends {
                 return Err(
                     Kind::Plan.because("merge: needs the option merge_operator=stringappend")
@@ -66,20 +69,21 @@ impl<'a> Session<'a> {
             functions.find(library, kind)?;
         }
         let (writing, reading) = (WriteOptions::of(library)?, ReadOptions::of(library)?);
-        // SAFETY: as in `Store::open`.
+        // SAFETY: as in `RocksDb::open`.
         let session = unsafe {
             Self {
                 store,
                 family: store.family(&group.family)?,
                 functions,
                 freeing: Freeing::of(library)?,
+                counting: Counting::of(library)?,
                 write_options: (writing.writeoptions_create)(),
                 get_options: (reading.readoptions_create)(),
                 scan_options: (reading.readoptions_create)(),
                 appends,
             }
         };
-        // SAFETY: as in `Store::open`.
+        // SAFETY: as in `RocksDb::open`.
         unsafe {
             (writing.writeoptions_set_sync)(session.write_options, run.sync.into());
             (writing.writeoptions_disable_WAL)(session.write_options, run.disable_wal.into());
@@ -89,12 +93,32 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Whether merges append to values.
-    pub fn appends(&self) -> bool {
+    /// Write what is put into a batch.
+    fn write(&self, operation: &str, put: impl FnOnce(Handle)) -> Result<(), Failure> {
+        let batching = self.functions.batching.expect(ASKED);
+        // SAFETY: as in `RocksDb::open`; the batch is not used again.
+        unsafe {
+            let batch = (batching.writebatch_create)();
+            put(batch);
+            let written = self.store.failing(operation, |error| {
+                (batching.write)(self.store.db, self.write_options, batch, error);
+            });
+            (batching.writebatch_destroy)(batch);
+            written
+        }
+    }
+}
+
+impl Session for RocksSession<'_> {
+    fn begin(&self) {
+        self.counting.count_nothing();
+    }
+
+    fn appends(&self) -> bool {
         self.appends
     }
 
-    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
+    fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
         let writing = self.functions.writing.expect(ASKED);
         let (key, key_size) = (key.as_ptr().cast(), key.len());
         let (value, size) = (value.as_ptr().cast(), value.len());
@@ -112,7 +136,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    pub fn merge(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
+    fn merge(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
         let merging = self.functions.merging.expect(ASKED);
         let (key, key_size) = (key.as_ptr().cast(), key.len());
         let (value, size) = (value.as_ptr().cast(), value.len());
@@ -130,7 +154,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    pub fn delete(&self, key: &[u8]) -> Result<(), Failure> {
+    fn delete(&self, key: &[u8]) -> Result<(), Failure> {
         let deleting = self.functions.deleting.expect(ASKED);
         self.store.failing("delete", |error| unsafe {
             (deleting.delete_cf)(
@@ -144,7 +168,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    pub fn single_delete(&self, key: &[u8]) -> Result<(), Failure> {
+    fn single_delete(&self, key: &[u8]) -> Result<(), Failure> {
         let deleting = self.functions.single_deleting.expect(ASKED);
         self.write("single_delete", |batch| unsafe {
             (deleting.writebatch_singledelete_cf)(
@@ -156,8 +180,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Delete all keys from one on, below another one.
-    pub fn delete_range(&self, first: &[u8], end: &[u8]) -> Result<(), Failure> {
+    fn delete_range(&self, first: &[u8], end: &[u8]) -> Result<(), Failure> {
         let deleting = self.functions.range_deleting.expect(ASKED);
         let (first, first_size) = (first.as_ptr().cast(), first.len());
         let (end, end_size) = (end.as_ptr().cast(), end.len());
@@ -173,23 +196,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Write what is put into a batch.
-    fn write(&self, operation: &str, put: impl FnOnce(Handle)) -> Result<(), Failure> {
-        let batching = self.functions.batching.expect(ASKED);
-        // SAFETY: as in `Store::open`; the batch is not used again.
-        unsafe {
-            let batch = (batching.writebatch_create)();
-            put(batch);
-            let written = self.store.failing(operation, |error| {
-                (batching.write)(self.store.db, self.write_options, batch, error);
-            });
-            (batching.writebatch_destroy)(batch);
-            written
-        }
-    }
-
-    /// The value of a key, which RocksDB keeps as long as it is used; None without one.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Pinned<'_>>, Failure> {
+    fn get(&self, key: &[u8]) -> Result<Option<Found<'_>>, Failure> {
         let getting = self.functions.getting.as_ref().expect(ASKED);
         let found = self.store.failing("get", |error| unsafe {
             (getting.get_pinned_cf)(
@@ -201,11 +208,10 @@ impl<'a> Session<'a> {
                 error,
             )
         })?;
-        Ok((!found.is_null()).then_some(Pinned { getting, found }))
+        Ok((!found.is_null()).then_some(Found::Pinned(Pinned { getting, found })))
     }
 
-    /// The values of some keys, in their order; None for a key without one.
-    pub fn multi_get(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Owned>>, Failure> {
+    fn multi_get(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Found<'_>>>, Failure> {
         let getting = self.functions.multi_getting.as_ref().expect(ASKED);
         let starts: Vec<*const c_char> = keys.iter().map(|key| key.as_ptr().cast()).collect();
         let sizes: Vec<usize> = keys.iter().map(Vec::len).collect();
@@ -213,7 +219,7 @@ impl<'a> Session<'a> {
         let mut values = vec![null_mut(); keys.len()];
         let mut value_sizes = vec![0; keys.len()];
         let mut errors = vec![null_mut(); keys.len()];
-        // SAFETY: as in `Store::open`; each list is as long as that of the keys.
+        // SAFETY: as in `RocksDb::open`; each list is as long as that of the keys.
         unsafe {
             (getting.multi_get_cf)(
                 self.store.db,
@@ -228,7 +234,7 @@ impl<'a> Session<'a> {
             );
         }
         let values = values.into_iter().zip(value_sizes).map(|(start, size)| {
-            (!start.is_null()).then_some(Owned { freeing: self.freeing, start, size })
+            (!start.is_null()).then_some(Found::Owned(Owned { freeing: self.freeing, start, size }))
         });
         let values = values.collect();
         for error in errors {
@@ -237,8 +243,7 @@ impl<'a> Session<'a> {
         Ok(values)
     }
 
-    /// Read at most `length` records, from a key on. Return how many were read.
-    pub fn scan(&self, key: &[u8], length: u64, backward: bool) -> Result<u64, Failure> {
+    fn scan(&self, key: &[u8], length: u64, backward: bool) -> Result<u64, Failure> {
         let scanning = self.functions.scanning.expect(ASKED);
         let (seek, step) = if backward {
             let scanning = self.functions.scanning_backward.expect(ASKED);
@@ -247,7 +252,7 @@ impl<'a> Session<'a> {
             (scanning.iter_seek, scanning.iter_next)
         };
         let (mut records, mut size) = (0, 0);
-        // SAFETY: as in `Store::open`.
+        // SAFETY: as in `RocksDb::open`.
         unsafe {
             let iterator =
                 (scanning.create_iterator_cf)(self.store.db, self.scan_options, self.family);
@@ -299,9 +304,9 @@ impl Functions {
 
 /// A copy of a value that was read.
 pub struct Owned {
-    freeing: Freeing,
-    start: *mut c_char,
-    size: usize,
+    pub freeing: Freeing,
+    pub start: *mut c_char,
+    pub size: usize,
 }
 
 impl Owned {

@@ -89,7 +89,7 @@ fn check_group(plan: &Plan, group: &Group) -> Result<(), String> {
     require(known, &format!("family: the plan has no family {family}"))?;
     let refused =
         !plan.store.lacks(Operation::SingleDelete) || !group.does(Operation::SingleDelete);
-    require(refused, "mix.single_delete: stores with transactions or a time to live have none")?;
+    require(refused, "mix.single_delete: stores with a time to live have none")?;
     let refused = !plan.store.lacks(Operation::RangeDelete) || group.range_delete.is_none();
     require(refused, "range_delete: stores with transactions have none")
 }
@@ -97,14 +97,11 @@ fn check_group(plan: &Plan, group: &Group) -> Result<(), String> {
 impl StoreKind {
     /// Whether the store has no such operation.
     ///
-    /// A batch with a single delete takes no locks in a store with transactions, and a store with
-    /// a time to live drops the delete. Neither says so.
+    /// A store with a time to live drops single deletes and does not say so.
     fn lacks(self, operation: Operation) -> bool {
         match self {
             Self::Plain {} => false,
-            Self::Transaction {} => {
-                matches!(operation, Operation::SingleDelete | Operation::RangeDelete)
-            }
+            Self::Transaction {} => operation == Operation::RangeDelete,
             Self::Ttl { .. } => operation == Operation::SingleDelete,
         }
     }

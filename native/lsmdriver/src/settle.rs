@@ -1,6 +1,5 @@
 //! Waiting until a store has nothing to do.
 
-use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::thread::sleep;
@@ -8,19 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, Kind};
 use crate::log::Follower;
-use crate::store::Store;
+use crate::stores::Store;
 
-/// The jobs that run now, and flushes that wait.
-///
-/// `rocksdb.compaction-pending` is not asked: under universal compaction, RocksDB 7.8 says 1 with
-/// nothing left to compact. A compaction that is due has woken a thread: see `awake`.
-const JOBS: [&CStr; 3] = [
-    c"rocksdb.num-running-compactions",
-    c"rocksdb.num-running-flushes",
-    c"rocksdb.mem-table-flush-pending",
-];
-/// The names of RocksDB's threads for flushes and compactions begin so.
-const THREADS: &[u8] = b"rocksdb:";
 /// States of a thread in /proc: it runs or waits for a processor; it waits for the device.
 const AWAKE: [&[u8]; 2] = [b"R", b"D"];
 const TICK: Duration = Duration::from_millis(10);
@@ -34,19 +22,21 @@ pub struct Settled {
 /// Wait until no job has run, no thread for jobs was awake and the LOG has not grown for
 /// `quiet_s`; fail after `limit_s`.
 ///
-/// A version without the properties is judged by the jobs in its LOG.
-pub fn settle(store: &Store, quiet_s: f64, limit_s: f64) -> Result<Settled, Failure> {
-    let numbers = store.numbers()?;
-    let mut log = Follower::new(store.folder());
+/// A version without the properties is judged by the jobs in its LOG, and a store that writes none
+/// by its threads.
+pub fn settle(store: &dyn Store, quiet_s: f64, limit_s: f64) -> Result<Settled, Failure> {
+    let mut log = store.logs().then(|| Follower::new(store.folder()));
     let mut look = || {
         let unread = |place, error| Kind::Operation.because(format!("{place}: {error}"));
-        let grown = log.read().map_err(|error| unread("LOG", error))?;
-        let awake = awake().map_err(|error| unread("threads", error))?;
-        Ok(Look { active: grown || awake, logged: log.busy(), asked: running(&numbers) })
+        let grown = log.as_mut().map_or(Ok(false), Follower::read);
+        let grown = grown.map_err(|error| unread("LOG", error))?;
+        let logged = log.as_ref().is_some_and(Follower::busy);
+        let awake = awake(store.threads()).map_err(|error| unread("threads", error))?;
+        Ok(Look { active: grown || awake, logged, asked: store.running()? })
     };
     look()?; // what was logged before is no work of now
     let started = Instant::now();
-    let (mut last, mut judged_by) = (Duration::ZERO, "LOG");
+    let (mut last, mut judged_by) = (Duration::ZERO, if store.logs() { "LOG" } else { "threads" });
     loop {
         let seen = look()?;
         let passed = started.elapsed();
@@ -70,20 +60,19 @@ struct Look {
     asked: Option<bool>,
 }
 
-/// Whether a job runs; None where the version does not tell.
-fn running(numbers: &impl Fn(&CStr) -> Option<u64>) -> Option<bool> {
-    let counts: Option<Vec<u64>> = JOBS.into_iter().map(numbers).collect();
-    counts.map(|counts| counts.iter().any(|&count| count > 0))
-}
-
 /// Whether a thread for jobs is awake.
 ///
 /// On a busy machine a thread may wait for a processor much longer than a quiet time, and the job
 /// that it was woken for has then not begun.
-fn awake() -> io::Result<bool> {
+fn awake(names: &[u8]) -> io::Result<bool> {
+    let own = std::process::id().to_string();
     for task in fs::read_dir("/proc/self/task")? {
-        let Ok(line) = fs::read(task?.path().join("stat")) else { continue }; // it has ended
-        if at_work(&line) {
+        let task = task?;
+        if task.file_name() == *own {
+            continue; // the thread that waits
+        }
+        let Ok(line) = fs::read(task.path().join("stat")) else { continue }; // it has ended
+        if at_work(&line, names) {
             return Ok(true);
         }
     }
@@ -91,11 +80,11 @@ fn awake() -> io::Result<bool> {
 }
 
 /// Whether a line of /proc, `7 (rocksdb:low) R …`, is of a thread for jobs that is awake.
-fn at_work(line: &[u8]) -> bool {
+fn at_work(line: &[u8], names: &[u8]) -> bool {
     let Some(start) = line.iter().position(|&byte| byte == b'(') else { return false };
     let Some(end) = line.iter().rposition(|&byte| byte == b')') else { return false };
     let state = line[end + 1..].trim_ascii_start();
-    line[start + 1..].starts_with(THREADS) && AWAKE.iter().any(|awake| state.starts_with(awake))
+    line[start + 1..].starts_with(names) && AWAKE.iter().any(|awake| state.starts_with(awake))
 }
 
 #[cfg(test)]
@@ -114,13 +103,13 @@ mod tests {
             ("7 (a) R) R 1 7", false),
             ("", false),
         ] {
-            assert_eq!(at_work(line.as_bytes()), awake, "{line}");
+            assert_eq!(at_work(line.as_bytes(), b"rocksdb:"), awake, "{line}");
         }
     }
 
     #[test]
     fn a_thread_that_works_is_seen() {
-        assert!(!awake().unwrap());
+        assert!(!awake(b"rocksdb:").unwrap());
         let ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let named = std::thread::Builder::new().name("rocksdb:low".to_owned());
@@ -130,7 +119,7 @@ mod tests {
                 }
             };
             named.spawn_scoped(scope, works).unwrap();
-            while !awake().unwrap() {}
+            while !awake(b"rocksdb:").unwrap() {}
             ended.store(true, Ordering::Relaxed);
         });
     }

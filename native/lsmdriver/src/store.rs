@@ -14,16 +14,32 @@ use crate::api::{
     Opening, OpeningPlain, OpeningTransaction, OpeningTtl, Reporting, Texts,
 };
 use crate::failure::{Failure, Kind};
-use crate::plan::{Plan, DEFAULT_FAMILY};
+use crate::kinds::Operation;
+use crate::log;
+use crate::plan::{Group, Plan, Run, DEFAULT_FAMILY};
+use crate::session::RocksSession;
 use crate::settings::StoreKind;
 use crate::shared::shared_options;
+use crate::stores::{Options, Report, Session, Store};
+
+/// The jobs that run now, and flushes that wait.
+///
+/// `rocksdb.compaction-pending` is not asked: under universal compaction, RocksDB 7.8 says 1 with
+/// nothing left to compact. A compaction that is due has woken a thread: see `settle`.
+const JOBS: [&CStr; 3] = [
+    c"rocksdb.num-running-compactions",
+    c"rocksdb.num-running-flushes",
+    c"rocksdb.mem-table-flush-pending",
+];
+/// The names of RocksDB's threads for flushes and compactions begin so.
+const THREADS: &[u8] = b"rocksdb:";
 
 /// An open store.
 ///
 /// `db` may be a store with transactions or with a time to live. The functions for a plain store
 /// work on them too, because each is a handle of a C++ object whose methods are virtual: so a
 /// put into a store with transactions takes its locks.
-pub struct Store {
+pub struct RocksDb {
     pub(crate) library: Library,
     pub(crate) db: Handle,
     freeing: Freeing,
@@ -41,18 +57,7 @@ pub struct OptionsFile {
     pub text: String,
 }
 
-/// What RocksDB counts since the store was opened.
-#[derive(Serialize)]
-pub struct Report {
-    /// All tickers and histograms, of all families together.
-    statistics: String,
-    /// `rocksdb.cfstats` of each family.
-    tables: BTreeMap<String, String>,
-    /// `rocksdb.dbstats`.
-    database: String,
-}
-
-impl Store {
+impl RocksDb {
     /// Open the store of a plan: a new one, or an existing one where the plan says so.
     pub fn open(plan: &Plan) -> Result<Self, Failure> {
         let library = Library::load(&plan.library)?;
@@ -88,106 +93,18 @@ impl Store {
             (opening.options_set_create_if_missing)(options, new);
             (opening.options_set_create_missing_column_families)(options, new);
             (opening.options_set_error_if_exists)(options, new);
-            (opening.options_enable_statistics)(options);
+            if plan.statistics {
+                (opening.options_enable_statistics)(options);
+            }
         }
         let (db, families) = open(&library, freeing, plan, options, &families)?;
         Ok(Self { library, freeing, options, db, families, folder: plan.folder.clone() })
-    }
-
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// The handle of a family.
     pub fn family(&self, name: &str) -> Result<Handle, Failure> {
         let missing = || Kind::Plan.because(format!("family: the plan has no family {name}"));
         self.families.get(name).copied().ok_or_else(missing)
-    }
-
-    /// The OPTIONS file that the store has written last.
-    pub fn options_file(&self) -> Result<OptionsFile, Failure> {
-        newest_options(&self.folder)
-            .map_err(|error| Kind::Open.because(format!("OPTIONS: {error}")))
-    }
-
-    /// Write the memtables of all families into tables.
-    pub fn flush(&self) -> Result<(), Failure> {
-        let flushing = Flushing::of(&self.library)?;
-        // SAFETY: as in `open`.
-        let options = unsafe { (flushing.flushoptions_create)() };
-        self.families.values().try_for_each(|&family| {
-            self.failing("flush", |error| unsafe {
-                (flushing.flush_cf)(self.db, options, family, error);
-            })
-        })
-    }
-
-    /// A function that gives the sum of a property of all families, or None for one that the
-    /// version lacks.
-    pub fn numbers(&self) -> Result<impl Fn(&CStr) -> Option<u64> + '_, Failure> {
-        let looking = Looking::of(&self.library)?;
-        Ok(move |name: &CStr| {
-            let each = self.families.values().map(|&family| {
-                let mut value = 0;
-                // SAFETY: as in `open`.
-                let refused = unsafe {
-                    (looking.property_int_cf)(self.db, family, name.as_ptr(), &mut value)
-                };
-                (refused == 0).then_some(value)
-            });
-            each.sum()
-        })
-    }
-
-    pub fn report(&self) -> Result<Report, Failure> {
-        let reporting = Reporting::of(&self.library)?;
-        let none = || Kind::Operation.because("the store has no statistics");
-        // SAFETY: as in `open`; the texts are the caller's.
-        let property = |family: Handle, name: &CStr| unsafe {
-            let text = (reporting.property_value_cf)(self.db, family, name.as_ptr());
-            self.freeing.take(text).ok_or_else(none)
-        };
-        let statistics = unsafe { (reporting.options_statistics_get_string)(self.options) };
-        Ok(Report {
-            statistics: unsafe { self.freeing.take(statistics) }.ok_or_else(none)?,
-            tables: self
-                .families
-                .iter()
-                .map(|(name, &family)| Ok((name.clone(), property(family, c"rocksdb.cfstats")?)))
-                .collect::<Result<_, Failure>>()?,
-            database: property(self.family(DEFAULT_FAMILY)?, c"rocksdb.dbstats")?,
-        })
-    }
-
-    /// Change options of a family while the store is open.
-    pub fn change(&self, family: &str, options: &Options) -> Result<(), Failure> {
-        let (family, changing) = (self.family(family)?, Changing::of(&self.library)?);
-        with_pairs(options, |count, keys, values| {
-            self.failing("change", |error| unsafe {
-                (changing.set_options_cf)(self.db, family, count, keys, values, error);
-            })
-        })
-    }
-
-    /// Change options of the database while it is open.
-    pub fn change_database(&self, options: &Options) -> Result<(), Failure> {
-        let changing = ChangingDatabase::of(&self.library)?;
-        with_pairs(options, |count, keys, values| {
-            self.failing("change_database", |error| unsafe {
-                (changing.set_db_options)(self.db, count, keys, values, error);
-            })
-        })
-    }
-
-    /// Close the store. Waits for compactions that run. It must not be used again.
-    pub fn close(&self) -> Result<(), Failure> {
-        let closing = Closing::of(&self.library)?;
-        // SAFETY: as in `open`; the store is not used again.
-        unsafe {
-            self.families.values().for_each(|&one| (closing.column_family_handle_destroy)(one));
-            (closing.close)(self.db);
-        }
-        Ok(())
     }
 
     /// Make a call that may fail; the failure names the operation.
@@ -202,7 +119,107 @@ impl Store {
     }
 }
 
-type Options = BTreeMap<String, String>;
+impl Store for RocksDb {
+    fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn version(&self) -> Option<String> {
+        log::version(&self.folder)
+    }
+
+    fn options_file(&self) -> Result<Option<OptionsFile>, Failure> {
+        let file = newest_options(&self.folder);
+        file.map(Some).map_err(|error| Kind::Open.because(format!("OPTIONS: {error}")))
+    }
+
+    fn session<'a>(
+        &'a self,
+        run: &Run,
+        group: &Group,
+        kinds: &[Operation],
+    ) -> Result<Box<dyn Session + 'a>, Failure> {
+        Ok(Box::new(RocksSession::new(self, run, group, kinds)?))
+    }
+
+    fn flush(&self) -> Result<(), Failure> {
+        let flushing = Flushing::of(&self.library)?;
+        // SAFETY: as in `open`.
+        let options = unsafe { (flushing.flushoptions_create)() };
+        self.families.values().try_for_each(|&family| {
+            self.failing("flush", |error| unsafe {
+                (flushing.flush_cf)(self.db, options, family, error);
+            })
+        })
+    }
+
+    fn running(&self) -> Result<Option<bool>, Failure> {
+        let looking = Looking::of(&self.library)?;
+        let number = |name: &CStr, family: Handle| {
+            let mut value = 0;
+            // SAFETY: as in `open`.
+            let refused =
+                unsafe { (looking.property_int_cf)(self.db, family, name.as_ptr(), &mut value) };
+            (refused == 0).then_some(value)
+        };
+        let families = || self.families.values();
+        let counts = JOBS.iter().flat_map(|name| families().map(|&family| number(name, family)));
+        let counts: Option<Vec<u64>> = counts.collect();
+        Ok(counts.map(|counts| counts.iter().any(|&count| count > 0)))
+    }
+
+    fn threads(&self) -> &'static [u8] {
+        THREADS
+    }
+
+    fn report(&self) -> Result<Report, Failure> {
+        let reporting = Reporting::of(&self.library)?;
+        let none = || Kind::Operation.because("the store has no statistics");
+        // SAFETY: as in `open`; the texts are the caller's.
+        let property = |family: Handle, name: &CStr| unsafe {
+            let text = (reporting.property_value_cf)(self.db, family, name.as_ptr());
+            self.freeing.take(text).ok_or_else(none)
+        };
+        let statistics = unsafe { (reporting.options_statistics_get_string)(self.options) };
+        Ok(Report {
+            statistics: unsafe { self.freeing.take(statistics) }.unwrap_or_default(),
+            tables: self
+                .families
+                .iter()
+                .map(|(name, &family)| Ok((name.clone(), property(family, c"rocksdb.cfstats")?)))
+                .collect::<Result<_, Failure>>()?,
+            database: property(self.family(DEFAULT_FAMILY)?, c"rocksdb.dbstats")?,
+        })
+    }
+
+    fn change(&self, family: &str, options: &Options) -> Result<(), Failure> {
+        let (family, changing) = (self.family(family)?, Changing::of(&self.library)?);
+        with_pairs(options, |count, keys, values| {
+            self.failing("change", |error| unsafe {
+                (changing.set_options_cf)(self.db, family, count, keys, values, error);
+            })
+        })
+    }
+
+    fn change_database(&self, options: &Options) -> Result<(), Failure> {
+        let changing = ChangingDatabase::of(&self.library)?;
+        with_pairs(options, |count, keys, values| {
+            self.failing("change_database", |error| unsafe {
+                (changing.set_db_options)(self.db, count, keys, values, error);
+            })
+        })
+    }
+
+    fn close(&self) -> Result<(), Failure> {
+        let closing = Closing::of(&self.library)?;
+        // SAFETY: as in `open`; the store is not used again.
+        unsafe {
+            self.families.values().for_each(|&one| (closing.column_family_handle_destroy)(one));
+            (closing.close)(self.db);
+        }
+        Ok(())
+    }
+}
 
 /// Open a store with these families. Returns the handles of the store and of its families.
 fn open(
@@ -220,7 +237,7 @@ fn open(
     let mut handles = each.clone(); // RocksDB replaces them
     let (name, names, each, opened) =
         (folder.as_ptr(), names.as_ptr(), each.as_ptr(), handles.as_mut_ptr());
-    // SAFETY: as in `Store::open`; all lists have `count` parts.
+    // SAFETY: as in `RocksDb::open`; all lists have `count` parts.
     let db = unsafe {
         match plan.store {
             StoreKind::Plain {} => {

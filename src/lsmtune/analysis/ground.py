@@ -1,15 +1,22 @@
 """The context of a stored study's knobs: its catalogue, its baseline and this host."""
 
 from lsmtune.errors import LsmtuneError
+from lsmtune.experiment import with_versions
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Base
 
 
+def study_catalogue(spec: StudySpec) -> Catalogue:
+    """Return the knobs of the study's engine; with several versions, the version is a knob."""
+    return with_versions(catalogue_of(spec.engine, spec.workload), spec.versions)
+
+
 def ground_of(spec: StudySpec, base: Base) -> Ground:
     """Return the context of a study's knobs on this host."""
-    return Ground(catalogue_of(spec.engine, spec.workload), base, describe_host().max_open_files)
+    return Ground(study_catalogue(spec), base, describe_host().max_open_files)
 
 
 def stored_ground(home: Home, name: str) -> tuple[StudySpec, Ground]:

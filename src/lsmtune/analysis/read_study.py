@@ -7,15 +7,16 @@ from math import inf
 from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
-from lsmtune.analysis.ground import ground_of
+from lsmtune.analysis.ground import ground_of, study_catalogue
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
 from lsmtune.errors import UserError
+from lsmtune.experiment import VERSION
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.rescale import rescaled
-from lsmtune.spec import MIN_PAIRS, StudySpec, catalogue_of
+from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -60,6 +61,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         best = study_winner(stored, verifications, objective, spec.scale, spec.workload)
     elif trial is not None:
         best = _picked(candidates(stored, objective), trial, name)
+        _check_version(best, spec)
     number = best.trial.number if best else None
     best_trial = None if number is None else _with_deployed(spec, study.base, views[number])
     is_interrupted = no_search is None and not verifications and _is_interrupted(study, stored)
@@ -135,13 +137,27 @@ def _picked(found: Sequence[Candidate], number: int, study: str) -> Candidate:
     return picked
 
 
+def _check_version(picked: Candidate, spec: StudySpec) -> None:
+    """Raise UserError if the picked trial ran on another version of RocksDB than the baseline.
+
+    The options of the baseline, which a config leaves unchanged, are of the baseline's version.
+    """
+    version = picked.trial.config.get(VERSION, spec.rocksdb)
+    if version != spec.rocksdb:
+        raise UserError(
+            f"--trial {picked.trial.number}: this trial ran on RocksDB {version}, but the baseline "
+            f"of study {spec.name!r} ran on {spec.rocksdb}; name a trial of that version, or tune "
+            f"RocksDB {version} in a study of its own"
+        )
+
+
 def _trial_views(
     spec: StudySpec, stored: Sequence[StoredTrial], objective: Objective
 ) -> dict[int, TrialView]:
     """Return the views by trial number."""
     base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
     base_config = next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    catalogue = catalogue_of(spec.engine, spec.workload)
+    catalogue = study_catalogue(spec)
     varied = [parameter.as_knob() for parameter in catalogue.workload_parameters]
     knobs = {knob.name: knob for knob in (*catalogue.knobs, *varied)}
     views = {}

@@ -1,7 +1,7 @@
 """Results of a controlled experiment: cells against the baseline, and effects of the factors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, fsum, log
 
 import numpy as np
@@ -9,11 +9,12 @@ import numpy as np
 from lsmtune.analysis.importance import SIMULATED
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
 from lsmtune.errors import UserError
-from lsmtune.experiment import Sweep
+from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.learning.factorial import FactorialFit, fit_factorial
 from lsmtune.stats import Interval, mean_interval, ratio_interval
+from lsmtune.trials import Origin
 from lsmtune.workloads import Kind
 
 DEFAULT_METRICS: Mapping[Kind, tuple[str, ...]] = {
@@ -21,6 +22,8 @@ DEFAULT_METRICS: Mapping[Kind, tuple[str, ...]] = {
     "read": ("throughput_ops_s", "read_amp", "live_sst_bytes"),
     "mixed": ("sustained_ops_s", "write_amp", "live_sst_bytes"),
 }
+
+_FEWEST_PAIRS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,9 @@ class Swept:
 
     `factors` holds the levels of each factor in words, `knobs` the knobs that it sets. `warnings`
     lists effects that cannot be separated, and cells that the engine changed. `engine` is the
-    engine that ran, or "simulated".
+    engine that ran, or "simulated". `libraries` are RocksDB's libraries that ran, by version, the
+    baseline's first; empty if a program ran instead. `versions` are the versions by level of the
+    factor that sets them.
     """
 
     name: str
@@ -81,6 +86,14 @@ class Swept:
     metrics: tuple[SweptMetric, ...]
     warnings: tuple[str, ...]
     engine: str = "rocksdb"
+    libraries: Mapping[str, Origin] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def version(self, levels: tuple[str, ...]) -> str:
+        """Return the version that ran the cell with these levels, or the baseline (no levels)."""
+        named = (self.versions[level] for level, factor in zip(levels, self.knobs, strict=False)
+                 if VERSION in self.knobs[factor])  # fmt: skip
+        return next(named, next(iter(self.libraries)))
 
     @property
     def is_simulated(self) -> bool:
@@ -92,7 +105,8 @@ class Swept:
 class Outcome:
     """Runs of an experiment: those that were measured, those that failed, and the configs.
 
-    `failures` has the cell (None: the baseline) and the reason of each failed run.
+    `failures` has the cell (None: the baseline) and the reason of each failed run. `libraries` are
+    RocksDB's libraries that ran, by version, the baseline's first.
     """
 
     name: str
@@ -100,6 +114,7 @@ class Outcome:
     runs: Sequence[SweptRun]
     failures: Sequence[tuple[tuple[int, ...] | None, str]]
     configs: Mapping[tuple[int, ...], Config]
+    libraries: Mapping[str, Origin] = field(default_factory=dict)
 
 
 def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
@@ -117,7 +132,27 @@ def analyse(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> Swept:
         metrics=tuple(_metric(metric, list(levels.values()), outcome.runs) for metric in names),
         warnings=tuple(_warnings(experiment, catalogue, outcome)),
         engine=catalogue.engine,
+        libraries=outcome.libraries,
+        versions={
+            name: str(version)
+            for factor, knobs in experiment.factors.items()
+            for name, version in zip(levels[factor], knobs.get(VERSION, ()), strict=False)
+        },
     )
+
+
+def block_ratio(
+    found: Mapping[int, float], other: Mapping[int, float], confidence: float = 0.95
+) -> Interval | None:
+    """Return the ratio of two cells by their values in each block.
+
+    None if fewer than two blocks have both values, or if one of the values is not positive.
+    """
+    pairs = [(found[block], other[block]) for block in sorted(found.keys() & other.keys())]
+    if len(pairs) < _FEWEST_PAIRS or any(min(pair) <= 0 for pair in pairs):
+        return None
+    found_values, other_values = zip(*pairs, strict=True)
+    return ratio_interval(found_values, other_values, confidence)
 
 
 def _metric(
@@ -158,7 +193,7 @@ def _ratio(metric: str, found: Sequence[SweptRun], base: Sequence[SweptRun]) -> 
         for run in found
         if (same_block := [b.metrics[metric] for b in base if b.block == run.block])
     ]
-    if len(pairs) < 2 or any(value <= 0 or min(others) <= 0 for value, others in pairs):  # noqa: PLR2004
+    if len(pairs) < _FEWEST_PAIRS or any(v <= 0 or min(others) <= 0 for v, others in pairs):
         return None
     means = [exp(fsum(log(value) for value in others) / len(others)) for _, others in pairs]
     return ratio_interval([value for value, _ in pairs], means)

@@ -11,6 +11,7 @@ from lsmtune.stats import Interval
 
 SURE_P = 0.05
 _SURE_TO = 0.001
+_LIBRARY = ("RocksDB", "SHA-256")
 
 
 def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
@@ -96,16 +97,32 @@ def probability(p: float) -> str:
 
 def rows(swept: Swept) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of a table: one row per cell, the baseline first."""
-    heads = [*swept.factors, "runs", "disturbed"]
+    heads = [*swept.factors, *(_LIBRARY if swept.libraries else ()), "runs", "disturbed"]
     for metric in swept.metrics:
         heads += [metric.metric, f"{metric.metric} ±", f"{metric.metric} / base"]
     cells = {cell.levels for metric in swept.metrics for cell in metric.cells}
     order = [levels for levels in product(*swept.factors.values()) if levels in cells]
-    found = [["base", *[""] * (len(swept.factors) - 1), *_numbers([m.base for m in swept.metrics])]]
+    base = ["base", *[""] * (len(swept.factors) - 1), *_library(swept, ())]
+    found = [[*base, *_numbers([m.base for m in swept.metrics])]]
     for levels in order:
         of_metric = [{cell.levels: cell for cell in metric.cells} for metric in swept.metrics]
-        found.append([*levels, *_numbers([cells.get(levels) for cells in of_metric])])
+        names = [*levels, *_library(swept, levels)]
+        found.append([*names, *_numbers([cells.get(levels) for cells in of_metric])])
     return heads, found
+
+
+def library_lines(swept: Swept) -> Iterator[str]:
+    """Yield version, source and SHA-256 of each library of RocksDB that ran."""
+    for version, origin in swept.libraries.items():
+        yield f"RocksDB {version}: {origin.source}, SHA-256 {origin.sha256}"
+
+
+def _library(swept: Swept, levels: tuple[str, ...]) -> list[str]:
+    """Return version and SHA-256 of the library that ran a cell; empty if a program ran."""
+    if not swept.libraries:
+        return []
+    version = swept.version(levels)
+    return [version, swept.libraries[version].sha256]
 
 
 def _numbers(cells: Sequence[Cell | None]) -> list[str]:
@@ -135,6 +152,7 @@ def swept_document(swept: Swept) -> dict[str, Any]:
         "factors": {name: {"knobs": swept.knobs[name], "levels": levels}
                     for name, levels in swept.factors.items()},
         "fixed": swept.fixed,
+        "libraries": {version: origin.model_dump() for version, origin in swept.libraries.items()},
         "blocks": swept.blocks,
         "runs": swept.runs,
         "failed": swept.failed,

@@ -21,11 +21,13 @@ _STUDY_WORDS = {
     "study": "Name of the study and of the study's directories. By default lsmtune makes "
     "a name from the settings.",
     "engine": "Engine to tune. By default lsmtune uses the engine of the workload.",
-    "program": "Program to run: db_bench, mariadbd, the driver of the embedded stores, or go-ycsb. "
-    "Give a path, or a name on PATH.",
+    "program": "Program to run: db_bench, mariadbd or go-ycsb. Give a path, or a name on PATH. "
+    "lsmdriver is lsmtune's own driver.",
     "rocksdb": "Installed version of RocksDB to run, e.g. 11.8.1. A study has one of the keys "
     "`program`, `rocksdb` and `library`; without them, `lsmtune tune` chooses.",
     "library": "Your own librocksdb.so, to run instead of an installed version.",
+    "libraries": "Your own libraries of LevelDB and LMDB, by the name of the store, for the engine "
+    "embedded. By default lsmtune uses the libraries of the system.",
     "base": "Your OPTIONS file (MyRocks: my.cnf, TiKV: tikv.toml), the baseline of the study. "
     "By default the baseline has the engine's defaults, or the running settings of TiKV.",
     "family": "Column family of the baseline that is tuned.",
@@ -118,7 +120,9 @@ _SCREEN_WORDS = {
 }
 _SWEEP_WORDS = {
     "factors": "Knob values to combine. A factor has a name and lists the values of one knob. A "
-    "factor may list several knobs, which then change together and need the same number of values.",
+    "factor may list several knobs, which then change together and need the same number of values. "
+    "The name `rocksdb` lists installed versions of RocksDB instead of values of a knob. The key "
+    "`rocksdb` of the study is the version of the baseline, by default the first in the list.",
     "labels": "Names for the values of a factor in the tables, in the order of the values. By "
     "default the tables show the values.",
     "fixed": "Knob values of all runs, including the runs of the baseline.",

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.swept import Cell, Swept
-from lsmtune.analysis.swept_words import answers, rows
+from lsmtune.analysis.swept_words import answers, library_lines, rows
+from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.choosing import name_rocksdb
+from lsmtune.cli.common import note
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.progress import progress
 from lsmtune.cli.tables import Column, csv_text, facts_lines, paragraph, table_lines
@@ -16,10 +19,12 @@ from lsmtune.experiment import Sweep
 from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, metric_value
-from lsmtune.spec import StudySpec, catalogue_of, make_spec
+from lsmtune.spec import StudySpec, make_spec
+from lsmtune.spec_defaults import with_first_version
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.studies.sweep import BASE_EVERY
+from lsmtune.trials import Base
 
 _OF_SEARCHES = (
     "knobs", "objective", "limits", "optimizer", "warm_start", "trials", "budget", "until",
@@ -53,6 +58,7 @@ def read_experiment(
         "study": path.stem, "scale": "1", "memory": _NO_LIMIT, **given,
         "early_stop": False, "repeats": 0, "pairs": 0, "knobs": ",".join(_names(table)),
     }  # fmt: skip
+    settings = with_first_version(settings)
     name_rocksdb(settings, system, home, tell)
     return make_spec(settings, str(path), flag_names(system))
 
@@ -77,7 +83,7 @@ def _experiment(spec: StudySpec) -> Sweep:
 def planned(spec: StudySpec) -> Iterator[str]:
     """Give the lines of the plan."""
     experiment = _experiment(spec)
-    catalogue = catalogue_of(spec.engine, spec.workload)
+    catalogue = study_catalogue(spec)
     rows = [
         (factor, ", ".join(experiment.factors[factor]), ", ".join(levels))
         for factor, levels in experiment.level_names(catalogue).items()
@@ -102,10 +108,18 @@ def planned(spec: StudySpec) -> Iterator[str]:
     )
 
 
+def remarks(base: Base) -> Iterator[str]:
+    """Give the remarks about the baselines of the versions that an experiment compares."""
+    for version, one in base.versions.items():
+        yield from (f"RocksDB {version}: {line}" for line in baseline_lines(one, verbose=False))
+
+
 def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -> Swept:
     """Run the missing runs of the experiment and return its result."""
     engine = engine_of(spec)
     found = described(spec, engine)
+    for remark in remarks(found[1].base):
+        note(remark)
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with (
@@ -138,6 +152,7 @@ def lines(swept: Swept) -> Iterator[str]:
     """Give the result as text: sentences and a table per metric."""
     failed = f", {swept.failed} failed" if swept.failed else ""
     yield f"{swept.name}: {swept.runs} runs in {swept.blocks} blocks of runs{failed}"
+    yield from library_lines(swept)
     for warning in swept.warnings:
         yield from paragraph(f"note: {warning}", hanging=2)
     for metric in swept.metrics:

@@ -39,7 +39,7 @@ class EngineFacts:
     `assertions_enabled` marks a build that is needlessly slow. `options` is the text of its own
     defaults, `codecs` are the compression libraries linked into it (None: it does not tell).
     `origin` is that of a library. `unprinted` are the default values of knobs that `options` cannot
-    contain.
+    contain. `versions` are the facts of all versions of an engine that runs several.
     """
 
     version: str
@@ -49,6 +49,7 @@ class EngineFacts:
     codecs: tuple[str, ...] | None
     origin: Origin | None = None
     unprinted: Settings = field(default_factory=dict)
+    versions: Mapping[str, "EngineFacts"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

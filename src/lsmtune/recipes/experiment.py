@@ -6,7 +6,7 @@ from math import fsum
 
 from lsmtune.analysis.inspect.assemble import assemble
 from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
+from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse, block_ratio
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError
@@ -18,7 +18,7 @@ from lsmtune.recipes.base import Progress
 from lsmtune.recipes.data_size import MIN_FLUSHES, flushes, too_small, written_bytes
 from lsmtune.report.facts import workload_text
 from lsmtune.spec import StudySpec
-from lsmtune.stats import Interval, of_several, ratio_interval
+from lsmtune.stats import Interval, of_several
 from lsmtune.store.home import Home
 from lsmtune.store.records import complete_trials
 from lsmtune.studies.study import Study, open_study
@@ -26,7 +26,6 @@ from lsmtune.studies.sweep import sweep
 from lsmtune.trials import Role, Status
 from lsmtune.workloads import EngineName, Workload
 
-_PAIRS = 2
 _ANY_MEMORY = "1TiB"
 
 Cell = tuple[int, ...]
@@ -79,11 +78,7 @@ class Experiment:
         `comparisons`, all their intervals together have 95 % confidence (Bonferroni).
         """
         found, other = self.by_block(cell, value), (of or self).by_block(against, value)
-        pairs = [(found[block], other[block]) for block in sorted(found.keys() & other.keys())]
-        if len(pairs) < _PAIRS or any(min(pair) <= 0 for pair in pairs):
-            return None
-        found_values, other_values = zip(*pairs, strict=True)
-        return ratio_interval(found_values, other_values, of_several(comparisons))
+        return block_ratio(found, other, of_several(comparisons))
 
     def mean(self, cell: Cell, value: Value) -> float | None:
         """Return the mean of a cell; None if it was not measured."""
@@ -179,6 +174,7 @@ def finish(study: Study, logs_of: Sequence[Cell] = ()) -> Experiment:
             if result.status is not Status.COMPLETE
         ],
         {step.cell: step.config for step, _ in done if step.cell is not None},
+        study.stored.libraries,
     )
     swept = analyse(table, study.ground.catalogue, outcome)
     trees: dict[Cell, tuple[tuple[Level, ...], ...]] = {}

@@ -20,11 +20,11 @@ from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView, TrialView
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Knob, Value
-from lsmtune.spec import catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy, StoredTrial
 from lsmtune.system.workdir import sweep_workdirs, workdir
@@ -146,10 +146,7 @@ def _frozen_trials(home: Home, study: StoredStudy, view: StudyView) -> list[Froz
     spec = study.settings
     stored = home.trials(study)
     alike = {v.id for v in home.verifications(study) if v.scale == spec.scale} | {None}
-    knobs = [
-        knob.scaled(float(spec.scale_value))
-        for knob in catalogue_of(spec.engine, spec.workload).knobs
-    ]
+    knobs = [knob.scaled(float(spec.scale_value)) for knob in study_catalogue(spec).knobs]
     distributions = _distributions(knobs, [trial.config for trial in stored])
 
     def values(row: StoredTrial, seen: TrialView) -> tuple[float, ...]:

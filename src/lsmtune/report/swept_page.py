@@ -6,7 +6,8 @@ from html import escape
 import plotly.graph_objects as go
 
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.swept_words import answers, short_answer
+from lsmtune.analysis.swept_words import answers, library_lines, short_answer
+from lsmtune.analysis.upgrade import Upgrade, upgrade_answers
 from lsmtune.report.canvas import LINES, Key, canvas, colour, marker
 from lsmtune.report.frame import picture, section, simulated_note
 from lsmtune.report.markup import Html, code, element, items, join, nowrap, table
@@ -28,16 +29,35 @@ _SEE = (
 )
 
 
-def render_swept(swept: Swept) -> str:
-    """Return the experiment as one HTML page without external requests."""
+def render_swept(swept: Swept, *more: Html) -> str:
+    """Return the experiment as one HTML page without external requests.
+
+    The sections `more` come before the design.
+    """
     first, *others = swept.metrics
     parts = [
         _header(swept, first),
+        *more,
         _design(swept),
         *(_section(swept, metric) for metric in others),
         numbers_section(swept),
     ]
     return assembled(f"{swept.name}: a controlled experiment", parts)
+
+
+def upgrade_section(upgrade: Upgrade) -> Html:
+    """Return the section that says whether an upgrade helps and where the winner wins."""
+    together = (
+        f"All {upgrade.comparisons} intervals together have 95 % confidence (Bonferroni). An "
+        "effect is proven if its interval does not contain 1."
+    )
+    told = (answer for metric in upgrade.metrics for answer in upgrade_answers(upgrade, metric))
+    return section(
+        "Versions",
+        f"Upgrade from RocksDB {upgrade.own}, and the winner on each version",
+        items(map(unbroken, told)),
+        element("p", together),
+    )
 
 
 def numbers_section(swept: Swept) -> Html:
@@ -102,6 +122,7 @@ def _factors(swept: Swept) -> Iterator[Html]:
     for factor, levels in swept.factors.items():
         knobs = join(part for knob in swept.knobs[factor] for part in (code(knob), " "))
         yield join([f"Factor {factor}: ", knobs, f"with the values {', '.join(levels)}"])
+    yield from (join([line]) for line in library_lines(swept))
     for name, value in swept.fixed.items():
         yield join(["In all runs: ", code(name), f" = {value}"])
 

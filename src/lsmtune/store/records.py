@@ -57,8 +57,25 @@ class StoredStudy:
         UserError if lsmtune cannot have stored it.
         """
         kept = self.engine.get("origin")
+        return None if kept is None else self._origin(kept)
+
+    @property
+    def libraries(self) -> dict[str, Origin]:
+        """Where the engine's libraries are from, by version, the baseline's first.
+
+        More than one if the study compares versions; empty if the engine has no library, or an
+        older study kept none. UserError if lsmtune cannot have stored it.
+        """
+        kept = self.engine.get("versions") or {}
+        if not isinstance(kept, dict):
+            raise UserError(f"library of study {self.name!r}: versions must be a table")
+        if kept:
+            return {str(version): self._origin(one) for version, one in kept.items()}
+        return {} if self.origin is None else {str(self.engine["version"]): self.origin}
+
+    def _origin(self, kept: Any) -> Origin:
         try:
-            return None if kept is None else Origin.model_validate(kept)
+            return Origin.model_validate(kept)
         except ValidationError as error:
             problem = problem_text(dict(error.errors()[0]), Origin)
             raise UserError(f"library of study {self.name!r}: {problem}") from error

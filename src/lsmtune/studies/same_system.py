@@ -65,6 +65,12 @@ def _differing(
     origin = stored.origin
     if origin is not None and facts.origin is not None and origin.sha256 != facts.origin.sha256:
         yield f"the library of {spec.engine}", origin.text, facts.origin.text
+    for version, one in facts.versions.items():
+        kept = stored.libraries.get(version)
+        if version == facts.version or kept is None or one.origin is None:
+            continue
+        if kept.sha256 != one.origin.sha256:
+            yield f"the library of {spec.engine} {version}", kept.text, one.origin.text
     codecs = (before.get("base") or {}).get("codecs")
     if codecs is not None and facts.codecs is not None and sorted(codecs) != sorted(facts.codecs):
         then, now = (", ".join(sorted(names)) for names in (codecs, facts.codecs))
@@ -72,9 +78,9 @@ def _differing(
     if spec.engine in _ELSEWHERE:
         return
     yield from _other_host(stored.host, host)
-    kept = stored.host.get("storage") or {}
+    device = stored.host.get("storage") or {}
     for key, name in (("fs_type", "the file system"), ("rotational", "the kind of device")):
-        earlier, here = kept.get(key), asdict(storage).get(key)
+        earlier, here = device.get(key), asdict(storage).get(key)
         if earlier is not None and here is not None and earlier != here:
             yield name, _device(key, earlier), _device(key, here)
 

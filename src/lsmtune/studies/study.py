@@ -1,6 +1,6 @@
 """A study: the base first, then what the optimizer asks for, until the budget ends."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
@@ -16,7 +16,9 @@ from lsmtune.engines.base import (
 )
 from lsmtune.engines.option_files import check_readable
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.types import Config, Settings
+from lsmtune.experiment import VERSION
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.types import Config, Settings, Value
 from lsmtune.objective import Objective
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
@@ -43,6 +45,7 @@ from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.same_system import check_same_system
 from lsmtune.studies.seeds import workload_seed
 from lsmtune.studies.stopping import why_to_stop
+from lsmtune.studies.version_spaces import version_spaces
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.lock import study_lock
 from lsmtune.system.workdir import sweep_workdirs, workdir
@@ -79,11 +82,16 @@ class Study:
         self.objective: Objective = study_objective(stored, spec)
         catalogue = engine.catalogue.with_families(spec.workload.column_families)
         self.ground = Ground(catalogue, stored.base, describe_host().max_open_files)
+        self._of_versions = version_spaces(spec, self.ground)
         self.space = spec.space(self.ground)
         self._runner = Runner(
             home, stored, stored.base, engine, listener, accept_noise=accept_noise
         )
         self._history = History(self.space.default(), self.objective)
+
+    def space_of(self, values: Mapping[str, Value]) -> KnobSpace:
+        """Return the knob space of the version that the values name, or the only one."""
+        return self._of_versions.get(str(values.get(VERSION)), self.space)
 
     def tune(self, tell: Callable[[str], None] = lambda ended: None) -> None:
         """Measure the base, then search until the search has an end, which is told and kept.
@@ -176,7 +184,7 @@ class Study:
             limit_s = max(_SHORTEST_LIMIT_S, _SLOWEST_TIMES_BASE * max(base_s))
             limit_s = min(protocol.wall_limit_s, limit_s)
             protocol = protocol.model_copy(update={"wall_limit_s": limit_s})
-        settings = self.space.settings(config)
+        settings = self.space_of(config).settings(config)
         return TrialSpec(
             settings=without_load(settings),
             base_settings=without_load(self.space.settings(self.space.default())),
@@ -305,6 +313,7 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
         base = engine.base(facts, own, directory)
     catalogue = engine.catalogue.with_families(spec.workload.column_families)
     ground = Ground(catalogue, base, describe_host().max_open_files)
+    version_spaces(spec, ground)
     spec.space(ground)
     return facts, ground
 
@@ -330,6 +339,11 @@ def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:
         "program": facts.program,
         "assertions_enabled": facts.assertions_enabled,
         "origin": facts.origin and facts.origin.model_dump(),
+        "versions": {
+            version: one.origin.model_dump()
+            for version, one in facts.versions.items()
+            if one.origin is not None
+        },
         "base": ground.base.model_dump(mode="json"),
     }
 

@@ -118,14 +118,15 @@ def _block(
 
 def _cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Config]:
     """The config of every cell; UserError where RocksDB would refuse one."""
-    default = study.space.default()
     found: dict[tuple[int, ...], Config] = {}
     for cell in experiment.cells():
-        values = {**default, **experiment.values(cell, study.ground.catalogue)}
-        if violations := study.space.violations(values):
+        asked = experiment.values(cell, study.ground.catalogue)
+        space = study.space_of(asked)
+        values = {**space.default(), **asked}
+        if violations := space.violations(values):
             told = ", ".join(f"{name} = {values[name]}" for name in experiment.knob_names)
             raise UserError(f"sweep: the config {told} is not allowed: {'. '.join(violations)}")
-        found[cell] = study.space.canonical(values)
+        found[cell] = space.canonical(values)
     return found
 
 

@@ -1,6 +1,6 @@
 """Workloads: the operations and data of a trial, which are never the store's choice."""
 
-from lsmtune.workloads.presets import PRESETS, EngineName, Kind, Preset
+from lsmtune.workloads.presets import PRESETS, EngineName, Kind, Preset, endless_workloads
 from lsmtune.workloads.workload import Mix, Workload
 
-__all__ = ["PRESETS", "EngineName", "Kind", "Mix", "Preset", "Workload"]
+__all__ = ["PRESETS", "EngineName", "Kind", "Mix", "Preset", "Workload", "endless_workloads"]

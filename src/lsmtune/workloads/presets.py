@@ -260,3 +260,9 @@ def default_operations(name: str, num: int, threads: int = 1) -> int:
         return _TRANSACTIONS
     together = num // _FEWER.get(name, 1)
     return max(1, together // threads if PRESETS[name].engine == "tikv" else together)
+
+
+def endless_workloads(engine: EngineName) -> str:
+    """Return the names of the workloads that can run for an unlimited time on an engine."""
+    found = (n for n, p in PRESETS.items() if p.can_be_endless and engine in p.engines)
+    return ", ".join(found)

@@ -1,8 +1,7 @@
-"""Embedded stores side by side: RocksDB, LevelDB and LMDB under one driver program of our own."""
+"""Embedded stores side by side: lsmtune's driver loads RocksDB, LevelDB and LMDB."""
 
-import shutil
-import sys
 import time
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -15,33 +14,40 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.embedded.driver import Driver, driver_argv
 from lsmtune.engines.embedded.measure import measure
+from lsmtune.engines.embedded.plans import store_of
+from lsmtune.engines.embedded.trial import Trial
+from lsmtune.engines.libraries.loaded import Loaded
+from lsmtune.engines.rocksdb.bench import Files
+from lsmtune.engines.rocksdb.driver.client import Client
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
-from lsmtune.system.launch import from_here
-from lsmtune.trials import Base, Protocol, TrialSpec
+from lsmtune.trials import Base, Origin, Status, TrialSpec
 from lsmtune.workloads import Workload
 
 __all__ = ["Embedded"]
 
-_ONE_WRITE = Workload(num=1000, operations=100, value_size=100)
-_ONE_READ = Protocol(probe_reads=100, quiet_s=0.05)
+_OF_THE_SYSTEM = {"leveldb": "libleveldb.so.1d", "lmdb": "liblmdb.so.0"}
+"""Names under which the system finds the libraries."""
+_PACKAGES = {"leveldb": "libleveldb1d", "lmdb": "liblmdb0"}
+"""Packages of Debian that contain them."""
 
 
 class Embedded:
-    """The engine contract on the driver; `program` is a path of it or a name.
+    """The engine contract on three libraries.
 
-    A name is looked for beside the Python that runs lsmtune, where `make stores` puts it, then
-    on PATH.
+    `rocksdb` is the library of RocksDB. `own` has the user's libraries of the other stores, by the
+    name of the store. Without one, that of the system is used.
     """
 
     name = "embedded"
 
-    def __init__(self, program: str) -> None:
-        self._program = _found(program)
+    def __init__(self, rocksdb: Loaded, own: Mapping[str, str]) -> None:
+        self._rocksdb = rocksdb
+        self._own = own
+        self._libraries = {**_OF_THE_SYSTEM, "rocksdb": str(rocksdb.path), **own}
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -49,22 +55,15 @@ class Embedded:
         return load(self.name)
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """The version of each store; UserError when the driver cannot be used."""
-        stores = self.catalogue.knob("store").values
-        try:
-            versions = [f"{store} {self._version(str(store), workdir)}" for store in stores]
-        except TrialFailedError as failure:
-            reason = (
-                f"program {self._program}: lsmtune cannot run this program as the driver of the "
-                f"embedded stores: {failure}"
-            )
-            raise UserError(reason) from failure
+        """The version of each store; UserError when one of them cannot be used."""
+        stores = [str(store) for store in self.catalogue.knob("store").values]
         return EngineFacts(
-            ", ".join(versions),
-            self._program,
+            version=", ".join(f"{store} {self._version(store, workdir)}" for store in stores),
+            program=str(self._rocksdb.path),
             assertions_enabled=False,
             options="",
             codecs=None,
+            origin=Origin(source=self._rocksdb.source, sha256=self._rocksdb.sha256),
         )
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
@@ -77,31 +76,32 @@ class Embedded:
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
         """Load, settle, probe; what the driver and the store wrote is the evidence."""
-        folder = places.workdir / "db"
-        argv = driver_argv(self._program, spec, folder)
-        driver = Driver(argv, folder, spec.protocol)
-        result = attempted(lambda: self._measured(spec, driver, folder, watch))
-        return Outcome(result, driver.evidence())
+        library = self._libraries[str(spec.settings["store"])]
+        trial = Trial(library, spec, places.workdir)
+        result = attempted(lambda: self._measured(spec, trial, watch))
+        return Outcome(result, trial.evidence())
 
-    def _measured(self, spec: TrialSpec, driver: Driver, folder: Path, watch: Watch) -> Measurement:
+    def _measured(self, spec: TrialSpec, trial: Trial, watch: Watch) -> Measurement:
         meter, own_cpu_s = CpuMeter(), time.process_time()
-        run = driver.run(watch)
-        own_cpu_s = time.process_time() - own_cpu_s + run.exit.cpu_s
-        return measure(spec, run, folder, meter.stop().others_cpu_percent(own_cpu_s))
+        run = trial.run(watch)
+        own_cpu_s = time.process_time() - own_cpu_s
+        own_cpu_s += sum(part.exit.cpu_s for part in (run.load, run.settle, run.probe))
+        return measure(spec, run, trial.database, meter.stop().others_cpu_percent(own_cpu_s))
 
     def _version(self, store: str, workdir: Path) -> str:
+        """Open a new store; the version that the library says."""
         settings = {**self.catalogue.defaults(1), "store": store}
-        spec = TrialSpec(settings=settings, workload=_ONE_WRITE, protocol=_ONE_READ, seed=1)
-        folder = workdir / f"describe-{store}" / "db"
-        folder.parent.mkdir()
-        argv = driver_argv(self._program, spec, folder)
-        return Driver(argv, folder, spec.protocol).run(Watch(lambda phase: None)).version
-
-
-def _found(program: str) -> str:
-    own = Path(sys.executable).parent / program
-    if own.name == program and own.is_file():
-        return str(own)
-    if own.name == program and shutil.which(program) is None:
-        raise UserError(f"program {program}: not found; run `make stores` to build the driver")
-    return from_here(program)
+        database = workdir / f"describe-{store}"
+        plan = {
+            **store_of(settings, Workload()),
+            "library": self._libraries[store], "folder": str(database), "phases": [],
+        }  # fmt: skip
+        client = Client(plan, database, Files.of(workdir, database.name))
+        try:
+            return str(client.run_short()[0]["version"])
+        except TrialFailedError as failure:
+            reason = f"library {self._libraries[store]}: lsmtune cannot run this library: {failure}"
+            if failure.status is Status.REFUSED and store in _PACKAGES.keys() - self._own.keys():
+                package = _PACKAGES[store]
+                reason += f"; install {package} (Debian: sudo apt-get install {package})"
+            raise UserError(reason) from failure

@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.embedded.driver import DriverRun
+from lsmtune.engines.embedded.trial import Part, Run
 from lsmtune.engines.read_back import check_as_given, first_log, is_as_wanted, newest_options
+from lsmtune.engines.rocksdb.driver.output import one
+from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
 from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.tickers import table_levels
 from lsmtune.engines.times import time_metrics
@@ -27,49 +29,75 @@ _LEVELDB_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*"
 _MEGA = 1e6
 
 
-def measure(
-    spec: TrialSpec, run: DriverRun, folder: Path, others_cpu_percent: float
-) -> Measurement:
+def measure(spec: TrialSpec, run: Run, folder: Path, others_cpu_percent: float) -> Measurement:
     """The measurement of a trial; TrialFailedError when something that must be there is not."""
     store, load = str(spec.settings["store"]), spec.workload
-    operations, load_s = run.number("load", "operations"), run.number("load", "seconds")
-    written = run.number("settle", "disk_write_bytes")
+    sent = one(run.load.events, "run", LOAD)
+    operations, load_s = sent["operations"]["put"]["count"], sent["seconds"]
+    written = sum(part.number("ended", "disk_write_bytes") for part in (run.load, run.settle))
     user_bytes = operations * load.record_bytes
     metrics = {
-        **time_metrics(operations, load_s, run.number("settle", "seconds")),
+        **time_metrics(operations, load_s, _settle_s(run)),
         "rate_mb_s": user_bytes / _MEGA / load_s,
         "disk_write_bytes": written,
         "disk_write_amp": written / user_bytes,
-        "disk_bytes": float(run.space.disk_bytes),
-        "live_sst_bytes": float(run.space.table_bytes),
-        "peak_space_bytes": float(run.space.peak_bytes),
-        "cpu_s": run.number("settle", "cpu_s"),
-        "peak_rss_bytes": float(run.exit.peak_rss_bytes),
+        "disk_bytes": float(run.disk_bytes),
+        "live_sst_bytes": float(run.table_bytes),
+        "peak_space_bytes": float(run.peak_bytes),
+        "cpu_s": run.load.exit.cpu_s + run.settle.exit.cpu_s,
+        "peak_rss_bytes": float(max(p.exit.peak_rss_bytes for p in (run.load, run.probe))),
         "others_cpu_percent": others_cpu_percent,
         **_latencies(run),
     }
     if load.distinct_bytes is not None:
-        metrics["space_amp"] = run.space.table_bytes / load.distinct_bytes
+        metrics["space_amp"] = run.table_bytes / load.distinct_bytes
     levels = _LEVELS[store](run, folder)
     if levels is not None:
         metrics["write_amp"] = sum(level.write_bytes or 0 for level in levels) / user_bytes
     return Measurement(
         metrics=metrics,
         levels=levels or (),
-        stalls={c: n for c, n in parse_stall_summary(run.words["loaded"]).counts.items() if n},
-        engine_version=f"{store} {run.version}",
+        stalls={c: n for c, n in parse_stall_summary(_words(run.load)).counts.items() if n},
+        engine_version=f"{store} {one(run.load.events, 'opened')['version']}",
         assertions_enabled=False,
         as_run=_as_run(spec.settings, folder) if store == "rocksdb" else {},
     )
 
 
-def _latencies(run: DriverRun) -> Mapping[str, float]:
-    parts = {"write": "load", "get": "get", "get_missing": "get_missing", "scan": "scan"}
+def _settle_s(run: Run) -> float:
+    """Return the seconds of work after the load: to flush, to compact, to open the store again."""
+    flushes = [event["seconds"] for event in run.load.events if event["event"] == "flushed"]
+    return float(sum(flushes)) + sum((
+        run.load.number("settled", "seconds"),
+        run.settle.number("opened", "seconds"),
+        run.settle.number("settled", "seconds"),
+    ))  # fmt: skip
+
+
+def _latencies(run: Run) -> Mapping[str, float]:
+    sent = {
+        "write": (run.load, LOAD, "put"),
+        "get": (run.probe, GETS, "get"),
+        "get_missing": (run.probe, MISSING, "get"),
+        "scan": (run.probe, SCANS, "scan"),
+    }
+    gets = one(run.probe.events, "run", GETS)["operations"]["get"]
+    if gets["records"] != gets["count"]:
+        raise TrialFailedError(
+            Status.UNREADABLE,
+            f"gets after the load found only {gets['records']} of {gets['count']} keys of the load",
+        )
     return {
-        f"{prefix}_{p}_us": run.number(part, p)
-        for prefix, part in parts.items()
+        f"{prefix}_{p}_us": one(part.events, "run", phase)["operations"][kind][f"{p}_us"]
+        for prefix, (part, phase, kind) in sent.items()
         for p in _PERCENTILES
     }
+
+
+def _words(part: Part) -> str:
+    """Return what the store says of its levels."""
+    report = one(part.events, "report")
+    return "\n".join((*report["tables"].values(), report["database"]))
 
 
 def _as_run(settings: Settings, folder: Path) -> dict[str, str]:
@@ -87,18 +115,18 @@ def _as_run(settings: Settings, folder: Path) -> dict[str, str]:
     return {name: str(value) for name, value in told.items()}
 
 
-def _rocksdb_levels(run: DriverRun, folder: Path) -> tuple[Level, ...]:
+def _rocksdb_levels(run: Run, folder: Path) -> tuple[Level, ...]:
     """Its table, with the bytes of each job from its LOG."""
-    tables = parse_compaction_tables(run.words["loaded"])
+    tables = parse_compaction_tables(_words(run.load))
     if not tables:
         raise TrialFailedError(Status.UNREADABLE, "RocksDB printed no compaction table")
     jobs = read_log(read_lines(first_log(folder), [])).ledger.jobs
     return table_levels(tables[0], bytes_by_level(jobs))
 
 
-def _leveldb_levels(run: DriverRun, folder: Path) -> tuple[Level, ...]:
+def _leveldb_levels(run: Run, folder: Path) -> tuple[Level, ...]:
     """Its tables, in whole MiB: it counts anew when it is opened again."""
-    before, after = (_leveldb_rows(run.words[part]) for part in ("loaded", "reopened"))
+    before, after = (_leveldb_rows(_words(part)) for part in (run.load, run.settle))
     none = (0, 0, 0, 0)
     return tuple(
         Level(
@@ -125,11 +153,11 @@ def _leveldb_rows(text: str) -> dict[int, tuple[int, int, int, int]]:
     return found
 
 
-def _no_levels(run: DriverRun, folder: Path) -> None:
+def _no_levels(run: Run, folder: Path) -> None:
     """A B+tree has none."""
 
 
-_LEVELS: dict[str, Callable[[DriverRun, Path], tuple[Level, ...] | None]] = {
+_LEVELS: dict[str, Callable[[Run, Path], tuple[Level, ...] | None]] = {
     "rocksdb": _rocksdb_levels,
     "leveldb": _leveldb_levels,
     "lmdb": _no_levels,

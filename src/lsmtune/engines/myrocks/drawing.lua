@@ -1,4 +1,4 @@
--- Numbers and values as records.lua and lookup.lua draw them; load.c has the same.
+-- Numbers and values as records.lua and lookup.lua draw them.
 
 local ffi = require("ffi")
 local bit = require("bit")

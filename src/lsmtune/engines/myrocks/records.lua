@@ -1,8 +1,7 @@
 -- db_bench's random writes and reads as SQL: one table of keys and values, a statement an operation.
 --
 -- Which key and value an operation has is a pure function of --rand-seed, thread and its number, so
--- that keys that were written are found again without a list of them. The driver of the embedded
--- stores has the same functions (load.c): under one seed it writes the very same records.
+-- that keys that were written are found again without a list of them.
 
 local ffi = require("ffi")
 local bit = require("bit")
@@ -30,7 +29,7 @@ local opt, connection
 local values
 local latency = {}
 
--- The load (load.c has the same) -------------------------------------------------------------
+-- The load -----------------------------------------------------------------------------------
 
 local function key_of(client, operation)
   local drawn = mixed(ffi.cast("uint64_t", opt.rand_seed)) + bit.lshift(1ULL * client, 40)

@@ -57,7 +57,8 @@ class RocksDB:
         """The defaults, or the user's options as this RocksDB runs them."""
         if own is None:
             settings = self._settings(facts.options, facts)
-            return Base(options=facts.options, settings=settings, codecs=facts.codecs)
+            notes = self._bench.notes(settings)
+            return Base(options=facts.options, settings=settings, codecs=facts.codecs, notes=notes)
         given, notes = read_own(own, facts.version)
         try:
             merged, as_run = self._merged(facts.options, given, own.family, workdir)
@@ -69,7 +70,7 @@ class RocksDB:
             settings=settings,
             codecs=facts.codecs,
             given=own.options,
-            notes=notes,
+            notes=(*notes, *self._bench.notes(settings)),
             left_out=(
                 *merged.left_out,
                 *ignored(merged, as_run),
@@ -85,7 +86,8 @@ class RocksDB:
 
     def _settings(self, options: str, facts: EngineFacts) -> Settings:
         """Return the value of each knob that can be set."""
-        found = read_settings(self.catalogue, options) | facts.unprinted
+        catalogue = self.catalogue.of_version(facts.version)
+        found = read_settings(catalogue, options) | facts.unprinted
         return {n: value for n, value in found.items() if n not in self._bench.cannot_set}
 
     def _merged(

@@ -141,6 +141,9 @@ class Bench(Contract):
     def describe(self, workdir: Path) -> EngineFacts:
         """Return version, build and default options; UserError if it cannot be used."""
 
+    def notes(self, settings: Settings) -> tuple[str, ...]:
+        """Return remarks about a baseline with these settings."""
+
     def as_run(self, options: str, workdir: Path) -> str:
         """Return an OPTIONS text as RocksDB writes it after it has opened a new database."""
 

@@ -211,10 +211,10 @@ def _stores(results: Results) -> Html:
         element("p", "One program runs RocksDB, LevelDB and LMDB with the same keys and the same "
                      "clock. RocksDB runs with the built-in settings of LevelDB. RocksDB and "
                      "LevelDB compress with snappy. LMDB has no settings of an LSM tree and no "
-                     "compression. MyRocks gets the same records as SQL statements through a "
-                     "socket. The LSM tree of MyRocks has similar settings to the LSM tree of "
-                     "RocksDB. The MyRocks server syncs the log every second and does not restart "
-                     "before the reads."),
+                     "compression. MyRocks gets records of the same number and sizes, as SQL "
+                     "statements through a socket. The LSM tree of MyRocks has similar settings "
+                     "to the LSM tree of RocksDB. The MyRocks server syncs the log every second "
+                     "and does not restart before the reads."),
         table("RocksDB's value, and other store / RocksDB with 95 % interval",
               ("metric", "RocksDB", *OTHERS), rows),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from lsmtune.engines.rocksdb.db_bench.output import load_output, probe_output
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.types import Settings
 from lsmtune.metrics.db_bench import parse_banner
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
@@ -67,6 +68,10 @@ class DbBench:
             own_options(options),
             linked_codecs(database),
         )
+
+    def notes(self, settings: Settings) -> tuple[str, ...]:
+        """Return no remarks: db_bench is the user's own."""
+        return ()
 
     def as_run(self, options: str, workdir: Path) -> str:
         """Return the options as RocksDB writes them down after it has opened a database."""

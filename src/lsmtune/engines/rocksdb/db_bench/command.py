@@ -13,6 +13,9 @@ _HOLDS = 6
 holds, so that db_bench waits at the gate (see lsmtune.system.process) until they are read."""
 
 
+_ALWAYS = {"cache_size", "cache_type"}
+
+
 class Command:
     """Makes the command lines of one trial on one database.
 
@@ -81,16 +84,16 @@ def banner_argv(program: str, database: Path, options: Path | None) -> list[str]
 
 
 def flags_of(catalogue: Catalogue, settings: Settings) -> list[str]:
-    """The flags for the knobs that no OPTIONS file holds, those at db_bench's default left out:
+    """The flags for the knobs that no OPTIONS file holds, those at db_bench's default left out.
 
-    an older db_bench may not have them yet. The block cache's size is always given.
+    Size and type of the block cache are always given: their defaults differ between versions.
     """
     return [
         f"--{knob.name}={flag_text(settings[knob.name])}"
         for knob in catalogue.knobs
         if knob.option is None
         and knob.name in settings
-        and (knob.name == "cache_size" or settings[knob.name] != knob.default)
+        and (knob.name in _ALWAYS or settings[knob.name] != knob.default)
     ]
 
 

@@ -15,7 +15,7 @@ from lsmtune.engines.base import (
     Watch,
 )
 from lsmtune.engines.libraries.exports import has_function
-from lsmtune.engines.libraries.loaded import Loaded
+from lsmtune.engines.libraries.loaded import OWN, Loaded
 from lsmtune.engines.read_back import first_log, linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
@@ -37,6 +37,8 @@ from lsmtune.trials import Base, Origin, Protocol, Status, TrialSpec
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 
+_SLOW_CODECS = ("snappy", "zlib")
+"""rocksdbjni compiles them without optimization."""
 _CACHES = {"LRUCache": "lru_cache", "AutoHyperClockCache": "hyper_clock_cache"}
 """Names of block caches in a LOG, and in the knob cache_type."""
 _DATABASE = "DBOptions"
@@ -123,6 +125,16 @@ class Driver:
         if found is None or not (expected is None or expected.startswith(found)):
             what = f"RocksDB {found}" if found else "RocksDB of an unknown version"
             raise UserError(f"library {self._loaded.path}: this is {what}")
+
+    def notes(self, settings: Settings) -> tuple[str, ...]:
+        """Return a remark if the baseline uses a codec that is slow in an installed library."""
+        codec = settings.get("compression_type")
+        if codec not in _SLOW_CODECS or self._loaded.source == OWN:
+            return ()
+        return (
+            f"the baseline compresses with {codec}, which is slow in this library; a gain by "
+            "another codec is smaller with a library that you built (--library)",
+        )
 
     def as_run(self, options: str, workdir: Path) -> str:
         """Return the options as RocksDB writes them after it has opened a new database."""

@@ -35,6 +35,7 @@ _STATUS = {
     "restless": Status.TIMED_OUT,
 }
 """Kinds of failures of the driver, as the status of a trial."""
+_STORES = {"rocksdb": "RocksDB", "leveldb": "LevelDB", "lmdb": "LMDB"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +47,18 @@ class Client:
     files: Files
 
     def run_held(
-        self, phase: str | None, limits: Protocol, watch: Watch, best: BestCase
+        self, phase: str | None, limits: Protocol, watch: Watch, best: BestCase | None
     ) -> tuple[HeldRun, list[Event]]:
         """Run the plan. The load is over when its phase has ended, at once without a phase.
 
-        TrialFailedError if RocksDB refuses, the process dies or hangs, or the watch sees no hope.
+        TrialFailedError if the store refuses, the process dies or hangs, or the watch sees no hope
+        in the best case.
         """
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         events: list[Event] = []
+        hope = None if best is None else Hope(watch.hopeless, best)
         with self.start() as process:
-            look = Look(process, self.database, deadline, Hope(watch.hopeless, best))
+            look = Look(process, self.database, deadline, hope)
             load_end_s = time.time()
             if phase is not None:
                 with timed("lsmtune stopped the driver during the load"):
@@ -125,7 +128,8 @@ class Client:
             raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {message}")
         if kind == "plan":
             raise RuntimeError(f"the driver cannot read its plan: {message}")
-        words = message if kind == "library" else f"RocksDB: {message}"
+        store = _STORES[self.plan.get("engine", "rocksdb")]
+        words = message if kind == "library" else f"{store}: {message}"
         raise TrialFailedError(_STATUS[kind], words)
 
 

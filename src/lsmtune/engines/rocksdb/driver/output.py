@@ -34,13 +34,13 @@ _NOT_SENT = RunResult(0.0, 0, None, None, None, {})
 def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogContent) -> LoadOutput:
     """Return what a part left; TrialFailedError if a job was still running."""
     check_settled(log)
-    opened, report = _one(events, "opened"), _one(events, "report")
+    opened, report = one(events, "opened"), one(events, "report")
     counted = f"{report['tables']['default']}\n{report['database']}"
     tables = [t for t in parse_compaction_tables(counted) if t.column_family == "default"]
     if not tables:
         raise TrialFailedError(Status.UNREADABLE, "RocksDB's report has no compaction table")
     sent = [event for event in events if event["event"] == "run"]
-    result = result_of(_one(events, "run", LOAD), part) if sent else _NOT_SENT
+    result = result_of(one(events, "run", LOAD), part) if sent else _NOT_SENT
     return LoadOutput(
         run=run,
         result=result,
@@ -57,9 +57,9 @@ def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogConte
 def probe_output(status: ExitStatus, events: Sequence[Event], part: Part) -> ProbeOutput:
     """Return what the read probe left."""
     gets, missing, scans = (
-        result_of(_one(events, "run", name), part) for name in (GETS, MISSING, SCANS)
+        result_of(one(events, "run", name), part) for name in (GETS, MISSING, SCANS)
     )
-    statistics = parse_statistics(_one(events, "report")["statistics"] + "\n")
+    statistics = parse_statistics(one(events, "report")["statistics"] + "\n")
     return ProbeOutput(status, gets, missing, scans, statistics)
 
 
@@ -93,8 +93,8 @@ def _latencies(sent: Mapping[str, Event]) -> Iterator[tuple[str, Latency]]:
             yield _LATENCIES[kind], Latency(told["mean_us"], percentiles)
 
 
-def _one(events: Sequence[Event], kind: str, phase: str | None = None) -> Event:
-    """Return the event of that kind; TrialFailedError without one."""
+def one(events: Sequence[Event], kind: str, phase: str | None = None) -> Event:
+    """Return the event of that kind, and of that phase if named; TrialFailedError without one."""
     for event in events:
         if event["event"] == kind and phase in (None, event.get("phase")):
             return event

@@ -42,7 +42,7 @@ def load_plan(part: Part, limits: Protocol) -> Json:
         "phases": [
             *phases,
             {"do": "flush"},
-            {"do": "settle", "quiet_s": limits.quiet_s, "limit_s": limits.wall_limit_s},
+            settled(limits),
             {"do": "report"},
         ],
     }
@@ -63,21 +63,30 @@ def probe_plan(part: Part, limits: Protocol) -> Json:
     With the load's seed, the first client's gets ask for the keys that it wrote, in the same order.
     More gets than it wrote would ask for others.
     """
-    load = part.workload
-    reads = min(limits.probe_reads, load.client_operations or limits.probe_reads)
-    found = _group(load, part.seed, {"get": 1}, operations=reads)
-    missing = _group(load, part.seed, {"get": 1}, operations=reads, missing=True)
-    scans = _group(load, part.seed, {"scan": 1}, operations=reads, scan_length=limits.scan_length)
     return {
         "existing": True,
         **store(part.options, part.settings),
-        "phases": [
-            _run(GETS, load, [found]),
-            _run(MISSING, load, [missing]),
-            _run(SCANS, load, [scans]),
-            {"do": "report"},
-        ],
+        "phases": [*reads_after(part.workload, part.seed, limits), {"do": "report"}],
     }
+
+
+def settled(limits: Protocol) -> Json:
+    """Return the phase that waits until a store has nothing to do."""
+    return {"do": "settle", "quiet_s": limits.quiet_s, "limit_s": limits.wall_limit_s}
+
+
+def reads_after(load: Workload, seed: int, limits: Protocol) -> list[Json]:
+    """Return the phases that read what the load of this seed wrote."""
+    reads = min(limits.probe_reads, load.client_operations or limits.probe_reads)
+    found = _group(load, seed, {"get": 1}, operations=reads)
+    missing = _group(load, seed, {"get": 1}, operations=reads, missing=True)
+    scans = _group(load, seed, {"scan": 1}, operations=reads, scan_length=limits.scan_length)
+    return [_run(GETS, load, [found]), _run(MISSING, load, [missing]), _run(SCANS, load, [scans])]
+
+
+def measured(load: Workload, seed: int) -> Json:
+    """Return the phase with the clients of a workload."""
+    return _run(LOAD, load, list(_clients(load, seed)), seconds=load.duration_s)
 
 
 def store(options: str, settings: Settings) -> Json:
@@ -117,7 +126,7 @@ def _loading(part: Part) -> Iterator[Json]:
     if part.name == "build":
         yield _run(LOAD, load, [_build(load, part.seed)])
     elif part.name == "load":
-        yield _run(LOAD, load, list(_clients(load, part.seed)), seconds=load.duration_s)
+        yield measured(load, part.seed)
 
 
 def _build(load: Workload, seed: int) -> Json:

@@ -1,0 +1,27 @@
+"""Knob spaces of an experiment that compares versions: one per version."""
+
+from dataclasses import replace
+
+from lsmtune.errors import UserError
+from lsmtune.knobs.families import with_families
+from lsmtune.knobs.space import KnobSpace
+from lsmtune.spec import Ground, StudySpec
+
+
+def version_spaces(spec: StudySpec, ground: Ground) -> dict[str, KnobSpace]:
+    """Return the knob space of each version, around the baseline of that version.
+
+    Empty if the study does not compare versions. UserError if a version lacks a knob that the
+    experiment sets.
+    """
+    found = {}
+    for version, base in ground.base.versions.items():
+        present = with_families(base.settings, spec.workload.column_families)
+        for knob in ground.catalogue.select(spec.knobs):
+            if knob.name not in present:
+                raise UserError(
+                    f"sweep: RocksDB {version} does not have the knob {knob.name}; remove the "
+                    "version or the knob"
+                )
+        found[version] = spec.space(replace(ground, base=base))
+    return found

@@ -1,0 +1,121 @@
+"""Whatever the driver and its library do, a trial ends with the right status and no process."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fakes.driving import build
+from lsmtune.engines.base import Outcome, Places, Watch
+from lsmtune.engines.libraries.loaded import loaded_library
+from lsmtune.engines.rocksdb.driver import library_engine
+from lsmtune.knobs.types import Settings
+from lsmtune.trials import Base, Protocol, Status, TrialSpec
+from lsmtune.workloads import Workload
+
+lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
+    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
+]
+OPTIONS = '[DBOptions]\n[CFOptions "default"]\n  write_buffer_size=131072\n'
+SETTINGS: Settings = {"write_buffer_size": 131072}
+PROTOCOL = Protocol(probe_reads=1001, quiet_s=0.05)
+"""The last of the gets compares a value that is not the first record's."""
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("libraries")
+
+
+def run(
+    library: Path, folder: Path, *, options: str = OPTIONS, protocol: Protocol = PROTOCOL
+) -> Outcome:
+    """Run a trial of 1,500 puts of 100 bytes."""
+    trial = TrialSpec(
+        settings=SETTINGS, base_settings=SETTINGS,
+        workload=Workload(num=1500, value_size=100),
+        protocol=protocol, seed=7,
+    )  # fmt: skip
+    (folder / "trial").mkdir()
+    base = Base(options=options, settings=SETTINGS, codecs=None)
+    places = Places(folder / "trial", folder / "templates")
+    engine = library_engine(loaded_library(None, str(library)))
+    return engine.run(trial, base, places, Watch(lambda phase: None))
+
+
+def living(folder: Path) -> Iterator[psutil.Process]:
+    """Yield the processes that work in the folder."""
+    for process in psutil.process_iter():
+        try:
+            if process.status() != psutil.STATUS_ZOMBIE and str(folder) in process.cwd():
+                yield process
+        except psutil.Error:
+            continue
+
+
+def check(outcome: Outcome, status: Status, words: str, folder: Path) -> None:
+    result = outcome.result
+    assert result.status is status, result.reason
+    assert result.measurement is None
+    assert result.reason is not None
+    assert words in result.reason
+    assert "\n" not in result.reason
+    assert len(result.reason) < 400
+    assert {"load-stdout.txt", "load-stderr.txt"} <= set(outcome.evidence)
+    assert [process.pid for process in living(folder) if process.pid != os.getpid()] == []
+
+
+def test_what_goes_well_is_measured(libraries: Path, tmp_path: Path) -> None:
+    result = run(build(libraries), tmp_path).result
+    assert result.status is Status.COMPLETE, result.reason
+    assert result.metrics["write_amp"] == 1
+    assert result.metrics["get_missing_p99_us"] > 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "words"),
+    [
+        ("REFUSES", Status.REFUSED, "it does not open"),
+        ("CHANGES", Status.MISMATCH, "write_buffer_size is 65536"),
+        ("DIES", Status.CRASHED, "SIGKILL"),
+        ("FAILS", Status.OUT_OF_SPACE, "No space left on device"),
+        ("SWAPS", Status.UNREADABLE, "differs from the one written"),
+        ("LOSES", Status.UNREADABLE, "gets after the load found only"),
+    ],
+)
+def test_a_fault_has_its_status(
+    fault: str, status: Status, words: str, libraries: Path, tmp_path: Path
+) -> None:
+    outcome = run(build(libraries, fault), tmp_path)
+    check(outcome, status, words, tmp_path)
+
+
+def test_an_option_that_the_library_lacks_is_refused(libraries: Path, tmp_path: Path) -> None:
+    options = OPTIONS.replace("[DBOptions]\n", "[DBOptions]\n  unheard_of=1\n")
+    outcome = run(build(libraries), tmp_path, options=options)
+    check(outcome, Status.REFUSED, "unheard_of", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fault", "protocol"),
+    [
+        ("HANGS", PROTOCOL.model_copy(update={"silence_limit_s": 0.5})),
+        ("WORKS", PROTOCOL.model_copy(update={"wall_limit_s": 0.5})),
+    ],
+)
+def test_a_trial_without_end_is_timed_out(
+    fault: str, protocol: Protocol, libraries: Path, tmp_path: Path
+) -> None:
+    outcome = run(build(libraries, fault), tmp_path, protocol=protocol)
+    check(outcome, Status.TIMED_OUT, "", tmp_path)
+
+
+def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "text.so"
+    text.write_text("not a library")
+    check(run(text, tmp_path), Status.REFUSED, "text.so", tmp_path)
