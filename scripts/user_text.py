@@ -427,6 +427,7 @@ _OUTPUT = {
     "engines/tikv/__init__.py: base": "note of `lsmtune tune` on the baseline of TiKV",
     "engines/tikv/__init__.py: _not_as_given": "note of `lsmtune tune` on the baseline of TiKV",
     "engines/myrocks/live.py: _TRAITS": "property of the load that online tuning checks",
+    "engines/rocksdb/driver/live.py": "property of the load that online tuning checks",
     "engines/rocksdb/options.py: version_notes": "note of `lsmtune tune` on the baseline",
     "engines/rocksdb/options.py": "why an option of your OPTIONS file is left out",
     "engines/myrocks/options.py": "why an option of your my.cnf is left out",

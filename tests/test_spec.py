@@ -18,6 +18,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.rescale import rescaled
 from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, make_spec, read_study_file
 from lsmtune.trials import Base
+from lsmtune.units import MIB
 from lsmtune.workloads import Workload
 
 FULL = """
@@ -384,9 +385,71 @@ def test_a_load_of_sql_brings_its_engine_its_knobs_and_its_program() -> None:
 def test_only_a_running_engine_is_tuned_online() -> None:
     spec = make_spec({"workload": "oltp_read_write", "online": {"window_s": 2}}, "here")
     assert (spec.knobs, spec.objective) == ("online", ("throughput_ops_s",))
-    assert re.search("online: .*rocksdb.*: myrocks$", refusal({"online": {}}))
+    refused = refusal({"online": {}, "engine": "embedded"})
+    assert re.search("online: .*embedded.*: rocksdb, myrocks$", refused)
     both = {"online": {}, "sweep": {"factors": {"a": {"cache_size": [1, 2]}}}}
     assert re.search(r"\[online\]: .*\[sweep\]", refusal({"workload": "tpcc", **both}))
+
+
+ONLINE = {"online": {}, "rocksdb": "11.8.1"}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"online": {}, "workload": "overwrite"}, "online: db_bench .*rocksdb or library"),
+        ({**ONLINE, "workload": "fillrandom"}, "online: .*fillrandom .*: overwrite, "),
+        ({**ONLINE, "workload": "deleterandom"}, "online: .*deleterandom .*scanlong"),
+        ({**ONLINE, "workload": {"name": "mix", "present": 0.5}}, "workload.present: 0.5 "),
+        ({**ONLINE, "workload": "overwrite", "knobs": "write_buffer_size,block_size"},
+         "knobs: .*block_size .*preset online"),
+    ],
+)  # fmt: skip
+def test_what_an_open_rocksdb_cannot_do_is_refused(given: dict[str, Any], words: str) -> None:
+    assert re.search(words, refusal(given))
+
+
+ENDLESS = [
+    "overwrite", "updaterandom", "readrandom", "readhalfmissing", "scanshort", "scanlong",
+    "readwhilewriting", "readrandomwriterandom", "mix",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("workload", ENDLESS)
+def test_an_open_rocksdb_searches_what_it_can_change(workload: str) -> None:
+    spec = make_spec({**ONLINE, "workload": workload}, "here")
+    assert spec.objective == ("throughput_ops_s",)
+    knobs = spec.space(ground()).knobs
+    assert {knob.apply for knob in knobs} == {"online"}
+    assert {"write_buffer_size", "max_background_jobs"} <= {knob.name for knob in knobs}
+
+
+def test_a_change_of_the_database_sets_bytes_per_sync() -> None:
+    """DBImpl::SetDBOptions turns 0 into 1 MiB."""
+    spec = make_spec({**ONLINE, "workload": "overwrite"}, "here")
+    space = spec.space(ground())
+    [knob] = [knob for knob in space.knobs if knob.name == "bytes_per_sync"]
+    assert ground().base.settings["bytes_per_sync"] == 0
+    assert space.default()["bytes_per_sync"] == MIB
+    assert not knob.allows(0)
+    of_family = spec.model_copy(update={"knobs": "write_buffer_size"}).space(ground())
+    assert of_family.base["bytes_per_sync"] == 0
+
+
+def test_what_a_library_cannot_change_online_is_left_out() -> None:
+    fixed = ("max_background_jobs", "delayed_write_rate", "bytes_per_sync", "wal_bytes_per_sync")
+    base = ground().base.model_copy(update={"fixed_online": fixed})
+    older = Ground(load("rocksdb"), base, open_files=1024)
+    spec = make_spec({**ONLINE, "workload": "overwrite"}, "here")
+    names = [knob.name for knob in spec.space(older).knobs]
+    assert "write_buffer_size" in names
+    assert not set(fixed) & set(names)
+    assert spec.space(older).base["bytes_per_sync"] == 0
+    only = spec.model_copy(update={"knobs": "max_background_jobs"})
+    with pytest.raises(UserError, match=r"knobs: .*max_background_jobs"):
+        only.space(older)
+    later = only.model_copy(update={"online": None})
+    assert [knob.name for knob in later.space(older).knobs] == ["max_background_jobs"]
 
 
 def test_direct_reads_belong_to_the_load_and_are_not_searched() -> None:

@@ -23,11 +23,18 @@ from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
-from lsmtune.spec_defaults import check_system, check_versions, compared_versions, with_defaults
+from lsmtune.spec_defaults import (
+    check_online,
+    check_system,
+    check_versions,
+    compared_versions,
+    for_online,
+    with_defaults,
+)
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
-from lsmtune.workloads import EngineName, Mix, Workload, endless_workloads
+from lsmtune.workloads import EngineName, Mix, Workload
 from lsmtune.workloads.operations import written_bytes
 
 BUDGET_KEYS = frozenset(
@@ -189,8 +196,9 @@ class StudySpec(BaseModel):
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")
         if len(tables) > 1:
             raise UserError(f"[{tables[1]}]: not allowed with [{tables[0]}]; remove one table")
-        if self.online is not None and self.engine != "myrocks":
-            raise UserError(f"online: not supported by engine {self.engine}; supported: myrocks")
+        ends = {"until": self.until, "budget": self.budget}
+        if self.online is not None:
+            check_online(self.engine, self.workload, self.program, self.knobs, ends)
         if self.engine == "tikv":
             knobs = load_catalogue("tikv").select(self.knobs)
             (self.tikv or Cluster()).check(self.workload, knobs, self.scale, self.cache)
@@ -198,14 +206,6 @@ class StudySpec(BaseModel):
             raise UserError(
                 f"[tikv]: the engine {self.engine} does not use this table; remove the table"
             )
-        if self.online is not None and not self.workload.preset.can_be_endless:
-            raise UserError(
-                f"online: the workload {self.workload.name} cannot run for an unlimited time; "
-                f"use one of these workloads: {endless_workloads()}"
-            )
-        ends = [key for key in ("until", "budget") if getattr(self, key) is not None]
-        if self.online is not None and ends:
-            raise UserError(f"{ends[0]}: not allowed with [online]; set trials instead")
         if 0 < self.pairs < MIN_PAIRS:
             raise UserError(
                 f"pairs: {self.pairs} pairs of runs are too few; use 0 (none) or >= {MIN_PAIRS}"
@@ -297,17 +297,18 @@ class StudySpec(BaseModel):
         factor, catalogue = float(scale or self.scale_value), self.catalogue(ground)
         cache: Settings = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
         settings = with_families(ground.base.settings, self.workload.column_families)
-        selected = catalogue.select(self.knobs)
+        selected = [k for k in catalogue.select(self.knobs) if k.name not in self.fixed]
+        if self.online is not None and self.engine == "rocksdb":
+            selected, settings = for_online(selected, settings, ground.base)
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
         scaled = catalogue.scaled({**settings, **self.begun(ground), **cache}, factor)
         base = {**scaled, **self.fixed, **load}
-        chosen = (k for k in selected if k.name not in self.fixed)
-        knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in chosen)
+        knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in selected)
         if not (published := catalogue.is_published(self.knobs)):
             knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
         memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        starts = (start.settings for start in catalogue.advised(self.knobs))
-        advice = tuple(catalogue.scaled(start, factor) for start in starts)
+        starts = catalogue.advised(self.knobs)
+        advice = tuple(catalogue.scaled(start.settings, factor) for start in starts)
         codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
         limit = MemoryLimit(memory, None if published else self._memtable_limit(base, factor))
         version = ground.rocksdb_version or USUAL_VERSION
@@ -384,11 +385,10 @@ def read_study_file(path: Path) -> dict[str, Any]:
 
 
 def _in_words(error: ValidationError) -> list[str]:
-    problems: list[dict[str, Any]] = [dict(problem) for problem in error.errors()]
-    return [problem_text(told, _TABLES.get(told["loc"][:-1])) for told in problems]
+    return [problem_text(dict(told), _TABLES.get(told["loc"][:-1])) for told in error.errors()]
 
 
-_TABLES: dict[tuple[str, ...], type[BaseModel]] = {
+_TABLES: dict[tuple[int | str, ...], type[BaseModel]] = {
     (): StudySpec,
     ("workload",): Workload,
     ("workload", "mix"): Mix,

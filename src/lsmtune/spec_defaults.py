@@ -5,8 +5,12 @@ from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
+from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.types import Knob, Settings
 from lsmtune.tables import suited_knobs
-from lsmtune.workloads import PRESETS, EngineName, Workload
+from lsmtune.trials import Base
+from lsmtune.units import MIB
+from lsmtune.workloads import PRESETS, EngineName, Workload, endless_workloads
 
 DRIVER = "lsmdriver"
 """lsmtune's own driver: the program of a study that names a version or a library of RocksDB, and
@@ -20,6 +24,11 @@ PROGRAMS: dict[EngineName, str] = {
 
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""
+
+_LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
+"""Engines whose options lsmtune changes while they run."""
+
+_SYNC = "bytes_per_sync"
 
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "myrocks": {"knobs": "mixed"},
@@ -126,3 +135,69 @@ def check_versions(engine: EngineName, versions: Sequence[str], rocksdb: str | N
             "sweep: a factor lists versions of RocksDB, so the baseline must run a version too; "
             "remove program and library, or use rocksdb instead"
         )
+
+
+def check_online(
+    engine: EngineName, load: Workload, program: str, knobs: str, ends: Mapping[str, object]
+) -> None:
+    """Raise UserError if online tuning is impossible with these settings.
+
+    `ends` are the settings that would end a search, None if they are not given.
+    """
+    if engine not in _LIVE:
+        raise UserError(f"online: not supported by engine {engine}; supported: {', '.join(_LIVE)}")
+    if not load.preset.can_be_endless:
+        raise UserError(
+            f"online: the workload {load.name} cannot run for an unlimited time; use one of these "
+            f"workloads: {endless_workloads(engine)}"
+        )
+    if (end := next((key for key, value in ends.items() if value is not None), None)) is not None:
+        raise UserError(f"{end}: not allowed with [online]; set trials instead")
+    if engine == "rocksdb":
+        _check_online_rocksdb(load, program, knobs)
+
+
+def _check_online_rocksdb(load: Workload, program: str, knobs: str) -> None:
+    if program != DRIVER:
+        raise UserError(
+            "online: db_bench cannot change options while it runs; install RocksDB with "
+            "`lsmtune engines install rocksdb`, and set rocksdb or library"
+        )
+    if load.kind != "read" and load.present not in (None, 1):
+        raise UserError(
+            f"workload.present: {load.present:g} is not possible with [online], because the writes "
+            "would make the store larger; use 1"
+        )
+    restart = (k.name for k in load_catalogue("rocksdb").select(knobs) if k.apply == "restart")
+    if (name := next(restart, None)) is not None:
+        raise UserError(
+            f"knobs: RocksDB cannot change {name} while it runs; with [online], use the preset "
+            "online, or a list of knobs that `lsmtune knobs rocksdb` marks as online"
+        )
+
+
+def for_online(
+    knobs: Sequence[Knob], settings: Settings, base: Base
+) -> tuple[list[Knob], Settings]:
+    """Return the knobs that this RocksDB can change while it runs, and the baseline for them.
+
+    Any change of an option of the database turns bytes_per_sync = 0 into 1 MiB, and nothing turns
+    it back (DBImpl::SetDBOptions). So the baseline has 1 MiB from the beginning. UserError if no
+    knob is left.
+    """
+    kept = [_without_zero(knob) for knob in knobs if knob.name not in base.fixed_online]
+    if not kept:
+        raise UserError(
+            f"knobs: this RocksDB can set {', '.join(k.name for k in knobs)} only when it opens "
+            "the store; choose other knobs"
+        )
+    changes_database = any(k.option and k.option.section == "DBOptions" for k in kept)
+    is_changed = changes_database and settings.get(_SYNC) == 0
+    return kept, {**settings, _SYNC: MIB} if is_changed else settings
+
+
+def _without_zero(knob: Knob) -> Knob:
+    """Return bytes_per_sync without the value 0, which cannot be set online, and other knobs."""
+    if knob.name != _SYNC:
+        return knob
+    return knob.model_copy(update={"special": tuple(s for s in knob.special if s.value != 0)})

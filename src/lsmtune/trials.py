@@ -106,6 +106,8 @@ class Base(BaseModel):
     of options whose range would allow more. `given` is the user's file unchanged; None when the
     baseline is the engine's defaults. `notes` are remarks about the baseline. `left_out` are the
     options of the user's file that trials do not run with, each as "NAME = VALUE: REASON".
+    `fixed_online` are knobs that this engine can set only when it opens the store, although
+    RocksDB could change them online.
     `versions` are the baselines of all versions of an experiment that compares versions.
     """
 
@@ -117,6 +119,7 @@ class Base(BaseModel):
     given: str | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    fixed_online: tuple[str, ...] = ()
     versions: dict[str, "Base"] = {}
 
 

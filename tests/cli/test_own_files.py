@@ -215,6 +215,35 @@ def test_online_tuning_changes_only_what_it_kept(own: Own) -> None:
     assert files.options.source == own.folder / "my.cnf"
 
 
+def test_online_tuning_of_rocksdb_tells_the_calls(own: Own) -> None:
+    given = {"study": "open", "rocksdb": "11.8.1", "base": str(own.folder / "OPTIONS"),
+             "workload": "overwrite", "online": {}, "memory": "1GiB",
+             "knobs": "target_file_size_base,max_background_jobs"}  # fmt: skip
+    engine = OwnEngine(large_block_gains, options=OPTIONS)
+    with open_study(own.home, make_spec(given, "here"), engine, lambda _: None) as study:
+        base = study.space.default()
+    files = online_files(own.home, "open", base)
+    assert files.name == "OPTIONS"
+    assert [body(file.text) for file in (files.options, files.back)] == [OPTIONS] * 2
+
+    size = int(base["target_file_size_base"]) * 2
+    kept = Config({**base, "target_file_size_base": size, "max_background_jobs": 6})
+    files = online_files(own.home, "open", kept)
+    assert body(files.back.text) == OPTIONS
+    after, before = parse_options(files.options.text), parse_options(OPTIONS)
+    family = 'CFOptions "default"'
+    size *= 64  # the study has scale 1/64
+    assert after.get("DBOptions", "max_background_jobs") == "6"
+    assert after.get(family, "target_file_size_base") == str(size)
+    # A running RocksDB does not derive it again.
+    assert after.get(family, "max_compaction_bytes") == str(25 * size)
+    for text, options in ((files.options.text, after), (files.back.text, before)):
+        for section, key in ((family, "target_file_size_base"), (family, "max_compaction_bytes"),
+                             ("DBOptions", "max_background_jobs")):  # fmt: skip
+            assert f'{{"{key}", "{options.get(section, key)}"}},' in text
+        assert "SetDBOptions also changes bytes_per_sync" in text
+
+
 def test_an_options_file_is_the_users_file(own: Own, capsys: pytest.CaptureFixture[str]) -> None:
     results = own.home.path / "results" / "store"
     for text in ((results / "OPTIONS").read_text(), out(capsys, own.command("store", "options"))):

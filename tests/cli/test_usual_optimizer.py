@@ -37,6 +37,7 @@ def test_the_simulator_leads_and_nothing_is_made_to_tell(home: Path) -> None:
         {"workload": {"name": "fillrandom", "tombstone_every": 1000, "tombstone_width": 10}},
         {"engine": "simulated"},
         {"warm_start": "all"},
+        {"workload": "overwrite", "rocksdb": "11.8.1", "online": {}},
     ],
 )
 def test_what_it_does_not_know_is_searched_as_ever(home: Path, given: Mapping[str, Any]) -> None:

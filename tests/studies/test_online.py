@@ -1,12 +1,13 @@
 """The guard of online tuning on a store whose answers are planted."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
 from fakes.asks import Asks
 from lsmtune.engines.base import TrialFailedError, Window
+from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
@@ -34,18 +35,21 @@ class Planted:
     faster_from: int = 10**9
     other_from: int = 10**9
     refused: tuple[Config, ...] = ()
+    stops: tuple[Config, ...] = ()
     noise: float = 0.01
     windows: int = 0
     set_to: list[Config] = field(default_factory=list)
 
     def window(self, seconds: float) -> Window:
         self.windows += 1
+        if self.current in self.stops:
+            raise TrialFailedError(Status.TIMED_OUT, "the load did no operation")
         rng = np.random.default_rng(self.windows)
         speed = self.speeds.get(self.current, 1000.0) * float(rng.lognormal(0, self.noise))
         speed *= 1.3 if self.windows >= self.faster_from else 1.0
         written = 9000.0 if self.windows >= self.other_from else 3000.0
         traits = {"bytes_written": written * float(rng.lognormal(0, 0.02))}
-        return Window({"throughput_ops_s": speed}, traits)
+        return Window({"throughput_ops_s": speed, "stall_s": 0.0}, traits)
 
     def change(self, settings: Settings) -> None:
         wanted = Config({knob.name: settings[knob.name] for knob in KNOBS})
@@ -119,6 +123,23 @@ def test_a_refused_change_leaves_what_was_set() -> None:
     assert step.judgement is Judgement.REFUSED
     assert "another value" in step.reason
     assert store.current == tuner.current == SPACE.default()
+
+
+def test_a_change_that_stops_the_load_is_taken_back() -> None:
+    store = Planted({}, stops=(WORSE,))
+    tuner, [step], asks = tried(store, WORSE)
+    assert (step.judgement, step.cost) == (Judgement.LOST, None)
+    assert store.current == tuner.current == SPACE.default()
+    assert asks.histories
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"), [("space_amp", "space_amp.*throughput_ops_s"), ("stall_s", "stall_s.* 0 ")]
+)
+def test_a_metric_that_cannot_be_compared_ends_online_tuning(metric: str, words: str) -> None:
+    tuner = OnlineTuner(Planted({}), SPACE, Asks([BETTER]), replace(PLAN, metric=metric))
+    with pytest.raises(UserError, match=words):
+        list(tuner.steps())
 
 
 def test_later_changes_are_judged_against_what_was_kept() -> None:

@@ -74,6 +74,31 @@ def test_lines_then_end(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_bytes() == b"one\n\ntwo\xff\nlast"
 
 
+def test_lines_are_written_while_the_program_runs(tmp_path: Path) -> None:
+    script = "read a; echo got $a; read b; echo ${#b}; read c; echo end$c"
+    with ChildProcess(
+        ["sh", "-c", script], cwd=tmp_path, has_input=True, env={},
+        stdout_path=tmp_path / "out", stderr_path=tmp_path / "err",
+    ) as child:  # fmt: skip
+        assert child.read_line(0.05) is NoLine.SILENCE
+        child.write_line("ümlaut")
+        assert child.read_line(PATIENCE_S) == "got ümlaut"
+        child.write_line("x" * 300_000)
+        assert child.read_line(PATIENCE_S) == "300000"
+        child.write_line("")
+        assert child.read_line(PATIENCE_S) == "end"
+        assert child.wait(PATIENCE_S).returncode == 0
+        child.write_line("to a program that has ended")
+        assert child.read_line(PATIENCE_S) is NoLine.END
+
+
+def test_no_line_goes_to_a_program_without_input(tmp_path: Path) -> None:
+    with sh(tmp_path, "cat") as child:
+        assert child.read_line(PATIENCE_S) is NoLine.END
+        with pytest.raises(ValueError, match="has_input"):
+            child.write_line("lost")
+
+
 def test_a_line_longer_than_the_pipe(tmp_path: Path) -> None:
     with sh(tmp_path, "head -c 20000 /dev/zero | tr '\\0' x; echo; echo end") as child:
         assert child.read_line(PATIENCE_S) == "x" * 20000

@@ -6,10 +6,13 @@ from lsmtune.analysis.measurable import flushes_text, too_few_flushes
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.report.words import number, quantity
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.studies.noise_floor import Floor
 from lsmtune.trials import Base
 
 _SEE = "`lsmtune tune --verbose` lists values and reasons"
+
+_SYNC = "bytes_per_sync"
 
 
 def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
@@ -24,6 +27,25 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
         listed = "" if verbose else f" {names}; {_SEE}"
         lines.append(f"lsmtune does not use {what} of the file:{listed}")
         lines += [f"  {option}" for option in base.left_out] if verbose else []
+    return lines
+
+
+def online_lines(spec: StudySpec, ground: Ground) -> list[str]:
+    """Return remarks about knobs that online tuning leaves out, and about a changed baseline."""
+    if spec.online is None:
+        return []
+    lines, base = [], ground.base
+    chosen = (knob.name for knob in spec.catalogue(ground).select(spec.knobs))
+    if names := [name for name in chosen if name in base.fixed_online]:
+        lines.append(
+            f"online tuning leaves out {', '.join(names)}: the C API of RocksDB "
+            f"{ground.rocksdb_version} cannot change options of an open database"
+        )
+    if spec.space(ground).base.get(_SYNC) != base.settings.get(_SYNC):
+        lines.append(
+            f"online tuning begins with {_SYNC} = 1 MiB instead of 0, because every change of an "
+            "option of the database has this effect"
+        )
     return lines
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.cli.baseline import baseline_lines
+from lsmtune.cli.baseline import baseline_lines, online_lines
 from lsmtune.cli.knob_values import readable_range
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
@@ -149,6 +149,7 @@ def plan_lines(
         *_workload_facts(spec),
         ("baseline", spec.base or "the defaults of the engine"),
         *(("", line) for line in baseline_lines(ground.base, verbose=verbose)),
+        *(("", line) for line in online_lines(spec, ground)),
         ("tree", f"scale {spec.scale}"),
         ("objective", spec.parsed_objective.name),
         ("constraints", "; ".join(map(str, spec.parsed_objective.limits)) or "none"),

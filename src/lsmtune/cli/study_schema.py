@@ -67,7 +67,7 @@ _STUDY_WORDS = {
     "sweep": "Table for `lsmtune sweep`. The command measures every combination of the listed knob "
     "values (an experiment). Keys of the search, e.g. `pairs`, are not allowed.",
     "online": "With the table [online], `lsmtune tune` changes the options of a running engine. "
-    "Only the engine myrocks supports the table.",
+    "The engines rocksdb (not db_bench) and myrocks support the table.",
     "tikv": "Addresses of your TiKV, and the command that restarts TiKV with other options.",
 }
 _WORKLOAD_WORDS = {
@@ -131,7 +131,8 @@ _SWEEP_WORDS = {
     "metrics": "Metrics in the tables of the result.",
 }
 _ONLINE_WORDS = {
-    "window_s": "Length of one measurement of the running engine in seconds.",
+    "window_s": "Length of one measurement of the running engine in seconds. The engine rocksdb "
+    "uses whole seconds.",
     "windows": "Number of measurements before a change of an option. lsmtune measures the same "
     "number of times after the change, and again after it reverts a change that seems to be a "
     "gain.",

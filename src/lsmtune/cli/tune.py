@@ -114,7 +114,9 @@ WarmStart = Annotated[
 Online = Annotated[
     bool,
     typer.Option(
-        "--online", help="Change the options of a running engine; only for the engine myrocks."
+        "--online",
+        help="Change the options of a running engine; only for the engines rocksdb (not db_bench) "
+        "and myrocks.",
     ),
 ]
 NewBaseline = Annotated[

@@ -7,7 +7,7 @@ from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.read_study import read_study
-from lsmtune.cli.baseline import baseline_lines, measured_lines
+from lsmtune.cli.baseline import baseline_lines, measured_lines, online_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
@@ -18,8 +18,7 @@ from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
 from lsmtune.cli.results import write_deployment, write_results
 from lsmtune.cli.showing import show_document, summary_lines
-from lsmtune.engines.base import Engine, EngineFacts
-from lsmtune.engines.myrocks import MyRocks
+from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import published_name
@@ -136,7 +135,7 @@ def run(
             raise UserError(
                 "--accept-noise: not allowed with [online], which repeats no run; remove the flag"
             )
-        document = run_online(spec, home, tell_result)
+        document = run_online(spec, home, tell_result, verbose=verbose)
     else:
         document = run_study(
             spec, home, note, tell_result, source, verbose=verbose, accept_noise=accept_noise
@@ -199,14 +198,17 @@ def run_study(
 
 
 def run_online(
-    spec: StudySpec, home_path: Path, tell_result: Callable[[str], None]
+    spec: StudySpec, home_path: Path, tell_result: Callable[[str], None], *, verbose: bool
 ) -> dict[str, Any]:
     """Tune a running engine, print each step, write the result; return the steps as JSON."""
     table = spec.online or Online()
     engine = engine_of(spec)
-    if not isinstance(engine, MyRocks):
-        raise UserError(f"online: not supported by engine {spec.engine}; supported: myrocks")
+    if not isinstance(engine, LiveEngine):
+        raise TypeError(f"the engine {spec.engine} cannot be tuned while it runs")
     found = described(spec, engine)
+    for remark in (*baseline_lines(found[1].base, verbose=verbose),
+                   *online_lines(spec, found[1])):  # fmt: skip
+        note(f"baseline: {remark}")
     steps: list[Step] = []
 
     def on_step(step: Step) -> None:

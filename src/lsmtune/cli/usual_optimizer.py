@@ -37,4 +37,5 @@ def _is_simulated(spec: StudySpec) -> bool:
         and "simulated" in load.preset.engines
         and load.cannot_run_on("simulated") is None
         and spec.warm_start is None
+        and spec.online is None
     )

@@ -128,6 +128,7 @@ class Engine(Protocol):
         """Run one trial."""
 
 
+@runtime_checkable
 class LiveEngine(Engine, Protocol):
     """An engine that can be tuned while it runs."""
 

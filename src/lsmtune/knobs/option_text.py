@@ -336,6 +336,18 @@ DERIVED: Mapping[str, tuple[str, Callable[[int], int]]] = {
 """For each knob of the form `derived` the option that it follows, and how."""
 
 
+def derived_settings(settings: Settings) -> dict[str, int]:
+    """Return what RocksDB derives when it opens a store, of options that the settings leave to it.
+
+    A running RocksDB does not derive them again: they must be set with the option that they follow.
+    """
+    return {
+        name: derive(int(settings[leader]))
+        for name, (leader, derive) in DERIVED.items()
+        if settings.get(name) == 0 and leader in settings
+    }
+
+
 def derived_values(name: str, leader: int) -> tuple[int, ...]:
     """Return what versions of RocksDB make of the option, given the option that it follows."""
     values = (DERIVED[name][1](leader),)

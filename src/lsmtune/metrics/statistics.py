@@ -50,6 +50,12 @@ class Statistics:
     histograms: Mapping[str, HistogramSummary]
     incomplete: tuple[str, ...]
 
+    def since(self, before: "Statistics") -> "Statistics":
+        """Return what was counted since another dump, without histograms."""
+        then = before.tickers
+        tickers = {name: count - then.get(name, 0) for name, count in self.tickers.items()}
+        return Statistics(tickers, {}, self.incomplete)
+
 
 def parse_statistics(text: str) -> Statistics:
     """Read the last dump of the text; a text without one gives empty mappings.

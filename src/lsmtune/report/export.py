@@ -15,6 +15,8 @@ _CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}
 """Calls that set options of the database (True) or of a column family (False) at run time."""
 
 
+_SYNC = "bytes_per_sync"
+"""An option that DBImpl::SetDBOptions changes if it is 0."""
 _FIRST_NOTE, LAST_NOTE = "lsmtune, study ", "End of the notes of lsmtune."
 _NOTES = re.compile(rf"# {_FIRST_NOTE}[^\n]*\n(?:#[^\n]*\n)*?# {re.escape(LAST_NOTE)}\n")
 
@@ -97,7 +99,8 @@ def deployment_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBas
 def _online_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) -> list[str]:
     if not knobs:
         return []
-    changes = statements(knobs, settings, parse_options(base.text).sections, base.family)
+    sections = parse_options(base.text).sections
+    changes = statements(knobs, settings, sections, base.family)
     lines = ["These options take effect after a restart, or at run time by these calls:"]
     for of_database, call in _CALLS.items():
         chosen = {key: text for (section, key), text in changes.items()
@@ -107,6 +110,9 @@ def _online_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) 
             lines.append(f"  {call}{{{handle}")
             lines += [f'    {{"{key}", "{text}"}},' for key, text in chosen.items()]
             lines.append("  });")
+        if of_database and _SYNC not in chosen and sections[_DATABASE].get(_SYNC) == "0" and chosen:
+            lines.append(f"SetDBOptions also changes {_SYNC} from 0 to 1048576. Only a restart "
+                         "undoes this.")  # fmt: skip
     return lines
 
 

@@ -47,7 +47,8 @@ class Step:
     """A change that was tried: what became of it, and by how much it moved the metric.
 
     `cost` is the metric under the change over that before, below 1 better; None where it was not
-    measured. `base` tells how often the load had shifted before.
+    measured: the change was refused, or the load came to a stop under it. `base` tells how often
+    the load had shifted before.
     """
 
     number: int
@@ -91,8 +92,23 @@ class OnlineTuner:
     def _set(self, config: Config) -> None:
         self._live.change(self._space.settings(config))
 
+    def _window(self) -> Window:
+        """The next window; UserError if its metric cannot be compared."""
+        window, metric = self._live.window(self._plan.window_s), self._plan.metric
+        if metric not in window.metrics:
+            raise UserError(
+                f"objective: online tuning of this workload does not measure {metric}; available: "
+                f"{', '.join(sorted(window.metrics))}"
+            )
+        if window.metrics[metric] <= 0:
+            raise UserError(
+                f"objective: {metric} was 0 in a window of online tuning; choose a metric that is "
+                "always above 0"
+            )
+        return window
+
     def _windows(self) -> list[Window]:
-        return [self._live.window(self._plan.window_s) for _ in range(self._plan.windows)]
+        return [self._window() for _ in range(self._plan.windows)]
 
     def _fresh_windows(self) -> list[Window]:
         """Windows of what is set; what was learned under another load is forgotten."""
@@ -117,7 +133,14 @@ class OnlineTuner:
             self._history.append(Observation(config, None, None))
             return Step(number, config, Judgement.REFUSED, None, str(failure), base)
         under: list[Window] = []
-        judgement, reason = self._watched(before, under)
+        try:
+            judgement, reason = self._watched(before, under)
+        except TrialFailedError as failure:
+            if failure.status is not Status.TIMED_OUT:
+                raise
+            self._set(self.current)
+            self._history.append(Observation(config, None, None))
+            return Step(number, config, Judgement.LOST, None, str(failure), base)
         cost = cost_ratio(self._plan.metric, under, before)
         if judgement is Judgement.SHIFTED:
             self._start_over()
@@ -137,7 +160,7 @@ class OnlineTuner:
         metric = self._plan.metric
         self._live.window(self._plan.window_s)  # not counted: caches and levels follow late
         for _ in range(self._plan.windows):
-            under.append(self._live.window(self._plan.window_s))
+            under.append(self._window())
             if (trait := shifted(under, before)) is not None:
                 self._set(self.current)
                 return Judgement.SHIFTED, trait
@@ -203,11 +226,15 @@ def tune_online(
 
 
 def _keep(study: Study, trial: TrialSpec, step: Step, began_at: str, took_s: float) -> None:
-    status = Status.REFUSED if step.judgement is Judgement.REFUSED else Status.COMPLETE
+    if step.cost is not None:
+        status = Status.COMPLETE
+    else:
+        refused = step.judgement is Judgement.REFUSED
+        status = Status.REFUSED if refused else Status.TIMED_OUT
     result = TrialResult(
         status=status,
         reason=f"{step.judgement.meaning}: {step.reason}",
-        measurement=None if status is Status.REFUSED else _measurement(study, step),
+        measurement=None if step.cost is None else _measurement(study, step),
     )
     spec = trial.model_copy(update={"settings": study.space.settings(step.config)})
     row = NewTrial(Role.ONLINE, step.config, spec, result, began_at, took_s)

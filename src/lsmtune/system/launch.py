@@ -43,11 +43,17 @@ def from_here(program: str) -> str:
     return str(Path(program).absolute()) if os.sep in program else program
 
 
-def small_pipe() -> tuple[BinaryIO, BinaryIO]:
-    """Return the reading and the writing end of a pipe of 4096 bytes, both unbuffered."""
+def pipe() -> tuple[BinaryIO, BinaryIO]:
+    """Return the reading and the writing end of a pipe, both unbuffered."""
     read_fd, write_fd = os.pipe()
-    fcntl.fcntl(write_fd, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return os.fdopen(read_fd, "rb", buffering=0), os.fdopen(write_fd, "wb", buffering=0)
+
+
+def small_pipe() -> tuple[BinaryIO, BinaryIO]:
+    """Return the ends of a pipe as above that holds only 4096 bytes."""
+    ends = pipe()
+    fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return ends
 
 
 def start(

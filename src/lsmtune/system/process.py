@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 import psutil
 
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.group import await_group_end
-from lsmtune.system.launch import Streams, small_pipe, start
+from lsmtune.system.launch import Streams, pipe, small_pipe, start
 
 _CHUNK_BYTES = 512
 _POLL_S = 0.01
@@ -53,9 +53,9 @@ class ChildProcess:
 
     The constructor starts `argv` (never through a shell; `argv[0]` is an absolute path or a
     name on PATH) in `cwd`, with `env` added to lsmtune's environment. Standard input is the file
-    `stdin_path`, or nothing. `stdout_path` receives what has been read, `stderr_path` the standard
-    error; both are appended to. Leaving the `with` block kills the program and everything it has
-    started in its process group, and reaps it.
+    `stdin_path`, or the lines of `write_line` with `has_input`, or nothing. `stdout_path` receives
+    what has been read, `stderr_path` the standard error; both are appended to. Leaving the `with`
+    block kills the program and everything it has started in its process group, and reaps it.
 
     The gate: standard output is a pipe of 4096 bytes on purpose. A program that has filled it
     blocks in the thread that prints, while its other threads go on, until the pipe has been
@@ -77,6 +77,7 @@ class ChildProcess:
         stderr_path: Path,
         env: Mapping[str, str],
         stdin_path: Path | None = None,
+        has_input: bool = False,
     ) -> None:
         self._status: ExitStatus | None = None
         self._waited: list[tuple[int, int, resource.struct_rusage]] = []
@@ -88,11 +89,10 @@ class ChildProcess:
             self._transcript = stack.enter_context(stdout_path.open("ab"))
             self._stdout, stdout_write = small_pipe()
             stack.enter_context(self._stdout)
-            with (
-                stdout_write,
-                stderr_path.open("ab") as stderr,
-                (stdin_path or Path(os.devnull)).open("rb") as stdin,
-            ):
+            stdin, self._stdin = _input(stdin_path, has_input=has_input)
+            if self._stdin is not None:
+                stack.enter_context(self._stdin)
+            with stdin, stdout_write, stderr_path.open("ab") as stderr:
                 streams = Streams(stdin, stdout_write, stderr)
                 self._popen = start(argv, cwd, {**os.environ, **env}, streams)
             stack.callback(self._reap)
@@ -150,6 +150,18 @@ class ChildProcess:
             if not self._read_chunk(max(0.0, limit - time.monotonic())):
                 return NoLine.SILENCE
         return line
+
+    def write_line(self, line: str) -> None:
+        """Write a line to standard input; waits while the program does not read.
+
+        A program that has ended gets no line: `read_line` then returns NoLine.END.
+        """
+        if self._stdin is None:
+            raise ValueError("the program was started without has_input")
+        left = memoryview(f"{line}\n".encode())
+        with suppress(BrokenPipeError):
+            while left:
+                left = left[self._stdin.write(left) :]
 
     def drain(self, deadline: Deadline) -> list[str]:
         """Return all lines up to the end of standard output; every line is a sign of life.
@@ -234,6 +246,13 @@ class ChildProcess:
         reported = usage.ru_maxrss * _KIB
         trusted = reported > 1.25 * self._rss_at_fork_bytes
         return reported if trusted or not self._peak_seen_bytes else self._peak_seen_bytes
+
+
+def _input(path: Path | None, *, has_input: bool) -> tuple[BinaryIO, BinaryIO | None]:
+    """Return the standard input of a program, and the end of it to write to, if it has one."""
+    if has_input:
+        return pipe()
+    return (path or Path(os.devnull)).open("rb"), None
 
 
 def _signal_name(returncode: int) -> str | None:

@@ -12,11 +12,12 @@ class Preset:
     """A named workload.
 
     `kind` is what is measured: writes (followed by a probe of reads), reads, or both at once. A
-    `prepared` workload runs on a database that was built and has settled before. `parameters` are
-    its own parameters with their defaults. `engine` runs it, and so do the engines in `also_on`.
-    SQL and go-ycsb workloads have only those parameters of records that are in `of_all`, with
-    these defaults. On the engine rocksdb, only the program db_bench runs a workload that
-    `needs_db_bench`.
+    `prepared` workload runs on a database that was built and has settled before. A workload that
+    `can_be_endless` can run until it is stopped, as online tuning needs it: the store keeps its
+    size. `parameters` are its own parameters with their defaults. `engine` runs it, and so do the
+    engines in `also_on`. SQL and go-ycsb workloads have only those parameters of records that are
+    in `of_all`, with these defaults. On the engine rocksdb, only the program db_bench runs a
+    workload that `needs_db_bench`.
     """
 
     what: str
@@ -27,6 +28,7 @@ class Preset:
     of_all: dict[str, Any] = field(default_factory=dict)
     also_on: tuple[EngineName, ...] = ()
     needs_db_bench: bool = False
+    can_be_endless: bool = False
 
     @property
     def engines(self) -> tuple[EngineName, ...]:
@@ -47,11 +49,6 @@ class Preset:
         if self.engine == "tikv":
             return "core"
         return {"write": "core", "read": "reads", "mixed": "mixed"}[self.kind]
-
-    @property
-    def can_be_endless(self) -> bool:
-        """Whether it can run until it is stopped, as online tuning needs it."""
-        return self.engine == "myrocks" and self.kind != "read"
 
     def has(self, parameter: str) -> bool:
         """Return whether the workload has a parameter that all workloads of RocksDB have."""
@@ -113,12 +110,14 @@ PRESETS: dict[str, Preset] = {
         True,
         _OPERATIONS,
         also_on=("simulated",),
+        can_be_endless=True,
     ),
     "updaterandom": Preset(
         "read-modify-writes of random records in a store that was filled before",
         "mixed",
         True,
         _STORED,
+        can_be_endless=True,
     ),
     "deleterandom": Preset(
         "deletes of random records in a store that was filled before", "write", True, _OPERATIONS
@@ -131,38 +130,49 @@ PRESETS: dict[str, Preset] = {
         {**_OPERATIONS, "tombstone_every": 1000, "tombstone_width": 100},
     ),
     "readrandom": Preset(
-        "gets of random records that exist", "read", True, {**_GETS, **_TOMBSTONES}
+        "gets of random records that exist",
+        "read",
+        True,
+        {**_GETS, **_TOMBSTONES},
+        can_be_endless=True,
     ),
     "readhalfmissing": Preset(
         "gets of random keys in the range of existing keys; half of the keys have no record",
         "read",
         True,
         {**_GETS, "present": 0.5},
+        can_be_endless=True,
     ),
-    "scanshort": Preset("scans of 10 records, each from a random key", "read", True, _SCANS),
+    "scanshort": Preset(
+        "scans of 10 records, each from a random key", "read", True, _SCANS, can_be_endless=True
+    ),
     "scanlong": Preset(
         "scans of 1,000 records, each from a random key",
         "read",
         True,
         {**_SCANS, "scan_length": 1000},
+        can_be_endless=True,
     ),
     "readwhilewriting": Preset(
         "gets, while one more thread overwrites `write_rate_bytes_s` bytes per second",
         "mixed",
         True,
         {**_GETS, "write_rate_bytes_s": 4 << 20},
+        can_be_endless=True,
     ),
     "readrandomwriterandom": Preset(
         "gets and overwrites of random records; `get_percent` % of the operations are gets",
         "mixed",
         True,
         {**_STORED, "duration_s": None, "get_percent": 50},
+        can_be_endless=True,
     ),
     "mix": Preset(
         "gets, puts and scans in the shares that you choose",
         "mixed",
         True,
         {**_GETS, "scan_length": 10, "mix": {"get": 0.5, "put": 0.5, "scan": 0.0}},
+        can_be_endless=True,
     ),
     "mixgraph": Preset(
         "gets, puts and scans as in Facebook's ZippyDB: hot key ranges, hot keys, varying sizes "
@@ -188,6 +198,7 @@ PRESETS: dict[str, Preset] = {
         {**_SQL, "warehouses": 2, "families": False},
         "myrocks",
         {"threads": 8},
+        can_be_endless=True,
     ),
     "oltp_read_write": Preset(
         "sysbench transactions of 14 reads and 4 writes; each of the `tables` has `num` rows",
@@ -196,6 +207,7 @@ PRESETS: dict[str, Preset] = {
         _TABLES,
         "myrocks",
         {"threads": 8, "num": 50_000},
+        can_be_endless=True,
     ),
     "oltp_write_only": Preset(
         "sysbench transactions of 4 writes; each of the `tables` has `num` rows",
@@ -204,6 +216,7 @@ PRESETS: dict[str, Preset] = {
         _TABLES,
         "myrocks",
         {"threads": 8, "num": 50_000},
+        can_be_endless=True,
     ),
     "lookup": Preset(
         "SQL gets in the column family writecf, as in TiKV; if the key exists, also a get in "
@@ -249,6 +262,7 @@ def default_operations(name: str, num: int, threads: int = 1) -> int:
     return max(1, together // threads if PRESETS[name].engine == "tikv" else together)
 
 
-def endless_workloads() -> str:
-    """Return the names of the workloads that can run for an unlimited time."""
-    return ", ".join(name for name, preset in PRESETS.items() if preset.can_be_endless)
+def endless_workloads(engine: EngineName) -> str:
+    """Return the names of the workloads that can run for an unlimited time on an engine."""
+    found = (n for n, p in PRESETS.items() if p.can_be_endless and engine in p.engines)
+    return ", ".join(found)

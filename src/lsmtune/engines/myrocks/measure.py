@@ -49,10 +49,8 @@ class Snapshot:
     stalls: Mapping[str, int]
 
     def since(self, before: "Snapshot") -> Statistics:
-        """What was counted since another moment; the histograms are of no use for that."""
-        then = before.statistics.tickers
-        tickers = {name: n - then.get(name, 0) for name, n in self.statistics.tickers.items()}
-        return Statistics(tickers, {}, self.statistics.incomplete)
+        """What was counted since another moment."""
+        return self.statistics.since(before.statistics)
 
 
 def snapshot(server: Server) -> Snapshot:

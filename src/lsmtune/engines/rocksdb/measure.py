@@ -43,7 +43,7 @@ def measure(
         **_space(output, load),
         **_times(output),
         **(_writes(output) if ticker(output.statistics, "rocksdb.bytes.written") else {}),
-        **dict(_latencies(output.result.latencies)),
+        **dict(latency_metrics(output.result.latencies)),
         **(_probe(probe, load) if probe else read_metrics(output.statistics)),
         "peak_rss_bytes": peak_rss,
     }
@@ -124,7 +124,7 @@ def _settle_s(output: LoadOutput) -> float:
     return max(0.0, last - output.run.load_end_s)
 
 
-def _latencies(latencies: Mapping[str, Latency]) -> Iterator[tuple[str, float]]:
+def latency_metrics(latencies: Mapping[str, Latency]) -> Iterator[tuple[str, float]]:
     """Return mean and percentiles by the name of their metric."""
     for prefix, latency in latencies.items():
         yield f"{prefix}_mean_us", latency.mean_us
@@ -145,4 +145,4 @@ def _probe(probe: ProbeOutput, load: Workload) -> dict[str, float]:
         "get_missing": probe.missing.latencies["get"],
         "scan": probe.scans.latencies["scan"],
     }
-    return dict(_latencies(latencies)) | cache_metrics(probe.statistics)
+    return dict(latency_metrics(latencies)) | cache_metrics(probe.statistics)

@@ -69,6 +69,12 @@ class Trial:
             update={"metrics": {**measurement.metrics, "others_cpu_percent": others}}
         )
 
+    def live_part(self, watch: Watch) -> Part:
+        """Put the database in place for a load without end, and return this load."""
+        self._prepare(watch)
+        watch.phase("load")
+        return self._load_part()
+
     def evidence(self) -> dict[str, Path]:
         """The files that exist, by the name under which they are kept."""
         named = {
@@ -134,8 +140,10 @@ class Trial:
 
     def _load(self, watch: Watch) -> LoadOutput:
         watch.phase("load")
-        part = self._part("load", self._spec.settings, self._spec.seed, self._database)
-        return self._bench.load(part, self._spec.protocol, watch)
+        return self._bench.load(self._load_part(), self._spec.protocol, watch)
+
+    def _load_part(self) -> Part:
+        return self._part("load", self._spec.settings, self._spec.seed, self._database)
 
     def _settled(self, watch: Watch) -> LoadOutput:
         """Let the store settle with compactions on, behind a load that ran without."""

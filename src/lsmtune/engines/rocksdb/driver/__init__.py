@@ -1,39 +1,84 @@
 """lsmtune's own driver runs the workload, with a library of RocksDB in any version."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.base import EngineFacts, TrialFailedError, Watch
+from lsmtune.engines.base import (
+    EngineFacts,
+    Live,
+    OwnBase,
+    Places,
+    TrialFailedError,
+    Watch,
+)
+from lsmtune.engines.libraries.exports import has_function
 from lsmtune.engines.libraries.loaded import OWN, Loaded
 from lsmtune.engines.read_back import first_log, linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.driver.client import Client, Event
+from lsmtune.engines.rocksdb.driver.live import serve
 from lsmtune.engines.rocksdb.driver.option_string import NOT_READ, option_string
 from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
-from lsmtune.engines.rocksdb.driver.plans import LOAD, load_plan, probe_plan
+from lsmtune.engines.rocksdb.driver.plans import LOAD, endless_plan, load_plan, probe_plan
 from lsmtune.engines.rocksdb.options import own_options
+from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Origin, Protocol, Status
+from lsmtune.trials import Base, Origin, Protocol, Status, TrialSpec
 
-__all__ = ["Driver", "library_engine"]
+__all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 
 _SLOW_CODECS = ("snappy", "zlib")
 """rocksdbjni compiles them without optimization."""
 _CACHES = {"LRUCache": "lru_cache", "AutoHyperClockCache": "hyper_clock_cache"}
 """Names of block caches in a LOG, and in the knob cache_type."""
+_DATABASE = "DBOptions"
+_CHANGES_DATABASE = "rocksdb_set_db_options"
+"""The function that changes options of an open database. Older C APIs do not have it."""
 
 
-def library_engine(loaded: Loaded) -> RocksDB:
+def library_engine(loaded: Loaded) -> "LibraryRocksDB":
     """Return the engine that runs a library."""
-    return RocksDB(Driver(loaded))
+    return LibraryRocksDB(Driver(loaded))
+
+
+class LibraryRocksDB(RocksDB):
+    """RocksDB in the driver, whose options can be changed while a load runs."""
+
+    def __init__(self, driver: "Driver") -> None:
+        super().__init__(driver)
+        self._driver = driver
+
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """The defaults, or the user's options as this RocksDB runs them."""
+        base = super().base(facts, own, workdir)
+        if self._driver.changes_database:
+            return base
+        fixed = tuple(
+            knob.name
+            for knob in self.catalogue.knobs
+            if knob.name in base.settings
+            and knob.apply == "online"
+            and knob.option is not None
+            and knob.option.section == _DATABASE
+        )
+        return base.model_copy(update={"fixed_online": fixed})
+
+    @contextmanager
+    def serve(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Iterator[Live]:
+        """Run the load of the spec without end while the context is open."""
+        part = Trial(self._driver, self.catalogue, spec, base, places).live_part(watch)
+        with self._driver.serve(part, self.catalogue, spec.protocol) as live:
+            yield live
 
 
 class Driver:
@@ -48,6 +93,11 @@ class Driver:
     def identity(self) -> Mapping[str, str]:
         """The library's content."""
         return {"sha256": self._loaded.sha256}
+
+    @property
+    def changes_database(self) -> bool:
+        """Whether the library can change options of a database that is open."""
+        return has_function(self._loaded.path, _CHANGES_DATABASE)
 
     def describe(self, workdir: Path) -> EngineFacts:
         """Return what the library says about a store with its defaults; UserError if it fails."""
@@ -108,6 +158,12 @@ class Driver:
         what = "lsmtune stopped the driver during the reads after the load"
         status, events = client.run_to_end(what, limits)
         return probe_output(status, events, part)
+
+    def serve(
+        self, part: Part, catalogue: Catalogue, limits: Protocol
+    ) -> AbstractContextManager[Live]:
+        """Run the clients of the part without end."""
+        return serve(self._client(endless_plan(part), part), catalogue, part, limits)
 
     def _client(self, plan: Mapping[str, Any], part: Part) -> Client:
         return Client(self._placed(plan, part.database), part.database, part.files)

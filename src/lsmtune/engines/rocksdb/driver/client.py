@@ -57,7 +57,7 @@ class Client:
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         events: list[Event] = []
         hope = None if best is None else Hope(watch.hopeless, best)
-        with self._start() as process:
+        with self.start() as process:
             look = Look(process, self.database, deadline, hope)
             load_end_s = time.time()
             if phase is not None:
@@ -72,17 +72,17 @@ class Client:
             with timed("lsmtune stopped the driver after the load"):
                 events.extend(_events(process, look, SETTLE_TICK_S))
                 status = process.wait(_END_S)
-        self._check(status, events)
+        self.check(status, events)
         return HeldRun(load_end_s, status, look.peak_space_bytes), events
 
     def run_to_end(self, what: str, limits: Protocol) -> tuple[ExitStatus, list[Event]]:
         """Run the plan to its end; TrialFailedError as above; `what` begins a time-out's text."""
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
-        with timed(what), self._start() as process:
+        with timed(what), self.start() as process:
             look = Look(process, self.database, deadline, None)
             events = list(_events(process, look, TICK_S))
             status = process.wait(_END_S)
-        self._check(status, events)
+        self.check(status, events)
         return status, events
 
     def run_short(self) -> list[Event]:
@@ -90,20 +90,26 @@ class Client:
         limits = Protocol(wall_limit_s=_SHORT_S, silence_limit_s=_SHORT_S)
         return self.run_to_end("lsmtune stopped the driver while it opened a store", limits)[1]
 
-    def _start(self) -> ChildProcess:
+    def start(self, *, has_commands: bool = False) -> ChildProcess:
+        """Start the plan. With `has_commands`, each further line of input is a command."""
         plan = self.files.stdout.with_suffix(".plan.json")
-        plan.write_text(json.dumps(self.plan), encoding="utf-8")
-        return ChildProcess(
+        text = json.dumps(self.plan)
+        plan.write_text(text, encoding="utf-8")
+        process = ChildProcess(
             # -I and -S: no module of the user, and nothing to search for. It starts in 15 ms.
             [sys.executable, "-I", "-S", "-c", _PROGRAM, _package_folder()],
             cwd=self.database.parent,
             stdin_path=plan,
+            has_input=has_commands,
             stdout_path=self.files.stdout,
             stderr_path=self.files.stderr,
             env={},
         )
+        if has_commands:
+            process.write_line(text)
+        return process
 
-    def _check(self, status: ExitStatus, events: list[Event]) -> None:
+    def check(self, status: ExitStatus, events: list[Event]) -> None:
         """Raise the failure of a driver that did not carry out its plan."""
         last = events[-1] if events else {}
         if status.returncode == 0 and last.get("event") == "ended":

@@ -48,6 +48,15 @@ def load_plan(part: Part, limits: Protocol) -> Json:
     }
 
 
+def endless_plan(part: Part) -> Json:
+    """Return the plan of a load without end on a database that exists."""
+    groups = list(_clients(part.workload, part.seed))
+    for group in groups:
+        group.pop("operations", None)
+    phases = [_run(LOAD, part.workload, groups)]
+    return {"existing": True, **store(part.options, part.settings), "phases": phases}
+
+
 def probe_plan(part: Part, limits: Protocol) -> Json:
     """Return the phases of the read probe: gets that hit, gets that miss, scans.
 

@@ -1,0 +1,221 @@
+"""A store of RocksDB under a load without end: its options are changed while it is open."""
+
+import json
+import math
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import NoReturn
+
+from lsmtune.engines.base import TrialFailedError, Window
+from lsmtune.engines.rocksdb.bench import Part
+from lsmtune.engines.rocksdb.driver.client import Client, Event
+from lsmtune.engines.rocksdb.driver.output import result_of
+from lsmtune.engines.rocksdb.driver.written import WrittenJobs
+from lsmtune.engines.rocksdb.measure import latency_metrics
+from lsmtune.engines.rocksdb.read_back import read_back
+from lsmtune.engines.tickers import counted_operations, read_metrics, ticker, write_metrics
+from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.option_text import derived_settings, statements
+from lsmtune.knobs.types import Settings
+from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_reader import read_log
+from lsmtune.metrics.options_file import parse_options
+from lsmtune.metrics.statistics import Statistics, parse_statistics
+from lsmtune.system.process import ChildProcess, NoLine
+from lsmtune.trials import Protocol, Status
+
+_DATABASE = "DBOptions"
+_END_S = 30.0
+_TRAITS = {
+    "writes per operation": "rocksdb.number.keys.written",
+    "gets per operation": "rocksdb.number.keys.read",
+    "seeks per operation": "rocksdb.number.db.seek",
+}
+"""Shares of operations in a load."""
+_SIZES = {
+    "bytes per write": ("rocksdb.bytes.written", "rocksdb.number.keys.written"),
+    "bytes per get": ("rocksdb.bytes.read", "rocksdb.number.keys.read"),
+}
+"""Sizes in a load."""
+
+
+@contextmanager
+def serve(
+    client: Client, catalogue: Catalogue, part: Part, limits: Protocol
+) -> Iterator["LiveStore"]:
+    """Run the load of the client's plan until the block ends.
+
+    TrialFailedError if RocksDB does not open the database with the settings of the part.
+    """
+    with client.start(has_commands=True) as process:
+        yield LiveStore(_Talk(client, process, limits.silence_limit_s), catalogue, part)
+
+
+class _Talk:
+    """Commands to a driver that runs, and its events."""
+
+    def __init__(self, client: Client, process: ChildProcess, patience_s: float) -> None:
+        self._client = client
+        self._process = process
+        self._patience_s = patience_s
+        self._numbers = count(1)
+        self._seconds: deque[Event] = deque()
+
+    def ask(self, command: str, **fields: object) -> Event:
+        """Return the answer to a command; TrialFailedError if RocksDB refuses it."""
+        number = next(self._numbers)
+        self._process.write_line(json.dumps({"id": number, "do": command, **fields}))
+        while (event := self._hear()).get("id") != number:
+            pass
+        if event["event"] == "refused":
+            raise TrialFailedError(Status.REFUSED, f"RocksDB: {event['message']}")
+        return event
+
+    def opened(self) -> Event:
+        """Return the event of the open store."""
+        while (event := self._hear())["event"] != "opened":
+            pass
+        return event
+
+    def second(self) -> Event:
+        """Return the next second of the load."""
+        while not self._seconds:
+            self._hear()
+        return self._seconds.popleft()
+
+    def forget(self) -> None:
+        """Drop the seconds that were not asked for."""
+        self._seconds.clear()
+
+    def _hear(self) -> Event:
+        line = self._process.read_line(self._patience_s)
+        if line is NoLine.SILENCE:
+            reason = f"the driver printed nothing for {self._patience_s:.0f} s"
+            raise TrialFailedError(Status.TIMED_OUT, reason)
+        if line is NoLine.END:
+            self._raise_ended(None)
+        event: Event = json.loads(line)
+        if event["event"] == "failed":
+            self._raise_ended(event)
+        if event["event"] == "second":
+            self._seconds.append(event)
+        return event
+
+    def _raise_ended(self, failed: Event | None) -> NoReturn:
+        status = self._process.wait(_END_S)
+        self._client.check(status, [failed] if failed else [])
+        raise TrialFailedError(Status.CRASHED, "the driver ended before the load was stopped")
+
+
+class LiveStore:
+    """A store under a load. `change` sets options, `window` says what the load did."""
+
+    def __init__(self, talk: _Talk, catalogue: Catalogue, part: Part) -> None:
+        self._talk = talk
+        self._catalogue = catalogue
+        self._part = part
+        self._options = talk.opened()["options"]
+        log = part.database / "LOG"
+        self._log_options = read_log(read_lines(log, [])).options
+        self._jobs = WrittenJobs(log)
+        self._last: Statistics | None = None
+        self._read_back(part.settings)
+
+    def change(self, settings: Settings) -> None:
+        """Set the options that differ from those that run, and read all of them back."""
+        self._last = None
+        for command, options in self._commands(settings):
+            # Kept at once: the next command may be refused, and this one stays in effect.
+            self._options = self._talk.ask(command, options=options)["options"]
+        self._read_back(settings)
+
+    def window(self, seconds: float) -> Window:
+        """Wait for so many seconds, rounded up; what the load did in them.
+
+        A window begins where the last one has ended, or with the next second after a change.
+        """
+        before = self._last
+        if before is None:
+            self._talk.forget()
+            self._talk.second()
+            before = self._statistics()
+            self._jobs.ended(self._options)
+        done = [self._talk.second() for _ in range(math.ceil(seconds))]
+        self._last = self._statistics()
+        return self._window(self._last.since(before), done)
+
+    def _statistics(self) -> Statistics:
+        counted = parse_statistics(self._talk.ask("report")["statistics"] + "\n")
+        self._talk.forget()  # seconds that ended before the report are not of the next window
+        return counted
+
+    def _read_back(self, settings: Settings) -> None:
+        read_back(self._catalogue, settings, self._options, self._log_options)
+
+    def _commands(self, settings: Settings) -> Iterator[tuple[str, dict[str, str]]]:
+        """Return the commands that change what differs, each with its options."""
+        knobs = (knob for knob in self._catalogue.knobs if knob.apply == "online" and knob.option)
+        texts = statements(knobs, settings, parse_options(self._options).sections)
+        derived = derived_settings(settings)
+        # 0 would be taken as it is: RocksDB derives a value only when it opens a store.
+        texts = {place: str(derived.get(place[1], text)) if text == "0" else text
+                 for place, text in texts.items()}  # fmt: skip
+        for command, of_database in (("change", False), ("change_database", True)):
+            chosen = {key: text for (section, key), text in texts.items()
+                      if (section == _DATABASE) == of_database}  # fmt: skip
+            if chosen:
+                yield command, chosen
+
+    def _window(self, counted: Statistics, seconds: Sequence[Event]) -> Window:
+        load = self._part.workload
+        took_s = sum(second["to_s"] - second["from_s"] for second in seconds)
+        event = {"seconds": took_s, "operations": _together(seconds)}
+        result = result_of(event, self._part)
+        if not result.operations:
+            reason = f"the load did no operation within {took_s:.0f} s"
+            raise TrialFailedError(Status.TIMED_OUT, reason)
+        jobs = self._jobs.ended(self._options)
+        stall_s = ticker(counted, "rocksdb.stall.micros") / 1e6
+        metrics = {
+            "throughput_ops_s": result.operations / took_s,
+            "stall_percent": 100 * stall_s / took_s,
+            **dict(latency_metrics(result.latencies)),
+            **(write_metrics(counted, jobs) if ticker(counted, "rocksdb.bytes.written") else {}),
+            **read_metrics(counted),
+        }
+        # Next to a writer with a fixed rate, the share of writes depends on the speed of reads.
+        shares = {} if load.write_rate_bytes_s is not None else _shares(counted)
+        return Window(metrics, {**shares, **_sizes(counted)})
+
+
+def _together(seconds: Sequence[Event]) -> dict[str, dict[str, float]]:
+    """Return the operations of all seconds by kind.
+
+    The mean of a kind is exact. A percentile is the mean of the percentiles of the seconds, by
+    their numbers of operations.
+    """
+    sums: dict[str, dict[str, float]] = {}
+    for second in seconds:
+        for kind, told in second["operations"].items():
+            of_kind = sums.setdefault(kind, {"count": 0, "records": 0})
+            for name, value in told.items():
+                weight = told["count"] if name.endswith("_us") else 1
+                of_kind[name] = of_kind.get(name, 0) + weight * value
+    return {kind: _averaged(of_kind) for kind, of_kind in sums.items()}
+
+
+def _averaged(sums: Mapping[str, float]) -> dict[str, float]:
+    return {name: value / sums["count"] if name.endswith("_us") else value
+            for name, value in sums.items()}  # fmt: skip
+
+
+def _shares(counted: Statistics) -> dict[str, float]:
+    operations = counted_operations(counted)
+    return {name: ticker(counted, t) / operations for name, t in _TRAITS.items()}
+
+
+def _sizes(counted: Statistics) -> dict[str, float]:
+    pairs = {name: [ticker(counted, t) for t in tickers] for name, tickers in _SIZES.items()}
+    return {name: size / number for name, (size, number) in pairs.items() if number}
