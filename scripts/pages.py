@@ -238,7 +238,7 @@ def _sst_size(home: Home) -> str:
     tests, recipe = import_module("test_sst_size"), "lsmtune.recipes.sst_size"
     script = tests.planted("memtables")
     results = import_module(f"{recipe}.study").run(
-        Asked(), home, _silent, lambda name, _: ScriptedEngine(script, name)
+        Asked(), home, _silent, lambda spec: ScriptedEngine(script, spec.engine)
     )
     return str(import_module(f"{recipe}.page").render_sst_size(results))
 
@@ -246,7 +246,7 @@ def _sst_size(home: Home) -> str:
 def _compaction_style(home: Home) -> str:
     tests, recipe = import_module("test_compaction_style"), "lsmtune.recipes.compaction_style"
     results = import_module(f"{recipe}.study").run(
-        Asked(), home, _silent, lambda name, _: ScriptedEngine(tests.planted, name)
+        Asked(), home, _silent, lambda spec: ScriptedEngine(tests.planted, spec.engine)
     )
     return str(import_module(f"{recipe}.page").render_compaction_style(results))
 
@@ -256,7 +256,7 @@ def _autotikv(home: Home) -> str:
     study = import_module(f"{recipe}.study")
     with patch.object(study, "OPTIMIZER", "random"), patch.object(study, "TRIALS", tests.ROUNDS):
         results = study.run(
-            tests.ASKED, home, _silent, lambda name, _: ScriptedEngine(tests.planted, name)
+            tests.ASKED, home, _silent, lambda spec: ScriptedEngine(tests.planted, spec.engine)
         )
         return str(import_module(f"{recipe}.page").render_autotikv(results))
 
@@ -264,7 +264,7 @@ def _autotikv(home: Home) -> str:
 def _db_bench_study(home: Home) -> str:
     tests, recipe = import_module("test_db_bench_study"), "lsmtune.recipes.db_bench_study"
     results = import_module(f"{recipe}.study").run(
-        Asked(), home, _silent, lambda name, _: ScriptedEngine(tests.planted, name)
+        Asked(), home, _silent, lambda spec: ScriptedEngine(tests.planted, spec.engine)
     )
     return str(import_module(f"{recipe}.page").render_db_bench_study(results))
 
