@@ -29,9 +29,7 @@ def engine(request: pytest.FixtureRequest, installed: Path) -> Installed:
 
 
 @pytest.fixture
-def rig(
-    engine: Installed, installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Rig:
+def rig(engine: Installed, installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
     monkeypatch.setenv("XDG_CACHE_HOME", str(installed.parents[1]))
     return Rig("", tmp_path, StudySpec(rocksdb=engine.record.version))
 
