@@ -76,7 +76,7 @@ class Opener:
         folder = self._folder / str(next(self._numbers))
         folder.mkdir()
         plan = {"library": str(self._library), "folder": str(folder / "db"), "options": options,
-                "block_cache_bytes": CACHE_BYTES, "phases": phases}  # fmt: skip
+                "block_cache": {"bytes": CACHE_BYTES}, "phases": phases}  # fmt: skip
         return drive(plan, folder)
 
     def faults(self, settings: Settings) -> Iterator[str]:
