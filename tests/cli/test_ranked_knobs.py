@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from lsmtune.analysis.importance import runs_of
+from lsmtune.analysis.screened import screened_lines
 from lsmtune.cli.ranked_knobs import ranked_knobs
 from lsmtune.cli.tuning import name_ranked_knobs
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -72,6 +73,8 @@ def test_a_screening_counts_before_searches(home: Path) -> None:
     ):
         screen(study, spec.screen)
     assert ranked_knobs("lasso:1", LOAD, home) == ("num_levels", "screening 'spread'")
+    with Home(home, create=False) as opened:
+        assert {line.rocksdb for line in screened_lines(opened, "spread")} == {"0.0.0"}
 
 
 def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
