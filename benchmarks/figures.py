@@ -318,7 +318,10 @@ def _version(version: str, found: dict[str, Any]) -> list[str]:
     remarks = f"{failed['real']} further runs failed; {failed['both']} of them were predicted."
     if found["disturbed"]:
         metrics = {name: metrics[name] for name in _COUNTED}
-        remarks += " Other programs disturbed these runs, so the table does not show times."
+        remarks += (
+            f" Other programs disturbed {found['disturbed']} of these runs, so the table does not "
+            "show times."
+        )
     heads = [f"runs on {version} with", "runs", *(f"`{name}`" for name in _COUNTED[:2])]
     rows = [
         [name, str(row["runs"]),

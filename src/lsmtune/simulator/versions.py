@@ -13,7 +13,7 @@ class Compared:
     write_amp_error: float
 
 
-COMPARED = (Compared("7.8.3", 0.042), Compared("11.8.1", 0.058))
+COMPARED = (Compared("7.8.3", 0.042), Compared("11.8.1", 0.066))
 """From benchmarks/results/simulator.json; a test compares the numbers."""
 
 
