@@ -13,7 +13,7 @@ $(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
 	@touch $(STAMP)
 
 .PHONY: rocksdb
-rocksdb: $(STAMP)
+rocksdb: $(STAMP) simulator
 	@scripts/ensure-rocksdb.sh $(BIN)/lsmtune
 
 .PHONY: db_bench
@@ -48,10 +48,10 @@ test: setup
 wheels: $(STAMP)
 	@scripts/wheels.sh $(BIN)
 
-# Installs the wheels, RocksDB and nothing else in an empty folder as an ordinary user, and tunes.
+# Installs the wheels and RocksDB in an empty folder as an ordinary user, and tunes.
 .PHONY: try-wheels
 try-wheels: wheels
-	@scripts/try-wheels.sh $(BIN)/python dist
+	@scripts/try-wheels.sh
 
 check: $(STAMP)
 	@$(BIN)/ruff check src tests benchmarks scripts

@@ -39,5 +39,5 @@ as_user env/bin/python -c 'import json, sys
 trials = json.load(open(sys.argv[1]))["trials"]
 sys.exit(0 if trials["complete"] + trials["cut"] >= 3 else f"try-wheels: {trials}")' \
     "$home/try.json"
-echo "pip install took $((installed - start)) s, and engines install $((engine - installed)) s;" \
-    "both together may take 120 s"
+echo "pip install took $((installed - start)) s, engines install $((engine - installed)) s" \
+    "(goal: at most 120 s together)"

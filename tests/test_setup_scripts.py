@@ -41,10 +41,11 @@ def call(place: Path, script: str) -> tuple[int, list[str]]:
 
 
 def machine(place: Path, user: str, engines: str, *apt: str) -> Path:
-    """A machine without db_bench; what `lsmtune engines` prints, and what apt-get does.
+    """A machine with the driver, without db_bench; what `lsmtune engines` and apt-get do.
 
     Returns the file that exists once apt-get ran.
     """
+    (place / ".venv" / ".simulator").touch()
     write(place, "lsmtune", f"echo '{engines}'")
     write(place, "id", f"echo {user}")
     ran = place / "apt-get-ran"
@@ -92,6 +93,12 @@ def test_a_library_is_enough_without_apt(place: Path, engines: str, code: int) -
     machine(place, ROOT, engines)
     found, said = call(place, "ensure-db-bench.sh")
     assert (found, len(said)) == (code, 1)
+
+
+def test_a_library_without_the_driver_is_not_enough(place: Path) -> None:
+    machine(place, USER, INSTALLED)
+    (place / ".venv" / ".simulator").unlink()
+    assert call(place, "ensure-db-bench.sh")[0] == 1
 
 
 def test_the_package_is_installed(place: Path) -> None:

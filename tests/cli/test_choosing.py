@@ -91,6 +91,18 @@ def test_without_any_rocksdb_both_ways_to_get_one_are_told() -> None:
     assert not Path("home").exists()
 
 
+def test_without_the_driver_an_installed_version_cannot_run(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(cache, "11.8.1")
+    monkeypatch.setattr("lsmtune.cli.choosing.has_driver", lambda: False)
+    assert chosen() == {}
+    Path("bin/db_bench").unlink()
+    message = refused()
+    assert "make setup" in message
+    assert "engines install" not in message
+
+
 @pytest.mark.parametrize(
     ("flag", "value"), [("rocksdb", "8.10.2"), ("library", "a.so"), ("program", "./db_bench")]
 )

@@ -1,8 +1,9 @@
-//! C APIs of stores, and that of RocksDB: the functions of a library that is loaded while the program runs.
+//! C APIs of stores, and that of RocksDB: the functions of a library that is loaded while the
+//! program runs.
 //!
 //! Each version has other functions. So they are declared in groups, by what they are for, and a
-//! group is looked up when a plan needs it. The signatures are those of `rocksdb/c.h` of 6.29 and
-//! 11.8, which agree for all functions here.
+//! group is looked up when a plan needs it. The signatures are those of `rocksdb/c.h`. From 6.29 to
+//! 11.8, they agree for all functions here, in each version that has the function.
 
 use std::ffi::{c_char, c_int, c_uchar, c_void, CStr};
 use std::mem::ManuallyDrop;

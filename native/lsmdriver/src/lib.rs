@@ -1,8 +1,9 @@
 //! Runs a plan of operations on any version of RocksDB, on LevelDB or on LMDB.
 //!
 //! The store is loaded as a library, through its C API. The plan is JSON on standard input, and
-//! commands may follow it; events and results are lines of JSON on standard output. The driver is a process of its own: it loads
-//! one library, and ends without waiting for the threads of that library.
+//! commands may follow it; events and results are lines of JSON on standard output. The driver is a
+//! process of its own: it loads one library, and ends without waiting for the threads of that
+//! library.
 //!
 //! A record is a pure function of seed, client and number of the operation, and its value of its
 //! key. So what is read can be checked without a list of what was written.

@@ -24,7 +24,7 @@ use crate::stores::{Found, Report, Session, Store};
 
 /// The name of the file of a store.
 const FILE: &str = "data.mdb";
-/// More than a plan has clients.
+/// More than a group has clients. With more than that in several groups, reads fail.
 const READERS: c_uint = 1100;
 const MODE: mode_t = 0o644;
 // Values of lmdb.h.

@@ -35,6 +35,7 @@ from lsmtune.workloads import EngineName
 
 _ABSENT = "not available"
 _INSTALL = "`lsmtune engines install rocksdb` installs RocksDB"
+_BUILD = "to run an installed version, install cargo and a C compiler and run `make setup`"
 _ONLY_DB_BENCH = "the workloads mixgraph and trace, and for `lsmtune reproduce`"
 _SLOW_CODECS = (
     "Snappy and zlib are slow in this library, because rocksdbjni compiles them without "
@@ -138,7 +139,10 @@ def _state(check: Check) -> str:
 def _systems(program: str | None) -> list[Check]:
     """Check the two ways to run RocksDB; one of them is enough, but a named db_bench must work."""
     library, db_bench = _library(), _db_bench(program or PROGRAMS["rocksdb"])
-    if library is None:
+    if not has_driver():
+        detail = f"{_ABSENT}: lsmtune is installed without its driver"
+        library = Check("RocksDB", db_bench.ok, detail, _BUILD)
+    elif library is None:
         detail = f"{_ABSENT}: no version is installed"
         library = Check("RocksDB", db_bench.ok, detail, _INSTALL)
     elif library.ok and not db_bench.ok and program is None:

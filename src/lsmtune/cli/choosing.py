@@ -30,6 +30,12 @@ NO_ROCKSDB = (
     "`sudo apt-get install rocksdb-tools` installs Debian's db_bench"
 )
 """What to do without an installed version and without db_bench."""
+NEITHER = (
+    "lsmtune is installed without its driver, and there is no db_bench: install cargo and a C "
+    "compiler and run `make setup`, or `sudo apt-get install rocksdb-tools` installs Debian's "
+    "db_bench"
+)
+"""What to do without the driver, which runs installed versions, and without db_bench."""
 
 _ENGINE = "rocksdb"
 _DB_BENCH = PROGRAMS["rocksdb"]
@@ -103,7 +109,7 @@ def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
     if (engine := default_engine(engines)) is not None:
         return {"rocksdb": engine.record.version}
     if shutil.which(_DB_BENCH) is None:
-        raise UserError(NO_ROCKSDB)
+        raise UserError(NO_ROCKSDB if has_driver() else NEITHER)
     return {}
 
 

@@ -142,8 +142,8 @@ def _package_folder() -> str:
     package = find_spec(_PACKAGE)
     if package is None or package.origin is None:
         raise UserError(
-            "lsmtune is installed without its driver; install cargo and run `make setup`, or use "
-            "--db-bench"
+            "lsmtune is installed without its driver; install cargo and a C compiler and run "
+            "`make setup`, or use --db-bench"
         )
     return str(Path(package.origin).parent.parent)
 
