@@ -102,17 +102,19 @@ def test_an_option_that_the_library_lacks_is_refused(libraries: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("fault", "protocol"),
+    ("fault", "limits", "words"),
     [
-        ("HANGS", PROTOCOL.model_copy(update={"silence_limit_s": 0.5})),
-        ("WORKS", PROTOCOL.model_copy(update={"wall_limit_s": 0.5})),
+        # Longer than a second, in which the driver tells that nothing happened.
+        ("HANGS", {"silence_limit_s": 1.5, "wall_limit_s": 30}, "no activity"),
+        ("WORKS", {"wall_limit_s": 0.5}, "time limit"),
     ],
 )
 def test_a_trial_without_end_is_timed_out(
-    fault: str, protocol: Protocol, libraries: Path, tmp_path: Path
+    fault: str, limits: dict[str, float], words: str, libraries: Path, tmp_path: Path
 ) -> None:
+    protocol = PROTOCOL.model_copy(update=limits)
     outcome = run(build(libraries, fault), tmp_path, protocol=protocol)
-    check(outcome, Status.TIMED_OUT, "", tmp_path)
+    check(outcome, Status.TIMED_OUT, words, tmp_path)
 
 
 def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:

@@ -152,7 +152,27 @@ def _events(process: ChildProcess, look: Look, tick_s: float) -> Iterator[Event]
     """Yield the events up to the end of output; look at the process meanwhile."""
     while (line := process.read_line(tick_s)) is not NoLine.END:
         look.measure_space()
-        if isinstance(line, str):
-            look.heard()
-            yield json.loads(line)
+        event = event_in(line) if isinstance(line, str) else None
+        if event is not None:
+            if _shows_work(event):
+                look.heard()
+            yield event
         look.look()
+
+
+def event_in(line: str) -> Event | None:
+    """Return the event of a line; None for other text.
+
+    A driver that dies may leave half a line, and a library of the user may print lines of its own.
+    """
+    try:
+        event = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return event if isinstance(event, dict) and "event" in event else None
+
+
+def _shows_work(event: Event) -> bool:
+    """Return whether the driver did something: it tells each second, also if no client goes on."""
+    counts = (kind["count"] for kind in event.get("operations", {}).values())
+    return event["event"] != "second" or any(counts)
