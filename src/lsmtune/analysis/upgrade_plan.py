@@ -17,8 +17,6 @@ _NO_LIMIT = "1024TiB"
 """Memory limit of a cell: both configs run unchanged."""
 _MOST_REPEATS = 100
 
-FACTORS = ("version", "config")
-"""Factors of the experiment, in their order."""
 CONFIGS = ("baseline", "winner")
 """Levels of the factor config, in their order."""
 
