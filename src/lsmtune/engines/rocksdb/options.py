@@ -291,7 +291,10 @@ def _int(text: str | None) -> int:
 
 
 def read_settings(catalogue: Catalogue, options: str) -> Settings:
-    """The value of every knob that the OPTIONS text has, flags at db_bench's defaults."""
+    """Return the value of each knob that the OPTIONS text has.
+
+    Knobs that no such text can have are at their defaults.
+    """
     return settings_in(catalogue, parse_options(options).sections)
 
 

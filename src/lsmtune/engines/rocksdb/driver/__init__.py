@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.libraries.exports import has_function
+from lsmtune.engines.libraries.exports import has_assertions, has_function
 from lsmtune.engines.libraries.loaded import OWN, Loaded
 from lsmtune.engines.read_back import first_log, linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
@@ -100,6 +101,10 @@ class Driver:
         """Whether the library can change options of a database that is open."""
         return has_function(self._loaded.path, _CHANGES_DATABASE)
 
+    @cached_property
+    def _has_assertions(self) -> bool:
+        return has_assertions(self._loaded.path)
+
     def describe(self, workdir: Path) -> EngineFacts:
         """Return what the library says about a store with its defaults; UserError if it fails."""
         database = workdir / "describe"
@@ -113,7 +118,7 @@ class Driver:
         return EngineFacts(
             version=version,
             program=str(self._loaded.path),
-            assertions_enabled=False,
+            assertions_enabled=self._has_assertions,
             options=own_options(opened["options"]),
             codecs=linked_codecs(database),
             origin=Origin(source=self._loaded.source, sha256=self._loaded.sha256),
@@ -173,7 +178,13 @@ class Driver:
         log = part.database / "LOG" if part.name == "debt" else first_log(part.database)
         if not log.is_file():
             raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
-        return load_output(run, events, part, read_log(read_lines(log, [])))
+        return load_output(
+            run,
+            events,
+            part,
+            read_log(read_lines(log, [])),
+            assertions_enabled=self._has_assertions,
+        )
 
     def probe(self, part: Part, limits: Protocol) -> ProbeOutput:
         """Run the gets and scans of the read probe."""
