@@ -21,6 +21,9 @@ from lsmtune.trials import Protocol, Status
 
 Event = dict[str, Any]
 
+NO_DRIVER = "lsmtune is installed without its driver; install cargo and run `make setup`"
+"""What to do if the driver was not built."""
+
 _PACKAGE = "lsmsim"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
 _END_S = 30.0
@@ -141,10 +144,7 @@ def has_driver() -> bool:
 def _package_folder() -> str:
     package = find_spec(_PACKAGE)
     if package is None or package.origin is None:
-        raise UserError(
-            "lsmtune is installed without its driver; install cargo and run `make setup`, or use "
-            "--db-bench"
-        )
+        raise UserError(f"{NO_DRIVER}, or use --db-bench")
     return str(Path(package.origin).parent.parent)
 
 
