@@ -119,7 +119,7 @@ def test_a_knob_that_a_version_lacks_is_refused_before_the_first_run(
 def test_a_value_that_a_version_lacks_is_refused_before_the_first_run(home: Home) -> None:
     played = Played(flat)
     factors = {"version": FACTORS["version"], "format": {"format_version": [5, 7]}}
-    with pytest.raises(UserError, match=rf"RocksDB {OLD} .*value 7 .*format_version; allowed: .*6$"):
+    with pytest.raises(UserError, match=rf"RocksDB {OLD} .*format_version; allowed: .*6$"):
         run(home, make(factors), played)
     assert played.trials == []
     alone = {"upgrade": {VERSION: [OLD, NEW], "format_version": [6, 7]}}
