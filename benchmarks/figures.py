@@ -245,6 +245,7 @@ def _suggestions(rows: list[dict[str, Any]]) -> str:
     return _table(["optimizer", *(f"{knobs} knobs" for knobs in counts)], cells)
 
 
+_COUNTED = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_bytes")
 _SUMMARY = ("write_amp", "live_sst_bytes", "total_s", "stall_s", "get_p99_us", "scan_p99_us")
 _ERROR_HEADS = ["metric", "median error", "90 % of the errors are below", "rank correlation"]
 
@@ -289,6 +290,7 @@ def _simulator(found: dict[str, Any]) -> str:
         f"{ROCKSDB}. The first table compares the simulator's predictions with {found['runs']} "
         "real runs of the first machine.", "",
         _errors(found["metrics"]),
+        *(part for version, own in found["versions"].items() for part in _version(version, own)),
         "The next table shows the median errors of predictions per compaction style and codec:", "",
         _table(heads, rows),
         f"**Failed runs.** On the second and third machine, {failed['real']} further runs failed: "
@@ -305,6 +307,31 @@ def _simulator(found: dict[str, Any]) -> str:
         "error of the simulator and of the best fitted model:", "",
         _table(["metric", "simulator", "best model of 400 runs"], models),
     ])  # fmt: skip
+
+
+def _version(version: str, found: dict[str, Any]) -> list[str]:
+    """Return how close predictions are to the runs of another version.
+
+    Of runs that other programs disturbed, only what does not depend on time is shown.
+    """
+    failed, metrics = found["failed"], found["metrics"]
+    remarks = f"{failed['real']} further runs failed; {failed['both']} of them were predicted."
+    if found["disturbed"]:
+        metrics = {name: metrics[name] for name in _COUNTED}
+        remarks += " Other programs disturbed these runs, so the table does not show times."
+    heads = [f"runs on {version} with", "runs", *(f"`{name}`" for name in _COUNTED[:2])]
+    rows = [
+        [name, str(row["runs"]),
+         *(f"{100 * row[metric]['median_error']:.1f} %" for metric in _COUNTED[:2])]
+        for name, row in found["styles"].items()
+    ]  # fmt: skip
+    return [
+        f"The next table compares the predictions for RocksDB {version} with {found['runs']} runs "
+        f"of random configs on RocksDB {version} {BUILDS[version]}. {remarks}", "",
+        _errors(metrics),
+        f"The median errors on RocksDB {version} per compaction style:", "",
+        _table(heads, rows),
+    ]  # fmt: skip
 
 
 def _simulated_study(found: dict[str, Any]) -> str:

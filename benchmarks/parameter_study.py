@@ -15,7 +15,8 @@ from typing import Any
 
 from lsmtune.analysis.importance import find_importance, importance_document, runs_of
 from lsmtune.knobs.catalogue import load
-from lsmtune.recipes.jin2022.study import METRICS, MODE_NAMES, MODES, Mode, Plan, shipped
+from lsmtune.recipes.jin2022.shipped import Mode, shipped
+from lsmtune.recipes.jin2022.study import METRICS, MODE_NAMES, MODES, Plan
 
 RESULTS = Path(__file__).parent / "results" / "parameter_study.json"
 _MOST_KNOBS = 6

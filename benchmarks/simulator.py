@@ -14,7 +14,12 @@ the later repeats. Nothing was fitted to these runs.
 On the third machine: runs of random_configs.py (zstd.jsonl, lz4hc.jsonl, and snappy_million.jsonl
 with 1,000,000 records). zstd_machine.json and similar files are its calibrations, each made just
 before the runs. After the first of them, one thing changed in the simulator: the last flush of a
-load waits. After the others nothing changed. Writes results/simulator.json.
+load waits. After the others nothing changed.
+
+On other versions of RocksDB: runs of version_runs.py, with its calibrations.
+
+Writes results/simulator.json. If the median error of write amplification of a version changes,
+write it into COMPARED in src/lsmtune/simulator/versions.py too.
 """
 
 import json
@@ -30,7 +35,7 @@ from lsmtune.analysis.importance import runs_of
 from lsmtune.batch import BatchLine, read_batch
 from lsmtune.cli.simulating import run_of
 from lsmtune.learning.models import FOREST, MODELS, fitted_model
-from lsmtune.recipes.jin2022.study import shipped
+from lsmtune.recipes.jin2022.shipped import shipped
 from lsmtune.simulator import Prediction, predict
 from lsmtune.spec import catalogue_of
 from lsmtune.workloads import Workload
@@ -45,6 +50,7 @@ METRICS = ("write_amp", "live_sst_bytes", "flush_write_bytes", "compact_write_by
 OF_STYLES = ("write_amp", "live_sst_bytes", "total_s", "stall_s")
 ELSEWHERE, REPEATED = ("styles", "universal", "million", "fifo"), ("repeats", "repeats_later")
 THIRD = ("zstd", "lz4hc", "snappy_million")
+VERSIONS = ("11.8.1",)
 STYLES = ("level", "universal", "FIFO")
 FEWER, WIDENED = 200_000, 0.05
 OF_CODECS = ("write_amp", "live_sst_bytes", "total_s")
@@ -109,6 +115,21 @@ def elsewhere(names: Sequence[str], machine: str = "elsewhere_machine") -> list[
     lines = [line for name in names for line in read_batch(FOLDER / f"{name}.jsonl")]
     constants = json.loads((FOLDER / f"{machine}.json").read_text())["constants"]
     return list(zip(lines, predict(list(map(run_of, lines)), constants), strict=True))
+
+
+def of_version(version: str) -> dict[str, object]:
+    """Return the errors for the runs of another version of RocksDB."""
+    name = f"rocksdb-{version}"
+    pairs = elsewhere([name], f"{name}_machine")
+    both = [(line, told) for line, told in pairs if line.metrics and told.metrics]
+    disturbed = sum(line.disturbance is not None for line, _ in pairs)
+    return {
+        "runs": len(both),
+        "disturbed": disturbed,
+        "metrics": {metric: agreement(both, metric) for metric in METRICS},
+        "styles": apart(pairs, shape_of),
+        "failed": failed(pairs),
+    }
 
 
 def failed(pairs: Sequence[Pair]) -> dict[str, int]:
@@ -188,6 +209,7 @@ def main() -> None:
         "styles elsewhere": apart(others, shape_of),
         "codecs elsewhere": apart(others, codec_of),
         "codecs and styles on a third machine": apart(third, codec_and_shape_of),
+        "versions": {version: of_version(version) for version in VERSIONS},
         "failed elsewhere": failed([*others, *third]),
         "repeated elsewhere": [repeated(elsewhere([name])) for name in REPEATED],
         "beside models": beside_models(pairs),

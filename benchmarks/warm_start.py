@@ -25,7 +25,8 @@ from lsmtune.objective import parse_objective
 from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.recipes.jin2022.study import Plan, shipped
+from lsmtune.recipes.jin2022.shipped import shipped
+from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spec import Ground, catalogue_of
 from lsmtune.stats import median_interval
 from lsmtune.trials import Base

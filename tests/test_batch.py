@@ -30,7 +30,7 @@ def read(tmp_path: Path, *lines: str) -> list[BatchLine]:
 def test_what_is_written_is_read_again(tmp_path_factory, data) -> None:  # type: ignore[no-untyped-def]
     knobs = data.draw(st.lists(st.sampled_from(TUNABLE), unique_by=lambda knob: knob.name))
     values = {k.name: value_at(k, data.draw(st.floats(0, 0.999))) for k in knobs}
-    line = BatchLine("a", Workload(num=5000), values, {"write_amp": 2.5}, seed=7)
+    line = BatchLine("a", Workload(num=5000), values, {"write_amp": 2.5}, seed=7, rocksdb="8.10.2")
     file = tmp_path_factory.mktemp("batch") / "batch.jsonl"
     file.write_text(line.to_json() + "\n")
     assert read_batch(file) == [line]

@@ -14,10 +14,11 @@ from lsmtune.knobs.types import Settings, Value
 from lsmtune.reading import parse_json, read_text
 from lsmtune.spec import catalogue_of
 from lsmtune.tables import problem_text
+from lsmtune.units import is_version
 from lsmtune.workloads import EngineName, Workload
 
 _TEXTS = ("error", "disturbance")
-_KEYS = {"id", "workload", "engine", "knobs", "metrics", "seed", *_TEXTS}
+_KEYS = {"id", "workload", "engine", "rocksdb", "knobs", "metrics", "seed", *_TEXTS}
 _MOST = 1e100
 """Maximum size of a number: models square it."""
 
@@ -29,6 +30,7 @@ class BatchLine:
     Values are those of db_bench's flags at full size; nothing is scaled. `metrics` is empty if
     nothing was measured. `error` is the reason of a failed run, or the mistake in the line. `seed`
     is the seed of the run. `disturbance` says what disturbed a run that was kept all the same.
+    `rocksdb` is the version of RocksDB that ran it, if known.
     `others` are the keys of the line that lsmtune does not know: they are kept as they are.
     `engine` is the engine that ran it; names and defaults of the knobs are those of this engine. A
     line contains it if it is not the workload's first engine.
@@ -41,6 +43,7 @@ class BatchLine:
     error: str | None = None
     seed: int | None = None
     disturbance: str | None = None
+    rocksdb: str | None = None
     engine: EngineName = "rocksdb"
     others: Mapping[str, Any] = field(default_factory=dict)
 
@@ -53,6 +56,7 @@ class BatchLine:
             "id": self.id,
             "workload": self.workload.model_dump(exclude_none=True),
             **({} if self.engine == self.workload.preset.engine else {"engine": self.engine}),
+            **({} if self.rocksdb is None else {"rocksdb": self.rocksdb}),
             "knobs": dict(self.knobs),
         }
         if self.seed is not None:
@@ -134,9 +138,14 @@ def _line(name: str, document: dict[str, Any]) -> BatchLine:
     for key in _TEXTS:
         if not isinstance(document.get(key), str | None):
             raise UserError(f"{key}: {document[key]!r} is not a text")
+    rocksdb = document.get("rocksdb")
+    if rocksdb is not None and not (isinstance(rocksdb, str) and is_version(rocksdb)):
+        raise UserError(
+            f"rocksdb: {rocksdb!r} is not a version; use three or four numbers, such as 11.8.1"
+        )
     others = {key: value for key, value in document.items() if key not in _KEYS}
     return BatchLine(
-        name, workload, checked, metrics, error_text, seed, disturbance, engine, others
+        name, workload, checked, metrics, error_text, seed, disturbance, rocksdb, engine, others
     )
 
 

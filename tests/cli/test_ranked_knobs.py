@@ -1,17 +1,20 @@
 """`--knobs lasso:N` and `top:N`: what the ranking rests on, and what it finds."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lsmtune.analysis.importance import runs_of
+from lsmtune.analysis.screened import screened_lines
 from lsmtune.cli.ranked_knobs import ranked_knobs
 from lsmtune.cli.tuning import name_ranked_knobs
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.recipes.jin2022.study import shipped
+from lsmtune.recipes.jin2022 import shipped as shipped_data
+from lsmtune.recipes.jin2022.shipped import shipped
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen
@@ -70,6 +73,8 @@ def test_a_screening_counts_before_searches(home: Path) -> None:
     ):
         screen(study, spec.screen)
     assert ranked_knobs("lasso:1", LOAD, home) == ("num_levels", "screening 'spread'")
+    with Home(home, create=False) as opened:
+        assert {line.rocksdb for line in screened_lines(opened, "spread")} == {"0.0.0"}
 
 
 def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
@@ -84,7 +89,25 @@ def test_a_study_file_may_ask_for_it_and_the_source_is_told(home: Path) -> None:
 def test_the_data_that_ships_will_do_too(tmp_path: Path) -> None:
     knobs, source = ranked_knobs("lasso:3", {"objective": "live_sst_bytes"}, tmp_path)
     assert "shipped" in source
+    assert "7.8.3" in source
     assert "compression_type" in knobs
+
+
+def test_the_shipped_runs_of_the_nearest_version_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = tmp_path / "honest-11.8.1.jsonl"
+    lines = (replace(line, rocksdb="11.8.1") for line in shipped("honest")[:150])
+    runs.write_text("".join(f"{line.to_json()}\n" for line in lines))
+    data = shipped_data._DATA.joinpath("honest.jsonl").read_bytes()
+    (tmp_path / "honest.jsonl").write_bytes(data)
+    monkeypatch.setattr(shipped_data, "_DATA", tmp_path)
+    sources = {
+        version: ranked_knobs("lasso:3", {"rocksdb": version}, tmp_path / "home")[1]
+        for version in ("7.10.2", "10.10.1")
+    }
+    assert "7.8.3" in sources["7.10.2"]
+    assert "11.8.1" in sources["10.10.1"]
 
 
 def test_permutation_needs_a_screening(home: Path) -> None:

@@ -33,6 +33,24 @@ def test_each_line_has_its_answer(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert answers[3]["error"].startswith("line 4: ")
 
 
+def test_a_line_is_predicted_for_the_version_that_it_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = tmp_path / "batch.jsonl"
+    knobs = {"write_buffer_size": 64 << 10, "level0_file_num_compaction_trigger": 2}
+    versions = ({}, {"rocksdb": "7.8.3"}, {"rocksdb": "11.8.1"}, {"rocksdb": "new"})
+    lines = [{"workload": LOAD, "knobs": knobs, **version} for version in versions]
+    batch.write_text("\n".join(map(json.dumps, lines)))
+    assert run(["simulate", "--batch", str(batch)]) == 0
+    told = capsys.readouterr()
+    usual, same, later, wrong = map(json.loads, told.out.splitlines())
+    assert [answer["rocksdb"] for answer in (usual, same, later)] == ["7.8.3", "7.8.3", "11.8.1"]
+    assert usual["metrics"] == same["metrics"] != later["metrics"]
+    assert wrong["error"].startswith("line 4: rocksdb: 'new'")
+    assert "RocksDB 7.8.3\n" in told.err
+    assert "RocksDB 11.8.1\n" in told.err
+
+
 def test_a_file_that_is_not_there_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +114,7 @@ def test_a_page_plays_two_runs_to_what_they_come_to(
     text = page.read_text()
     assert "http" not in text.replace("http-equiv", "")
     assert "compaction_style = 1" in text
+    assert "RocksDB 7.8.3" in text
     for film, metrics in zip(films_in(text), answers, strict=True):
         frames, places = film["frames"], dict[str, int]()
         assert len(frames) > 100

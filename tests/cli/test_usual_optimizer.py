@@ -11,6 +11,7 @@ pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 from lsmtune.cli.main import run
 from lsmtune.cli.usual_optimizer import with_usual_optimizer
+from lsmtune.simulator import Compared
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 
@@ -21,7 +22,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def usual(home: Path, **given: Any) -> str:
-    return with_usual_optimizer(StudySpec(**given), home).optimizer
+    return with_usual_optimizer(StudySpec(**given), home, lambda _: None).optimizer
 
 
 def test_the_simulator_leads_and_nothing_is_made_to_tell(home: Path) -> None:
@@ -47,6 +48,21 @@ def test_what_it_does_not_know_is_searched_as_ever(home: Path, given: Mapping[st
 def test_so_it_is_where_no_simulator_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lsmtune.cli.usual_optimizer.is_installed", lambda: False)
     assert usual(home) == "tpe"
+
+
+def test_it_leads_on_versions_near_one_on_which_it_is_exact(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert usual(home, rocksdb="11.8.1") == usual(home, rocksdb="8.10.2") == "guided"
+    told: list[str] = []
+    inexact = (Compared("7.8.3", 0.04), Compared("11.8.1", 0.25))
+    monkeypatch.setattr("lsmtune.simulator.versions.COMPARED", inexact)
+    for version, optimizer in (("11.1.2", "tpe"), ("7.10.2", "guided")):
+        spec = StudySpec(rocksdb=version)
+        assert with_usual_optimizer(spec, home, told.append).optimizer == optimizer
+    assert len(told) == 1
+    assert "11.8.1" in told[0]
+    assert "25 %" in told[0]
 
 
 def test_a_study_goes_on_by_what_it_began_with(home: Path) -> None:

@@ -1,17 +1,20 @@
 """What a few runs tell of a machine, and where that is kept."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 
-from fakes.machines import keep_machine, on, planted
+from fakes.machines import keep_machine, on, planted, run_on
 from lsmtune.cli import checks
 from lsmtune.cli.main import run
+from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.scripted import ScriptedEngine
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.simulator import Run, load_machine, predict
@@ -79,6 +82,37 @@ def test_a_file_with_an_unusable_constant_is_told(tmp_path: Path, name: str, val
     file = keep_machine(tmp_path / "machine.json", constants=constants)
     with pytest.raises(UserError, match=rf"machine\.json: .*{name}.*--calibrate"):
         load_machine(file, describe_host())
+
+
+class OfVersion(ScriptedEngine):
+    """The usual machine with a version of RocksDB."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(lambda spec: run_on(default_constants(), spec))
+        self._version = version
+
+    def describe(self, workdir: Path) -> EngineFacts:
+        """The version."""
+        return replace(super().describe(workdir), version=self._version)
+
+
+def test_a_new_study_and_a_calibration_run_the_same_rocksdb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def calibrated_on(program: str | None) -> str | None:
+        assert checks.calibration_check(program, tmp_path).ok
+        return json.loads((tmp_path / "machine.json").read_text())["rocksdb"]
+
+    installed = SimpleNamespace(record=SimpleNamespace(version="11.8.1"))
+    monkeypatch.setattr(calibration, "_RECORDS", 5_000)
+    monkeypatch.setattr(calibration, "fitted_constants", lambda *_: default_constants())
+    monkeypatch.setattr(checks, "default_engine", lambda engines: installed if engines else None)
+    monkeypatch.setattr(checks, "installed_engines", lambda _: [installed])
+    monkeypatch.setattr(checks, "loaded_library", lambda version, _: version)
+    monkeypatch.setattr(checks, "library_engine", OfVersion)
+    monkeypatch.setattr(checks, "RocksDB", lambda _: OfVersion("7.8.3"))
+    assert calibrated_on(None) == "11.8.1"
+    assert calibrated_on("db_bench") == "7.8.3"
 
 
 def test_doctor_keeps_it_in_the_home_and_simulate_takes_it_from_there(

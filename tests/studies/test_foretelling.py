@@ -1,5 +1,7 @@
 """What the simulator foretells of a study's configs, as a search is led by it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,34 @@ def test_a_machine_is_as_fast_as_it_ran_the_base() -> None:
     )
     guessed, known, by_base = (float(guess([config])[0, 0]) for guess in guesses if guess)
     assert abs(by_base - known) < 0.5 * abs(guessed - known)
+
+
+def test_a_calibration_with_another_rocksdb_does_not_count() -> None:
+    spec, space = told(objective="total_s", limits=["stall_percent <= none"])
+    constants = planted(writer=1.0, background=3.0, zlib=1.0)
+    facts = {"cpu_model": "", "logical_cpus": 2, "calibrated_at": "", "constants": constants}
+    config = space.canonical({**space.default(), "write_buffer_size": 4 << 20})
+    guessed, same, other = (
+        float(guess([config])[0, 0])
+        for guess in (
+            foretelling(spec, space),
+            foretelling(spec, space, Machine(rocksdb=space.version, **facts)),
+            foretelling(spec, space, Machine(rocksdb="11.8.1", **facts)),
+        )
+        if guess
+    )
+    assert other == guessed != same
+
+
+def test_configs_are_foretold_by_the_rules_of_the_version() -> None:
+    spec, space = told(objective="write_amp", limits=no_default_limits(Workload(), "rocksdb"))
+    later = replace(space, version="11.8.1")
+    changes = {"write_buffer_size": 64 << 10, "level0_file_num_compaction_trigger": 2}
+    config = space.canonical({**space.default(), **changes})
+    before, after = (foretelling(spec, each) for each in (space, later))
+    assert before is not None
+    assert after is not None
+    assert after([config])[0] < before([config])[0] - 0.2
 
 
 def test_each_goal_has_a_number() -> None:

@@ -7,7 +7,9 @@ use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use lsmsim::{record, simulate, Failure, Load, Machine, Measurement, Options, Probe, Trial};
+use lsmsim::{
+    record, simulate, Failure, Load, Machine, Measurement, Options, Probe, Trial, Version,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -18,14 +20,22 @@ use serde::{Deserialize, Serialize};
 struct Asked {
     workload: Load,
     knobs: Options,
+    #[serde(default)]
+    version: Version,
     #[serde(default = "first")]
     seed: u64,
     probe: Option<Probe>,
 }
 
 impl Asked {
+    fn read(line: &str) -> serde_json::Result<Self> {
+        let mut asked: Self = serde_json::from_str(line)?;
+        asked.knobs.version = asked.version;
+        Ok(asked)
+    }
+
     fn on<'a>(&'a self, machine: &'a Machine, stop: &'a AtomicBool) -> Trial<'a> {
-        let Self { workload: load, knobs: options, seed, probe } = self;
+        let Self { workload: load, knobs: options, seed, probe, .. } = self;
         Trial { load, options, machine, seed: *seed, probe: *probe, stop: Some(stop) }
     }
 }
@@ -43,7 +53,7 @@ enum Answer {
 
 /// For each line what the run comes to: `{"metrics": {…}}`, or `{"error": "…", "hangs": false}`.
 ///
-/// A line is `{"workload": {…}, "knobs": {…}, "seed": 1}`, with `"probe": {"reads": 10000,
+/// A line is `{"workload": {…}, "knobs": {…}, "version": "11.8.1", "seed": 1}`, with `"probe": {"reads": 10000,
 /// "scan_length": 10}` where the reads behind it are asked for; `machine` the constants of the
 /// machine as JSON. A wrong line never stops the others. ValueError for a machine that cannot be read.
 #[pyfunction]
@@ -90,7 +100,7 @@ fn interruptible<T: Send>(
 
 fn answer(line: &str, machine: &Machine, stop: &AtomicBool) -> String {
     let refused = |error: String, hangs| Answer::Refused { error, hangs };
-    let answer = match serde_json::from_str::<Asked>(line) {
+    let answer = match Asked::read(line) {
         Err(error) => refused(error.to_string(), false),
         Ok(asked) => match simulate(asked.on(machine, stop)) {
             Err(failure) => refused(failure.to_string(), failure == Failure::Stuck),
@@ -107,7 +117,7 @@ fn answer(line: &str, machine: &Machine, stop: &AtomicBool) -> String {
 fn record_line(py: Python<'_>, line: &str, machine: &str, frames: usize) -> PyResult<String> {
     let wrong = |error: String| PyValueError::new_err(error);
     let machine: Machine = serde_json::from_str(machine).map_err(|e| wrong(e.to_string()))?;
-    let asked: Asked = serde_json::from_str(line).map_err(|e| wrong(e.to_string()))?;
+    let asked = Asked::read(line).map_err(|e| wrong(e.to_string()))?;
     let film = interruptible(py, |stop| record(asked.on(&machine, stop), frames))?
         .map_err(|failure| wrong(failure.to_string()))?;
     Ok(serde_json::to_string(&film).expect("a film is numbers and names"))

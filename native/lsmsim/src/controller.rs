@@ -23,6 +23,8 @@ pub struct Backlog {
     /// Files of level 0, or sorted runs.
     pub runs: usize,
     pub pending_bytes: u64,
+    /// Bytes of files below which there is nothing.
+    pub bottommost_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -56,7 +58,7 @@ impl Controller {
         }
         self.pressure = now != Writes::Free
             || backlog.runs >= pressure_at(options)
-            || backlog.pending_bytes >= options.soft_pending_compaction_bytes_limit / 4;
+            || backlog.pending_bytes >= pressing_debt(backlog.bottommost_bytes, options);
         self.writes = now;
         self.last_pending_bytes = backlog.pending_bytes;
     }
@@ -85,7 +87,7 @@ pub fn would_stall(backlog: Backlog, options: &Options) -> bool {
 
 /// What the backlog asks for, and whether it is near to stop writes.
 fn condition(backlog: Backlog, options: &Options) -> (Writes, bool) {
-    let Backlog { memtables, runs, pending_bytes } = backlog;
+    let Backlog { memtables, runs, pending_bytes, .. } = backlog;
     let compacts = !options.disable_auto_compactions;
     let (soft, hard) =
         (options.soft_pending_compaction_bytes_limit, options.hard_pending_compaction_bytes_limit);
@@ -111,6 +113,20 @@ fn condition(backlog: Backlog, options: &Options) -> (Writes, bool) {
     (Writes::Free, false)
 }
 
+/// From so many pending bytes on compactions run side by side
+/// (`GetPendingCompactionBytesForCompactionSpeedup`).
+fn pressing_debt(bottommost_bytes: u64, options: &Options) -> u64 {
+    let of_limit = options.soft_pending_compaction_bytes_limit / 4;
+    if !options.version.compares_debt() || bottommost_bytes == 0 {
+        return of_limit;
+    }
+    let least = match options.version.has_least_debt() {
+        true => options.max_bytes_for_level_base.saturating_mul(2),
+        false => 0,
+    };
+    of_limit.min((bottommost_bytes / 8).max(least))
+}
+
 /// From so many runs on compactions run side by side (`GetL0ThresholdSpeedupCompaction`).
 fn pressure_at(options: &Options) -> usize {
     let trigger = options.level0_file_num_compaction_trigger;
@@ -123,7 +139,7 @@ mod tests {
     use super::*;
 
     fn backlog(runs: usize, pending_bytes: u64) -> Backlog {
-        Backlog { memtables: 0, runs, pending_bytes }
+        Backlog { memtables: 0, runs, pending_bytes, bottommost_bytes: 0 }
     }
 
     #[test]

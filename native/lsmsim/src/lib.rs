@@ -30,6 +30,9 @@ mod shape;
 mod share;
 mod table;
 mod tree;
+mod version;
+#[cfg(test)]
+mod version_rules;
 
 pub use codec::Codec;
 pub use failure::Failure;
@@ -40,3 +43,4 @@ pub use options::{Options, Priority, Style};
 pub use reads::Probe;
 pub use recording::{record, FileTold, Frame, JobTold, Recording};
 pub use run::{observe, simulate, Moment, Trial};
+pub use version::Version;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::codec::Codec;
+use crate::version::Version;
 
 /// How files are merged (`compaction_style`).
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
@@ -56,6 +57,10 @@ impl TryFrom<u8> for Priority {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Options {
+    /// No option: the RocksDB that runs with them.
+    #[serde(skip)]
+    pub version: Version,
+
     pub write_buffer_size: u64,
     pub max_write_buffer_number: usize,
     pub min_write_buffer_number_to_merge: usize,
@@ -115,6 +120,7 @@ impl Default for Options {
         const MIB: u64 = 1 << 20;
         const GIB: u64 = 1 << 30;
         Self {
+            version: Version::default(),
             write_buffer_size: 64 * MIB,
             max_write_buffer_number: 2,
             min_write_buffer_number_to_merge: 1,

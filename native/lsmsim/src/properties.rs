@@ -13,6 +13,7 @@ use crate::options::{Options, Priority, Style};
 use crate::reads::Probe;
 use crate::run::{observe, simulate, Trial};
 use crate::tree::Tree;
+use crate::version::Version;
 
 const PROBE: Option<Probe> = Some(Probe { reads: 1000, scan_length: 10 });
 
@@ -22,32 +23,37 @@ fn options() -> impl Strategy<Value = Options> {
     let levels = (1_u64 << 20..16 << 20, 2.0..12.0, 2_usize..8, any::<bool>());
     let files = (128_u64 << 10..4 << 20, 1_u64..3, 0_u8..5, 0_u8..3);
     let jobs = (-1_i64..8, -1_i64..4, 1_usize..4, -1_i64..5);
-    (memtables, level0, levels, files, jobs).prop_map(|(memtables, level0, levels, files, jobs)| {
-        Options {
-            write_buffer_size: memtables.0,
-            max_write_buffer_number: memtables.1,
-            min_write_buffer_number_to_merge: memtables.2,
-            level0_file_num_compaction_trigger: level0.0,
-            // Two more than the trigger at least: else the last flush waits for universal compaction,
-            // which leaves a run, for ever.
-            level0_slowdown_writes_trigger: 1 + level0.0 + level0.1,
-            level0_stop_writes_trigger: 1 + level0.0 + level0.1 + level0.2,
-            max_bytes_for_level_base: levels.0,
-            max_bytes_for_level_multiplier: levels.1,
-            num_levels: levels.2,
-            level_compaction_dynamic_level_bytes: levels.3,
-            target_file_size_base: files.0,
-            target_file_size_multiplier: files.1,
-            compaction_pri: Priority::try_from(files.2).unwrap(),
-            compaction_style: Style::try_from(files.3).unwrap(),
-            fifo_max_table_files_size: 1 << 30,
-            max_background_compactions: jobs.0,
-            max_background_flushes: jobs.1,
-            subcompactions: jobs.2,
-            min_level_to_compress: jobs.3,
-            ..Options::default()
-        }
-    })
+    let version = prop::sample::select(vec![(7, 8), (8, 11), (11, 8)]);
+    let jobs = (jobs, version);
+    (memtables, level0, levels, files, jobs).prop_map(
+        |(memtables, level0, levels, files, (jobs, version))| {
+            Options {
+                version: Version(version.0, version.1),
+                write_buffer_size: memtables.0,
+                max_write_buffer_number: memtables.1,
+                min_write_buffer_number_to_merge: memtables.2,
+                level0_file_num_compaction_trigger: level0.0,
+                // Two more than the trigger at least: else the last flush waits for universal compaction,
+                // which leaves a run, for ever.
+                level0_slowdown_writes_trigger: 1 + level0.0 + level0.1,
+                level0_stop_writes_trigger: 1 + level0.0 + level0.1 + level0.2,
+                max_bytes_for_level_base: levels.0,
+                max_bytes_for_level_multiplier: levels.1,
+                num_levels: levels.2,
+                level_compaction_dynamic_level_bytes: levels.3,
+                target_file_size_base: files.0,
+                target_file_size_multiplier: files.1,
+                compaction_pri: Priority::try_from(files.2).unwrap(),
+                compaction_style: Style::try_from(files.3).unwrap(),
+                fifo_max_table_files_size: 1 << 30,
+                max_background_compactions: jobs.0,
+                max_background_flushes: jobs.1,
+                subcompactions: jobs.2,
+                min_level_to_compress: jobs.3,
+                ..Options::default()
+            }
+        },
+    )
 }
 
 fn load(name: Name, num: u64) -> Load {

@@ -362,6 +362,8 @@ impl<'a> Run<'a> {
             memtables: self.memtables.unflushed(),
             runs: self.tree.levels[0].len() + below,
             pending_bytes: self.shape.pending_bytes(&self.tree, self.options),
+            // Files of other levels have some below in almost all cases.
+            bottommost_bytes: self.tree.deepest().map_or(0, |level| self.tree.level_bytes(level)),
         }
     }
 

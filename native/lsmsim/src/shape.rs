@@ -1,19 +1,24 @@
 //! How large each level may be, and which has to go down first.
 //!
 //! `CalculateBaseBytes`, `ComputeCompactionScore` and `EstimateCompactionBytesNeeded` in
-//! db/version_set.cc of RocksDB 7.8.
+//! db/version_set.cc.
 
 use crate::options::{Options, Style};
 use crate::tree::Tree;
 
 /// Scores above 1 are told apart more widely where levels are dynamic.
 const SCALE: f64 = 10.0;
+/// The lowest score of a level that is drained, and by how much that of the level above is higher.
+const DRAINED: f64 = 1.001;
+const DRAINED_STEP: f64 = 0.001;
 
 /// Targets of the levels, and where files of level 0 go.
 #[derive(Clone, Debug)]
 pub struct Shape {
     pub base_level: usize,
     target_bytes: Vec<u64>,
+    /// The levels from 1 to this one are drained.
+    lowest_unnecessary: Option<usize>,
 }
 
 impl Shape {
@@ -31,7 +36,7 @@ impl Shape {
                     target
                 })
                 .collect();
-            Self { base_level: 1, target_bytes }
+            Self { base_level: 1, target_bytes, lowest_unnecessary: None }
         }
     }
 
@@ -40,14 +45,18 @@ impl Shape {
         let sizes: Vec<u64> = (0..=last).map(|level| tree.level_bytes(level)).collect();
         let mut target_bytes = vec![u64::MAX; last + 1];
         let Some(first) = (1..=last).find(|&level| sizes[level] > 0) else {
-            return Self { base_level: last, target_bytes };
+            return Self { base_level: last, target_bytes, lowest_unnecessary: None };
         };
         let factor = options.max_bytes_for_level_multiplier;
         let most = options.max_bytes_for_level_base;
         let least = (most as f64 / factor) as u64;
         let mut size = sizes[1..].iter().copied().max().unwrap_or(0);
-        for _ in first..last {
+        let mut lowest_unnecessary = None;
+        for level in (first..last).rev() {
             size = (size as f64 / factor) as u64;
+            if options.version.drains_levels() && lowest_unnecessary.is_none() && size <= least {
+                lowest_unnecessary = Some(level);
+            }
         }
         let mut base_level = first;
         let base_bytes = if size <= least {
@@ -64,7 +73,7 @@ impl Shape {
             *level_target = (target as u64).max(most);
             target *= factor;
         }
-        Self { base_level, target_bytes }
+        Self { base_level, target_bytes, lowest_unnecessary }
     }
 
     /// The levels with their scores, the highest first; from 1 on a level has to be compacted.
@@ -73,12 +82,22 @@ impl Shape {
         let mut scores = vec![(0, self.score_of_level0(tree, options))];
         for level in 1..options.num_levels - 1 {
             let (idle, target) = (tree.idle_bytes(level) as f64, self.target_bytes[level] as f64);
-            let score = if options.level_compaction_dynamic_level_bytes && idle >= target {
+            let mut score = if options.level_compaction_dynamic_level_bytes && idle >= target {
                 idle / (target + down) * SCALE
             } else {
                 idle / target
             };
-            down += (tree.level_bytes(level) as f64 - target).max(0.0);
+            let bytes = tree.level_bytes(level) as f64;
+            match self.lowest_unnecessary {
+                Some(lowest) if level <= lowest => {
+                    if idle > 0.0 {
+                        let above = (lowest - level) as f64;
+                        score = score.max(SCALE * (DRAINED + DRAINED_STEP * above));
+                    }
+                    down += bytes;
+                }
+                _ => down += (bytes - target).max(0.0),
+            }
             scores.push((level, score));
         }
         scores.sort_by(|a, b| b.1.total_cmp(&a.1));

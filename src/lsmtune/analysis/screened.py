@@ -12,6 +12,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
     stored = home.study(study)
     spec = stored.settings
     catalogue = catalogue_of(spec.engine, spec.workload)
+    version = stored.engine.get("version") if spec.engine == "rocksdb" else None
     return [
         BatchLine(
             id=f"{study}-{trial.number}",
@@ -21,6 +22,7 @@ def screened_lines(home: Home, study: str) -> list[BatchLine]:
             error=None if trial.result.metrics else f"{trial.result.status}: {trial.result.reason}",
             seed=trial.spec.seed,
             disturbance=trial.result.disturbance,
+            rocksdb=version,
             engine=spec.engine,
         )
         for trial in undisturbed(home.trials(stored), Role.TRIAL, Role.REPEAT)

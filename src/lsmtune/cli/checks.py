@@ -16,10 +16,13 @@ from lsmtune.engines.libraries.installed import (
     engines_folder,
     installed_engines,
 )
+from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.libraries.proof import prove
 from lsmtune.engines.registry import make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import INSTALL_DB_BENCH, DbBench
+from lsmtune.engines.rocksdb.driver import library_engine
+from lsmtune.engines.rocksdb.driver.client import has_driver
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
@@ -84,11 +87,14 @@ def run_checks(program: str | None, home: Path) -> list[Check]:
         return found
 
 
-def calibration_check(program: str, home_path: Path) -> Check:
-    """Fit the simulator to this machine with a few short runs, and store the result."""
+def calibration_check(program: str | None, home_path: Path) -> Check:
+    """Fit the simulator to this machine with a few short runs, and store the result.
+
+    They run on the db_bench that the user named, else on the RocksDB of a new study.
+    """
     try:
         with Home(home_path, create=True) as home, working("calibrating", delay_s=0) as show:
-            machine = calibrated(RocksDB(DbBench(program)), home.work, show)
+            machine = calibrated(_usual_rocksdb(program), home.work, show)
             text = machine.model_dump_json(indent=2) + "\n"
             write_file(home.machine_path, text, "machine", home.path)
     except LsmtuneError as error:
@@ -98,7 +104,15 @@ def calibration_check(program: str, home_path: Path) -> Check:
             str(error),
             "fix the problem, then run `lsmtune doctor --calibrate` again",
         )
-    return Check("calibration", True, f"stored in {home_path / MACHINE}")
+    detail = f"measured with RocksDB {machine.rocksdb}, stored in {home_path / MACHINE}"
+    return Check("calibration", True, detail)
+
+
+def _usual_rocksdb(program: str | None) -> RocksDB:
+    engines = installed_engines(engines_folder()) if program is None and has_driver() else []
+    if (engine := default_engine(engines)) is None:
+        return RocksDB(DbBench(program or PROGRAMS["rocksdb"]))
+    return library_engine(loaded_library(engine.record.version, None))
 
 
 def check_lines(checks: Sequence[Check]) -> Iterator[str]:

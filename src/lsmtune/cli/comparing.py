@@ -15,6 +15,7 @@ from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_m
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.recipes.jin2022.shipped import SHIPPED_VERSION
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.system.host import describe_host
@@ -117,7 +118,10 @@ def lines(found: Outcome, *, simulated: bool) -> list[str]:
         f'"trials to target" is the number of trials until the ratio is at most {found.target:.3f}.'
     )
     if simulated:
-        heading += " A model that was fitted to measured runs predicted the trials."
+        heading += (
+            f" A model that was fitted to measured runs of RocksDB {SHIPPED_VERSION} predicted the "
+            "trials."
+        )
     columns = [Column("optimizer", at_least=9)]
     columns += [
         Column(f"{mark} trials", at_least=13, drop=0 if mark == marks[-1] else len(marks) - at)

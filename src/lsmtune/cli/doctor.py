@@ -28,7 +28,7 @@ def doctor(
 
     checks = run_checks(program, home)
     if calibrate:
-        checks.append(calibration_check(program or "db_bench", home))
+        checks.append(calibration_check(program, home))
     ok = all(check.ok for check in checks)
     if as_json:
         print_json({"ok": ok, "checks": [check.document() for check in checks]})

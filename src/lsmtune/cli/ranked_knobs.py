@@ -13,7 +13,7 @@ from lsmtune.analysis.importance import (
 )
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.errors import UserError
-from lsmtune.recipes.jin2022.study import shipped
+from lsmtune.recipes.jin2022.shipped import SHIPPED_VERSION, nearest_shipped, shipped
 from lsmtune.spec import StudySpec, catalogue_of, make_spec
 from lsmtune.store.home import Home
 
@@ -61,8 +61,9 @@ def ranked_knobs(wanted: str, given: Mapping[str, Any], home: Path) -> tuple[str
 def _measured(spec: StudySpec, home: Path, ranking: str) -> tuple[Runs, str]:
     """Return the runs to rank, and a description of their source.
 
-    That is the newest screening of the workload in the home, or the one shipped with lsmtune. For
-    the Lasso, the trials of the search with the most knobs are used if there is no screening.
+    That is the newest screening of the workload in the home, or the one shipped with lsmtune, of
+    the version nearest to the study's. For the Lasso, the trials of the search with the most knobs
+    are used if there is no screening.
     """
     name = spec.workload.name
     searched: list[tuple[Runs, str]] = []
@@ -72,8 +73,9 @@ def _measured(spec: StudySpec, home: Path, ranking: str) -> tuple[Runs, str]:
                 return found
             searched += _searches(opened, spec) if ranking == _LASSO else ()
     if name == _SHIPPED_LOAD and spec.engine == _SHIPPED_ENGINE:
-        runs = runs_of(shipped("honest"), catalogue_of(spec.engine, spec.workload))
-        return runs, "the runs of `lsmtune screen` shipped with lsmtune"
+        version = nearest_shipped(spec.rocksdb or SHIPPED_VERSION)
+        runs = runs_of(shipped("honest", version), catalogue_of(spec.engine, spec.workload))
+        return runs, f"the runs of `lsmtune screen` on RocksDB {version} shipped with lsmtune"
     if searched:
         return max(searched, key=lambda found: len(found[0].design.factors))
     raise UserError(

@@ -49,8 +49,8 @@ def simulate(
 ) -> None:
     """Predict the metrics of RocksDB runs with the simulator, without running RocksDB.
 
-    Without STUDY and --batch, the command predicts the workload fillrandom with the defaults. With
-    --set, the command also predicts the workload with the changed options.
+    Without STUDY and --batch, the command predicts the workload fillrandom on RocksDB 7.8.3 with
+    db_bench's defaults. With --set, the command also predicts it with the changed options.
     """
     import json
 
@@ -62,7 +62,7 @@ def simulate(
     if len(given) > 1:
         raise UserError(f"simulate: use only one of {' and '.join(given)}")
     asked = simulating.asked_runs(study, batch, home, num, scale, set_ or ())
-    for remark in asked.remarks:
+    for remark in (*simulating.modelled_texts(asked.lines), *asked.remarks):
         note(f"lsmtune: {remark}")
     answers = simulating.predicted(asked.lines, asked.constants)
     if batch is None and (wrong := next((a for a in answers if "error" in a), None)):

@@ -19,12 +19,14 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.simulation_page import Film, render_films
 from lsmtune.report.words import TIMES, metric_value
 from lsmtune.simulator import (
+    MODELLED_VERSION,
     Constants,
     Prediction,
     Probe,
     Run,
     known_knobs,
     load_machine,
+    modelled_text,
     predict,
     recorded,
 )
@@ -101,7 +103,7 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
     if view.best_trial is not None:
         configs[f"trial {view.best_trial.number}"] = Config(view.best_trial.config)
     return [
-        _line(label, spec.load_at(config), space.settings(config), spec.seed)
+        _line(label, spec.load_at(config), space.settings(config), spec.seed, space.version)
         for label, config in configs.items()
     ]
 
@@ -140,8 +142,11 @@ def _defaults(
     return AskedRuns(lines, ["defaults", label], constants, [*remarks, *notes])
 
 
-def _line(name: str, workload: Any, settings: Settings, seed: int) -> BatchLine:
-    return BatchLine(name, workload, as_flags(without_load(settings), load("rocksdb")), seed=seed)
+def _line(
+    name: str, workload: Any, settings: Settings, seed: int, version: str = MODELLED_VERSION
+) -> BatchLine:
+    flags = as_flags(without_load(settings), load("rocksdb"))
+    return BatchLine(name, workload, flags, seed=seed, rocksdb=version)
 
 
 def _change(text: str) -> tuple[str, Value]:
@@ -174,8 +179,10 @@ def _answers(
             yield {"id": line.id, "error": line.error}
             continue
         prediction = next(predictions)
-        found = {"error": prediction.error} if prediction.error else {"metrics": prediction.metrics}
-        yield {"id": line.id, **found}
+        if prediction.error:
+            yield {"id": line.id, "error": prediction.error}
+        else:
+            yield {"id": line.id, "rocksdb": version_of(line), "metrics": prediction.metrics}
 
 
 def table(answers: Sequence[dict[str, Any]], asked: AskedRuns) -> Iterator[str]:
@@ -217,7 +224,18 @@ def _differing(lines: Sequence[BatchLine]) -> set[str]:
 
 def run_of(line: BatchLine) -> Run:
     """Return the line in the form of the simulator."""
-    return Run(line.workload, line.knobs, line.seed or 1, _PROBE)
+    return Run(line.workload, line.knobs, line.seed or 1, _PROBE, version_of(line))
+
+
+def version_of(line: BatchLine) -> str:
+    """Return the version of RocksDB whose rules the line's prediction follows."""
+    return line.rocksdb or MODELLED_VERSION
+
+
+def modelled_texts(lines: Sequence[BatchLine]) -> list[str]:
+    """Return which versions the predictions of the lines are for, one sentence per version."""
+    good = (line for line in lines if line.error is None)
+    return [modelled_text(version) for version in dict.fromkeys(map(version_of, good))]
 
 
 def write_page(path: Path, lines: Sequence[BatchLine], constants: Constants | None) -> None:

@@ -197,7 +197,7 @@ def tune(
     tuning.name_ranked_knobs(given, home, note)
     names = tuning.flag_names(flags, workload, num)
     made = make_spec(given, str(study_file or "lsmtune tune"), names)
-    made = made if "optimizer" in given else with_usual_optimizer(made, home)
+    made = made if "optimizer" in given else with_usual_optimizer(made, home, note)
     spec, source = following.followed(made, home, note, new_baseline=new_baseline)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from lsmtune.comparison.against_random import RANDOM, AgainstRandom, against_random
 from lsmtune.comparison.race import Outcome, Standing, at
+from lsmtune.recipes.jin2022.shipped import SHIPPED_VERSION
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, ratio_axis
 from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
@@ -65,7 +66,8 @@ def headline_text(found: Outcome, compared: Sequence[AgainstRandom]) -> str:
 
 def _topic(found: Outcome, spec: StudySpec, *, real: bool) -> str:
     repeats = found.standings[0].repeats
-    where = f"on {spec.engine}" if real else "on a model of measured runs"
+    model = f"a model of measured runs of RocksDB {SHIPPED_VERSION}"
+    where = f"on {spec.engine if real else model}"
     return (
         f"Each optimizer ran {repeats} search{'' if repeats == 1 else 'es'} of "
         f"{counted(found.trials, 'trial')} {where}, with the objective "
@@ -203,9 +205,10 @@ def _method_lines(found: Outcome, spec: StudySpec, *, real: bool) -> Iterator[st
     else:
         yield (
             "In this comparison, the optimizers search on a model instead of a real engine. The "
-            "model predicts the metrics of a config. It was trained on the measured runs that "
-            "ship with lsmtune (method: gradient boosting). Real runs of the same config give "
-            "different values, so lsmtune adds random noise of the same size to each prediction."
+            "model predicts the metrics of a config. It was trained on the measured runs of "
+            f"RocksDB {SHIPPED_VERSION} that ship with lsmtune (method: gradient boosting). Real "
+            "runs of the same config give different values, so lsmtune adds random noise of the "
+            "same size to each prediction."
         )
         yield (
             "An optimizer sees only values with noise, and chooses its best config from these "

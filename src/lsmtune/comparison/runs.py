@@ -20,7 +20,8 @@ from lsmtune.objective import parse_objective
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.recipes.base import Progress
-from lsmtune.recipes.jin2022.study import Plan, shipped
+from lsmtune.recipes.jin2022.shipped import shipped
+from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.studies.foretelling import Simulated, foretelling

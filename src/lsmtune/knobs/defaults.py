@@ -5,6 +5,7 @@ The data are read from RocksDB's headers by benchmarks/rocksdb_defaults.py.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
@@ -28,6 +29,9 @@ _SET_BY_CONSTRUCTORS = {
 }
 """Not in the headers: ColumnFamilyOptions::ColumnFamilyOptions (options/options.cc), a name that
 LOGs shorten, and the block cache that a table factory makes for itself (HISTORY.md)."""
+
+_MINORS = 12
+"""Number of minor versions of a major version, as 8 and 9 had them."""
 
 _NO_OBJECT = frozenset({"(nil)", "none", "unknown", "nullptr", "", "0" * 16})
 _ADDRESS = re.compile(r"0x[0-9a-f]+.*|(?!0{16})[0-9A-F]{16}")
@@ -65,6 +69,19 @@ def nearest_version(version: str) -> str:
     if version_number(version) < version_number(oldest):
         return oldest
     return newest if version_number(version) > version_number(newest) else version
+
+
+def nearest_of(version: str, versions: Sequence[str]) -> str:
+    """Return the one of the versions from which the fewest releases lead to a version.
+
+    Of two that are as near, it is the earlier one of the list.
+    """
+
+    def place(text: str) -> int:
+        major, minor = version_number(text)
+        return major * _MINORS + minor
+
+    return min(versions, key=lambda other: abs(place(other) - place(version)))
 
 
 def defaults_of(version: str) -> dict[str, Default]:

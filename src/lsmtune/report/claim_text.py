@@ -18,9 +18,13 @@ from lsmtune.report.words import (
     metric_value,
     number,
 )
+from lsmtune.simulator import MODELLED_VERSION
 from lsmtune.stats import Interval
 
-SIMULATED = "UNVERIFIED on RocksDB: the numbers are simulated, not measured."
+SIMULATED = (
+    "UNVERIFIED on RocksDB: the numbers are simulated, not measured. The simulator models RocksDB "
+    f"{MODELLED_VERSION}."
+)
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify trial {trial} in pairs of runs with the baseline:",

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from lsmtune.report.canvas import Key
 from lsmtune.report.markup import Html, element, items, join
 from lsmtune.report.words import unbroken
+from lsmtune.simulator import MODELLED_VERSION
 
 
 def section(topic: str, title: str, *content: str) -> Html:
@@ -20,7 +21,8 @@ def simulated_note() -> Html:
     return element(
         "p",
         element("strong", "Simulated, not measured: "),
-        "all numbers on this page are predictions of the simulator.",
+        "all numbers on this page are predictions of the simulator, which models RocksDB "
+        f"{MODELLED_VERSION}.",
         class_="warnings",
     )
 

@@ -10,7 +10,7 @@ from lsmtune.report.frame import section
 from lsmtune.report.markup import Html, code, codes, element, items, join, table
 from lsmtune.report.page import assembled, asset
 from lsmtune.report.words import TIMES, label, listed, metric_value, unbroken
-from lsmtune.simulator import Run
+from lsmtune.simulator import Run, modelled_text
 
 _SHOWN = ("write_amp", "live_sst_bytes", "peak_space_bytes", "load_s", "settle_s", "total_s",
           "stall_s", "cpu_s")  # fmt: skip
@@ -75,7 +75,7 @@ def render_films(films: Sequence[Film], *, is_calibrated: bool) -> str:
     parts = [
         element(
             "header",
-            element("p", "Simulated runs" if len(films) > 1 else "Simulated run", class_="topic"),
+            element("p", _topic(films), class_="topic"),
             element("h1", unbroken(title)),
             element("p", "Press Play to see how new files arrive in level 0 (L0) and how "
                          "compactions merge the files into the levels below."),
@@ -90,6 +90,11 @@ def render_films(films: Sequence[Film], *, is_calibrated: bool) -> str:
         _accuracy(films[0].run, is_calibrated=is_calibrated),
     ]  # fmt: skip
     return assembled(title, parts, [asset("simulation.js")])
+
+
+def _topic(films: Sequence[Film]) -> str:
+    versions = listed([*dict.fromkeys(film.run.version for film in films)])
+    return f"Simulated run{'s' if len(films) > 1 else ''} of RocksDB {versions}"
 
 
 def _finding(films: Sequence[Film]) -> str:
@@ -221,11 +226,13 @@ def _accuracy(run: Run, *, is_calibrated: bool) -> Html:
             ]
         )
     )
+    modelled = modelled_text(run.version)
     return section(
         "Accuracy",
         "Predicted, not measured",
         items(
             [
+                f"{modelled[0].upper()}{modelled[1:]}.",
                 times,
                 "The simulator follows all keys of a small workload. Of a workload with more keys, "
                 "it follows a sample: each simulated key represents several keys of the workload.",

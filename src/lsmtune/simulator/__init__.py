@@ -12,9 +12,12 @@ from lsmtune.simulator.native import (
     predict,
     recorded,
 )
+from lsmtune.simulator.versions import COMPARED, Compared, modelled_text, nearest_compared
 
 __all__ = [
+    "COMPARED",
     "MODELLED_VERSION",
+    "Compared",
     "Constants",
     "Machine",
     "Measured",
@@ -25,6 +28,8 @@ __all__ = [
     "is_installed",
     "known_knobs",
     "load_machine",
+    "modelled_text",
+    "nearest_compared",
     "predict",
     "recorded",
 ]

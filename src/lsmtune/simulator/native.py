@@ -15,7 +15,8 @@ from lsmtune.workloads import PRESETS, Workload
 
 _WHEEL = "lsmsim"
 MODELLED_VERSION = "7.8.3"
-"""The RocksDB whose sources the core follows."""
+"""The RocksDB that a run has if it names no version. Its machine constants and codecs were measured
+with this version."""
 _OF_LOAD = {"name", "num", "operations", "key_size", "value_size", "threads",
             "compression_ratio"}  # fmt: skip
 """What the core knows of a load; everything else has to be left as it is by default."""
@@ -45,13 +46,14 @@ class Probe:
 class Run:
     """What is to be predicted: values are those of db_bench's flags, others at its defaults.
 
-    Without a `probe` no latencies of reads are told.
+    Without a `probe` no latencies of reads are told. `version` is the RocksDB whose rules it has.
     """
 
     workload: Workload
     knobs: Mapping[str, Value]
     seed: int = 1
     probe: Probe | None = None
+    version: str = MODELLED_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,9 @@ def _too_long(run: Run) -> str | None:
 def _line(run: Run) -> str:
     """Return a run as one line of the core's input."""
     told = run.workload.model_dump(include=_OF_LOAD)
-    line = {"workload": told, "knobs": dict(run.knobs), "seed": run.seed}
+    line = {
+        "workload": told, "knobs": dict(run.knobs), "version": run.version, "seed": run.seed,
+    }  # fmt: skip
     if run.probe is not None:
         most = run.workload.client_operations or run.probe.reads
         line["probe"] = {**asdict(run.probe), "reads": min(run.probe.reads, most)}

@@ -37,7 +37,7 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
     """
     sweep_workdirs(folder)  # one that was killed has left its own
     spec = StudySpec(workload=Workload(num=_RECORDS), knobs="compression_type")
-    _, ground = describe(spec, engine, folder)
+    facts, ground = describe(spec, engine, folder)
     measured: list[Measured] = []
     probes = list(_probes(spec.space(ground)))
     for number, settings in enumerate(probes, start=1):
@@ -52,13 +52,14 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
             raise LsmtuneError(
                 f"calibration: run {number} failed ({result.status.meaning}): {result.reason}"
             )
-        run = Run(spec.workload, settings, spec.seed, _PROBE)
+        run = Run(spec.workload, settings, spec.seed, _PROBE, facts.version)
         measured.append(Measured(run, result.metrics))
     host = describe_host()
     return Machine(
         cpu_model=host.cpu_model,
         logical_cpus=host.logical_cpus,
         calibrated_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        rocksdb=facts.version,
         constants=fitted_constants(measured, host.logical_cpus),
     )
 

@@ -85,7 +85,7 @@ class Simulated:
         """Of each config the metrics at each length of the load, none of one that never ends."""
         spec, space = self._spec, self._space
         runs = [
-            Run(load, without_load(space.settings(config)), seed, self._probe)
+            Run(load, without_load(space.settings(config)), seed, self._probe, space.version)
             for config in configs
             for seed, load in enumerate(_of_lengths(spec.load_at(config)), start=1)
         ]
@@ -110,23 +110,25 @@ def foretelling(
 ) -> Simulated | None:
     """What the simulator foretells on that machine.
 
-    Where none is known, on one as fast as the runs of the `base` tell. None where the simulator is
-    not there, or does not know what the study asks for.
+    Where none is known, or another RocksDB ran there, on one as fast as the runs of the `base`
+    tell. None where the simulator is not there, or does not know what the study asks for.
     """
     if spec.engine != "rocksdb" or not is_installed():
         return None
+    if machine is not None and machine.rocksdb not in (None, space.version):
+        machine = None
     simulated = Simulated(spec, space, None if machine is None else machine.constants)
     if not simulated.tells_enough:
         return None
     if machine is None and base:
-        return Simulated(spec, space, _told_by(base))
+        return Simulated(spec, space, _told_by(base, space.version))
     return simulated
 
 
-def _told_by(runs: Sequence[tuple[TrialSpec, Metrics]]) -> Constants:
+def _told_by(runs: Sequence[tuple[TrialSpec, Metrics]], version: str) -> Constants:
     """The constants of a machine on which runs came to that."""
     measured = [
-        Measured(Run(run.workload, run.settings, run.seed, _probe(run.protocol)), metrics)
+        Measured(Run(run.workload, run.settings, run.seed, _probe(run.protocol), version), metrics)
         for run, metrics in runs
     ]
     return fitted_constants(measured, describe_host().logical_cpus)

@@ -1,5 +1,5 @@
 //! Levelled compaction: `LevelCompactionBuilder` in db/compaction/compaction_picker_level.cc and
-//! `SetupOtherInputs` in db/compaction/compaction_picker.cc of RocksDB 7.8.
+//! `SetupOtherInputs` in db/compaction/compaction_picker.cc.
 
 use std::cmp::Reverse;
 
@@ -11,6 +11,10 @@ use crate::tree::{FileId, Range, Tree};
 
 /// So many files at least are merged within level 0.
 const LEAST_WITHIN_LEVEL0: usize = 4;
+/// The base level is so many times as large as the next level should be beside it, before files of
+/// level 0 are merged with each other alone; the multiplier counts as 10 at least.
+const TIMES_MULTIPLIER: f64 = 2.0;
+const LEAST_MULTIPLIER: f64 = 10.0;
 /// So many files of a level are ordered by priority; the others come behind as they lie.
 const MOST_ORDERED: usize = 50;
 /// So many files are moved at once at most.
@@ -41,6 +45,11 @@ pub fn pick(
         if skipped_level0 && level == shape.base_level {
             continue; // else level 0 might starve
         }
+        if level == 0 && options.version.keeps_small_level0() {
+            if let Some(files) = small_beside_base(tree, shape, options) {
+                return planned(tree, shape, options, vec![(0, files)], 0);
+            }
+        }
         let output = if level == 0 { shape.base_level } else { level + 1 };
         let start = if level == 0 {
             level0_to(tree, output, running)
@@ -58,6 +67,19 @@ pub fn pick(
         }
     }
     None
+}
+
+/// The newest files of level 0 where all of it is small beside the base level, so that merging it
+/// into that would write much for little: `PickSizeBasedIntraL0Compaction`.
+fn small_beside_base(tree: &Tree, shape: &Shape, options: &Options) -> Option<Vec<FileId>> {
+    let multiplier = options.max_bytes_for_level_multiplier.max(LEAST_MULTIPLIER);
+    let most = tree.level_bytes(0) as f64 * multiplier * TIMES_MULTIPLIER;
+    if tree.level_bytes(shape.base_level) as f64 <= most {
+        return None;
+    }
+    let is_idle = |id: &&FileId| !tree.file(**id).being_compacted;
+    let files: Vec<FileId> = tree.levels[0].iter().take_while(is_idle).copied().collect();
+    (files.len() >= options.level0_file_num_compaction_trigger.max(2)).then_some(files)
 }
 
 /// The oldest file of level 0 with all that it overlaps, and what these do; None while one is taken.
@@ -222,7 +244,9 @@ fn expanded(
     below: &[FileId],
 ) -> Option<Vec<FileId>> {
     let all = tree.range_of(start.iter().chain(below).copied())?;
-    let room = options.max_compaction_bytes.saturating_sub(tree.bytes_of(below));
+    let times = if options.version.doubles_limit() { 2 } else { 1 };
+    let limit = options.max_compaction_bytes.saturating_mul(times);
+    let room = limit.saturating_sub(tree.bytes_of(below));
     let fits = |files: &[FileId]| {
         files.len() > start.len() && tree.bytes_of(files) < room && !tree.any_being_compacted(files)
     };

@@ -1,5 +1,5 @@
 //! Universal compaction: `UniversalCompactionBuilder` in
-//! db/compaction/compaction_picker_universal.cc of RocksDB 7.8.
+//! db/compaction/compaction_picker_universal.cc.
 
 use crate::compaction::Compaction;
 use crate::options::Options;
@@ -21,7 +21,11 @@ pub fn pick(tree: &Tree, options: &Options) -> Option<Compaction> {
     if idle < trigger {
         return None;
     }
-    if let Some(start) = too_large(&runs, options) {
+    let found = match options.version.may_leave_out_new_runs() {
+        true => too_large_without_new(&runs, options),
+        false => too_large(&runs, options),
+    };
+    if let Some(start) = found {
         return planned(tree, options, &runs, start, runs.len(), true);
     }
     let ratio = Some(options.universal_size_ratio);
@@ -61,6 +65,43 @@ fn too_large(runs: &[SortedRun], options: &Options) -> Option<usize> {
     let bytes: u64 = above[start..].iter().map(|run| run.bytes).sum();
     let most = options.universal_max_size_amplification_percent.saturating_mul(last.bytes);
     (bytes.saturating_mul(100) >= most).then_some(start)
+}
+
+/// The same in later versions: all that are idle in a row before the last, without new ones that
+/// shall not be held while writes are near their stop.
+fn too_large_without_new(runs: &[SortedRun], options: &Options) -> Option<usize> {
+    let (last, above) = runs.split_last()?;
+    if last.being_compacted {
+        return None;
+    }
+    let start = above.iter().rposition(|run| run.being_compacted).map_or(0, |place| place + 1);
+    let above = &above[start..];
+    let all: u64 = above.iter().map(|run| run.bytes).sum();
+    let is_large = |bytes: u64| {
+        let most = options.universal_max_size_amplification_percent.saturating_mul(last.bytes);
+        bytes.saturating_mul(100) >= most
+    };
+    if above.is_empty() || !is_large(all) {
+        return None;
+    }
+    let (least, most) = left_out(above, options);
+    // Almost as much as without leaving any out.
+    let fits = |count: usize| {
+        let left: u64 = above[count..].iter().map(|run| run.bytes).sum();
+        is_large(left) && left >= all * 9 / 10
+    };
+    Some(start + (least..=most).take_while(|&count| fits(count)).last().unwrap_or(0))
+}
+
+/// How many of the newest runs are left out, from and to; `above` are all that are idle in a row
+/// before the last: `MightExcludeNewL0sToReduceWriteStop`.
+fn left_out(above: &[SortedRun], options: &Options) -> (usize, usize) {
+    let level0 = above.iter().filter(|run| run.level == 0).count();
+    // One of level 0 and two of all are merged in any case.
+    let most = level0.saturating_sub(1).min(above.len() - 1);
+    let until_stop = options.level0_stop_writes_trigger.saturating_sub(above.len() + 1);
+    let beyond = |width: usize| width.saturating_sub(until_stop).min(most);
+    (beyond(options.universal_min_merge_width), beyond(options.universal_max_merge_width))
 }
 
 /// The first runs in a row that are alike enough; without a ratio any are.

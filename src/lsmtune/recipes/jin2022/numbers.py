@@ -10,10 +10,10 @@ from lsmtune.analysis.importance import KnobImportance, MetricImportance
 from lsmtune.learning.variance import one_way_p
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, jin2022_fitness, median_metrics
+from lsmtune.recipes.jin2022.shipped import Mode
 from lsmtune.recipes.jin2022.study import (
     INDICATORS,
     MODES,
-    Mode,
     Results,
     Screening,
     Search,

@@ -28,12 +28,12 @@ from lsmtune.recipes.jin2022.plots import (
     convergence_plot,
     improvement_plot,
 )
+from lsmtune.recipes.jin2022.shipped import Mode
 from lsmtune.recipes.jin2022.study import (
     EXACT,
     INDICATORS,
     MODE_NAMES,
     MODES,
-    Mode,
     Results,
     Search,
 )

@@ -12,7 +12,8 @@ from lsmtune.recipes.jin2022.numbers import (
     paper,
     verified,
 )
-from lsmtune.recipes.jin2022.study import INDICATORS, MODE_NAMES, MODES, Mode, Search
+from lsmtune.recipes.jin2022.shipped import Mode
+from lsmtune.recipes.jin2022.study import INDICATORS, MODE_NAMES, MODES, Search
 from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, name_rows
 
 _ROW_PX = 28

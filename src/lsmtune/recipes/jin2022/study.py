@@ -5,13 +5,10 @@ mode *honest* keeps the workload fixed.
 """
 
 from dataclasses import dataclass
-from importlib.resources import files
-from pathlib import Path
-from typing import Literal
 
 from lsmtune.analysis.importance import Importance, Runs, find_importance, runs_of
 from lsmtune.analysis.screened import screened_lines
-from lsmtune.batch import BatchLine, read_batch
+from lsmtune.batch import BatchLine
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import make_engine
 from lsmtune.knobs.catalogue import load
@@ -20,6 +17,7 @@ from lsmtune.limits import no_default_limits
 from lsmtune.objective import JIN2022, Metrics
 from lsmtune.recipes.base import Progress
 from lsmtune.recipes.data_size import fewest, flushes, too_small, written_bytes
+from lsmtune.recipes.jin2022.shipped import Mode, shipped
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_metrics
@@ -33,7 +31,6 @@ from lsmtune.trials import Role
 from lsmtune.verdict import Pair
 from lsmtune.workloads import Workload
 
-Mode = Literal["honest", "published"]
 MODES: tuple[Mode, ...] = ("honest", "published")
 MODE_NAMES: dict[Mode, str] = {"honest": "fixed workload", "published": "varied workload"}
 """Names of the modes for people; in the published mode, the workload varies too."""
@@ -152,12 +149,6 @@ class Results:
     def too_small(self) -> str | None:
         """Reason why the searches write too little data to be judged, or None."""
         return too_small(fewest(search.flushes for search in self.searches), self.plan.num)
-
-
-def shipped(mode: Mode) -> list[BatchLine]:
-    """Return the screening data that ships with lsmtune."""
-    path = files("lsmtune") / "data" / "jin2022" / f"{mode}.jsonl"
-    return read_batch(Path(str(path)))
 
 
 def run(plan: Plan, home: Home, progress: Progress, engine: Engine | None = None) -> Results:

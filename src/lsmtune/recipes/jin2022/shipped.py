@@ -1,0 +1,39 @@
+"""The measured screenings that ship with lsmtune."""
+
+from importlib.resources import as_file, files
+from typing import Literal
+
+from lsmtune.batch import BatchLine, read_batch
+from lsmtune.knobs.defaults import nearest_of
+
+Mode = Literal["honest", "published"]
+
+SHIPPED_VERSION = "7.8.3"
+"""RocksDB of the screenings whose files do not name a version; db_bench ran it."""
+_DATA = files("lsmtune") / "data" / "jin2022"
+_KIND = ".jsonl"
+
+
+def shipped(mode: Mode, version: str = SHIPPED_VERSION) -> list[BatchLine]:
+    """Return the runs of a mode that ship, measured on one of the `shipped_versions`."""
+    with as_file(_DATA / f"{data_name(mode, version)}{_KIND}") as path:
+        return read_batch(path)
+
+
+def nearest_shipped(version: str) -> str:
+    """Return the version nearest to a version whose runs with a fixed workload ship."""
+    return nearest_of(version, shipped_versions())
+
+
+def shipped_versions() -> list[str]:
+    """Return the versions whose runs with a fixed workload ship."""
+    start = data_name("honest", "")
+    names = (file.name for file in _DATA.iterdir())
+    others = (n.removesuffix(_KIND).removeprefix(start) for n in names if n.endswith(_KIND)
+              and n.startswith(start))  # fmt: skip
+    return [SHIPPED_VERSION, *sorted(others)]
+
+
+def data_name(mode: Mode, version: str = SHIPPED_VERSION) -> str:
+    """Return the name of the files of a screening, without their endings."""
+    return mode if version == SHIPPED_VERSION else f"{mode}-{version}"
