@@ -90,7 +90,7 @@ class _Talk:
         self._seconds.clear()
 
     def _hear(self) -> Event:
-        event = None
+        event: Event | None = None
         while event is None:
             line = self._process.read_line(self._patience_s)
             if line is NoLine.SILENCE:
