@@ -22,7 +22,7 @@ from lsmtune.engines.registry import make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import INSTALL_DB_BENCH, DbBench
 from lsmtune.engines.rocksdb.driver import library_engine
-from lsmtune.engines.rocksdb.driver.client import has_driver
+from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
@@ -138,7 +138,9 @@ def _state(check: Check) -> str:
 def _systems(program: str | None) -> list[Check]:
     """Check the two ways to run RocksDB; one of them is enough, but a named db_bench must work."""
     library, db_bench = _library(), _db_bench(program or PROGRAMS["rocksdb"])
-    if library is None:
+    if not has_driver():
+        library = Check("RocksDB", db_bench.ok, f"{_ABSENT}: {NO_DRIVER}", BUILD_DRIVER)
+    elif library is None:
         detail = f"{_ABSENT}: no version is installed"
         library = Check("RocksDB", db_bench.ok, detail, _INSTALL)
     elif library.ok and not db_bench.ok and program is None:

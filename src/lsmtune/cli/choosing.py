@@ -17,7 +17,7 @@ from lsmtune.engines.libraries.installed import (
     installed_engines,
 )
 from lsmtune.engines.libraries.loaded import install_command
-from lsmtune.engines.rocksdb.driver.client import NO_DRIVER, has_driver
+from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
@@ -104,7 +104,8 @@ def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
     if (engine := default_engine(engines)) is not None:
         return {"rocksdb": engine.record.version}
     if shutil.which(_DB_BENCH) is None:
-        raise UserError(NO_ROCKSDB if has_driver() else f"{NO_DRIVER}, or {_INSTALL_DB_BENCH}")
+        driver = f"{NO_DRIVER}; {BUILD_DRIVER}, or {_INSTALL_DB_BENCH}"
+        raise UserError(NO_ROCKSDB if has_driver() else driver)
     return {}
 
 

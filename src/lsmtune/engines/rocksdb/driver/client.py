@@ -21,8 +21,9 @@ from lsmtune.trials import Protocol, Status
 
 Event = dict[str, Any]
 
-NO_DRIVER = "lsmtune is installed without its driver; install cargo and run `make setup`"
-"""What to do if the driver was not built."""
+NO_DRIVER = "lsmtune is installed without its driver"
+BUILD_DRIVER = "install cargo and run `make setup`"
+"""What is wrong if the driver was not built, and what to do."""
 
 _PACKAGE = "lsmsim"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
@@ -144,7 +145,7 @@ def has_driver() -> bool:
 def _package_folder() -> str:
     package = find_spec(_PACKAGE)
     if package is None or package.origin is None:
-        raise UserError(f"{NO_DRIVER}, or use --db-bench")
+        raise UserError(f"{NO_DRIVER}; {BUILD_DRIVER}, or use --db-bench")
     return str(Path(package.origin).parent.parent)
 
 
