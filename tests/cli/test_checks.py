@@ -10,6 +10,7 @@ import pytest
 from fakes.fake_db_bench import install as install_db_bench
 from fakes.jars import VERSION, build, pack, serving
 from fakes.libraries import put
+from lsmtune.cli import checks
 from lsmtune.cli.checks import Check, check_lines
 from lsmtune.cli.main import run
 from lsmtune.engines.libraries.install import install
@@ -95,6 +96,19 @@ def test_without_rocksdb_doctor_fails_and_tells_the_command(
     found, db_bench = checked(capsys)
     assert (found.ok, db_bench.ok) == (False, False)
     assert "lsmtune engines install rocksdb" in str(found.fix)
+
+
+@pytest.mark.usefixtures("library")
+def test_without_the_driver_db_bench_is_needed(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(checks, "has_driver", lambda: False)
+    found, db_bench = checked(capsys)
+    assert (found.ok, db_bench.ok) == (False, False)
+    assert "make setup" in str(found.fix)
+    program = install_db_bench(place / "bin")
+    found, db_bench = checked(capsys, "--db-bench", str(program))
+    assert (found.ok, db_bench.ok) == (True, True)
 
 
 def test_a_library_that_does_not_work(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fakes.libraries import put
+from lsmtune.cli import choosing
 from lsmtune.cli.choosing import name_rocksdb
 from lsmtune.cli.main import run
 from lsmtune.engines import registry
@@ -91,11 +92,11 @@ def test_without_any_rocksdb_both_ways_to_get_one_are_told() -> None:
     assert not Path("home").exists()
 
 
-def test_without_the_driver_an_installed_version_cannot_run(
+def test_without_the_driver_an_installed_version_does_not_help(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(choosing, "has_driver", lambda: False)
     put(cache, "11.8.1")
-    monkeypatch.setattr("lsmtune.cli.choosing.has_driver", lambda: False)
     assert chosen() == {}
     Path("bin/db_bench").unlink()
     message = refused()

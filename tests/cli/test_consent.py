@@ -30,6 +30,8 @@ def place(tmp_path: Path, own_host: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         Path(name).chmod(0o755)
     Path("named.toml").write_text("program = './program'")
     Path("library.toml").write_text("library = './program'")
+    Path("stores.toml").write_text("workload = 'fillrandom'\nengine = 'embedded'\n"
+                                   "[libraries]\nlmdb = './program'\n")  # fmt: skip
     Path("usual.toml").write_text("seed = 2\n")
     Path("tikv.toml").write_text(
         "engine = 'tikv'\nprogram = 'go-ycsb'\n"
@@ -80,7 +82,7 @@ def answer(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 FROM_STUDY_FILES = [
     ["tune", "named.toml"], ["tune", "named.toml", "--dry-run"], ["screen", "named.toml"],
     ["compare", "random", "--study-file", "named.toml", "--real"], ["sweep", "sweep.toml"],
-    ["tune", "tikv.toml"], ["tune", "library.toml"],
+    ["tune", "tikv.toml"], ["tune", "library.toml"], ["tune", "stores.toml"],
 ]  # fmt: skip
 
 

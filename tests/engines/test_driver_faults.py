@@ -10,8 +10,9 @@ import pytest
 
 from fakes.driving import build
 from lsmtune.engines.base import Outcome, Places, Watch
-from lsmtune.engines.libraries.loaded import loaded_library
+from lsmtune.engines.libraries.loaded import Loaded, loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
+from lsmtune.errors import UserError
 from lsmtune.knobs.types import Settings
 from lsmtune.trials import Base, Protocol, Status, TrialSpec
 from lsmtune.workloads import Workload
@@ -102,20 +103,34 @@ def test_an_option_that_the_library_lacks_is_refused(libraries: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("fault", "protocol"),
+    ("fault", "limits", "words"),
     [
-        ("HANGS", PROTOCOL.model_copy(update={"silence_limit_s": 0.5})),
-        ("WORKS", PROTOCOL.model_copy(update={"wall_limit_s": 0.5})),
+        # Longer than a second, in which the driver tells that nothing happened.
+        ("HANGS", {"silence_limit_s": 1.5, "wall_limit_s": 30}, "no activity"),
+        ("WORKS", {"wall_limit_s": 0.5}, ""),
     ],
 )
 def test_a_trial_without_end_is_timed_out(
-    fault: str, protocol: Protocol, libraries: Path, tmp_path: Path
+    fault: str, limits: dict[str, float], words: str, libraries: Path, tmp_path: Path
 ) -> None:
+    protocol = PROTOCOL.model_copy(update=limits)
     outcome = run(build(libraries, fault), tmp_path, protocol=protocol)
-    check(outcome, Status.TIMED_OUT, "", tmp_path)
+    check(outcome, Status.TIMED_OUT, words, tmp_path)
 
 
 def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "text.so"
     text.write_text("not a library")
     check(run(text, tmp_path), Status.REFUSED, "text.so", tmp_path)
+
+
+@pytest.mark.parametrize(("version", "words"), [("9.9.90", "9.9.9, not 9.9.90"), (None, "cache")])
+def test_a_library_that_cannot_be_described_is_told(
+    version: str | None, words: str, libraries: Path, tmp_path: Path
+) -> None:
+    """The stand-in is RocksDB 9.9.9, and its LOG does not tell the options."""
+    library = build(libraries)
+    engine = library_engine(Loaded(library, version, "a source", "a hash"))
+    with pytest.raises(UserError, match=words) as caught:
+        engine.describe(tmp_path)
+    assert str(library) in str(caught.value)

@@ -9,7 +9,7 @@ import pytest
 
 from fakes.fake_lsmsim import install
 from lsmtune.engines.base import TrialFailedError
-from lsmtune.engines.rocksdb.bench import Part
+from lsmtune.engines.rocksdb.bench import Files, Part
 from lsmtune.engines.rocksdb.driver import client as client_module
 from lsmtune.engines.rocksdb.driver.client import Client
 from lsmtune.engines.rocksdb.driver.live import LiveStore, serve
@@ -172,6 +172,7 @@ def test_the_end_of_the_driver_is_told(served: Serve, jobs: int, words: str) -> 
         ("IDLE", 60, Status.TIMED_OUT),
         ("SILENT", 0.3, Status.TIMED_OUT),
         ("REFUSES", 60, Status.REFUSED),
+        ("DIES", 60, Status.CRASHED),
     ],
 )
 def test_a_load_that_does_nothing_is_no_window(
@@ -180,6 +181,20 @@ def test_a_load_that_does_nothing_is_no_window(
     with pytest.raises(TrialFailedError) as caught, served(mode, patience_s=patience_s) as live:
         live.window(1)
     assert caught.value.status is status
+
+
+def test_half_an_event_is_of_a_driver_that_died(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = install(tmp_path / "package")
+    monkeypatch.setattr(client_module, "_package_folder", lambda: str(package))
+    database, library = tmp_path / "db", tmp_path / "library"
+    database.mkdir()
+    library.write_text("DIES")
+    plan = {"library": str(library), "folder": str(database), "options": ""}
+    with pytest.raises(TrialFailedError, match="SIGKILL") as caught:
+        Client(plan, database, Files.of(tmp_path, "short")).run_short()
+    assert caught.value.status is Status.CRASHED
 
 
 def test_jobs_count_only_if_tickers_miss_bytes(tmp_path: Path) -> None:

@@ -112,6 +112,36 @@ def test_the_name_of_a_filter_says_that_there_is_one(text: str) -> None:
             read_back(load("rocksdb"), asked, written, LogOptions())
 
 
+TABLES = 'TableOptions/BlockBasedTable "default"'
+
+
+@pytest.mark.parametrize(
+    ("version", "format_version", "is_taken"),
+    [("7.8.3", 5, True), ("7.8.3", 6, False), ("8.10.2", 6, True), ("8.10.2", 7, False)],
+)
+def test_a_format_that_is_newer_than_the_default_is_taken_if_the_version_writes_it(
+    version: str, format_version: int, is_taken: bool
+) -> None:
+    assert parse_options(OWN).get(TABLES, "format_version") == "5"
+    own = OWN.replace("rocksdb_version=7.8.3", f"rocksdb_version={version}")
+    theirs = THEIRS.replace("block_size=16384", f"format_version={format_version}")
+    merged = merged_options(own, parse_options(theirs), "orders")
+    wanted = str(format_version) if is_taken else "5"
+    assert parse_options(merged.text).get(TABLES, "format_version") == wanted
+    listed = [line for line in merged.left_out if line.startswith("format_version")]
+    assert len(listed) == (not is_taken)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_taken"), [("{id=VectorRepFactory;count=0;}", True), ("{id=Ours;a=1;}", False)]
+)
+def test_a_memtable_of_rocksdb_may_have_fields(text: str, is_taken: bool) -> None:
+    theirs = THEIRS.replace("compression=kLZ4Compression", f"memtable_factory={text}")
+    merged = merged_options(OWN, parse_options(theirs), "orders")
+    found = parse_options(merged.text).get('CFOptions "default"', "memtable_factory")
+    assert (found == text) is is_taken
+
+
 def test_nothing_leads_to_the_users_own_folders() -> None:
     text = merged_options(OWN, parse_options(THEIRS), "orders").text
     assert "PRODUCTION" not in text

@@ -1,11 +1,13 @@
 """Stands for the package lsmsim: its driver serves a load without end on no store.
 
-The file of the library says what the driver does: WORKS, IDLE (no operation), SILENT, or REFUSES to
-open. A second of its clock lasts SECOND_S. Some options do something else than being set.
+The file of the library says what the driver does: WORKS, IDLE (no operation), SILENT, DIES while it
+prints an event, or REFUSES to open. A second of its clock lasts SECOND_S. Some options do something
+else than being set.
 """
 
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -96,8 +98,12 @@ def drive() -> None:
     if store.mode == "REFUSES":
         store.tell("failed", kind="open", message="IO error: it does not open")
         os._exit(2)
+    print("a line that the library prints", flush=True)
     (store.folder / "LOG").write_text("")
     store.tell("opened", version="9.9.9", options_file="OPTIONS-1", options=store.text())
+    if store.mode == "DIES":
+        print('{"event": "second", "pha', end="", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
     if store.mode != "SILENT":
         threading.Thread(target=store.work, daemon=True).start()
     for line in sys.stdin:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from lsmtune.knobs.defaults import Default, defaults_of, differs, is_address, known_versions
+from lsmtune.knobs.defaults import (
+    Default,
+    defaults_of,
+    differs,
+    is_address,
+    known_versions,
+    nearest_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +36,14 @@ def test_versions_that_are_not_known_have_those_of_the_nearest(version: str) -> 
     oldest, newest = known_versions()
     nearest = newest if version == "99.1" else oldest
     assert defaults_of(version) == defaults_of(nearest)
+
+
+@pytest.mark.parametrize(
+    ("version", "nearest"),
+    [("6.20.3", "6.29.5"), ("7.1.0", "6.29.5"), ("8.5.4", "7.8.3"), ("10.10.1", "11.8.1")],
+)
+def test_the_nearest_version_is_as_few_releases_away(version: str, nearest: str) -> None:
+    assert nearest_of(version, ["7.8.3", "6.29.5", "11.8.1"]) == nearest
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,17 @@ def test_a_knob_that_a_version_lacks_is_refused_before_the_first_run(
     assert home.find_study("s") is None
 
 
+def test_a_value_that_a_version_lacks_is_refused_before_the_first_run(home: Home) -> None:
+    played = Played(flat)
+    factors = {"version": FACTORS["version"], "format": {"format_version": [5, 7]}}
+    with pytest.raises(UserError, match=rf"RocksDB {OLD} .*format_version; allowed: .*6$"):
+        run(home, make(factors), played)
+    assert played.trials == []
+    alone = {"upgrade": {VERSION: [OLD, NEW], "format_version": [6, 7]}}
+    run(home, make(alone, study="t"), played)
+    assert {spec.settings["format_version"] for spec in played.trials} == {5, 6, 7}
+
+
 def test_a_trial_of_another_version_is_no_config_of_the_baseline(home: Home) -> None:
     run(home, make(), Played(flat))
     numbers = {trial.config[VERSION]: trial.number for trial in runs(home, Role.TRIAL)}

@@ -17,9 +17,7 @@ _NO_LIMIT = "1024TiB"
 """Memory limit of a cell: both configs run unchanged."""
 _MOST_REPEATS = 100
 
-FACTORS = ("version", "config")
-"""Factors of the experiment, in their order."""
-CONFIGS = ("baseline", "winner")
+_CONFIGS = ("baseline", "winner")
 """Levels of the factor config, in their order."""
 
 
@@ -64,7 +62,7 @@ def upgrade_spec(
                 "version": {VERSION: (own, *others)},
                 "config": {name: (base[name], value) for name, value in changed.items()},
             },
-            "labels": {"config": CONFIGS},
+            "labels": {"config": _CONFIGS},
             "fixed": fixed,
             "repeats": min(_MOST_REPEATS, max(MIN_PAIRS, spec.pairs)),
             "metrics": objective.metrics,

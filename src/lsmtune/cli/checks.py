@@ -22,7 +22,7 @@ from lsmtune.engines.registry import make_engine
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.db_bench import INSTALL_DB_BENCH, DbBench
 from lsmtune.engines.rocksdb.driver import library_engine
-from lsmtune.engines.rocksdb.driver.client import has_driver
+from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.home import MACHINE, Home
@@ -35,7 +35,6 @@ from lsmtune.workloads import EngineName
 
 _ABSENT = "not available"
 _INSTALL = "`lsmtune engines install rocksdb` installs RocksDB"
-_BUILD = "to run an installed version, install cargo and a C compiler and run `make setup`"
 _ONLY_DB_BENCH = "the workloads mixgraph and trace, and for `lsmtune reproduce`"
 _SLOW_CODECS = (
     "Snappy and zlib are slow in this library, because rocksdbjni compiles them without "
@@ -140,8 +139,7 @@ def _systems(program: str | None) -> list[Check]:
     """Check the two ways to run RocksDB; one of them is enough, but a named db_bench must work."""
     library, db_bench = _library(), _db_bench(program or PROGRAMS["rocksdb"])
     if not has_driver():
-        detail = f"{_ABSENT}: lsmtune is installed without its driver"
-        library = Check("RocksDB", db_bench.ok, detail, _BUILD)
+        library = Check("RocksDB", db_bench.ok, f"{_ABSENT}: {NO_DRIVER}", BUILD_DRIVER)
     elif library is None:
         detail = f"{_ABSENT}: no version is installed"
         library = Check("RocksDB", db_bench.ok, detail, _INSTALL)

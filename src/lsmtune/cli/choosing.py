@@ -17,7 +17,7 @@ from lsmtune.engines.libraries.installed import (
     installed_engines,
 )
 from lsmtune.engines.libraries.loaded import install_command
-from lsmtune.engines.rocksdb.driver.client import has_driver
+from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
@@ -25,17 +25,12 @@ from lsmtune.spec_defaults import PROGRAMS, SYSTEM_KEYS
 from lsmtune.units import is_version
 from lsmtune.workloads import PRESETS
 
+_INSTALL_DB_BENCH = "`sudo apt-get install rocksdb-tools` installs Debian's db_bench"
 NO_ROCKSDB = (
     "there is no RocksDB: `lsmtune engines install rocksdb` installs one without root, or "
-    "`sudo apt-get install rocksdb-tools` installs Debian's db_bench"
+    f"{_INSTALL_DB_BENCH}"
 )
 """What to do without an installed version and without db_bench."""
-NEITHER = (
-    "lsmtune is installed without its driver, and there is no db_bench: install cargo and a C "
-    "compiler and run `make setup`, or `sudo apt-get install rocksdb-tools` installs Debian's "
-    "db_bench"
-)
-"""What to do without the driver, which runs installed versions, and without db_bench."""
 
 _ENGINE = "rocksdb"
 _DB_BENCH = PROGRAMS["rocksdb"]
@@ -109,7 +104,8 @@ def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
     if (engine := default_engine(engines)) is not None:
         return {"rocksdb": engine.record.version}
     if shutil.which(_DB_BENCH) is None:
-        raise UserError(NO_ROCKSDB if has_driver() else NEITHER)
+        driver = f"{NO_DRIVER}; {BUILD_DRIVER}, or {_INSTALL_DB_BENCH}"
+        raise UserError(NO_ROCKSDB if has_driver() else driver)
     return {}
 
 

@@ -42,7 +42,7 @@ DbBench = Annotated[
     typer.Option(
         "--db-bench",
         envvar=DB_BENCH_VARIABLE,
-        help="Run this program db_bench, a path or a name on PATH [none].",
+        help="Run this db_bench: a path, or a name on PATH [none].",
     ),
 ]
 RocksDBVersion = Annotated[

@@ -6,7 +6,7 @@ from typing import Any
 
 from lsmtune.cli.common import ask
 from lsmtune.spec import read_study_file
-from lsmtune.spec_defaults import DRIVER, PROGRAMS
+from lsmtune.spec_defaults import PROGRAMS
 from lsmtune.store.database import DATABASE
 from lsmtune.system.owner import other_owner
 
@@ -18,7 +18,7 @@ def own_study_file(path: Path) -> dict[str, Any]:
     """Return the keys and values of a study file.
 
     UserError if it is not TOML, or if it belongs to somebody else and the user does not agree to
-    run the programs or the library that it names.
+    run the programs or libraries that it names.
     """
     given = read_study_file(path)
     _ask(given, str(path), [path], f"copy the file (`cp {path} COPY.toml`)")
@@ -35,11 +35,12 @@ def ask_for_home(home: Path, settings: Mapping[str, Any]) -> None:
 
 
 def _ask(settings: Mapping[str, Any], place: str, files: Iterable[Path], copy: str) -> None:
-    named = ", ".join(_named(settings))
+    libraries = list(_libraries(settings))
+    named = ", ".join([*_programs(settings), *libraries])
     owner = next((owner for file in files if (owner := other_owner(file))), None)
     if not named or owner is None:
         return
-    kind = "program" if settings.get("library") is None else "library"
+    kind = "library" if libraries else "program"
     what = f"{place}: belongs to {owner} and names the {kind} {named!r}"
     ask(
         f"{what}. Run it with your rights?",
@@ -49,19 +50,26 @@ def _ask(settings: Mapping[str, Any], place: str, files: Iterable[Path], copy: s
     )
 
 
-def _named(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Give the programs, commands and the library that the settings name.
+def _programs(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Give the programs and commands that the settings name.
 
-    A usual program is found on the user's own PATH, so the settings do not choose it. The same is
-    true of a version of RocksDB, which the user installed.
+    A usual program is found on the user's own PATH, so the settings do not choose it.
     """
-    program, library = settings.get("program"), settings.get("library")
-    if isinstance(program, str) and program not in (*PROGRAMS.values(), DRIVER):
+    program = settings.get("program")
+    if isinstance(program, str) and program not in PROGRAMS.values():
         yield program
-    if isinstance(library, str):
-        yield library
     table = settings.get("tikv")
     for key in _COMMANDS:
         words = table.get(key) if isinstance(table, Mapping) else None
         if isinstance(words, list | tuple) and words:
             yield " ".join(map(str, words))
+
+
+def _libraries(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Give the files of libraries that the settings name.
+
+    A version of RocksDB is none of them, because the user installed it.
+    """
+    others = settings.get("libraries")
+    named = (settings.get("library"), *(others.values() if isinstance(others, Mapping) else ()))
+    yield from (library for library in named if isinstance(library, str))

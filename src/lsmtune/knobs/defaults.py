@@ -30,8 +30,9 @@ _SET_BY_CONSTRUCTORS = {
 """Not in the headers: ColumnFamilyOptions::ColumnFamilyOptions (options/options.cc), a name that
 LOGs shorten, and the block cache that a table factory makes for itself (HISTORY.md)."""
 
-_MINORS = 12
-"""Number of minor versions of a major version, as 8 and 9 had them."""
+_MINORS = {5: 19, 6: 30, 7: 11, 10: 11}
+"""Number of minor versions of a major version; 8 and 9 had 12, and others are taken to have it."""
+_USUAL_MINORS = 12
 
 _NO_OBJECT = frozenset({"(nil)", "none", "unknown", "nullptr", "", "0" * 16})
 _ADDRESS = re.compile(r"0x[0-9a-f]+.*|(?!0{16})[0-9A-F]{16}")
@@ -79,7 +80,7 @@ def nearest_of(version: str, versions: Sequence[str]) -> str:
 
     def place(text: str) -> int:
         major, minor = version_number(text)
-        return major * _MINORS + minor
+        return sum(_MINORS.get(earlier, _USUAL_MINORS) for earlier in range(major)) + minor
 
     return min(versions, key=lambda other: abs(place(other) - place(version)))
 

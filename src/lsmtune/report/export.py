@@ -110,7 +110,8 @@ def _online_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) 
             lines.append(f"  {call}{{{handle}")
             lines += [f'    {{"{key}", "{text}"}},' for key, text in chosen.items()]
             lines.append("  });")
-        if of_database and _SYNC not in chosen and sections[_DATABASE].get(_SYNC) == "0" and chosen:
+        changes_sync = _SYNC not in chosen and sections.get(_DATABASE, {}).get(_SYNC) == "0"
+        if chosen and of_database and changes_sync:
             lines.append(f"SetDBOptions also changes {_SYNC} from 0 to 1048576. Only a restart "
                          "undoes this.")  # fmt: skip
     return lines

@@ -8,8 +8,8 @@ from statistics import median
 import numpy as np
 
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.experiment import Sweep
-from lsmtune.knobs.types import Config
+from lsmtune.experiment import VERSION, Sweep
+from lsmtune.knobs.types import Config, Settings
 from lsmtune.studies.runner import Task
 from lsmtune.studies.seeds import workload_seed
 from lsmtune.studies.study import Study
@@ -121,6 +121,7 @@ def _cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Conf
     found: dict[tuple[int, ...], Config] = {}
     for cell in experiment.cells():
         asked = experiment.values(cell, study.ground.catalogue)
+        _check_choices(study, asked)
         space = study.space_of(asked)
         values = {**space.default(), **asked}
         if violations := space.violations(values):
@@ -128,6 +129,21 @@ def _cell_configs(study: Study, experiment: Sweep) -> dict[tuple[int, ...], Conf
             raise UserError(f"sweep: the config {told} is not allowed: {'. '.join(violations)}")
         found[cell] = space.canonical(values)
     return found
+
+
+def _check_choices(study: Study, asked: Settings) -> None:
+    """Raise UserError for a value that the version of RocksDB which runs the cell does not have."""
+    version = asked.get(VERSION, study.ground.rocksdb_version)
+    if version is None:
+        return
+    catalogue = study.ground.catalogue.of_version(str(version))
+    for name, value in asked.items():
+        knob = catalogue.knob(name)
+        if knob.choices_since and not knob.allows(value):
+            raise UserError(
+                f"RocksDB {version} does not have the value {value} of the knob {name}; allowed: "
+                f"{knob.allowed_text()}"
+            )
 
 
 def _base_config(study: Study, experiment: Sweep) -> Config:

@@ -20,8 +20,8 @@ def version_spaces(spec: StudySpec, ground: Ground) -> dict[str, KnobSpace]:
         for knob in ground.catalogue.select(spec.knobs):
             if knob.name not in present:
                 raise UserError(
-                    f"sweep: RocksDB {version} does not have the knob {knob.name}; remove the "
-                    "version or the knob"
+                    f"RocksDB {version} does not have the knob {knob.name}, which the experiment "
+                    "sets; leave out this version or this knob"
                 )
         found[version] = spec.space(replace(ground, base=base))
     return found

@@ -43,7 +43,10 @@ _UNDERSTOOD = {
         _APPLICATION,
     ),
     "memtable_factory": (
-        re.compile(r"(SkipListFactory|VectorRepFactory|skip_list|vector)(:\d+)?"),
+        re.compile(
+            r"(SkipListFactory|VectorRepFactory|skip_list|vector)(:\d+)?|"
+            r"\{id=(SkipListFactory|VectorRepFactory);.*\}"
+        ),
         _APPLICATION,
     ),
     "filter_policy": (
@@ -162,7 +165,7 @@ def merged_options(
         known = ours.sections.get(our_section, {})
         for key, text in _derived_as_zero(given.sections.get(theirs, {})).items():
             place = our_section, key
-            reason = _refusal(key, text, known, engine)
+            reason = _refusal(key, text, ours, our_section)
             if place in unknown:
                 reason = f"{engine} does not have this option"
             if reason is None and key in known:
@@ -255,14 +258,21 @@ def _sections(family: str) -> list[tuple[str, str]]:
     return [(_DATABASE, _DATABASE), *families]
 
 
-def _refusal(key: str, text: str, present: Mapping[str, str], engine: str) -> str | None:
+def _refusal(key: str, text: str, own: OptionsFile, section: str) -> str | None:
     """Return why an option is left out, "" when that is not reported; None when it is taken."""
     if key in _NOT_TAKEN:
         return "" if text in ("", "nullptr", "{}") else _NOT_TAKEN[key]
-    if key == "format_version" and _int(text) > _int(present.get(key)):
-        return f"{engine} cannot write this format_version"
+    if key == "format_version" and _int(text) > _newest_format(own, section):
+        return f"RocksDB {own.rocksdb_version} cannot write this format_version"
     pattern, reason = _UNDERSTOOD.get(key, (re.compile(".*"), ""))
     return None if pattern.fullmatch(text) else reason
+
+
+def _newest_format(own: OptionsFile, section: str) -> int:
+    """Return the newest format of tables that this RocksDB writes; the default may be older."""
+    known = load("rocksdb").of_version(own.rocksdb_version) if own.rocksdb_version else None
+    choices = known.knob("format_version").choices if known else ()
+    return max([_int(own.get(section, "format_version")), *map(int, choices)])
 
 
 def _derived_as_zero(options: Mapping[str, str]) -> dict[str, str]:
@@ -281,7 +291,10 @@ def _int(text: str | None) -> int:
 
 
 def read_settings(catalogue: Catalogue, options: str) -> Settings:
-    """The value of every knob that the OPTIONS text has, flags at db_bench's defaults."""
+    """Return the value of each knob that the OPTIONS text has.
+
+    Knobs that no such text can have are at their defaults.
+    """
     return settings_in(catalogue, parse_options(options).sections)
 
 

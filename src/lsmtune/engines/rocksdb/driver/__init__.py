@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from lsmtune.engines.base import (
     TrialFailedError,
     Watch,
 )
-from lsmtune.engines.libraries.exports import has_function
+from lsmtune.engines.libraries.exports import has_assertions, has_function
 from lsmtune.engines.libraries.loaded import OWN, Loaded
 from lsmtune.engines.read_back import first_log, linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
@@ -29,6 +30,7 @@ from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
@@ -99,6 +101,10 @@ class Driver:
         """Whether the library can change options of a database that is open."""
         return has_function(self._loaded.path, _CHANGES_DATABASE)
 
+    @cached_property
+    def _has_assertions(self) -> bool:
+        return has_assertions(self._loaded.path)
+
     def describe(self, workdir: Path) -> EngineFacts:
         """Return what the library says about a store with its defaults; UserError if it fails."""
         database = workdir / "describe"
@@ -107,24 +113,45 @@ class Driver:
         except TrialFailedError as failure:
             reason = f"library {self._loaded.path}: lsmtune cannot run this library: {failure}"
             raise UserError(reason) from failure
-        version = opened["version"]
-        self._check_version(version)
+        version = self._checked(opened["version"])
         log = read_log(read_lines(database / "LOG", []))
         return EngineFacts(
             version=version,
             program=str(self._loaded.path),
-            assertions_enabled=False,
+            assertions_enabled=self._has_assertions,
             options=own_options(opened["options"]),
             codecs=linked_codecs(database),
             origin=Origin(source=self._loaded.source, sha256=self._loaded.sha256),
-            unprinted=_cache(log.options),
+            unprinted=self._cache(log.options),
         )
 
-    def _check_version(self, found: str | None) -> None:
-        expected = self._loaded.version
-        if found is None or not (expected is None or expected.startswith(found)):
-            what = f"RocksDB {found}" if found else "RocksDB of an unknown version"
-            raise UserError(f"library {self._loaded.path}: this is {what}")
+    def _checked(self, found: str | None) -> str:
+        """Return the version of the LOG; UserError if it is not that of the installation."""
+        installed = self._loaded.version
+        if found is None:
+            raise UserError(f"library {self._loaded.path}: RocksDB's LOG does not tell the version")
+        # A fourth number is that of a repeated packaging.
+        if installed is not None and installed.split(".")[:3] != found.split("."):
+            raise UserError(
+                f"library {self._loaded.path}: this is RocksDB {found}, not {installed}; remove "
+                f"the folder {self._loaded.path.parent}, then install the version again"
+            )
+        return found
+
+    def _cache(self, options: LogOptions) -> Settings:
+        """Return the knobs of the block cache that RocksDB makes by default."""
+        table, size = options.families.get(DEFAULT_FAMILY), options.block_cache_capacity_bytes
+        if table is None or size is None:
+            raise UserError(
+                f"library {self._loaded.path}: RocksDB's LOG does not tell the size of the block "
+                "cache"
+            )
+        cache: Settings = {"cache_size": size}
+        if (kind := _CACHES.get(table.get("block_cache_name", ""))) is not None:
+            cache["cache_type"] = kind
+        if "high_pri_pool_ratio" in table:
+            cache["cache_high_pri_pool_ratio"] = float(table["high_pri_pool_ratio"])
+        return cache
 
     def notes(self, settings: Settings) -> tuple[str, ...]:
         """Return a remark if the baseline uses a codec that is slow in an installed library."""
@@ -138,7 +165,8 @@ class Driver:
 
     def as_run(self, options: str, workdir: Path) -> str:
         """Return the options as RocksDB writes them after it has opened a new database."""
-        name = next(name for n in count() if not (workdir / (name := f"base{n}")).exists())
+        names = (f"base{number}" for number in count())
+        name = next(name for name in names if not (workdir / name).exists())
         opened = self._open(option_string(options), workdir / name, Files.of(workdir, name))
         return own_options(opened["options"])
 
@@ -150,7 +178,13 @@ class Driver:
         log = part.database / "LOG" if part.name == "debt" else first_log(part.database)
         if not log.is_file():
             raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
-        return load_output(run, events, part, read_log(read_lines(log, [])))
+        return load_output(
+            run,
+            events,
+            part,
+            read_log(read_lines(log, [])),
+            assertions_enabled=self._has_assertions,
+        )
 
     def probe(self, part: Part, limits: Protocol) -> ProbeOutput:
         """Run the gets and scans of the read probe."""
@@ -175,14 +209,3 @@ class Driver:
 
     def _placed(self, plan: Mapping[str, Any], database: Path) -> dict[str, Any]:
         return {"library": str(self._loaded.path), "folder": str(database), **plan}
-
-
-def _cache(options: LogOptions) -> Settings:
-    """Return the knobs of the block cache that RocksDB makes by default."""
-    table = options.families["default"]
-    cache: Settings = {"cache_size": options.block_cache_capacity_bytes or 0}
-    if (kind := _CACHES.get(table.get("block_cache_name", ""))) is not None:
-        cache["cache_type"] = kind
-    if "high_pri_pool_ratio" in table:
-        cache["cache_high_pri_pool_ratio"] = float(table["high_pri_pool_ratio"])
-    return cache

@@ -21,6 +21,10 @@ from lsmtune.trials import Protocol, Status
 
 Event = dict[str, Any]
 
+NO_DRIVER = "lsmtune is installed without its driver"
+BUILD_DRIVER = "install cargo and run `make setup`"
+"""What is wrong if the driver was not built, and what to do."""
+
 _PACKAGE = "lsmsim"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
 _END_S = 30.0
@@ -141,10 +145,7 @@ def has_driver() -> bool:
 def _package_folder() -> str:
     package = find_spec(_PACKAGE)
     if package is None or package.origin is None:
-        raise UserError(
-            "lsmtune is installed without its driver; install cargo and a C compiler and run "
-            "`make setup`, or use --db-bench"
-        )
+        raise UserError(f"{NO_DRIVER}; {BUILD_DRIVER}, or use --db-bench")
     return str(Path(package.origin).parent.parent)
 
 
@@ -152,7 +153,27 @@ def _events(process: ChildProcess, look: Look, tick_s: float) -> Iterator[Event]
     """Yield the events up to the end of output; look at the process meanwhile."""
     while (line := process.read_line(tick_s)) is not NoLine.END:
         look.measure_space()
-        if isinstance(line, str):
-            look.heard()
-            yield json.loads(line)
+        event = event_in(line) if isinstance(line, str) else None
+        if event is not None:
+            if _shows_work(event):
+                look.heard()
+            yield event
         look.look()
+
+
+def event_in(line: str) -> Event | None:
+    """Return the event of a line; None for other text.
+
+    A driver that dies may leave half a line, and a library of the user may print lines of its own.
+    """
+    try:
+        event = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return event if isinstance(event, dict) and "event" in event else None
+
+
+def _shows_work(event: Event) -> bool:
+    """Return whether the driver did something: it tells each second, also if no client goes on."""
+    counts = (kind["count"] for kind in event.get("operations", {}).values())
+    return event["event"] != "second" or any(counts)

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from lsmtune.engines.base import TrialFailedError, Window
 from lsmtune.engines.rocksdb.bench import Part
-from lsmtune.engines.rocksdb.driver.client import Client, Event
+from lsmtune.engines.rocksdb.driver.client import Client, Event, event_in
 from lsmtune.engines.rocksdb.driver.output import result_of
 from lsmtune.engines.rocksdb.driver.written import WrittenJobs
 from lsmtune.engines.rocksdb.measure import latency_metrics
@@ -90,13 +90,15 @@ class _Talk:
         self._seconds.clear()
 
     def _hear(self) -> Event:
-        line = self._process.read_line(self._patience_s)
-        if line is NoLine.SILENCE:
-            reason = f"the driver printed nothing for {self._patience_s:.0f} s"
-            raise TrialFailedError(Status.TIMED_OUT, reason)
-        if line is NoLine.END:
-            self._raise_ended(None)
-        event: Event = json.loads(line)
+        event: Event | None = None
+        while event is None:
+            line = self._process.read_line(self._patience_s)
+            if line is NoLine.SILENCE:
+                reason = f"the driver printed nothing for {self._patience_s:.0f} s"
+                raise TrialFailedError(Status.TIMED_OUT, reason)
+            if line is NoLine.END:
+                self._raise_ended(None)
+            event = event_in(line)
         if event["event"] == "failed":
             self._raise_ended(event)
         if event["event"] == "second":

@@ -31,7 +31,14 @@ _PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
 _NOT_SENT = RunResult(0.0, 0, None, None, None, {})
 
 
-def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogContent) -> LoadOutput:
+def load_output(
+    run: HeldRun,
+    events: Sequence[Event],
+    part: Part,
+    log: LogContent,
+    *,
+    assertions_enabled: bool,
+) -> LoadOutput:
     """Return what a part left; TrialFailedError if a job was still running."""
     check_settled(log)
     opened, report = one(events, "opened"), one(events, "report")
@@ -48,7 +55,7 @@ def load_output(run: HeldRun, events: Sequence[Event], part: Part, log: LogConte
         table=tables[-1],
         stalls=parse_stall_summary(counted).counts,
         version=opened["version"],
-        assertions_enabled=False,
+        assertions_enabled=assertions_enabled,
         log=log,
         database=part.database,
     )
