@@ -47,9 +47,12 @@ impl Follower {
         file.seek(SeekFrom::Start(self.position))?;
         let new = file.read_to_end(&mut self.rest)?;
         self.position += new as u64;
-        while let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
-            let line: Vec<u8> = self.rest.drain(..=end).collect();
-            self.note(&String::from_utf8_lossy(&line));
+        if let Some(end) = self.rest.iter().rposition(|&byte| byte == b'\n') {
+            // All lines at once: to take one after the other moves the rest of a long LOG each time.
+            let lines: Vec<u8> = self.rest.drain(..=end).collect();
+            for line in lines.split(|&byte| byte == b'\n') {
+                self.note(&String::from_utf8_lossy(line));
+            }
         }
         Ok(new > 0)
     }
