@@ -80,6 +80,7 @@ def recorded() -> dict[str, Any]:
         "sst size": json.loads(sweep.read_text()),
         "simulator": json.loads((folder / "simulator.json").read_text()),
         "null verifications": json.loads((folder / "null_verifications.json").read_text()),
+        "driver pairs": json.loads((folder / "driver_pairs.json").read_text()),
         "false gains": json.loads((folder / "false_gains.json").read_text()),
         "suggestions": json.loads((folder / "suggestion_cost.json").read_text()),
     }
@@ -112,9 +113,31 @@ def _figures(name: str, results: dict[str, Any]) -> str:
              "warm start": _warm_starts, "suggestions": _suggestions, "false gains": _false_gains,
              "null verifications": _null_verifications,
              "simulator": _simulator, "simulated study": _simulated_study,
-             "guided real": _guided}  # fmt: skip
+             "guided real": _guided, "driver pairs": _driver_pairs}  # fmt: skip
     kind = kinds.get(name) or kinds.get(name.removesuffix(" real"), _case)
     return (_claims if name.startswith("recipe ") else kind)(results[name])
+
+
+def _driver_pairs(found: dict[str, Any]) -> str:
+    """Return the ratios driver / db_bench of each workload."""
+    rows = []
+    for load, compared in found["loads"].items():
+        throughput, written = (
+            _ratio_text(compared["ratios"][name]) for name in ("throughput_ops_s", "write_amp")
+        )
+        # Loads that read share built databases, so their pairs are not independent.
+        writes = load in ("fillrandom", "overwrite")
+        rows.append([f"`{load}`", str(compared["pairs"]), throughput, written if writes else ""])
+    heads = ["workload", "pairs", "throughput", "exact write amplification"]
+    about = (
+        f"We measured with RocksDB 11.8.1 {BUILDS['11.8.1']} and {found['records']:,} records. The "
+        "table shows the ratio driver / db_bench with its 95 % interval."
+    )
+    return f"{about}\n\n{_table(heads, rows)}"
+
+
+def _ratio_text(ratio: dict[str, float]) -> str:
+    return f"{ratio['median']:.3f} ({ratio['low']:.3f} to {ratio['high']:.3f})"
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:
