@@ -122,12 +122,9 @@ def _driver_pairs(found: dict[str, Any]) -> str:
     """Return the ratios driver / db_bench of each workload."""
     rows = []
     for load, compared in found["loads"].items():
-        throughput, written = (
-            _ratio_text(compared["ratios"][name]) for name in ("throughput_ops_s", "write_amp")
-        )
-        # Loads that read share built databases, so their pairs are not independent.
-        writes = load in ("fillrandom", "overwrite")
-        rows.append([f"`{load}`", str(compared["pairs"]), throughput, written if writes else ""])
+        # Loads that read share built databases, so their write amplification is not compared.
+        ratios = (compared["ratios"].get(name) for name in ("throughput_ops_s", "write_amp"))
+        rows.append([f"`{load}`", str(compared["pairs"]), *map(_ratio_text, ratios)])
     heads = ["workload", "pairs", "throughput", "exact write amplification"]
     about = (
         f"We measured with RocksDB 11.8.1 {BUILDS['11.8.1']} and {found['records']:,} records. The "
@@ -136,8 +133,12 @@ def _driver_pairs(found: dict[str, Any]) -> str:
     return f"{about}\n\n{_table(heads, rows)}"
 
 
-def _ratio_text(ratio: dict[str, float]) -> str:
-    return f"{ratio['median']:.3f} ({ratio['low']:.3f} to {ratio['high']:.3f})"
+def _ratio_text(ratio: dict[str, float] | None) -> str:
+    return (
+        ""
+        if ratio is None
+        else f"{ratio['median']:.3f} ({ratio['low']:.3f} to {ratio['high']:.3f})"
+    )
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:
