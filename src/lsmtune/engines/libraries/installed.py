@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION, sha256_of
 from lsmtune.errors import UserError
+from lsmtune.trials import Origin
 from lsmtune.units import is_version
 
 LIBRARY = "librocksdb.so"
@@ -41,7 +42,8 @@ class Record(BaseModel):
     @property
     def text(self) -> str:
         """Version, source and the first digits of the SHA-256, in one line."""
-        return f"{self.version}, {self.source}, SHA-256 {self.sha256[:_HASH_DIGITS]}"
+        origin = Origin(source=self.source, sha256=self.sha256)
+        return f"{self.version}, {origin.text}"
 
 
 @dataclass(frozen=True, slots=True)

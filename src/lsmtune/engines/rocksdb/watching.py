@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsmtune.engines.base import Hopeless, TrialFailedError
+from lsmtune.engines.read_back import first_log
+from lsmtune.engines.rocksdb.bench import Part
 from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
 from lsmtune.metrics.log_follower import LogFollower
-from lsmtune.metrics.log_reader import LogContent
+from lsmtune.metrics.log_lines import read_lines
+from lsmtune.metrics.log_reader import LogContent, read_log
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess
 from lsmtune.system.workdir import directory_bytes
@@ -31,11 +34,16 @@ def timed(what: str) -> Iterator[None]:
         raise TrialFailedError(Status.TIMED_OUT, reason) from timeout
 
 
-def check_settled(log: LogContent) -> None:
-    """Raise TrialFailedError if a job in the LOG has not ended."""
+def settled_log(part: Part) -> LogContent:
+    """Read the LOG of a part; TrialFailedError without one, or if a job in it has not ended."""
+    path = part.database / "LOG" if part.name == "debt" else first_log(part.database)
+    if not path.is_file():
+        raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
+    log = read_log(read_lines(path, []))
     if log.ledger.running:
         reason = "a flush or compaction was still running when the program ended"
         raise TrialFailedError(Status.UNREADABLE, reason)
+    return log
 
 
 @dataclass(frozen=True, slots=True)

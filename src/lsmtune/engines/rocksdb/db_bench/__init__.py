@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lsmtune.engines.base import EngineFacts, TrialFailedError, Watch
-from lsmtune.engines.read_back import first_log, linked_codecs, newest_options
+from lsmtune.engines.read_back import linked_codecs, newest_options
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
 from lsmtune.engines.rocksdb.best_case import BestCase
 from lsmtune.engines.rocksdb.db_bench.client import Client
@@ -12,14 +12,13 @@ from lsmtune.engines.rocksdb.db_bench.command import Command, banner_argv, flags
 from lsmtune.engines.rocksdb.db_bench.loads import Phase, build_phase, load_phase, one_read
 from lsmtune.engines.rocksdb.db_bench.output import load_output, probe_output
 from lsmtune.engines.rocksdb.options import own_options
+from lsmtune.engines.rocksdb.watching import settled_log
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.db_bench import parse_banner
-from lsmtune.metrics.log_lines import read_lines
-from lsmtune.metrics.log_reader import read_log
 from lsmtune.system.launch import NotStartedError, from_here
-from lsmtune.trials import Protocol, Status
+from lsmtune.trials import Protocol
 
 __all__ = ["INSTALL_DB_BENCH", "DbBench"]
 
@@ -88,11 +87,7 @@ class DbBench:
         argv = command.held(phase, *_options(part))
         client = Client(argv, part.database, part.files)
         run = client.run_held(phase.benchmark, limits, watch, BestCase(part.workload))
-        log = part.database / "LOG" if part.name == "debt" else first_log(part.database)
-        if not log.is_file():
-            raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
-        content = read_log(read_lines(log, []))
-        return load_output(run, phase, operations, part, content)
+        return load_output(run, phase, operations, part, settled_log(part))
 
     def probe(self, part: Part, limits: Protocol) -> ProbeOutput:
         """Run the benchmarks of the read probe."""

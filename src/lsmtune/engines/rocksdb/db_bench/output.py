@@ -13,7 +13,6 @@ from lsmtune.engines.rocksdb.bench import (
     RunResult,
 )
 from lsmtune.engines.rocksdb.db_bench.loads import Phase
-from lsmtune.engines.rocksdb.watching import check_settled
 from lsmtune.engines.tickers import counted_operations
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
@@ -39,7 +38,6 @@ def load_output(
 
     `operations` are those of all clients. Without them, RocksDB's statistics count.
     """
-    check_settled(log)
     stdout = part.files.stdout_text()
     # A replayed trace has a second, empty column family.
     found = parse_compaction_tables(stdout)

@@ -17,7 +17,7 @@ from lsmtune.engines.base import (
 )
 from lsmtune.engines.libraries.exports import has_assertions, has_function
 from lsmtune.engines.libraries.loaded import OWN, Loaded
-from lsmtune.engines.read_back import first_log, linked_codecs
+from lsmtune.engines.read_back import linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
 from lsmtune.engines.rocksdb.best_case import BestCase
@@ -28,6 +28,7 @@ from lsmtune.engines.rocksdb.driver.output import load_output, probe_output
 from lsmtune.engines.rocksdb.driver.plans import LOAD, endless_plan, load_plan, probe_plan
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.engines.rocksdb.trial import Trial
+from lsmtune.engines.rocksdb.watching import settled_log
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.families import DEFAULT_FAMILY
@@ -35,7 +36,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Base, Origin, Protocol, Status, TrialSpec
+from lsmtune.trials import Base, Origin, Protocol, TrialSpec
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 
@@ -175,16 +176,8 @@ class Driver:
         client = self._client(load_plan(part, limits), part)
         phase = LOAD if part.name in ("build", "load") else None
         run, events = client.run_held(phase, limits, watch, BestCase(part.workload))
-        log = part.database / "LOG" if part.name == "debt" else first_log(part.database)
-        if not log.is_file():
-            raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no LOG")
-        return load_output(
-            run,
-            events,
-            part,
-            read_log(read_lines(log, [])),
-            assertions_enabled=self._has_assertions,
-        )
+        log = settled_log(part)
+        return load_output(run, events, part, log, assertions_enabled=self._has_assertions)
 
     def probe(self, part: Part, limits: Protocol) -> ProbeOutput:
         """Run the gets and scans of the read probe."""
