@@ -28,7 +28,8 @@ SYSTEM_KEYS = ("program", "rocksdb", "library")
 _LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
 """Engines whose options lsmtune changes while they run."""
 
-_SYNC = "bytes_per_sync"
+BYTES_PER_SYNC = "bytes_per_sync"
+"""Option that DBImpl::SetDBOptions turns from 0 into 1 MiB, whatever option it sets."""
 
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "myrocks": {"knobs": "mixed"},
@@ -192,12 +193,12 @@ def for_online(
             "the store; choose other knobs"
         )
     changes_database = any(k.option and k.option.section == "DBOptions" for k in kept)
-    is_changed = changes_database and settings.get(_SYNC) == 0
-    return kept, {**settings, _SYNC: MIB} if is_changed else settings
+    is_changed = changes_database and settings.get(BYTES_PER_SYNC) == 0
+    return kept, {**settings, BYTES_PER_SYNC: MIB} if is_changed else settings
 
 
 def _without_zero(knob: Knob) -> Knob:
     """Return bytes_per_sync without the value 0, which cannot be set online, and other knobs."""
-    if knob.name != _SYNC:
+    if knob.name != BYTES_PER_SYNC:
         return knob
     return knob.model_copy(update={"special": tuple(s for s in knob.special if s.value != 0)})

@@ -7,7 +7,7 @@ from pathlib import Path
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.embedded.trial import Part, Run
 from lsmtune.engines.read_back import check_as_given, first_log, is_as_wanted, newest_options
-from lsmtune.engines.rocksdb.driver.output import one
+from lsmtune.engines.rocksdb.driver.output import PERCENTILES, one
 from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
 from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.tickers import table_levels
@@ -22,7 +22,6 @@ from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.trials import Status, TrialSpec
 from lsmtune.units import MIB
 
-_PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
 _LEVELDB_HEAD = "Level  Files Size(MB) Time(sec) Read(MB) Write(MB)"
 _LEVELDB_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*")
 """Level, files, size (MB), time (s), read (MB), written (MB): db/db_impl.cc of LevelDB."""
@@ -90,7 +89,7 @@ def _latencies(run: Run) -> Mapping[str, float]:
     return {
         f"{prefix}_{p}_us": one(part.events, "run", phase)["operations"][kind][f"{p}_us"]
         for prefix, (part, phase, kind) in sent.items()
-        for p in _PERCENTILES
+        for p in PERCENTILES
     }
 
 

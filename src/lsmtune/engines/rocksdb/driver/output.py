@@ -26,7 +26,8 @@ _LATENCIES = {
     "put": "write", "delete": "write", "read_modify_write": "write", "get": "get", "scan": "scan",
 }  # fmt: skip
 """Operations of the driver, and the prefix of their metrics."""
-_PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
+PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
+"""Percentiles in the events of the driver, each as a key `NAME_us`."""
 _NOT_SENT = RunResult(0.0, 0, None, None, None, {})
 
 
@@ -94,7 +95,7 @@ def _records(sent: Mapping[str, Event]) -> int:
 def _latencies(sent: Mapping[str, Event]) -> Iterator[tuple[str, Latency]]:
     for kind, told in sent.items():
         if kind in _LATENCIES and told["count"]:
-            percentiles = {name: told[f"{name}_us"] for name in _PERCENTILES}
+            percentiles = {name: told[f"{name}_us"] for name in PERCENTILES}
             yield _LATENCIES[kind], Latency(told["mean_us"], percentiles)
 
 
