@@ -8,14 +8,12 @@ from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_fl
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import read_batch
 from lsmtune.cli.common import write_file
-from lsmtune.cli.progress import progress
-from lsmtune.cli.tuning import check_space, described, say_if_busy
+from lsmtune.cli.tuning import described, opened_for_runs
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec import StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen, usable_lines
-from lsmtune.studies.study import open_study
 from lsmtune.system.host import describe_host
 
 _CONFIGS = 200
@@ -79,12 +77,7 @@ def run_screening(
     engine = engine_of(spec)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
-        check_space(spec, home)
-        with (
-            progress(spec) as listener,
-            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
-        ):
-            say_if_busy(spec, accept_noise=accept_noise)
+        with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
             most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
             side_by_side = jobs or max(1, most)
             remark = screen(study, spec.screen, side_by_side)

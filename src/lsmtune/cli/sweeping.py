@@ -10,9 +10,8 @@ from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.choosing import name_rocksdb
 from lsmtune.cli.common import note
 from lsmtune.cli.consent import own_study_file
-from lsmtune.cli.progress import progress
 from lsmtune.cli.tables import Column, csv_text, facts_lines, paragraph, table_lines
-from lsmtune.cli.tuning import check_space, described, flag_names, say_if_busy
+from lsmtune.cli.tuning import described, flag_names, opened_for_runs
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
@@ -22,7 +21,6 @@ from lsmtune.report.words import Ratio, metric_value
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.spec_defaults import with_first_version
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
 from lsmtune.studies.sweep import BASE_EVERY
 from lsmtune.trials import Base
 
@@ -120,14 +118,11 @@ def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -
     found = described(spec, engine)
     for remark in remarks(found[1].base):
         note(remark)
-    with Home(home_path, create=True) as home:
-        check_space(spec, home)
-        with (
-            progress(spec) as listener,
-            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
-        ):
-            say_if_busy(spec, accept_noise=accept_noise)
-            return finish(study).swept
+    with (
+        Home(home_path, create=True) as home,
+        opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study,
+    ):
+        return finish(study).swept
 
 
 def files(
