@@ -28,6 +28,12 @@ SYSTEM_KEYS = ("program", "rocksdb", "library")
 _LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
 """Engines whose options lsmtune changes while they run."""
 
+WITHOUT_SEARCH: dict[str, Any] = {"early_stop": False, "repeats": 0, "pairs": 0}
+"""Settings of a study that only measures: no trial is pruned or repeated, nothing is verified."""
+
+NO_MEMORY_LIMIT = "1024TiB"
+"""Memory limit of such a study: its configs run unchanged."""
+
 BYTES_PER_SYNC = "bytes_per_sync"
 """Option that DBImpl::SetDBOptions turns from 0 into 1 MiB, whatever option it sets."""
 

@@ -12,14 +12,13 @@ from lsmtune.cli.tuning import described, opened_for_runs
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec import StudySpec, catalogue_of
+from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen, usable_lines
 from lsmtune.system.host import describe_host
 
 _CONFIGS = 200
 _CPUS_A_RUN = 2
-_NO_LIMIT = "1024TiB"
-"""Memory limit of a batch: its configs run unchanged."""
 
 
 def with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,11 +27,7 @@ def with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str,
     if not isinstance(stated, dict):
         return {**given}  # checked with the other settings
     screen_table = {**stated, **table}
-    # Without a search, no trial is pruned or repeated, and nothing is verified.
-    settings = {
-        "trials": _CONFIGS, **given, "screen": screen_table,
-        "early_stop": False, "repeats": 0, "pairs": 0,
-    }  # fmt: skip
+    settings = {"trials": _CONFIGS, **given, "screen": screen_table, **WITHOUT_SEARCH}
     batch = screen_table.get("batch")
     return settings if batch is None else {**settings, **_batch_settings(given, Path(str(batch)))}
 
@@ -52,7 +47,7 @@ def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
         "scale": "1",
         "engine": given.get("engine", engine),
         "workload": load.model_dump(),
-        "memory": given.get("memory", _NO_LIMIT),
+        "memory": given.get("memory", NO_MEMORY_LIMIT),
     }
 
 

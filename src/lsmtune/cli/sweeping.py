@@ -19,7 +19,7 @@ from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, metric_value
 from lsmtune.spec import StudySpec, make_spec
-from lsmtune.spec_defaults import with_first_version
+from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH, with_first_version
 from lsmtune.store.home import Home
 from lsmtune.studies.sweep import BASE_EVERY
 from lsmtune.trials import Base
@@ -28,8 +28,6 @@ _OF_SEARCHES = (
     "knobs", "objective", "limits", "optimizer", "warm_start", "trials", "budget", "until",
     "early_stop", "base_runs", "finalists", "repeats", "pairs", "max_pairs", "screen",
 )  # fmt: skip
-_NO_LIMIT = "1024TiB"
-"""Memory limit of a cell: the configs of an experiment run unchanged."""
 
 
 def read_experiment(
@@ -53,8 +51,8 @@ def read_experiment(
             )
     table = given["sweep"]
     settings = {
-        "study": path.stem, "scale": "1", "memory": _NO_LIMIT, **given,
-        "early_stop": False, "repeats": 0, "pairs": 0, "knobs": ",".join(_names(table)),
+        "study": path.stem, "scale": "1", "memory": NO_MEMORY_LIMIT, **given,
+        **WITHOUT_SEARCH, "knobs": ",".join(_names(table)),
     }  # fmt: skip
     settings = with_first_version(settings)
     name_rocksdb(settings, system, home, tell)
