@@ -15,6 +15,7 @@ from lsmtune.engines.libraries.installed import (
     engine_of_version,
     engines_folder,
     installed_engines,
+    release_of,
 )
 from lsmtune.engines.libraries.loaded import install_command
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
@@ -123,8 +124,7 @@ def _of_base(base: str, version: str, engines: Sequence[Installed]) -> str:
     if engine_of_version(engines, version) is not None:
         return version
     versions = [engine.record.version for engine in engines]
-    # A fourth number is that of a repeated packaging.
-    again = next((one for one in reversed(versions) if one.startswith(f"{version}.")), None)
+    again = next((one for one in reversed(versions) if release_of(one) == version), None)
     if again is not None:
         return again
     usual = default_engine(engines)

@@ -11,6 +11,8 @@ from lsmtune.system.host import free_bytes
 from lsmtune.trials import Status, TrialResult
 from lsmtune.units import KIB
 
+MOST_CHARACTERS = 300
+"""Maximum length of the words of a program in the reason of a failed trial."""
 _FULL = "No space left on device"
 _NEXT_TO_NOTHING = 64 * KIB
 
@@ -26,7 +28,8 @@ def attempted(measure: Callable[[], Measurement]) -> TrialResult:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        return TrialResult(status=Status.OUT_OF_SPACE, reason=f"the disk is full: {error}")
+        failure = disk_full(str(error))
+        return TrialResult(status=failure.status, reason=str(failure))
 
 
 def is_disk_full(said: str, folder: Path) -> bool:
@@ -35,3 +38,8 @@ def is_disk_full(said: str, folder: Path) -> bool:
     An assertion may abort it before it can say so.
     """
     return _FULL in said or free_bytes(folder) < _NEXT_TO_NOTHING
+
+
+def disk_full(reason: str) -> TrialFailedError:
+    """Return the failure of a trial whose disk is full."""
+    return TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {reason}")

@@ -16,6 +16,7 @@ from lsmtune.units import is_version
 LIBRARY = "librocksdb.so"
 RECORD = "engine.json"
 _HASH_DIGITS = 12
+_NUMBERS = 3
 
 
 class Record(BaseModel):
@@ -100,6 +101,14 @@ def default_engine(engines: Sequence[Installed]) -> Installed | None:
 def engine_of_version(engines: Sequence[Installed], version: str) -> Installed | None:
     """Return the library of that version; one with a pin is preferred."""
     return next((one for one in reversed(engines) if one.record.version == version), None)
+
+
+def release_of(version: str) -> str:
+    """Return the version of RocksDB in an installed version.
+
+    RocksDB has three numbers. A fourth number is that of a repeated packaging.
+    """
+    return ".".join(version.split(".")[:_NUMBERS])
 
 
 def check_version(text: str) -> None:

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from lsmtune.engines.libraries.installed import release_of
 from lsmtune.errors import UserError
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
@@ -14,8 +15,6 @@ from lsmtune.system.process import ChildProcess
 RECORDS = store_check.RECORDS
 """The number of records that are written and read back."""
 _LIMIT_S = 60.0
-_NUMBERS = 3
-"""RocksDB's versions have three numbers. A fourth is that of a repeated packaging."""
 
 
 def prove(library: Path, version: str, folder: Path) -> None:
@@ -27,7 +26,7 @@ def prove(library: Path, version: str, folder: Path) -> None:
     if (problem := _problem(library, store, folder)) is not None:
         raise UserError(f"the library does not work: {problem}")
     found = read_log(read_lines(store / "LOG", [])).version
-    if found != ".".join(version.split(".")[:_NUMBERS]):
+    if found != release_of(version):
         raise UserError(f"the library is RocksDB {found or 'of an unknown version'}")
 
 

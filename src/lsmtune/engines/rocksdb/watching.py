@@ -22,6 +22,8 @@ TICK_S = 0.1
 """Seconds between two looks at a load: rare enough not to disturb it."""
 SETTLE_TICK_S = 0.02
 """Seconds between two looks at a tree that settles."""
+END_S = 30.0
+"""Seconds that a program may take to end after its last output."""
 
 
 @contextmanager

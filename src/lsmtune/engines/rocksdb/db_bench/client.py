@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.attempt import is_disk_full
+from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
-from lsmtune.engines.rocksdb.watching import SETTLE_TICK_S, TICK_S, Hope, Look, timed
+from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed
 from lsmtune.metrics.db_bench import is_result_line
 from lsmtune.system.deadline import Deadline
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
 from lsmtune.trials import Protocol, Status
 
-_END_S = 30.0
+_SHORT_S = 30.0
+"""Limit of a db_bench that writes one record."""
 _WORDS_OF_FAILURE = re.compile(
     r"error|assertion|invalid|not supported|no space|corrupt|cannot|unknown|illegal", re.IGNORECASE
 )
@@ -26,7 +27,6 @@ _BANNER = re.compile(
     r"DB path|Set seed to .*|Initializing RocksDB Options .*|Integrated BlobDB|-+$):?"
 )
 _SILENCE = "the program printed no error message"
-_MOST_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Client:
                     watch.phase("settle")
                     _await_quiet(process, look, limits.quiet_s)
                     process.drain(deadline)
-                status = process.wait(_END_S)
+                status = process.wait(END_S)
         self._check_exit(status)
         if not loaded:
             reason = f"db_bench ended and printed no result of the benchmark {benchmark}"
@@ -70,13 +70,13 @@ class Client:
                 if isinstance(line, str):
                     look.heard()
                 look.look()
-            status = process.wait(_END_S)
+            status = process.wait(END_S)
         self._check_exit(status)
         return status
 
     def run_banner(self) -> None:
         """Run a db_bench that has next to nothing to do."""
-        self.run_to_end("lsmtune stopped db_bench during its first write", _END_S, _END_S)
+        self.run_to_end("lsmtune stopped db_bench during its first write", _SHORT_S, _SHORT_S)
 
     def _start(self) -> ChildProcess:
         return ChildProcess(
@@ -92,7 +92,7 @@ class Client:
             return
         words = _last_words(self.files)
         if is_disk_full(self.files.stderr_text() + self.files.stdout_text(), self.database):
-            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
+            raise disk_full(words)
         how = status.signal_name or f"exit code {status.returncode}"
         # RocksDB writes an OPTIONS file once it has accepted the options.
         opened = any(self.database.glob("OPTIONS-*"))
@@ -137,4 +137,4 @@ def _last_words(files: Files) -> str:
     lines = [line.strip() for line in (files.stdout_text() + "\n" + text).splitlines()]
     spoken = [line for line in lines if line and not _BANNER.match(line)]
     telling = [line for line in spoken if _WORDS_OF_FAILURE.search(line)]
-    return [_SILENCE, *spoken, *telling][-1][:_MOST_CHARACTERS]
+    return [_SILENCE, *spoken, *telling][-1][:MOST_CHARACTERS]

@@ -16,6 +16,7 @@ from lsmtune.engines.base import (
     Watch,
 )
 from lsmtune.engines.libraries.exports import has_assertions, has_function
+from lsmtune.engines.libraries.installed import release_of
 from lsmtune.engines.libraries.loaded import OWN, Loaded
 from lsmtune.engines.read_back import linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
@@ -131,8 +132,7 @@ class Driver:
         installed = self._loaded.version
         if found is None:
             raise UserError(f"library {self._loaded.path}: RocksDB's LOG does not tell the version")
-        # A fourth number is that of a repeated packaging.
-        if installed is not None and installed.split(".")[:3] != found.split("."):
+        if installed is not None and release_of(installed) != found:
             raise UserError(
                 f"library {self._loaded.path}: this is RocksDB {found}, not {installed}; remove "
                 f"the folder {self._loaded.path.parent}, then install the version again"

@@ -9,11 +9,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.attempt import is_disk_full
+from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
-from lsmtune.engines.rocksdb.watching import SETTLE_TICK_S, TICK_S, Hope, Look, timed
+from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed
 from lsmtune.errors import UserError
 from lsmtune.system.deadline import Deadline
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
@@ -27,10 +27,8 @@ BUILD_DRIVER = "install cargo and run `make setup`"
 
 _PACKAGE = "lsmsim"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
-_END_S = 30.0
 _SHORT_S = 60.0
 """Limit of a plan that only opens a store."""
-_MOST_CHARACTERS = 300
 _STATUS = {
     "library": Status.REFUSED,
     "open": Status.REFUSED,
@@ -75,7 +73,7 @@ class Client:
             watch.phase("settle")
             with timed("lsmtune stopped the driver after the load"):
                 events.extend(_events(process, look, SETTLE_TICK_S))
-                status = process.wait(_END_S)
+                status = process.wait(END_S)
         self.check(status, events)
         return HeldRun(load_end_s, status, look.peak_space_bytes), events
 
@@ -85,7 +83,7 @@ class Client:
         with timed(what), self.start() as process:
             look = Look(process, self.database, deadline, None)
             events = list(_events(process, look, TICK_S))
-            status = process.wait(_END_S)
+            status = process.wait(END_S)
         self.check(status, events)
         return status, events
 
@@ -119,17 +117,17 @@ class Client:
         if status.returncode == 0 and last.get("event") == "ended":
             return
         if last.get("event") == "failed":
-            self._raise_failed(last["kind"], last["message"][:_MOST_CHARACTERS])
+            self._raise_failed(last["kind"], last["message"][:MOST_CHARACTERS])
         errors = self.files.stderr_text().strip()
         if is_disk_full(errors, self.database):
-            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {errors}")
+            raise disk_full(errors)
         how = status.signal_name or f"exit code {status.returncode}"
-        words = errors[-_MOST_CHARACTERS:] or "it printed no error message"
+        words = errors[-MOST_CHARACTERS:] or "it printed no error message"
         raise TrialFailedError(Status.CRASHED, f"the driver ended with {how}: {words}")
 
     def _raise_failed(self, kind: str, message: str) -> None:
         if is_disk_full(message, self.database):
-            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {message}")
+            raise disk_full(message)
         if kind == "plan":
             raise RuntimeError(f"the driver cannot read its plan: {message}")
         store = _STORES[self.plan.get("engine", "rocksdb")]

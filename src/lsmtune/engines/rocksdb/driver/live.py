@@ -15,6 +15,7 @@ from lsmtune.engines.rocksdb.driver.output import result_of
 from lsmtune.engines.rocksdb.driver.written import WrittenJobs
 from lsmtune.engines.rocksdb.measure import latency_metrics
 from lsmtune.engines.rocksdb.read_back import read_back
+from lsmtune.engines.rocksdb.watching import END_S
 from lsmtune.engines.tickers import counted_operations, read_metrics, ticker, write_metrics
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.option_text import derived_settings, statements
@@ -27,7 +28,6 @@ from lsmtune.system.process import ChildProcess, NoLine
 from lsmtune.trials import Protocol, Status
 
 _DATABASE = "DBOptions"
-_END_S = 30.0
 _TRAITS = {
     "writes per operation": "rocksdb.number.keys.written",
     "gets per operation": "rocksdb.number.keys.read",
@@ -106,7 +106,7 @@ class _Talk:
         return event
 
     def _raise_ended(self, failed: Event | None) -> NoReturn:
-        status = self._process.wait(_END_S)
+        status = self._process.wait(END_S)
         self._client.check(status, [failed] if failed else [])
         raise TrialFailedError(Status.CRASHED, "the driver ended before the load was stopped")
 
