@@ -24,7 +24,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
-from lsmtune.trials import Base, Origin, Status, TrialSpec
+from lsmtune.trials import Base, Status, TrialSpec
 from lsmtune.workloads import Workload
 
 __all__ = ["Embedded"]
@@ -63,7 +63,7 @@ class Embedded:
             assertions_enabled=False,
             options="",
             codecs=None,
-            origin=Origin(source=self._rocksdb.source, sha256=self._rocksdb.sha256),
+            origin=self._rocksdb.origin,
         )
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
@@ -92,11 +92,9 @@ class Embedded:
         """Open a new store; the version that the library says."""
         settings = {**self.catalogue.defaults(1), "store": store}
         database = workdir / f"describe-{store}"
-        plan = {
-            **store_of(settings, Workload()),
-            "library": self._libraries[store], "folder": str(database), "phases": [],
-        }  # fmt: skip
-        client = Client(plan, database, Files.of(workdir, database.name))
+        plan = {**store_of(settings, Workload()), "phases": []}
+        files = Files.of(workdir, database.name)
+        client = Client(self._libraries[store], plan, database, files)
         try:
             return str(client.run_short()[0]["version"])
         except TrialFailedError as failure:

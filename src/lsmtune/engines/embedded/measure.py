@@ -9,6 +9,7 @@ from lsmtune.engines.embedded.trial import Part, Run
 from lsmtune.engines.read_back import check_as_given, first_log, is_as_wanted, newest_options
 from lsmtune.engines.rocksdb.driver.output import PERCENTILES, one
 from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
+from lsmtune.engines.rocksdb.measure import check_found
 from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.tickers import table_levels
 from lsmtune.engines.times import time_metrics
@@ -81,11 +82,7 @@ def _latencies(run: Run) -> Mapping[str, float]:
         "scan": (run.probe, SCANS, "scan"),
     }
     gets = one(run.probe.events, "run", GETS)["operations"]["get"]
-    if gets["records"] != gets["count"]:
-        raise TrialFailedError(
-            Status.UNREADABLE,
-            f"gets after the load found only {gets['records']} of {gets['count']} keys of the load",
-        )
+    check_found(gets["records"], gets["count"])
     return {
         f"{prefix}_{p}_us": one(part.events, "run", phase)["operations"][kind][f"{p}_us"]
         for prefix, (part, phase, kind) in sent.items()

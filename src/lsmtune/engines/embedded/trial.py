@@ -7,8 +7,7 @@ from typing import Any
 
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.embedded.plans import load_plan, probe_plan, settle_plan
-from lsmtune.engines.read_back import first_log
-from lsmtune.engines.rocksdb.bench import Files
+from lsmtune.engines.rocksdb.bench import Files, evidence_of
 from lsmtune.engines.rocksdb.driver.client import Client, Event
 from lsmtune.engines.rocksdb.driver.output import one
 from lsmtune.engines.rocksdb.driver.plans import LOAD
@@ -78,22 +77,14 @@ class Trial:
 
     def evidence(self) -> dict[str, Path]:
         """The files that exist, by the name under which they are kept."""
-        named: dict[str, Path] = {}
-        for part in _PARTS:
-            files = Files.of(self._workdir, part)
-            named |= {path.name: path for path in (files.stdout, files.stderr)}
-        named["LOG"] = first_log(self.database)
-        for path in sorted(self.database.glob("OPTIONS-*"))[:1]:
-            named["OPTIONS"] = path
-        return {name: path for name, path in named.items() if path.is_file()}
+        return evidence_of(self._workdir, _PARTS, self.database)
 
     def _part(self, name: str, plan: Mapping[str, Any]) -> Part:
         what = f"lsmtune stopped the driver in the step {name}"
         return Part(*self._client(name, plan).run_to_end(what, self._spec.protocol))
 
     def _client(self, name: str, plan: Mapping[str, Any]) -> Client:
-        placed = {**plan, "library": self._library, "folder": str(self.database)}
-        return Client(placed, self.database, Files.of(self._workdir, name))
+        return Client(self._library, plan, self.database, Files.of(self._workdir, name))
 
     def _sizes(self) -> tuple[int, int]:
         tables = [path for pattern in _TABLES for path in self.database.glob(pattern)]

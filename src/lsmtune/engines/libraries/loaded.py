@@ -10,6 +10,7 @@ from lsmtune.engines.libraries.installed import (
 )
 from lsmtune.engines.libraries.pins import sha256_of
 from lsmtune.errors import UserError
+from lsmtune.trials import Origin
 
 OWN = "library of the user"
 """The source of a library that lsmtune did not install."""
@@ -23,6 +24,11 @@ class Loaded:
     version: str | None
     source: str
     sha256: str
+
+    @property
+    def origin(self) -> Origin:
+        """Source and content of the library."""
+        return Origin(source=self.source, sha256=self.sha256)
 
 
 def loaded_library(rocksdb: str | None, library: str | None) -> Loaded:

@@ -1,12 +1,13 @@
 """What a program that runs the workload does for a trial, and what it returns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from typing import Protocol as Contract
 
 from lsmtune.engines.base import EngineFacts, Watch
+from lsmtune.engines.read_back import first_log
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.log_reader import LogContent
@@ -37,6 +38,17 @@ class Files:
     def stderr_text(self) -> str:
         """Return all that was printed on standard error."""
         return self.stderr.read_text(errors="replace")
+
+
+def evidence_of(workdir: Path, parts: Iterable[str], database: Path) -> dict[str, Path]:
+    """Return the files of a trial that exist, by the name under which they are kept."""
+    printed = [Files.of(workdir, part) for part in parts]
+    named = {path.name: path for files in printed for path in (files.stdout, files.stderr)}
+    named["LOG"] = first_log(database)
+    # The first one is of the load. Each later open wrote another one.
+    for path in sorted(database.glob("OPTIONS-*"))[:1]:
+        named["OPTIONS"] = path
+    return {name: path for name, path in named.items() if path.is_file()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,14 +132,20 @@ def latency_metrics(latencies: Mapping[str, Latency]) -> Iterator[tuple[str, flo
             yield f"{prefix}_{percentile}_us", value
 
 
+def check_found(found: int | None, looked_up: int | None) -> None:
+    """Raise TrialFailedError if gets of keys that the load wrote did not find all of them."""
+    if found != looked_up:
+        raise TrialFailedError(
+            Status.UNREADABLE,
+            f"gets after the load found only {found} of {looked_up} keys of the load",
+        )
+
+
 def _probe(probe: ProbeOutput, load: Workload) -> dict[str, float]:
     hits = probe.gets
     keeps_all = load.name in _KEEPS_ALL and load.tombstone_every is None
-    if keeps_all and hits.found != hits.looked_up:
-        raise TrialFailedError(
-            Status.UNREADABLE,
-            f"gets after the load found only {hits.found} of {hits.looked_up} keys of the load",
-        )
+    if keeps_all:
+        check_found(hits.found, hits.looked_up)
     latencies = {
         "get": hits.latencies["get"],
         "get_missing": probe.missing.latencies["get"],

@@ -7,8 +7,15 @@ from pathlib import Path
 
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.debt import owing, paying
-from lsmtune.engines.read_back import first_log, newest_options
-from lsmtune.engines.rocksdb.bench import Bench, LoadOutput, Part, PartName, ProbeOutput
+from lsmtune.engines.read_back import newest_options
+from lsmtune.engines.rocksdb.bench import (
+    Bench,
+    LoadOutput,
+    Part,
+    PartName,
+    ProbeOutput,
+    evidence_of,
+)
 from lsmtune.engines.rocksdb.measure import measure, measure_build, with_debt
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.rocksdb.read_back import read_back
@@ -30,6 +37,7 @@ _DELETED = {"tombstone_every", "tombstone_width", "tombstones"}
 """Parameters of a workload that decide what is built."""
 _ROOM = 3
 """A database that is built may for a while take this many times the bytes written into it."""
+_PARTS: tuple[PartName, ...] = ("build", "load", "debt", "probe")
 
 
 class Trial:
@@ -77,16 +85,7 @@ class Trial:
 
     def evidence(self) -> dict[str, Path]:
         """The files that exist, by the name under which they are kept."""
-        named = {
-            f"{part}-{stream}.txt": self._places.workdir / f"{part}-{stream}.txt"
-            for part in ("build", "load", "debt", "probe")
-            for stream in ("stdout", "stderr")
-        }
-        named["LOG"] = first_log(self._database)
-        # The first one is the load's; the probe's open wrote another.
-        for path in sorted(self._database.glob("OPTIONS-*"))[:1]:
-            named["OPTIONS"] = path
-        return {name: path for name, path in named.items() if path.is_file()}
+        return evidence_of(self._places.workdir, _PARTS, self._database)
 
     def _prepare(self, watch: Watch) -> dict[str, float]:
         """Put the database in place that the load finds; what building it has cost."""

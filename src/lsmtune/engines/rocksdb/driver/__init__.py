@@ -37,7 +37,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Base, Origin, Protocol, TrialSpec
+from lsmtune.trials import Base, Protocol, TrialSpec
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 
@@ -123,7 +123,7 @@ class Driver:
             assertions_enabled=self._has_assertions,
             options=own_options(opened["options"]),
             codecs=linked_codecs(database),
-            origin=Origin(source=self._loaded.source, sha256=self._loaded.sha256),
+            origin=self._loaded.origin,
             unprinted=self._cache(log.options),
         )
 
@@ -193,12 +193,9 @@ class Driver:
         return serve(self._client(endless_plan(part), part), catalogue, part, limits)
 
     def _client(self, plan: Mapping[str, Any], part: Part) -> Client:
-        return Client(self._placed(plan, part.database), part.database, part.files)
+        return Client(str(self._loaded.path), plan, part.database, part.files)
 
     def _open(self, options: str, database: Path, files: Files) -> Event:
         """Open a new store; return the event that says what was opened."""
-        plan = self._placed({"options": options, "phases": []}, database)
-        return Client(plan, database, files).run_short()[0]
-
-    def _placed(self, plan: Mapping[str, Any], database: Path) -> dict[str, Any]:
-        return {"library": str(self._loaded.path), "folder": str(database), **plan}
+        plan: Mapping[str, Any] = {"options": options, "phases": []}
+        return Client(str(self._loaded.path), plan, database, files).run_short()[0]

@@ -42,8 +42,12 @@ _STORES = {"rocksdb": "RocksDB", "leveldb": "LevelDB", "lmdb": "LMDB"}
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A driver process: its plan, its database, where its output goes."""
+    """A driver process: its library, its plan, the folder of its database, its output files.
 
+    The client adds library and folder to the plan.
+    """
+
+    library: str
     plan: Mapping[str, Any]
     database: Path
     files: Files
@@ -95,7 +99,8 @@ class Client:
     def start(self, *, has_commands: bool = False) -> ChildProcess:
         """Start the plan. With `has_commands`, each further line of input is a command."""
         plan = self.files.stdout.with_suffix(".plan.json")
-        text = json.dumps(self.plan)
+        placed = {"library": self.library, "folder": str(self.database), **self.plan}
+        text = json.dumps(placed)
         plan.write_text(text, encoding="utf-8")
         process = ChildProcess(
             # -I and -S: no module of the user, and nothing to search for. It starts in 15 ms.
