@@ -6,6 +6,7 @@ from typing import Any
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
@@ -170,7 +171,7 @@ def _check_online_rocksdb(load: Workload, program: str, knobs: str) -> None:
             "online: db_bench cannot change options while it runs; install RocksDB with "
             "`lsmtune engines install rocksdb`, and set rocksdb or library"
         )
-    if load.kind != "read" and load.present not in (None, 1):
+    if load.kind != "read" and not load.has_all_keys:
         raise UserError(
             f"workload.present: {load.present:g} is not possible with [online], because the writes "
             "would make the store larger; use 1"
@@ -198,7 +199,7 @@ def for_online(
             f"knobs: this RocksDB can set {', '.join(k.name for k in knobs)} only when it opens "
             "the store; choose other knobs"
         )
-    changes_database = any(k.option and k.option.section == "DBOptions" for k in kept)
+    changes_database = any(k.option and k.option.section == DATABASE_SECTION for k in kept)
     is_changed = changes_database and settings.get(BYTES_PER_SYNC) == 0
     return kept, {**settings, BYTES_PER_SYNC: MIB} if is_changed else settings
 

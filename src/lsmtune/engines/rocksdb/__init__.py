@@ -15,6 +15,7 @@ from lsmtune.engines.base import (
 )
 from lsmtune.engines.rocksdb.bench import Bench
 from lsmtune.engines.rocksdb.options import (
+    TABLE_OPTIONS,
     MergedOptions,
     ignored,
     merged_options,
@@ -32,8 +33,6 @@ from lsmtune.metrics.options_file import OptionsFile, replace_options
 from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["RocksDB"]
-
-_TABLES = "block_based_table_factory"
 
 
 class RocksDB:
@@ -105,7 +104,7 @@ class RocksDB:
                 return merged, with_filter_bits(as_run, merged.text)
             except TrialFailedError as failure:
                 refused = {place for place in merged.unprinted if _names(failure, place[1])}
-                if not refused and _names(failure, _TABLES):
+                if not refused and _names(failure, TABLE_OPTIONS):
                     refused = self._refused_of_tables(own, merged, workdir)
                 if not refused:
                     reason = f"base: RocksDB does not run with the options of this file: {failure}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lsmtune.engines.base import OwnBase
 from lsmtune.errors import ParseError, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
-from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
+from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
     NAMELESS_FILTER,
@@ -28,7 +28,8 @@ from lsmtune.metrics.options_file import (
     replace_options,
 )
 
-_DATABASE = "DBOptions"
+TABLE_OPTIONS = "block_based_table_factory"
+"""The option that sets all options of tables, as one text."""
 _FILTER = f'TableOptions/BlockBasedTable "{DEFAULT_FAMILY}"', "filter_policy"
 _APPLICATION = "trials run without the classes of your application"
 _OWN_FOLDER = "a trial keeps all files in the folder of the trial"
@@ -80,7 +81,7 @@ NOT_IN_TRIALS = {
     "file_checksum_gen_factory": _APPLICATION,
     "memtable_insert_with_hint_prefix_extractor": _APPLICATION,
     "flush_block_policy_factory": _APPLICATION,
-    "block_based_table_factory": _OWN_SECTION,
+    TABLE_OPTIONS: _OWN_SECTION,
     "plain_table_factory": _TABLES,
     "block_cache": "the flag --cache sets the size of the block cache in trials",
     "block_cache_compressed": _STORE_ONLY,
@@ -113,8 +114,8 @@ def own_options(text: str) -> str:
     family = f'CFOptions "{DEFAULT_FAMILY}"'
     changes = {(family, key): "0" for key in DERIVED}
     present = {place: "0" for place in changes if place[1] in sections.get(family, {})}
-    if "listeners" in sections.get(_DATABASE, {}):
-        present[_DATABASE, "listeners"] = "{}"
+    if "listeners" in sections.get(DATABASE_SECTION, {}):
+        present[DATABASE_SECTION, "listeners"] = "{}"
     return replace_options(text, present)
 
 
@@ -255,7 +256,7 @@ def _known_fields(theirs: str, ours: str) -> str:
 def _sections(family: str) -> list[tuple[str, str]]:
     """Each section of the user's file, and the section of ours that takes it."""
     families = [(f'{name} "{family}"', f'{name} "{DEFAULT_FAMILY}"') for name in FAMILY_SECTIONS]
-    return [(_DATABASE, _DATABASE), *families]
+    return [(DATABASE_SECTION, DATABASE_SECTION), *families]
 
 
 def _refusal(key: str, text: str, own: OptionsFile, section: str) -> str | None:

@@ -39,13 +39,12 @@ class Command:
         ]
 
     def probe(self, protocol: Protocol, options: Path, flags: list[str]) -> list[str]:
-        """Gets that hit, gets that miss, short scans, on the tree that the load left.
+        """Return the command that gets keys of the load, gets other keys, and scans.
 
-        db_bench seeds the first thread of a process alike in both runs (ThreadState in
-        tools/db_bench_tool.cc), so with the load's seed the gets ask for keys that it wrote. More
-        reads than it wrote keys would run into others.
+        The seed of the first thread is the same in both runs (ThreadState in
+        tools/db_bench_tool.cc).
         """
-        reads = min(protocol.probe_reads, self._load.client_operations or protocol.probe_reads)
+        reads = self._load.probe_reads(protocol.probe_reads)
         return [
             *self._start(["readrandom", "readmissing", "seekrandom"], existing=True, threads=1),
             f"--reads={reads}",

@@ -45,7 +45,7 @@ def build_phase(load: Workload) -> Phase:
     With range tombstones db_bench draws from as many keys more, so that "each" leaves a few out.
     """
     deleting = _tombstone_flags(load, load.build_writes) if load.kind == "read" else ()
-    if load.present in (None, 1):
+    if load.has_all_keys:
         return Phase("filluniquerandom", deleting, existing=False, threads=1)
     writes = f"--writes={load.build_writes}"
     return Phase("fillrandom", (writes, *deleting), existing=False, threads=1)

@@ -32,7 +32,7 @@ from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.engines.rocksdb.watching import settled_log
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
@@ -45,7 +45,6 @@ _SLOW_CODECS = ("snappy", "zlib")
 """rocksdbjni compiles them without optimization."""
 _CACHES = {"LRUCache": "lru_cache", "AutoHyperClockCache": "hyper_clock_cache"}
 """Names of block caches in a LOG, and in the knob cache_type."""
-_DATABASE = "DBOptions"
 _CHANGES_DATABASE = "rocksdb_set_db_options"
 """The function that changes options of an open database. Older C APIs do not have it."""
 
@@ -73,7 +72,7 @@ class LibraryRocksDB(RocksDB):
             if knob.name in base.settings
             and knob.apply == "online"
             and knob.option is not None
-            and knob.option.section == _DATABASE
+            and knob.option.section == DATABASE_SECTION
         )
         return base.model_copy(update={"fixed_online": fixed})
 

@@ -18,6 +18,7 @@ from lsmtune.engines.rocksdb.read_back import read_back
 from lsmtune.engines.rocksdb.watching import END_S
 from lsmtune.engines.tickers import counted_operations, read_metrics, ticker, write_metrics
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.option_text import derived_settings, statements
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
@@ -27,7 +28,6 @@ from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.process import ChildProcess, NoLine
 from lsmtune.trials import Protocol, Status
 
-_DATABASE = "DBOptions"
 _TRAITS = {
     "writes per operation": "rocksdb.number.keys.written",
     "gets per operation": "rocksdb.number.keys.read",
@@ -166,7 +166,7 @@ class LiveStore:
                  for place, text in texts.items()}  # fmt: skip
         for command, of_database in (("change", False), ("change_database", True)):
             chosen = {key: text for (section, key), text in texts.items()
-                      if (section == _DATABASE) == of_database}  # fmt: skip
+                      if (section == DATABASE_SECTION) == of_database}  # fmt: skip
             if chosen:
                 yield command, chosen
 

@@ -7,16 +7,15 @@ not escaped. A value that contains a semicolon is in braces.
 import re
 from collections.abc import Iterator, Mapping
 
-from lsmtune.engines.rocksdb.options import NOT_IN_TRIALS
+from lsmtune.engines.rocksdb.options import NOT_IN_TRIALS, TABLE_OPTIONS
 from lsmtune.errors import ParseError
-from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
 from lsmtune.metrics.options_file import parse_options, unescaped
 
 _KEY = re.compile(r"\w+", re.ASCII)
 _NO_VALUE = frozenset({"", "{}", "nullptr"})
-_TABLES = "block_based_table_factory"
-"""`table_factory` of an OPTIONS file would make a new factory, without the cache of the plan."""
 _FACTORY = "table_factory"
+"""This option of an OPTIONS file would make a new factory, without the cache of the plan."""
 
 NOT_READ = frozenset({"experimental_mempurge_threshold"})
 """Knobs that RocksDB does not read from this text.
@@ -36,10 +35,10 @@ def option_string(options: str) -> str:
     """
     sections = parse_options(options).sections
     family = f'"{DEFAULT_FAMILY}"'
-    own = (*_statements(sections.get("DBOptions", {})),
+    own = (*_statements(sections.get(DATABASE_SECTION, {})),
            *_statements(sections.get(f"CFOptions {family}", {})))  # fmt: skip
     tables = "".join(_statements(sections.get(f"TableOptions/BlockBasedTable {family}", {})))
-    return "".join(own) + (f"{_TABLES}={{{tables}}};" if tables else "")
+    return "".join(own) + (f"{TABLE_OPTIONS}={{{tables}}};" if tables else "")
 
 
 def _statements(section: Mapping[str, str]) -> Iterator[str]:

@@ -58,11 +58,7 @@ def endless_plan(part: Part) -> Json:
 
 
 def probe_plan(part: Part, limits: Protocol) -> Json:
-    """Return the phases of the read probe: gets that hit, gets that miss, scans.
-
-    With the load's seed, the first client's gets ask for the keys that it wrote, in the same order.
-    More gets than it wrote would ask for others.
-    """
+    """Return the phases of the read probe: gets of keys of the load, gets of other keys, scans."""
     return {
         "existing": True,
         **store(part.options, part.settings),
@@ -76,8 +72,11 @@ def settled(limits: Protocol) -> Json:
 
 
 def reads_after(load: Workload, seed: int, limits: Protocol) -> list[Json]:
-    """Return the phases that read what the load of this seed wrote."""
-    reads = min(limits.probe_reads, load.client_operations or limits.probe_reads)
+    """Return the phases that read after a load with this seed.
+
+    The gets have the keys that the first client of the load wrote, in the same order.
+    """
+    reads = load.probe_reads(limits.probe_reads)
     found = _group(load, seed, {"get": 1}, operations=reads)
     missing = _group(load, seed, {"get": 1}, operations=reads, missing=True)
     scans = _group(load, seed, {"scan": 1}, operations=reads, scan_length=limits.scan_length)
@@ -132,7 +131,7 @@ def _loading(part: Part) -> Iterator[Json]:
 def _build(load: Workload, seed: int) -> Json:
     """Return the client that writes the records that a prepared load finds."""
     deletions = _range_delete(load, load.build_writes) if load.kind == "read" else {}
-    keys = {"kind": "unique"} if load.present in (None, 1) else _UNIFORM
+    keys = {"kind": "unique"} if load.has_all_keys else _UNIFORM
     return _group(load, seed, {"put": 1}, operations=load.build_writes, keys=keys, **deletions)
 
 
