@@ -1,4 +1,4 @@
-"""What becomes of an attempt to run a trial: a measurement, or the reason why there is none."""
+"""Results of trials: a measurement, or the reason why there is none."""
 
 import errno
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _NEXT_TO_NOTHING = 64 * KIB
 
 
 def attempted(measure: Callable[[], Measurement]) -> TrialResult:
-    """The result of a trial that `measure` runs; what is no failure of the engine is raised."""
+    """Return the result of a trial that `measure` runs. It raises only bugs and other OSErrors."""
     try:
         return TrialResult(status=Status.COMPLETE, measurement=measure())
     except TrialFailedError as failure:
@@ -33,9 +33,10 @@ def attempted(measure: Callable[[], Measurement]) -> TrialResult:
 
 
 def is_disk_full(said: str, folder: Path) -> bool:
-    """Whether a program ended because the disk of the folder is full.
+    """Return whether a program ended because the disk of the folder is full.
 
-    An assertion may abort it before it can say so.
+    `said` is its output. An assertion may stop a program before it prints the error, so this checks
+    the free space too.
     """
     return _FULL in said or free_bytes(folder) < _NEXT_TO_NOTHING
 

@@ -13,12 +13,12 @@ from lsmtune.errors import UserError
 from lsmtune.trials import Origin
 
 OWN = "library of the user"
-"""The source of a library that lsmtune did not install."""
+"""Source of a library that lsmtune did not install."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A library to load. `version` is None if only the library itself knows it."""
+    """A library to load. `version` is None if it is known only after the library has run."""
 
     path: Path
     version: str | None

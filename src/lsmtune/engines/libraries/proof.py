@@ -1,4 +1,4 @@
-"""Proof that a library works: it writes and reads a store, in a process of its own."""
+"""A check that a library works: another process writes and reads a store with it."""
 
 import json
 import sys
@@ -31,10 +31,10 @@ def prove(library: Path, version: str, folder: Path) -> None:
 
 
 def _problem(library: Path, store: Path, folder: Path) -> str | None:
-    """Use the library; return the problem, or None if there is none."""
+    """Run the check; return the problem, or None if there is none."""
     errors = folder / "stderr"
     with ChildProcess(
-        # -I: no module of the user, or next to the program, replaces one of Python's.
+        # -I: no module of the user, or next to the program, replaces a module of Python.
         [sys.executable, "-I", store_check.__file__, str(library), str(store)],
         cwd=folder, stdout_path=folder / "stdout", stderr_path=errors, env={},
     ) as child:  # fmt: skip

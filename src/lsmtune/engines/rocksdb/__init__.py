@@ -1,4 +1,4 @@
-"""RocksDB: its options, and trials in which db_bench or lsmtune's driver runs the workload."""
+"""The engine rocksdb: db_bench or lsmtune's driver runs the workload."""
 
 import re
 from functools import cached_property
@@ -53,7 +53,7 @@ class RocksDB:
         return self._bench.describe(workdir)
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """The defaults, or the user's options as this RocksDB runs them."""
+        """Return the defaults, or the user's options as this RocksDB runs them."""
         if own is None:
             settings = self._settings(facts.options, facts)
             notes = self._bench.notes(settings)
@@ -78,7 +78,7 @@ class RocksDB:
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Load, settle, probe; the files that the program and RocksDB wrote are the evidence."""
+        """Load, settle, probe. The evidence is the files that the program and RocksDB wrote."""
         trial = Trial(self._bench, self.catalogue, spec, base, places)
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
@@ -92,9 +92,9 @@ class RocksDB:
     def _merged(
         self, own: str, given: OptionsFile, family: str, workdir: Path
     ) -> tuple[MergedOptions, str]:
-        """Return the options of the user's family, and how RocksDB writes them down.
+        """Return the options of the user's family, and the same options as RocksDB writes them.
 
-        RocksDB names the first option that it does not have, so such options leave one by one.
+        RocksDB names only the first option that it does not have, so each run removes one of them.
         """
         unknown: set[Place] = set()
         while True:
@@ -114,7 +114,7 @@ class RocksDB:
     def _refused_of_tables(self, own: str, merged: MergedOptions, workdir: Path) -> set[Place]:
         """Return the options of tables that RocksDB does not have.
 
-        Of a text for the whole table factory, it does not name the option.
+        RocksDB gets all options of tables as one text, and does not name the wrong option.
         """
         refused = set()
         for place, text in merged.unprinted.items():

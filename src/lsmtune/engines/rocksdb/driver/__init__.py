@@ -44,7 +44,7 @@ __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 _SLOW_CODECS = ("snappy", "zlib")
 """rocksdbjni compiles them without optimization."""
 _CACHES = {"LRUCache": "lru_cache", "AutoHyperClockCache": "hyper_clock_cache"}
-"""Names of block caches in a LOG, and in the knob cache_type."""
+"""The values of the knob cache_type, by the name of the block cache in a LOG."""
 _CHANGES_DATABASE = "rocksdb_set_db_options"
 """The function that changes options of an open database. Older C APIs do not have it."""
 
@@ -62,7 +62,7 @@ class LibraryRocksDB(RocksDB):
         self._driver = driver
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """The defaults, or the user's options as this RocksDB runs them."""
+        """Return the defaults, or the user's options as this RocksDB runs them."""
         base = super().base(facts, own, workdir)
         if self._driver.changes_database:
             return base
@@ -78,7 +78,7 @@ class LibraryRocksDB(RocksDB):
 
     @contextmanager
     def serve(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Iterator[Live]:
-        """Run the load of the spec without end while the context is open."""
+        """Run the load of the spec until the context is closed."""
         part = Trial(self._driver, self.catalogue, spec, base, places).live_part(watch)
         with self._driver.serve(part, self.catalogue, spec.protocol) as live:
             yield live
@@ -107,7 +107,7 @@ class Driver:
         return has_assertions(self._loaded.path)
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """Return what the library says about a store with its defaults; UserError if it fails."""
+        """Return the facts of a store with the library's defaults; UserError if it fails."""
         database = workdir / "describe"
         try:
             opened = self._open("", database, Files.of(workdir, "describe"))
@@ -127,7 +127,7 @@ class Driver:
         )
 
     def _checked(self, found: str | None) -> str:
-        """Return the version of the LOG; UserError if it is not that of the installation."""
+        """Return the version that the LOG contains; UserError if another version was installed."""
         installed = self._loaded.version
         if found is None:
             raise UserError(f"library {self._loaded.path}: RocksDB's LOG does not tell the version")
@@ -139,7 +139,7 @@ class Driver:
         return found
 
     def _cache(self, options: LogOptions) -> Settings:
-        """Return the knobs of the block cache that RocksDB makes by default."""
+        """Return the values of knobs that describe RocksDB's default block cache."""
         table, size = options.families.get(DEFAULT_FAMILY), options.block_cache_capacity_bytes
         if table is None or size is None:
             raise UserError(
@@ -154,7 +154,7 @@ class Driver:
         return cache
 
     def notes(self, settings: Settings) -> tuple[str, ...]:
-        """Return a remark if the baseline uses a codec that is slow in an installed library."""
+        """Return a remark if the baseline's codec is slow in this installed library."""
         codec = settings.get("compression_type")
         if codec not in _SLOW_CODECS or self._loaded.source == OWN:
             return ()
@@ -188,13 +188,13 @@ class Driver:
     def serve(
         self, part: Part, catalogue: Catalogue, limits: Protocol
     ) -> AbstractContextManager[Live]:
-        """Run the clients of the part without end."""
+        """Run the clients of the part until the context is closed."""
         return serve(self._client(endless_plan(part), part), catalogue, part, limits)
 
     def _client(self, plan: Mapping[str, Any], part: Part) -> Client:
         return Client(str(self._loaded.path), plan, part.database, part.files)
 
     def _open(self, options: str, database: Path, files: Files) -> Event:
-        """Open a new store; return the event that says what was opened."""
+        """Open a new store; return the event `opened`."""
         plan: Mapping[str, Any] = {"options": options, "phases": []}
         return Client(str(self._loaded.path), plan, database, files).run_short()[0]

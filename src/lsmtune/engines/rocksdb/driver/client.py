@@ -1,4 +1,4 @@
-"""Runs the driver: starts it with a plan, follows its events, and tells how it failed."""
+"""Processes of the driver: start with a plan, events, and failures as those of a trial."""
 
 import json
 import sys
@@ -55,10 +55,10 @@ class Client:
     def run_held(
         self, phase: str | None, limits: Protocol, watch: Watch, best: BestCase | None
     ) -> tuple[HeldRun, list[Event]]:
-        """Run the plan. The load is over when its phase has ended, at once without a phase.
+        """Run the plan. The load ends with its phase; without a phase, there is no load.
 
-        TrialFailedError if the store refuses, the process dies or hangs, or the watch sees no hope
-        in the best case.
+        TrialFailedError if the store refuses the options, if the process crashes or hangs, or if
+        the watch finds that the trial cannot win even in the best case.
         """
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         events: list[Event] = []
@@ -82,7 +82,10 @@ class Client:
         return HeldRun(load_end_s, status, look.peak_space_bytes), events
 
     def run_to_end(self, what: str, limits: Protocol) -> tuple[ExitStatus, list[Event]]:
-        """Run the plan to its end; TrialFailedError as above; `what` begins a time-out's text."""
+        """Run the plan to its end; TrialFailedError if it fails.
+
+        `what` is the beginning of the message if a time limit is exceeded.
+        """
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         with timed(what), self.start() as process:
             look = Look(process, self.database, deadline, None)
@@ -92,7 +95,7 @@ class Client:
         return status, events
 
     def run_short(self) -> list[Event]:
-        """Run a plan that has next to nothing to do."""
+        """Run a plan that only opens a store; return its events."""
         limits = Protocol(wall_limit_s=_SHORT_S, silence_limit_s=_SHORT_S)
         return self.run_to_end("lsmtune stopped the driver while it opened a store", limits)[1]
 
@@ -103,7 +106,7 @@ class Client:
         text = json.dumps(placed)
         plan.write_text(text, encoding="utf-8")
         process = ChildProcess(
-            # -I and -S: no module of the user, and nothing to search for. It starts in 15 ms.
+            # -I and -S: Python loads no module of the user and starts in 15 ms.
             [sys.executable, "-I", "-S", "-c", _PROGRAM, _package_folder()],
             cwd=self.database.parent,
             stdin_path=plan,
@@ -117,7 +120,7 @@ class Client:
         return process
 
     def check(self, status: ExitStatus, events: list[Event]) -> None:
-        """Raise the failure of a driver that did not carry out its plan."""
+        """Raise TrialFailedError if the driver did not carry out its plan."""
         last = events[-1] if events else {}
         if status.returncode == 0 and last.get("event") == "ended":
             return
@@ -153,7 +156,7 @@ def _package_folder() -> str:
 
 
 def _events(process: ChildProcess, look: Look, tick_s: float) -> Iterator[Event]:
-    """Yield the events up to the end of output; look at the process meanwhile."""
+    """Yield the events up to the end of the output. Check the process every `tick_s` seconds."""
     while (line := process.read_line(tick_s)) is not NoLine.END:
         look.measure_space()
         event = event_in(line) if isinstance(line, str) else None
@@ -167,7 +170,7 @@ def _events(process: ChildProcess, look: Look, tick_s: float) -> Iterator[Event]
 def event_in(line: str) -> Event | None:
     """Return the event of a line; None for other text.
 
-    A driver that dies may leave half a line, and a library of the user may print lines of its own.
+    The last line of a driver that crashed may be incomplete. A library may print other lines.
     """
     try:
         event = json.loads(line)
@@ -177,6 +180,9 @@ def event_in(line: str) -> Event | None:
 
 
 def _shows_work(event: Event) -> bool:
-    """Return whether the driver did something: it tells each second, also if no client goes on."""
+    """Return whether an event shows that the driver did something.
+
+    The driver prints an event every second, even if all clients wait.
+    """
     counts = (kind["count"] for kind in event.get("operations", {}).values())
     return event["event"] != "second" or any(counts)

@@ -20,7 +20,7 @@ _FACTORY = "table_factory"
 NOT_READ = frozenset({"experimental_mempurge_threshold"})
 """Knobs that RocksDB does not read from this text.
 
-From 7.5 on, RocksDB takes the name for that of an old option of the database, and ignores it.
+Since 7.5, RocksDB ignores this name, because an old option of the database had the same name.
 """
 
 
@@ -30,7 +30,7 @@ def option_string(options: str) -> str:
     Options that a trial must not have are left out, such as other folders and levels of logging.
     Options without a value, such as `nullptr`, are left out too.
 
-    ParseError for a text that is no OPTIONS file, and for keys and values that would be read as
+    ParseError if the text is not an OPTIONS file, or if RocksDB would read one key or value as
     several options.
     """
     sections = parse_options(options).sections
@@ -51,7 +51,7 @@ def _statements(section: Mapping[str, str]) -> Iterator[str]:
 
 
 def _one_value(key: str, text: str) -> str:
-    """Return the value so that RocksDB reads it as one: with semicolons, in braces."""
+    """Return the value, in braces if it contains semicolons, so that RocksDB reads one value."""
     depth, ends = 0, 0
     for char in text:
         depth += (char == "{") - (char == "}")
