@@ -27,7 +27,7 @@ pytestmark = [NEEDS_DRIVER, NEEDS_COMPILER]
 README = Path(__file__).parents[2] / "native" / "lsmdriver" / "README.md"
 SECONDS_TO_WAIT = 60
 UNIQUE = 632
-"""Number of different keys among 1,000 random ones of 1,000."""
+"""Expected number of different keys if 1,000 keys are chosen at random from 1,000."""
 
 
 def test_a_plan_is_carried_out(do: Do) -> None:
