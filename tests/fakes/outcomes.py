@@ -1,4 +1,4 @@
-"""What the outcome of a trial that failed has in common for all engines."""
+"""Checks of outcomes that are the same for several engines."""
 
 from lsmtune.engines.base import Outcome
 from lsmtune.trials import Status
