@@ -93,7 +93,7 @@ def test_page(
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     _output(capsys, "report", "verified", "-o", "page.html")
-    texts = import_module("user_text").html_texts(Path("page.html").read_text(), "page.html")
+    texts = import_module("user_text_pages").html_texts(Path("page.html").read_text(), "page.html")
     check("page", "\n".join(text.text for text in texts))
 
 

@@ -1,25 +1,29 @@
-"""Tests of scripts/user_text.py: which text it finds, where sentences end, what it counts."""
+"""Tests of scripts/user_text*.py: which text they find, where sentences end, what is counted."""
 # ruff: noqa: RUF001 - users read typographic characters
 
 import sys
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
+
+import user_text
+from user_text_markdown import markdown_texts, plain_markdown
+from user_text_messages import message_texts
+from user_text_pages import html_texts
+from user_text_sentences import (
+    count_brackets,
+    count_semicolons,
+    count_words,
+    find_sentences,
+    shown,
+    split_sentences,
+)
 
 
-@pytest.fixture(name="tool")
-def _tool(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    yield import_module("user_text")
-    sys.modules.pop("user_text")
-
-
-def _split(tool: Any, text: str) -> list[str]:
-    return [sentence for _, sentence in tool.split_sentences(text)]
+def _split(text: str) -> list[str]:
+    return [sentence for _, sentence in split_sentences(text)]
 
 
 @pytest.mark.parametrize(
@@ -35,8 +39,8 @@ def _split(tool: Any, text: str) -> list[str]:
         ["1. First, stop the store."],
     ],
 )
-def test_split_sentences(tool: Any, sentences: list[str]) -> None:
-    assert _split(tool, " ".join(sentences)) == sentences
+def test_split_sentences(sentences: list[str]) -> None:
+    assert _split(" ".join(sentences)) == sentences
 
 
 @pytest.mark.parametrize(
@@ -49,12 +53,12 @@ def test_split_sentences(tool: Any, sentences: list[str]) -> None:
         ("read-ahead and/or https://example.org/a/b", 3),
     ],
 )
-def test_count_words(tool: Any, text: str, words: int) -> None:
-    assert tool.count_words(text) == words
+def test_count_words(text: str, words: int) -> None:
+    assert count_words(text) == words
 
 
-def test_count_semicolons_leaves_out_code(tool: Any) -> None:
-    assert tool.count_semicolons("one; two; `a; b`") == 2
+def test_count_semicolons_leaves_out_code() -> None:
+    assert count_semicolons("one; two; `a; b`") == 2
 
 
 @pytest.mark.parametrize(
@@ -66,14 +70,14 @@ def test_count_semicolons_leaves_out_code(tool: Any) -> None:
         ("open ( and closed", 0),
     ],
 )
-def test_count_brackets(tool: Any, text: str, pairs: int) -> None:
-    assert tool.count_brackets(text) == pairs
+def test_count_brackets(text: str, pairs: int) -> None:
+    assert count_brackets(text) == pairs
 
 
-def test_count_brackets_leaves_out_links(tool: Any) -> None:
-    text = tool.plain_markdown("A [page](a.md) (see [there](b.md)) and (an aside).")
-    assert tool.count_brackets(text) == 1
-    assert tool.shown(text) == "A page (see there) and (an aside)."
+def test_count_brackets_leaves_out_links() -> None:
+    text = plain_markdown("A [page](a.md) (see [there](b.md)) and (an aside).")
+    assert count_brackets(text) == 1
+    assert shown(text) == "A page (see there) and (an aside)."
 
 
 PAGE = """\
@@ -119,8 +123,8 @@ code
 """
 
 
-def test_markdown_texts(tool: Any) -> None:
-    found = tool.find_sentences(tool.markdown_texts(PAGE, "a.md"), "docs")
+def test_markdown_texts() -> None:
+    found = find_sentences(markdown_texts(PAGE, "a.md"), "docs")
     outer = "Two things are needed:"
     assert [(s.line, s.heading, s.shown) for s in found] == [
         (3, "Title", "Two lines that are one sentence."),
@@ -158,7 +162,7 @@ def helper():
 '''
 
 
-def test_message_texts(tool: Any, tmp_path: Path) -> None:
+def test_message_texts(tmp_path: Path) -> None:
     files = {
         "cli/tune.py": SOURCE,
         "cli/main.py": "app.command()(tune.tune)",
@@ -170,7 +174,7 @@ def test_message_texts(tool: Any, tmp_path: Path) -> None:
         path = tmp_path / "src" / "lsmtune" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    found = tool.find_sentences(tool.message_texts(tmp_path), "messages")
+    found = find_sentences(message_texts(tmp_path), "messages")
     assert [(s.line, s.heading, s.shown, s.complete) for s in found] == [
         (4, "lsmtune --flag", "Number of the trials to run.", True),
         (7, "lsmtune tune --help", "Docstring of the command.", True),
@@ -181,7 +185,7 @@ def test_message_texts(tool: Any, tmp_path: Path) -> None:
     ]
 
 
-def test_html_texts(tool: Any) -> None:
+def test_html_texts() -> None:
     page = (
         "<title>No.</title><style>a {}</style><h1>Top</h1>"
         "<p>A <b>bold</b> one\nis <code>x; y</code>"
@@ -189,7 +193,7 @@ def test_html_texts(tool: Any) -> None:
         '<script type="application/json">{"a": "b."}</script><h2>Next</h2><td>1.5\u2060 s</td>'
         '<tr><th scope="row"><code>knob</code></th><td>Its effect.</td></tr><p>After.</p>'
     )
-    assert [(t.line, t.heading, t.text) for t in tool.html_texts(page, "a.html")] == [
+    assert [(t.line, t.heading, t.text) for t in html_texts(page, "a.html")] == [
         (1, "a.html", "Top"),
         (1, "Top", "A bold one is `x; y`."),
         (3, "Top", "Not above"),
@@ -203,23 +207,21 @@ def test_html_texts(tool: Any) -> None:
     ]
 
 
-def test_counts_check_and_sample(
-    tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_counts_check_and_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     readme, root = tmp_path / "README.md", ["--root", str(tmp_path)]
     readme.write_text("# A\n\nThis is a short sentence. " + "This is another one of them. " * 2)
-    assert tool.main(["counts", "docs", "--check", *root]) == 0
-    assert tool.main(["sample", "docs", "--seed", "2", "-n", "9", *root]) == 0
+    assert user_text.main(["counts", "docs", "--check", *root]) == 0
+    assert user_text.main(["sample", "docs", "--seed", "2", "-n", "9", *root]) == 0
     assert "2. **A**" in capsys.readouterr().out
-    assert tool.main(["dump", str(tmp_path / "out"), *root, "--pages", str(tmp_path)]) == 0
+    assert user_text.main(["dump", str(tmp_path / "out"), *root, "--pages", str(tmp_path)]) == 0
     assert (tmp_path / "out" / "docs.md").read_text().count("sentence") == 1
     for bad in ("word " * 26 + ".", "Here are a; b; and c.", "Two (odd) pairs (of them)."):
         readme.write_text(bad)
-        assert tool.main(["counts", "docs", *root]) == 0
+        assert user_text.main(["counts", "docs", *root]) == 0
         capsys.readouterr()
-        assert tool.main(["counts", "docs", "--check", "--list", *root]) == 1
+        assert user_text.main(["counts", "docs", "--check", "--list", *root]) == 1
         assert "README.md:1: " in capsys.readouterr().out
 
 
-def test_counts_check_fails_without_pages(tool: Any, tmp_path: Path) -> None:
-    assert tool.main(["counts", "pages", "--check", "--root", str(tmp_path)]) == 1
+def test_counts_check_fails_without_pages(tmp_path: Path) -> None:
+    assert user_text.main(["counts", "pages", "--check", "--root", str(tmp_path)]) == 1

@@ -6,6 +6,7 @@ from typing import Any
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
@@ -28,7 +29,14 @@ SYSTEM_KEYS = ("program", "rocksdb", "library")
 _LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
 """Engines whose options lsmtune changes while they run."""
 
-_SYNC = "bytes_per_sync"
+WITHOUT_SEARCH: dict[str, Any] = {"early_stop": False, "repeats": 0, "pairs": 0}
+"""Settings of a study that only measures: no trial is pruned or repeated, nothing is verified."""
+
+NO_MEMORY_LIMIT = "1024TiB"
+"""Memory limit of such a study: its configs run unchanged."""
+
+BYTES_PER_SYNC = "bytes_per_sync"
+"""Option that DBImpl::SetDBOptions turns from 0 into 1 MiB, whatever option it sets."""
 
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "myrocks": {"knobs": "mixed"},
@@ -163,7 +171,7 @@ def _check_online_rocksdb(load: Workload, program: str, knobs: str) -> None:
             "online: db_bench cannot change options while it runs; install RocksDB with "
             "`lsmtune engines install rocksdb`, and set rocksdb or library"
         )
-    if load.kind != "read" and load.present not in (None, 1):
+    if load.kind != "read" and not load.has_all_keys:
         raise UserError(
             f"workload.present: {load.present:g} is not possible with [online], because the writes "
             "would make the store larger; use 1"
@@ -191,13 +199,13 @@ def for_online(
             f"knobs: this RocksDB can set {', '.join(k.name for k in knobs)} only when it opens "
             "the store; choose other knobs"
         )
-    changes_database = any(k.option and k.option.section == "DBOptions" for k in kept)
-    is_changed = changes_database and settings.get(_SYNC) == 0
-    return kept, {**settings, _SYNC: MIB} if is_changed else settings
+    changes_database = any(k.option and k.option.section == DATABASE_SECTION for k in kept)
+    is_changed = changes_database and settings.get(BYTES_PER_SYNC) == 0
+    return kept, {**settings, BYTES_PER_SYNC: MIB} if is_changed else settings
 
 
 def _without_zero(knob: Knob) -> Knob:
     """Return bytes_per_sync without the value 0, which cannot be set online, and other knobs."""
-    if knob.name != _SYNC:
+    if knob.name != BYTES_PER_SYNC:
         return knob
     return knob.model_copy(update={"special": tuple(s for s in knob.special if s.value != 0)})

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-import psutil
 import pytest
 
 from fakes.rig import Rig
+from fakes.traces import processes_of
 from lsmtune.engines.base import Watch
 from lsmtune.engines.rocksdb.best_case import BestCase, SoFar
 from lsmtune.knobs.types import Settings
@@ -65,14 +65,7 @@ def test_a_trial_without_hope_is_cut_and_keeps_its_bounds(rig: Rig) -> None:
     assert outcome.result.reason == "too slow"
     assert outcome.result.bounds["load_s"] > 0.1
     assert {"load-stdout.txt", "LOG", "OPTIONS"} <= set(outcome.evidence)
-    assert not [p for p in psutil.process_iter() if str(rig.folder) in " ".join(_argv(p))]
-
-
-def _argv(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
+    assert processes_of(rig.folder) == []
 
 
 def test_time_is_no_bound_before_the_load_has_surely_begun() -> None:

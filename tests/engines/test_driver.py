@@ -2,47 +2,32 @@
 
 import json
 import re
-import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fakes.driving import FLUSH, REPORT, SETTLE, Driven, Json, build, drive, group, run, start
+from fakes.driving import (
+    FLUSH,
+    NEEDS_COMPILER,
+    NEEDS_DRIVER,
+    REPORT,
+    SETTLE,
+    Do,
+    Json,
+    Plan,
+    drive,
+    group,
+    run,
+    start,
+)
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
-    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
-]
+pytestmark = [NEEDS_DRIVER, NEEDS_COMPILER]
 README = Path(__file__).parents[2] / "native" / "lsmdriver" / "README.md"
 SECONDS_TO_WAIT = 60
 UNIQUE = 632
-"""Of 1,000 keys drawn from 1,000, about so many are different."""
-
-Do = Callable[..., Driven]
-
-
-@pytest.fixture(scope="module")
-def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("libraries")
-
-
-@pytest.fixture
-def do(libraries: Path, tmp_path: Path) -> Do:
-    """Carries out phases on a stand-in with some fault."""
-
-    def carry_out(*phases: Json, fault: str = "NOTHING", **fields: Any) -> Driven:
-        return drive(plan(build(libraries, fault), tmp_path, *phases, **fields), tmp_path)
-
-    return carry_out
-
-
-def plan(library: Path, tmp_path: Path, *phases: Json, **fields: Any) -> Json:
-    folder = str(tmp_path / "db")
-    return {"library": str(library), "folder": folder, "phases": list(phases)} | fields
+"""Expected number of different keys if 1,000 keys are chosen at random from 1,000."""
 
 
 def test_a_plan_is_carried_out(do: Do) -> None:
@@ -254,11 +239,11 @@ def test_a_plan_that_cannot_be_read_has_its_own_exit_code(text: str, tmp_path: P
     assert driven.one("failed")["kind"] == "plan"
 
 
-def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_no_library_is_named(do: Do, tmp_path: Path) -> None:
     text = tmp_path / "text.so"
     text.write_text("not a library")
     for library in (text, tmp_path / "none.so"):
-        failed = drive(plan(library, tmp_path), tmp_path).one("failed")
+        failed = do(library=str(library)).one("failed")
         assert failed["kind"] == "library"
         assert str(library) in failed["message"]
 
@@ -272,9 +257,9 @@ def test_the_plan_of_the_readme_lacks_only_its_library(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_though_a_put_never_returns(
-    ending: signal.Signals, libraries: Path, tmp_path: Path
+    ending: signal.Signals, plan: Plan, tmp_path: Path
 ) -> None:
-    given = plan(build(libraries, "HANGS"), tmp_path, LOAD)
+    given = plan(LOAD, fault="HANGS")
     with start(tmp_path) as process:
         try:
             send(process, given)
@@ -287,11 +272,11 @@ def test_a_signal_ends_it_though_a_put_never_returns(
             process.kill()
 
 
-def test_it_ends_when_nobody_reads(libraries: Path, tmp_path: Path) -> None:
+def test_it_ends_when_nobody_reads(plan: Plan, tmp_path: Path) -> None:
     endless = run("endless", group(operations=None), seconds=1e6)
     with start(tmp_path) as process:
         try:
-            send(process, plan(build(libraries), tmp_path, endless))
+            send(process, plan(endless))
             assert process.stdout is not None
             process.stdout.readline()
             process.stdout.close()

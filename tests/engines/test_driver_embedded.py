@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 
-from fakes.driving import FLUSH, REPORT, SETTLE, Driven, Json, drive, group, run
+from fakes.driving import FLUSH, NEEDS_DRIVER, REPORT, SETTLE, Driven, Json, drive, group, run
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = pytest.mark.skipif(
-    not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"
-)
+pytestmark = NEEDS_DRIVER
 LIBRARIES = {"leveldb": "libleveldb.so.1d", "lmdb": "liblmdb.so.0"}
 ALL = {"check_every": 1, "must_find": True}
 

@@ -1,14 +1,12 @@
 """Whatever the driver and its library do, a trial ends with the right status and no process."""
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
-from fakes.driving import build
+from fakes.driving import NEEDS_COMPILER, NEEDS_DRIVER, build
+from fakes.outcomes import check_fault
+from fakes.traces import processes_of
 from lsmtune.engines.base import Outcome, Places, Watch
 from lsmtune.engines.libraries.loaded import Loaded, loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
@@ -17,20 +15,11 @@ from lsmtune.knobs.types import Settings
 from lsmtune.trials import Base, Protocol, Status, TrialSpec
 from lsmtune.workloads import Workload
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
-    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
-]
+pytestmark = [NEEDS_DRIVER, NEEDS_COMPILER]
 OPTIONS = '[DBOptions]\n[CFOptions "default"]\n  write_buffer_size=131072\n'
 SETTINGS: Settings = {"write_buffer_size": 131072}
 PROTOCOL = Protocol(probe_reads=1001, quiet_s=0.05)
 """The last of the gets compares a value that is not the first record's."""
-
-
-@pytest.fixture(scope="module")
-def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("libraries")
 
 
 def run(
@@ -49,26 +38,9 @@ def run(
     return engine.run(trial, base, places, Watch(lambda phase: None))
 
 
-def living(folder: Path) -> Iterator[psutil.Process]:
-    """Yield the processes that work in the folder."""
-    for process in psutil.process_iter():
-        try:
-            if process.status() != psutil.STATUS_ZOMBIE and str(folder) in process.cwd():
-                yield process
-        except psutil.Error:
-            continue
-
-
 def check(outcome: Outcome, status: Status, words: str, folder: Path) -> None:
-    result = outcome.result
-    assert result.status is status, result.reason
-    assert result.measurement is None
-    assert result.reason is not None
-    assert words in result.reason
-    assert "\n" not in result.reason
-    assert len(result.reason) < 400
-    assert {"load-stdout.txt", "load-stderr.txt"} <= set(outcome.evidence)
-    assert [process.pid for process in living(folder) if process.pid != os.getpid()] == []
+    check_fault(outcome, status, words, {"load-stdout.txt", "load-stderr.txt"})
+    assert processes_of(folder) == []
 
 
 def test_what_goes_well_is_measured(libraries: Path, tmp_path: Path) -> None:

@@ -9,19 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from fakes.driving import NEEDS_DRIVER
+from fakes.installed import ENGINES
 from lsmtune.engines.base import OwnBase, Places, Watch
-from lsmtune.engines.libraries.installed import default_engine, engines_folder, installed_engines
+from lsmtune.engines.libraries.installed import default_engine
 from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.knobs.types import Settings
 from lsmtune.trials import Base, Protocol, Status, TrialSpec
 from lsmtune.workloads import Workload
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-ENGINE = default_engine(installed_engines(engines_folder()))
+ENGINE = default_engine(ENGINES)
 pytestmark = [
     pytest.mark.db_bench,
-    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
+    NEEDS_DRIVER,
     pytest.mark.skipif(ENGINE is None, reason="no library is installed"),
 ]
 PRODUCTION = """

@@ -53,9 +53,9 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serve:
         database.mkdir()
         library.write_text(mode)
         part = Part("load", Workload(name=workload), 7, database, tmp_path, OPTIONS, BASE)
-        plan = {**endless_plan(part), "library": str(library), "folder": str(database)}
         limits = Protocol(silence_limit_s=patience_s)
-        with serve(Client(plan, database, part.files), CATALOGUE, part, limits) as live:
+        client = Client(str(library), endless_plan(part), database, part.files)
+        with serve(client, CATALOGUE, part, limits) as live:
             yield live
 
     return run
@@ -191,9 +191,9 @@ def test_half_an_event_is_of_a_driver_that_died(
     database, library = tmp_path / "db", tmp_path / "library"
     database.mkdir()
     library.write_text("DIES")
-    plan = {"library": str(library), "folder": str(database), "options": ""}
+    client = Client(str(library), {"options": ""}, database, Files.of(tmp_path, "short"))
     with pytest.raises(TrialFailedError, match="SIGKILL") as caught:
-        Client(plan, database, Files.of(tmp_path, "short")).run_short()
+        client.run_short()
     assert caught.value.status is Status.CRASHED
 
 

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-import psutil
 import pytest
 
+from fakes.driving import NEEDS_DRIVER
 from fakes.rig import Rig
+from fakes.traces import processes_of
 from lsmtune.engines.base import LiveEngine, Places, TrialFailedError, Watch
 from lsmtune.engines.libraries.installed import engine_of_version, installed_engines
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
@@ -13,8 +14,7 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.spec import make_spec
 from lsmtune.trials import Protocol, Status, TrialSpec
 
-pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = pytest.mark.db_bench
+pytestmark = [pytest.mark.db_bench, NEEDS_DRIVER]
 
 
 @pytest.fixture
@@ -56,4 +56,4 @@ def test_options_of_an_open_store_are_changed(rig: Rig) -> None:
     assert told.get("DBOptions", "max_background_jobs") == "4"
     assert told.get('CFOptions "default"', "write_buffer_size") == str(512 << 10)
     assert told.get('CFOptions "default"', "compression") == "kZSTD"
-    assert not [p for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(work)]
+    assert processes_of(work) == []

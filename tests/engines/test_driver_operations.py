@@ -1,42 +1,16 @@
 """Operations, keys and sizes of the driver, on a stand-in for RocksDB's library."""
 
-import shutil
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fakes.driving import Driven, Json, build, drive, group, run
+from fakes.driving import NEEDS_COMPILER, NEEDS_DRIVER, Do, Driven, Json, group, run
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
-    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
-]
+pytestmark = [NEEDS_DRIVER, NEEDS_COMPILER]
 IN_ORDER = {"kind": "sequential"}
 UNIQUE = {"kind": "unique"}
 LOAD = run("load", group(keys=UNIQUE))
 APPENDS = "merge_operator=stringappend"
-
-Do = Callable[..., Driven]
-
-
-@pytest.fixture(scope="module")
-def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("libraries")
-
-
-@pytest.fixture
-def do(libraries: Path, tmp_path: Path) -> Do:
-    """Carries out phases on a stand-in with some fault."""
-
-    def carry_out(*phases: Json, fault: str = "NOTHING", **fields: Any) -> Driven:
-        library = str(build(libraries, fault))
-        usual = {"library": library, "folder": str(tmp_path / "db"), "phases": list(phases)}
-        return drive(usual | fields, tmp_path)
-
-    return carry_out
 
 
 def told(driven: Driven, phase: str, operation: str) -> Json:

@@ -1,26 +1,32 @@
 """The driver on the libraries of RocksDB that are installed on this machine."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fakes.driving import FLUSH, REPORT, SETTLE, Driven, Json, drive, group, run, start
-from lsmtune.engines.libraries.installed import Installed, engines_folder, installed_engines
+from fakes.driving import (
+    FLUSH,
+    NEEDS_DRIVER,
+    REPORT,
+    SETTLE,
+    Do,
+    Json,
+    Plan,
+    group,
+    run,
+    start,
+)
+from fakes.installed import OLDEST_AND_NEWEST
+from lsmtune.engines.libraries.installed import Installed
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.statistics import parse_statistics
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.db_bench,
-    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
-]
-ENGINES = installed_engines(engines_folder())
+pytestmark = [pytest.mark.db_bench, NEEDS_DRIVER]
 NUM = 30_000
 IN_ORDER = {"kind": "sequential"}
 OPTIONS = (
@@ -29,31 +35,11 @@ OPTIONS = (
     "block_based_table_factory={block_size=8192;filter_policy=bloomfilter:10:false}"
 )
 
-OLDEST_AND_NEWEST = pytest.mark.parametrize(
-    "engine",
-    ENGINES[:: max(len(ENGINES) - 1, 1)] or [None],
-    indirect=True,
-    ids=lambda one: one.record.version if one else "none",
-)
-
-Do = Callable[..., Driven]
-
-
-@pytest.fixture(params=ENGINES or [None], ids=lambda one: one.record.version if one else "none")
-def engine(request: pytest.FixtureRequest) -> Installed:
-    if request.param is None:
-        pytest.skip("no library is installed: lsmtune engines install rocksdb")
-    installed: Installed = request.param
-    return installed
-
 
 @pytest.fixture
-def do(engine: Installed, tmp_path: Path) -> Do:
-    def carry_out(*phases: Json, **fields: Any) -> Driven:
-        usual = {"library": str(engine.library), "folder": str(tmp_path / "db")}
-        return drive(usual | {"phases": list(phases)} | fields, tmp_path)
-
-    return carry_out
+def plan(real_plan: Plan) -> Plan:
+    """Makes a plan for an installed library, which `do` carries out."""
+    return real_plan
 
 
 def load(**fields: Any) -> Json:
@@ -165,17 +151,13 @@ def test_shared_objects_of_newer_versions_are_made_or_refused(
 
 
 @OLDEST_AND_NEWEST
-def test_threads_for_the_last_level_are_started(engine: Installed, tmp_path: Path) -> None:
-    plan = {
-        "library": str(engine.library), "folder": str(tmp_path / "db"),
-        "bottom_priority_threads": 2,
-        "phases": [run("some", group(operations=None), seconds=1e6)],
-    }  # fmt: skip
+def test_threads_for_the_last_level_are_started(plan: Plan, tmp_path: Path) -> None:
+    given = plan(run("some", group(operations=None), seconds=1e6), bottom_priority_threads=2)
     with start(tmp_path) as process:
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(json.dumps(plan))
+            process.stdin.write(json.dumps(given))
             process.stdin.close()
             assert '"opened"' in process.stdout.readline()
             tasks = Path(f"/proc/{process.pid}/task").glob("*/comm")

@@ -1,48 +1,27 @@
 """Families, kinds of stores and commands of the driver, on a stand-in for RocksDB's library."""
 
-import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fakes.driving import FLUSH, REPORT, Driven, Json, build, drive, group, run, talk
+from fakes.driving import (
+    FLUSH,
+    NEEDS_COMPILER,
+    NEEDS_DRIVER,
+    REPORT,
+    Do,
+    Json,
+    Plan,
+    group,
+    run,
+    talk,
+)
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
-    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
-]
+pytestmark = [NEEDS_DRIVER, NEEDS_COMPILER]
 FAMILIES = {"logs": "write_buffer_size=1", "users": "write_buffer_size=2"}
 SECONDS_TO_WAIT = 60
-
-Do = Callable[..., Driven]
-Plan = Callable[..., Json]
-
-
-@pytest.fixture(scope="module")
-def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("libraries")
-
-
-@pytest.fixture
-def plan(libraries: Path, tmp_path: Path) -> Plan:
-    def make(*phases: Json, fault: str = "NOTHING", **fields: Any) -> Json:
-        library = str(build(libraries, fault))
-        usual = {"library": library, "folder": str(tmp_path / "db"), "phases": list(phases)}
-        return usual | fields
-
-    return make
-
-
-@pytest.fixture
-def do(plan: Plan, tmp_path: Path) -> Do:
-    def carry_out(*phases: Json, **fields: Any) -> Driven:
-        return drive(plan(*phases, **fields), tmp_path)
-
-    return carry_out
 
 
 def reads(name: str, **fields: Any) -> Json:

@@ -1,55 +1,27 @@
 """Families, kinds of stores and commands of the driver, on the libraries of this machine."""
 
 import re
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from fakes.driving import FLUSH, REPORT, SETTLE, Driven, Json, drive, group, run, talk
-from lsmtune.engines.libraries.installed import Installed, engines_folder, installed_engines
+from fakes.driving import FLUSH, NEEDS_DRIVER, REPORT, SETTLE, Do, Json, Plan, group, run, talk
+from fakes.installed import OLDEST_AND_NEWEST
+from lsmtune.engines.libraries.installed import Installed
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.statistics import parse_statistics
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.db_bench,
-    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
-]
-ENGINES = installed_engines(engines_folder())
-OLDEST_AND_NEWEST = ENGINES[:1] + ENGINES[1:][-1:]
+pytestmark = [pytest.mark.db_bench, NEEDS_DRIVER, OLDEST_AND_NEWEST]
 SMALL = "write_buffer_size=131072;block_based_table_factory={block_size=8192}"
 FAMILIES = {"logs": "write_buffer_size=262144;block_based_table_factory={block_size=16384}"}
 
-Do = Callable[..., Driven]
-
-
-@pytest.fixture(
-    params=OLDEST_AND_NEWEST or [None], ids=lambda one: one.record.version if one else "none"
-)
-def engine(request: pytest.FixtureRequest) -> Installed:
-    if request.param is None:
-        pytest.skip("no library is installed: lsmtune engines install rocksdb")
-    installed: Installed = request.param
-    return installed
-
 
 @pytest.fixture
-def usual(engine: Installed, tmp_path: Path) -> Json:
-    return {
-        "library": str(engine.library), "folder": str(tmp_path / "db"),
-        "options": SMALL, "families": FAMILIES,
-    }  # fmt: skip
-
-
-@pytest.fixture
-def do(usual: Json, tmp_path: Path) -> Do:
-    def carry_out(*phases: Json, **fields: Any) -> Driven:
-        return drive(usual | {"phases": list(phases)} | fields, tmp_path)
-
-    return carry_out
+def plan(real_plan: Plan) -> Plan:
+    """Makes a plan for an installed library with these families, which `do` carries out."""
+    return partial(real_plan, options=SMALL, families=FAMILIES)
 
 
 @pytest.mark.parametrize(
@@ -131,10 +103,10 @@ def test_syncs_and_the_log_are_as_the_run_says(do: Do) -> None:
 
 
 def test_options_are_changed_while_a_plan_runs(
-    engine: Installed, usual: Json, tmp_path: Path
+    engine: Installed, plan: Plan, tmp_path: Path
 ) -> None:
     endless = run("endless", group(operations=None))
-    with talk(usual | {"phases": [endless]}, tmp_path) as driver:
+    with talk(plan(endless), tmp_path) as driver:
         driver.hear("opened")
         value = {"write_buffer_size": "4194304"}
         driver.send({"id": 1, "do": "change", "options": value})

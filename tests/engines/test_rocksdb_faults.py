@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fakes.fake_db_bench import Mode, install
+from fakes.outcomes import check_fault
 from fakes.rig import Rig
 from fakes.traces import left_behind, started
 from lsmtune.engines.base import Outcome
@@ -126,7 +127,7 @@ def test_a_fault_is_told_apart(
     tmp_path: Path, mode: Mode, status: Status, reason: str, files: set[str]
 ) -> None:
     program = install(tmp_path / "bin", mode)
-    check_fault(run(tmp_path, program), program, status, reason, files)
+    check(run(tmp_path, program), program, status, reason, files)
 
 
 HANGS = [
@@ -142,27 +143,18 @@ HANGS = [
 def test_silence_ends_a_trial(tmp_path: Path, mode: Mode, when: str, files: set[str]) -> None:
     program = install(tmp_path / "bin", mode)
     outcome = run(tmp_path, program, silence_s=1)
-    check_fault(outcome, program, Status.TIMED_OUT, when, LOAD_FILES | files)
+    check(outcome, program, Status.TIMED_OUT, when, LOAD_FILES | files)
     assert str(ProcessTimeout("silence", 1)) in str(outcome.result.reason)
 
 
 def test_work_without_end_is_ended(tmp_path: Path) -> None:
     program = install(tmp_path / "bin", Mode.SPINS)
     outcome = run(tmp_path, program, wall_s=1)
-    check_fault(outcome, program, Status.TIMED_OUT, str(ProcessTimeout("wall", 1)), LOAD_FILES)
+    check(outcome, program, Status.TIMED_OUT, str(ProcessTimeout("wall", 1)), LOAD_FILES)
 
 
-def check_fault(
-    outcome: Outcome, program: Path, status: Status, reason: str, files: set[str]
-) -> None:
-    result = outcome.result
-    assert result.status is status, result.reason
-    assert result.measurement is None
-    assert result.reason is not None
-    assert reason in result.reason
-    assert "\n" not in result.reason
-    assert len(result.reason) < 400
-    assert files <= set(outcome.evidence)
+def check(outcome: Outcome, program: Path, status: Status, reason: str, files: set[str]) -> None:
+    check_fault(outcome, status, reason, files)
     assert all(path.is_file() for path in outcome.evidence.values())
     assert left_behind(program) == []
 

@@ -5,10 +5,10 @@ from math import exp
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 
 from fakes.rig import Rig
+from fakes.traces import processes_of
 from lsmtune.engines.base import Watch
 from lsmtune.knobs.constraints import Context, normalise
 from lsmtune.knobs.types import Settings
@@ -50,14 +50,7 @@ def test_a_trial_measures_what_happened(rig: Rig) -> None:
         "load-stdout.txt", "load-stderr.txt", "probe-stdout.txt", "probe-stderr.txt",
         "LOG", "OPTIONS",
     }  # fmt: skip
-    assert not [p for p in psutil.process_iter() if str(rig.folder) in " ".join(_argv(p))]
-
-
-def _argv(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
+    assert processes_of(rig.folder) == []
 
 
 def test_the_written_bytes_are_those_of_the_log(rig: Rig) -> None:
@@ -125,7 +118,7 @@ def test_configs_of_the_space_run_as_they_were_given(tmp_path: Path, knobs: str)
 def test_a_trial_over_its_time_limit_is_ended(rig: Rig) -> None:
     result = rig.run(workload=Workload(num=2_000_000), wall_limit_s=1.0).result
     assert result.status is Status.TIMED_OUT
-    assert not [p for p in psutil.process_iter() if str(rig.folder) in " ".join(_argv(p))]
+    assert processes_of(rig.folder) == []
 
 
 def test_describe_reads_version_build_and_codecs(rig: Rig) -> None:

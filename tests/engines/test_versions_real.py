@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from fakes.driving import FLUSH, REPORT, group, run
+from fakes.driving import FLUSH, NEEDS_DRIVER, REPORT, group, run
+from fakes.installed import OLDEST_AND_NEWEST
 from fakes.opening import OPEN_FILES, Opener, others
 from knobs.rule_cases import REFUSED, SILENTLY_CHANGED
-from lsmtune.engines.libraries.installed import Installed, engines_folder, installed_engines
+from lsmtune.engines.libraries.installed import Installed
 from lsmtune.engines.rocksdb.driver.option_string import option_string
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.knobs.constraints import Context, normalise, refusals
@@ -15,20 +16,11 @@ from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.statistics import parse_statistics
 
-lsmsim = pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.db_bench,
-    pytest.mark.skipif(not hasattr(lsmsim, "drive"), reason="the native core has no driver yet"),
-]
-ENGINES = installed_engines(engines_folder())
-ENDS = [ENGINES[0], *ENGINES[1:][-1:]] if ENGINES else [None]
+pytestmark = [pytest.mark.db_bench, NEEDS_DRIVER, OLDEST_AND_NEWEST]
 
 
-@pytest.fixture(scope="module", params=ENDS, ids=lambda one: one.record.version if one else "none")
-def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Opener:
-    if request.param is None:
-        pytest.skip("no library is installed: lsmtune engines install rocksdb")
-    engine: Installed = request.param
+@pytest.fixture(scope="module")
+def opener(engine: Installed, tmp_path_factory: pytest.TempPathFactory) -> Opener:
     return Opener(engine, tmp_path_factory.mktemp("stores"))
 
 

@@ -1,9 +1,10 @@
 """The driver as a process of its own, with a plan and a library."""
 
 import json
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -11,9 +12,16 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+import pytest
+
 _SOURCE = Path(__file__).with_name("fake_store.c")
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
 _PATIENCE_S = 120
+
+NEEDS_DRIVER = pytest.mark.skipif(
+    find_spec("lsmsim") is None, reason="the native core is not built here"
+)
+NEEDS_COMPILER = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 
 Json = dict[str, Any]
 
@@ -43,6 +51,12 @@ class Driven:
     def names(self) -> list[str]:
         """The kinds of all events but those of seconds, in their order."""
         return [each["event"] for each in self.events if each["event"] != "second"]
+
+
+Do = Callable[..., Driven]
+"""Carries out the phases of a plan, with further fields of the plan."""
+Plan = Callable[..., Json]
+"""Makes a plan of phases and further fields."""
 
 
 def build(folder: Path, fault: str = "NOTHING") -> Path:

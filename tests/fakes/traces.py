@@ -1,4 +1,4 @@
-"""What runs of the stand-in for db_bench have left on the machine."""
+"""What runs of an engine, or of the stand-in for db_bench, have left on the machine."""
 
 import contextlib
 import os
@@ -32,4 +32,16 @@ def _belongs(process: psutil.Process, program: Path, groups: set[int]) -> bool:
     try:
         return str(program) in process.cmdline() or os.getpgid(process.pid) in groups
     except (psutil.NoSuchProcess, psutil.AccessDenied, ProcessLookupError):
+        return False
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """The other processes that work in the folder, or have it in their arguments."""
+    return [p for p in _living() if p.pid != os.getpid() and _works_in(p, str(folder))]
+
+
+def _works_in(process: psutil.Process, folder: str) -> bool:
+    try:
+        return folder in process.cwd() or folder in " ".join(process.cmdline())
+    except psutil.Error:
         return False

@@ -9,12 +9,11 @@ from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective
 from lsmtune.spec import MIN_PAIRS, Ground, StudySpec, make_spec
+from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.units import is_version
 
 _KEPT = ("engine", "rocksdb", "base", "family", "cache", "workload", "scale", "seed", "protocol")
 """Settings of the study that the experiment has too."""
-_NO_LIMIT = "1024TiB"
-"""Memory limit of a cell: both configs run unchanged."""
 _MOST_REPEATS = 100
 
 _CONFIGS = ("baseline", "winner")
@@ -56,7 +55,7 @@ def upgrade_spec(
         **spec.model_dump(mode="json", include=set(_KEPT), exclude_none=True),
         "study": f"{spec.name}-versions",
         "knobs": ",".join((VERSION, *changed, *fixed)),
-        "memory": _NO_LIMIT, "early_stop": False, "repeats": 0, "pairs": 0,
+        "memory": NO_MEMORY_LIMIT, **WITHOUT_SEARCH,
         "sweep": {
             "factors": {
                 "version": {VERSION: (own, *others)},

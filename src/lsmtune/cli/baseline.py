@@ -7,12 +7,11 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.report.words import number, quantity
 from lsmtune.spec import Ground, StudySpec
+from lsmtune.spec_defaults import BYTES_PER_SYNC
 from lsmtune.studies.noise_floor import Floor
 from lsmtune.trials import Base
 
 _SEE = "`lsmtune tune --verbose` lists values and reasons"
-
-_SYNC = "bytes_per_sync"
 
 
 def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
@@ -41,10 +40,10 @@ def online_lines(spec: StudySpec, ground: Ground) -> list[str]:
             f"online tuning leaves out {', '.join(names)}: the C API of RocksDB "
             f"{ground.rocksdb_version} cannot change options of an open database"
         )
-    if spec.space(ground).base.get(_SYNC) != base.settings.get(_SYNC):
+    if spec.space(ground).base.get(BYTES_PER_SYNC) != base.settings.get(BYTES_PER_SYNC):
         lines.append(
-            f"online tuning begins with {_SYNC} = 1 MiB instead of 0, because every change of an "
-            "option of the database has this effect"
+            f"online tuning begins with {BYTES_PER_SYNC} = 1 MiB instead of 0, because every "
+            "change of an option of the database has this effect"
         )
     return lines
 

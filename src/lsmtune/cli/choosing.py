@@ -1,4 +1,4 @@
-"""Which RocksDB a study runs: the one that the user names, or the usual one."""
+"""The choice of the RocksDB of a study: the one that the user names, or the default."""
 
 import os
 import shutil
@@ -15,6 +15,7 @@ from lsmtune.engines.libraries.installed import (
     engine_of_version,
     engines_folder,
     installed_engines,
+    release_of,
 )
 from lsmtune.engines.libraries.loaded import install_command
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
@@ -46,10 +47,11 @@ def name_rocksdb(
 ) -> None:
     """Put program, rocksdb or library into the settings, if the engine is rocksdb.
 
-    The first of these decides: the flags, the settings, the stored study of this name,
-    $LSMTUNE_DB_BENCH, the version that wrote the baseline, the default of the installed versions,
-    db_bench. `flags` has, among others, the values of --db-bench, --rocksdb and --library. Raises
-    UserError if none of them is there, or if the version of the baseline is not installed.
+    The first source that names a RocksDB decides: the flags, the settings, the stored study of this
+    name, $LSMTUNE_DB_BENCH, the version that wrote the baseline, the default of the installed
+    versions, db_bench on PATH. `flags` contains the values of --db-bench, --rocksdb and --library,
+    among others. Raises UserError if there is no RocksDB, or if the version of the baseline is not
+    installed.
     """
     named = {key: flags[key] for key in SYSTEM_KEYS if flags.get(key) is not None}
     variable = os.environ.get(DB_BENCH_VARIABLE)
@@ -61,8 +63,8 @@ def name_rocksdb(
     name = _workload_name(given)
     preset = PRESETS.get(name)
     if given.get("engine", preset.engine if preset else _ENGINE) != _ENGINE:
-        named.pop("program", None)  # it is no program of this engine
-        given.update(named)  # refused with the other settings
+        named.pop("program", None)  # this engine has another program
+        given.update(named)  # the check of all settings refuses them
     elif named:
         for key in SYSTEM_KEYS:
             given.pop(key, None)
@@ -80,7 +82,7 @@ def _names_one(given: Mapping[str, Any]) -> bool:
 
 
 def _workload_name(given: Mapping[str, Any]) -> str:
-    """Return the name of the workload; "" if it is no name, which is refused later."""
+    """Return the name of the workload; "" if it is not a name, which a later check refuses."""
     load = given.get("workload")
     name = load.get("name") if isinstance(load, dict) else load
     return name if isinstance(name, str) else ""
@@ -95,7 +97,7 @@ def _of_stored_study(study: object, home: Path) -> dict[str, str]:
 
 
 def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
-    """Return the RocksDB of a new study; empty for the db_bench on PATH."""
+    """Return the RocksDB of a new study. The result is empty if it is the db_bench on PATH."""
     engines = installed_engines(engines_folder()) if has_driver() else []
     if has_driver() and isinstance(base, str) and (version := _writer(base)) is not None:
         found = _of_base(base, version, engines)
@@ -110,21 +112,20 @@ def _usual(base: object, tell: Callable[[str], None]) -> dict[str, str]:
 
 
 def _writer(base: str) -> str | None:
-    """Return the version of RocksDB that wrote the file; None if the file does not tell it."""
+    """Return the version of RocksDB that wrote the file; None if the file does not contain it."""
     try:
         version = parse_options(read_text(Path(base), f"base: {base}")).rocksdb_version
     except ParseError:
-        return None  # the engine names the line, or the kind of file
+        return None  # the engine reports the line, or the kind of the file
     return version if version and version != _UNKNOWN and is_version(version) else None
 
 
 def _of_base(base: str, version: str, engines: Sequence[Installed]) -> str:
-    """Return the installed version that is that of the baseline."""
+    """Return the installed version for a baseline of this version; UserError if there is none."""
     if engine_of_version(engines, version) is not None:
         return version
     versions = [engine.record.version for engine in engines]
-    # A fourth number is that of a repeated packaging.
-    again = next((one for one in reversed(versions) if one.startswith(f"{version}.")), None)
+    again = next((one for one in reversed(versions) if release_of(one) == version), None)
     if again is not None:
         return again
     usual = default_engine(engines)

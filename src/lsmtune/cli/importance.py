@@ -32,8 +32,8 @@ def importance(
         typer.Option(
             min=1,
             max=100,
-            help="Number of cross-validations; more give narrower intervals of the column R² lost "
-            "[3; 1 with more than 200 configs].",
+            help="Number of cross-validations. More of them give narrower intervals of the column "
+            "R² lost [3; 1 with more than 200 configs].",
         ),
     ] = None,
     page: Page = None,

@@ -8,20 +8,17 @@ from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_fl
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import read_batch
 from lsmtune.cli.common import write_file
-from lsmtune.cli.progress import progress
-from lsmtune.cli.tuning import check_space, described, say_if_busy
+from lsmtune.cli.tuning import described, opened_for_runs
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec import StudySpec, catalogue_of
+from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.store.home import Home
 from lsmtune.studies.screen import screen, usable_lines
-from lsmtune.studies.study import open_study
 from lsmtune.system.host import describe_host
 
 _CONFIGS = 200
 _CPUS_A_RUN = 2
-_NO_LIMIT = "1024TiB"
-"""Memory limit of a batch: its configs run unchanged."""
 
 
 def with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,11 +27,7 @@ def with_screen(given: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str,
     if not isinstance(stated, dict):
         return {**given}  # checked with the other settings
     screen_table = {**stated, **table}
-    # Without a search, no trial is pruned or repeated, and nothing is verified.
-    settings = {
-        "trials": _CONFIGS, **given, "screen": screen_table,
-        "early_stop": False, "repeats": 0, "pairs": 0,
-    }  # fmt: skip
+    settings = {"trials": _CONFIGS, **given, "screen": screen_table, **WITHOUT_SEARCH}
     batch = screen_table.get("batch")
     return settings if batch is None else {**settings, **_batch_settings(given, Path(str(batch)))}
 
@@ -54,7 +47,7 @@ def _batch_settings(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
         "scale": "1",
         "engine": given.get("engine", engine),
         "workload": load.model_dump(),
-        "memory": given.get("memory", _NO_LIMIT),
+        "memory": given.get("memory", NO_MEMORY_LIMIT),
     }
 
 
@@ -79,12 +72,7 @@ def run_screening(
     engine = engine_of(spec)
     found = described(spec, engine)
     with Home(home_path, create=True) as home:
-        check_space(spec, home)
-        with (
-            progress(spec) as listener,
-            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
-        ):
-            say_if_busy(spec, accept_noise=accept_noise)
+        with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
             most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
             side_by_side = jobs or max(1, most)
             remark = screen(study, spec.screen, side_by_side)

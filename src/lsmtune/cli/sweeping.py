@@ -10,9 +10,8 @@ from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.choosing import name_rocksdb
 from lsmtune.cli.common import note
 from lsmtune.cli.consent import own_study_file
-from lsmtune.cli.progress import progress
 from lsmtune.cli.tables import Column, csv_text, facts_lines, paragraph, table_lines
-from lsmtune.cli.tuning import check_space, described, flag_names, say_if_busy
+from lsmtune.cli.tuning import described, flag_names, opened_for_runs
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
@@ -20,9 +19,8 @@ from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, metric_value
 from lsmtune.spec import StudySpec, make_spec
-from lsmtune.spec_defaults import with_first_version
+from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH, with_first_version
 from lsmtune.store.home import Home
-from lsmtune.studies.study import open_study
 from lsmtune.studies.sweep import BASE_EVERY
 from lsmtune.trials import Base
 
@@ -30,8 +28,6 @@ _OF_SEARCHES = (
     "knobs", "objective", "limits", "optimizer", "warm_start", "trials", "budget", "until",
     "early_stop", "base_runs", "finalists", "repeats", "pairs", "max_pairs", "screen",
 )  # fmt: skip
-_NO_LIMIT = "1024TiB"
-"""Memory limit of a cell: the configs of an experiment run unchanged."""
 
 
 def read_experiment(
@@ -55,8 +51,8 @@ def read_experiment(
             )
     table = given["sweep"]
     settings = {
-        "study": path.stem, "scale": "1", "memory": _NO_LIMIT, **given,
-        "early_stop": False, "repeats": 0, "pairs": 0, "knobs": ",".join(_names(table)),
+        "study": path.stem, "scale": "1", "memory": NO_MEMORY_LIMIT, **given,
+        **WITHOUT_SEARCH, "knobs": ",".join(_names(table)),
     }  # fmt: skip
     settings = with_first_version(settings)
     name_rocksdb(settings, system, home, tell)
@@ -120,14 +116,11 @@ def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -
     found = described(spec, engine)
     for remark in remarks(found[1].base):
         note(remark)
-    with Home(home_path, create=True) as home:
-        check_space(spec, home)
-        with (
-            progress(spec) as listener,
-            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
-        ):
-            say_if_busy(spec, accept_noise=accept_noise)
-            return finish(study).swept
+    with (
+        Home(home_path, create=True) as home,
+        opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study,
+    ):
+        return finish(study).swept
 
 
 def files(

@@ -1,6 +1,7 @@
 """The work of `lsmtune tune`; a module of its own so that `--help` is quick."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from lsmtune.studies.copied_runs import copy_runs
 from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.same_system import check_same_system, system_notes
-from lsmtune.studies.study import describe, open_study
+from lsmtune.studies.study import Study, describe, open_study
 from lsmtune.studies.verify import verify_contenders
 from lsmtune.system.host import describe_host, describe_storage, free_bytes
 from lsmtune.system.workdir import scratch
@@ -169,15 +170,10 @@ def run_study(
     for remark in baseline_lines(found[1].base, verbose=verbose):
         tell(f"baseline: {remark}")
     with Home(home_path, create=True) as home:
-        check_space(spec, home)
         if source is not None:
             host, storage = describe_host(), describe_storage(home.path)
             check_same_system(home.study(source), spec, found[0], host, storage)
-        with (
-            progress(spec) as listener,
-            open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
-        ):
-            say_if_busy(spec, accept_noise=accept_noise)
+        with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
             if source is not None:
                 copy_runs(home, home.study(source), study.stored)
             if done := study.trials():
@@ -255,6 +251,28 @@ def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
     starting = f"starting {spec.engine} to read its version and options"
     with scratch() as folder, working(starting):
         return describe(spec, engine, folder)
+
+
+@contextmanager
+def opened_for_runs(
+    home: Home,
+    spec: StudySpec,
+    engine: Engine,
+    found: tuple[EngineFacts, Ground],
+    *,
+    accept_noise: bool,
+) -> Iterator[Study]:
+    """Open a study and show the progress of its runs.
+
+    UserError if the disk may be too small. Says if other programs use too much CPU time.
+    """
+    check_space(spec, home)
+    with (
+        progress(spec) as listener,
+        open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
+    ):
+        say_if_busy(spec, accept_noise=accept_noise)
+        yield study
 
 
 def check_space(spec: StudySpec, home: Home) -> None:

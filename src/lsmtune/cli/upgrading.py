@@ -12,9 +12,8 @@ from lsmtune.analysis.upgrade import Upgrade, compare_versions, upgrade_answers,
 from lsmtune.analysis.upgrade_plan import upgrade_spec
 from lsmtune.cli import sweeping
 from lsmtune.cli.common import note, write_file
-from lsmtune.cli.progress import progress
 from lsmtune.cli.tables import paragraph
-from lsmtune.cli.tuning import check_space, described, say_if_busy
+from lsmtune.cli.tuning import described, opened_for_runs
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
@@ -24,7 +23,6 @@ from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.studies.same_system import check_same_system
-from lsmtune.studies.study import open_study
 from lsmtune.system.host import describe_host, describe_storage
 
 
@@ -75,12 +73,7 @@ def run_upgrade(
     _check_same_baseline(home.study(name), spec, home, *found)
     for remark in sweeping.remarks(found[1].base):
         note(remark)
-    check_space(spec, home)
-    with (
-        progress(spec) as listener,
-        open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
-    ):
-        say_if_busy(spec, accept_noise=accept_noise)
+    with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
         result = finish(study)
     upgrade = compare_versions(table, result.outcome.runs)
     page = home.path / "results" / spec.name / "report.html"

@@ -1,4 +1,4 @@
-"""What becomes of an attempt to run a trial: a measurement, or the reason why there is none."""
+"""Results of trials: a measurement, or the reason why there is none."""
 
 import errno
 from collections.abc import Callable
@@ -11,12 +11,14 @@ from lsmtune.system.host import free_bytes
 from lsmtune.trials import Status, TrialResult
 from lsmtune.units import KIB
 
+MOST_CHARACTERS = 300
+"""Maximum length of the words of a program in the reason of a failed trial."""
 _FULL = "No space left on device"
 _NEXT_TO_NOTHING = 64 * KIB
 
 
 def attempted(measure: Callable[[], Measurement]) -> TrialResult:
-    """The result of a trial that `measure` runs; what is no failure of the engine is raised."""
+    """Return the result of a trial that `measure` runs. It raises only bugs and other OSErrors."""
     try:
         return TrialResult(status=Status.COMPLETE, measurement=measure())
     except TrialFailedError as failure:
@@ -26,12 +28,19 @@ def attempted(measure: Callable[[], Measurement]) -> TrialResult:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        return TrialResult(status=Status.OUT_OF_SPACE, reason=f"the disk is full: {error}")
+        failure = disk_full(str(error))
+        return TrialResult(status=failure.status, reason=str(failure))
 
 
 def is_disk_full(said: str, folder: Path) -> bool:
-    """Whether a program ended because the disk of the folder is full.
+    """Return whether a program ended because the disk of the folder is full.
 
-    An assertion may abort it before it can say so.
+    `said` is its output. An assertion may stop a program before it prints the error, so this checks
+    the free space too.
     """
     return _FULL in said or free_bytes(folder) < _NEXT_TO_NOTHING
+
+
+def disk_full(reason: str) -> TrialFailedError:
+    """Return the failure of a trial whose disk is full."""
+    return TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {reason}")

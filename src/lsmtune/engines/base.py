@@ -12,20 +12,23 @@ from lsmtune.knobs.types import Settings
 from lsmtune.trials import Base, Origin, Status, TrialResult, TrialSpec
 
 Hopeless = Callable[[Mapping[str, float]], str | None]
-"""Is told the best that a running trial can still reach, by metric; why to end it, or None."""
+"""Returns the reason to stop a running trial, or None.
+
+The argument has the best value that each metric can still reach.
+"""
 
 
 def never_hopeless(bounds: Mapping[str, float]) -> str | None:
-    """Lets every trial run to its end."""
+    """Return None, so that every trial runs to its end."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who looks on while a trial runs.
+    """Callbacks of a running trial.
 
-    `phase` is told which part has begun: "build", "load", "settle", "probe". `hopeless` is asked
-    now and then whether the trial may still win.
+    `phase` gets the name of each part when it begins: "build", "load", "settle", "probe".
+    `hopeless` is called repeatedly and returns why the trial cannot win any more, or None.
     """
 
     phase: Callable[[str], None]
@@ -34,12 +37,12 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What an engine says of itself.
+    """Version, program, build and defaults of an engine.
 
-    `assertions_enabled` marks a build that is needlessly slow. `options` is the text of its own
-    defaults, `codecs` are the compression libraries linked into it (None: it does not tell).
-    `origin` is that of a library. `unprinted` are the default values of knobs that `options` cannot
-    contain. `versions` are the facts of all versions of an engine that runs several.
+    `assertions_enabled` marks a build that is slow because of assertions. `options` is the text of
+    its default options. `codecs` are the compression libraries linked into it, None if unknown.
+    `origin` is the origin of a library. `unprinted` has the default values of knobs that `options`
+    cannot contain. `versions` has the facts of each version if the engine runs several versions.
     """
 
     version: str
@@ -54,7 +57,7 @@ class EngineFacts:
 
 @dataclass(frozen=True, slots=True)
 class OwnBase:
-    """The user's own configuration: the text of the file, and whose column family."""
+    """The user's configuration: the text of the file, and the column family to tune."""
 
     options: str
     family: str
@@ -62,9 +65,9 @@ class OwnBase:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a trial runs, and where an engine may keep what it would else make anew each time.
+    """Directories of a trial.
 
-    `workdir` is emptied behind the trial. What is in `templates` is the engine's own to delete.
+    `workdir` is emptied after the trial. `templates` is a cache that the engine manages itself.
     """
 
     workdir: Path
@@ -73,7 +76,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a trial and the files to keep with it, by the name they shall have."""
+    """The result of a trial and the files to keep, by the name under which they are kept."""
 
     result: TrialResult
     evidence: dict[str, Path]
@@ -81,10 +84,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a running engine did in a window of time.
+    """Metrics of a running engine in a window of time.
 
-    `traits` describe the load alone: what a transaction reads and writes. Options do not move
-    them.
+    `traits` describe the load, such as the rows that a transaction reads. They do not depend on
+    options.
     """
 
     metrics: Mapping[str, float]
@@ -92,21 +95,21 @@ class Window:
 
 
 class Live(Protocol):
-    """An engine that runs under a load without end, and whose options are changed meanwhile."""
+    """An engine under a load without an end. Its options can be changed during the load."""
 
     def window(self, seconds: float) -> Window:
-        """Wait so long; what it did. TrialFailedError when engine or load end meanwhile."""
+        """Measure for `seconds`; TrialFailedError if the engine or the load ends."""
 
     def change(self, settings: Settings) -> None:
-        """Set the options and read them back; TrialFailedError where it runs others."""
+        """Set the options and read them back; TrialFailedError if other options run."""
 
 
 class Engine(Protocol):
     """A system under test.
 
-    `run` starts what it needs inside the places, leaves no process behind whatever happens, and
-    reports failures of the engine as a result, never as an exception. Exceptions are bugs, or
-    a UserError when the engine cannot be used at all.
+    `run` starts all processes itself and ends them in every case. It reports failures of the engine
+    as a result, never as an exception. An exception is a bug, or a UserError if the engine cannot
+    be used at all.
     """
 
     name: str
@@ -116,12 +119,12 @@ class Engine(Protocol):
         """The knobs of the engine, of all versions."""
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """Which engine this is, found out in the work directory; UserError when unusable."""
+        """Return the facts of the engine; UserError if the engine cannot be used."""
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """The engine's defaults, or the user's own configuration as this engine runs it.
+        """Return the engine's defaults, or the user's configuration as the engine runs it.
 
-        UserError when the engine cannot run the user's.
+        UserError if the engine cannot run the user's configuration.
         """
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
@@ -135,21 +138,21 @@ class LiveEngine(Engine, Protocol):
     def serve(
         self, spec: TrialSpec, base: Base, places: Places, watch: Watch
     ) -> AbstractContextManager[Live]:
-        """Run it under the load of the spec while the context is open, leave nothing behind."""
+        """Run the engine under the load of the spec until the context is closed."""
 
 
 @runtime_checkable
 class Borrowed(Protocol):
-    """An engine that runs on a system of the user's, and leaves it as it was found."""
+    """An engine that uses a system of the user and restores its settings afterwards."""
 
     def give_back(self) -> None:
-        """Undo what trials have changed; LsmtuneError when it does not come to that."""
+        """Restore the settings from before the study; LsmtuneError if that fails."""
 
 
 class TrialFailedError(LsmtuneError):
-    """A trial gave no measurement; the status says of what kind, the message why.
+    """A trial that has no measurement. `status` is the kind of the failure, the message its reason.
 
-    `bounds` is what a trial that was cut could at best have reached.
+    `bounds` has the best values that a pruned trial could still reach, by metric.
     """
 
     def __init__(

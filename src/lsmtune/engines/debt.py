@@ -1,7 +1,7 @@
-"""Compaction debt: what a store that was told not to compact still has to do.
+"""Compaction debt: the compactions that a store without automatic compactions has postponed.
 
-A load that runs without compactions is quick at the cost of later. So behind it the store settles
-with compactions on, and what that takes is charged to the trial.
+A load without compactions is fast, because the work remains for later. So the store settles with
+compactions on after the load, and the trial gets the costs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,14 +12,18 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_jobs import Job
 
 _KNOBS = ("disable_auto_compactions", "disable-auto-compactions")
-"""RocksDB's word, and TiKV's."""
+"""The name of the option in RocksDB, and its name in TiKV."""
 _MICROS = 1e6
 _BYTES = ("write_amp", "wal_inclusive_write_amp")
 
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """What settling has cost: from the first compaction to the end of the last, and all of them."""
+    """Costs of settling.
+
+    `seconds` is the time from the begin of the first compaction to the end of the last one,
+    `jobs_s` the sum of the durations of all compactions.
+    """
 
     seconds: float
     write_bytes: int
@@ -29,17 +33,17 @@ class Debt:
 
 
 def owing(settings: Settings) -> frozenset[str]:
-    """The knobs by which a store leaves work undone; one a column family, where it has some."""
+    """Return the knobs that turn compactions off; with column families, one per family."""
     return frozenset(n for n, value in settings.items() if option_name(n) in _KNOBS and value)
 
 
 def paying(settings: Settings) -> Settings:
-    """The settings with compactions on."""
+    """Return the settings with compactions on."""
     return {**settings, **dict.fromkeys(owing(settings), False)}
 
 
 def debt_of(jobs: Iterable[Job]) -> Debt:
-    """What the compactions among these jobs came to."""
+    """Return the costs of the compactions among the jobs."""
     done = [job for job in jobs if job.kind == "compaction"]
     begun = [job.started_micros for job in done if job.started_micros is not None]
     ended = [job.finished_micros for job in done if job.finished_micros is not None]
@@ -53,10 +57,11 @@ def debt_of(jobs: Iterable[Job]) -> Debt:
 
 
 def charged(metrics: Mapping[str, float], debt: Debt, *, to_build: bool) -> dict[str, float]:
-    """The metrics of a trial with its debt, which is the building's where the load only reads.
+    """Return the metrics of a trial with the costs of its debt.
 
-    How fast the load itself was stays as it is. Where nothing was written before the compactions,
-    no write amplification tells how much the user wrote, and it stays as it is too.
+    With `to_build`, the seconds are added to the building of the database, because the load only
+    reads. The speed of the load does not change. The write amplification does not change either if
+    nothing was written before the compactions, because then the user's bytes are unknown.
     """
     found = dict(metrics)
     if not debt.jobs:

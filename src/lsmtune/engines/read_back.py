@@ -1,4 +1,4 @@
-"""What RocksDB has left in its folder: which options really ran, which codecs are linked."""
+"""Files in the folder of a store: the options that ran, and the codecs of RocksDB."""
 
 import re
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from lsmtune.trials import Status
 _NO_CODEC = "kNoCompression"
 _CODEC = re.compile(r"\s(k\w+) supported: 1")
 _WRITTEN_TO = 10**-6
-"""RocksDB writes six decimals."""
+"""Relative precision of numbers in an OPTIONS file, which have six decimals."""
 
 
 def newest_options(store: Path) -> Path:
-    """The OPTIONS file that the last open of the store wrote; TrialFailedError without one."""
+    """Return the OPTIONS file of the last opening; TrialFailedError if there is none."""
     files = sorted(store.glob("OPTIONS-*"))
     if not files:
         raise TrialFailedError(Status.UNREADABLE, "RocksDB wrote no OPTIONS file")
@@ -24,20 +24,20 @@ def newest_options(store: Path) -> Path:
 
 
 def first_log(store: Path) -> Path:
-    """The LOG of the store's first open: each later one moves the LOG aside that it finds."""
+    """Return the LOG of the first opening of the store. Each later opening renames the LOG."""
     old = sorted(store.glob("LOG.old.*"))
     return old[0] if old else store / "LOG"
 
 
 def linked_codecs(store: Path) -> tuple[str, ...] | None:
-    """The codecs of the RocksDB that has opened the store; None where it does not tell."""
+    """Return the codecs of the RocksDB that opened the store; None if its LOG lists none."""
     codecs = _CODEC.findall((store / "LOG").read_text(errors="replace"))
     return (_NO_CODEC, *codecs) if codecs else None
 
 
 def is_as_wanted(option: str, wanted: Value, actual: Value | None) -> bool:
-    """Whether an option runs as it was given."""
-    # 0 stands for what RocksDB computes from others and writes down, each version in its way.
+    """Return whether an option runs with the value that it was given."""
+    # For 0, RocksDB computes a value from other options. Each version computes another one.
     if option in DERIVED and wanted == 0:
         return actual is not None
     if isinstance(wanted, float) and isinstance(actual, int | float):
@@ -46,7 +46,7 @@ def is_as_wanted(option: str, wanted: Value, actual: Value | None) -> bool:
 
 
 def check_as_given(store: str, differing: Sequence[str]) -> None:
-    """TrialFailedError where options run otherwise than they were given."""
+    """Raise TrialFailedError if options run with other values than they were given."""
     if differing:
         raise TrialFailedError(
             Status.MISMATCH, f"{store} changed options of the trial: {', '.join(differing)}"

@@ -32,9 +32,10 @@ ENGINES: dict[str, Callable[[str, Cluster], Engine]] = {
 
 
 def make_engine(name: str, program: str, cluster: Cluster | None = None) -> Engine:
-    """The engine of that name on its client program; UserError naming those that there are.
+    """Return the engine of that name with its program; UserError for an unknown name.
 
-    `cluster` is where the user's TiKV is; without it, on this machine at its usual ports.
+    `cluster` has the addresses of the user's TiKV. Without it, TiKV runs on this machine at the
+    default ports.
     """
     if name not in ENGINES:
         raise UserError(f"engine: {unknown_word('engine', name, ENGINES)}")
@@ -44,7 +45,7 @@ def make_engine(name: str, program: str, cluster: Cluster | None = None) -> Engi
 def engine_of(spec: StudySpec) -> Engine:
     """Return the engine that runs the study.
 
-    UserError if a RocksDB that the study names is not installed, or its library cannot be read.
+    UserError if the RocksDB of the study is not installed, or if its library cannot be read.
     """
     if spec.versions:
         engines = {v: library_engine(loaded_library(v, None)) for v in spec.versions}
@@ -60,7 +61,7 @@ def engine_of(spec: StudySpec) -> Engine:
 def _embedded(
     program: str, rocksdb: str | None, library: str | None, libraries: Mapping[str, str]
 ) -> Embedded:
-    """Return the engine of embedded stores, on the usual RocksDB if none is named."""
+    """Return the engine of embedded stores, with the default RocksDB if none is named."""
     if program != DRIVER:
         raise UserError(
             f"program: {program}: the engine embedded runs only {DRIVER}; remove program, and give "

@@ -1,4 +1,4 @@
-"""RocksDB as the simulator of its tree foretells it: a trial takes milliseconds."""
+"""The engine simulated: the simulator predicts the result of a trial within milliseconds."""
 
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ _CODECS = ("kNoCompression", "kSnappyCompression", "kZlibCompression", "kLZ4Comp
 
 
 class Simulated:
-    """The engine contract on the simulator, with those of RocksDB's knobs that it knows."""
+    """The engine contract on the simulator, with the knobs of RocksDB that it supports."""
 
     name = "simulated"
 
@@ -35,7 +35,7 @@ class Simulated:
         return load(self.name)
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """The version whose sources it follows; UserError where the simulator is not installed."""
+        """Return the version that it models; UserError if the simulator is not installed."""
         known_knobs()
         return EngineFacts(MODELLED_VERSION, "lsmsim", False, "", _CODECS)
 
@@ -68,7 +68,7 @@ class Simulated:
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """What the simulator foretells; there is nothing to keep as evidence."""
+        """Return the prediction of the simulator. There is no evidence."""
         watch.phase("load")
         return Outcome(attempted(lambda: _measured(spec)), {})
 
@@ -87,12 +87,12 @@ class Simulated:
 
 def _measured(spec: TrialSpec) -> Measurement:
     probe = Probe(spec.protocol.probe_reads, spec.protocol.scan_length)
-    (told,) = predict([Run(spec.workload, spec.settings, spec.seed, probe)])
-    if told.error is not None:
-        status = Status.TIMED_OUT if told.hangs else Status.REFUSED
-        raise TrialFailedError(status, told.error)
+    (predicted,) = predict([Run(spec.workload, spec.settings, spec.seed, probe)])
+    if predicted.error is not None:
+        status = Status.TIMED_OUT if predicted.hangs else Status.REFUSED
+        raise TrialFailedError(status, predicted.error)
     return Measurement(
-        metrics={**told.metrics, "others_cpu_percent": 0.0},
+        metrics={**predicted.metrics, "others_cpu_percent": 0.0},
         levels=(),
         stalls={},
         engine_version=MODELLED_VERSION,

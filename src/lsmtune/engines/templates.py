@@ -1,4 +1,4 @@
-"""Built databases that trials restore by hard links: loading one again would cost minutes."""
+"""Built databases that trials restore by hard links, because building one takes minutes."""
 
 import os
 import shutil
@@ -23,21 +23,21 @@ _LEFT = ("LOG", "OPTIONS-", "LOCK")
 
 
 class Template(BaseModel):
-    """What the building of a database has cost: metrics by name."""
+    """Costs of building a database, as metrics by name."""
 
     model_config = ConfigDict(frozen=True)
     metrics: dict[str, float]
 
 
 Build = Callable[[Path], Template]
-"""Builds a settled database in the folder that is given, and tells what it has cost."""
+"""Builds a settled database in the folder and returns its costs."""
 
 
 def restore(folder: Path, key: str, needed_bytes: int, build: Build, into: Path) -> Template:
-    """Put a copy of the database `key` at `into`, built first if the folder has none.
+    """Put a copy of the database `key` at `into`. Build the database first if it does not exist.
 
-    A template that was cut off while it was built is made anew. Only so many are kept, the ones
-    used last, and no more than leaves `needed_bytes` free.
+    A template whose building was interrupted is built again. The templates used longest ago are
+    deleted, so that at most `MOST_TEMPLATES` remain and `needed_bytes` are free.
     """
     place = folder / key
     facts = place / _FACTS
@@ -60,7 +60,7 @@ def _make_room(folder: Path, needed_bytes: int) -> None:
 
 
 def copy_database(source: Path, into: Path) -> None:
-    """Copy a database of the user's, file by file: not even a link leads back to it."""
+    """Copy a database of the user, without links to its files."""
     into.mkdir()
     for path in source.iterdir():
         if path.is_file() and not path.name.startswith(_LEFT):
@@ -68,7 +68,7 @@ def copy_database(source: Path, into: Path) -> None:
 
 
 def _link(source: Path, into: Path) -> None:
-    """Tables by hard links, the rest copied; the folders of a server's data as well."""
+    """Make hard links to tables and copy all other files, also in folders."""
     into.mkdir()
     for path in source.iterdir():
         if path.is_dir():

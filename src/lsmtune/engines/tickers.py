@@ -1,4 +1,4 @@
-"""What RocksDB's own statistics say of a load, in lsmtune's metrics."""
+"""Metrics of a load from RocksDB's statistics."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,11 +15,11 @@ _MICROS = 1e6
 BUILD_METRICS = (
     "write_amp", "wal_inclusive_write_amp", "flush_write_bytes", "compact_write_bytes"
 )  # fmt: skip
-"""Of building a database those that stand for the writes of a load that only reads."""
+"""Metrics of building a database, which are the write metrics of a load that only reads."""
 
 
 def ticker(statistics: Statistics, name: str) -> int:
-    """The ticker's count; TrialFailedError where it was not printed."""
+    """Return the count of a ticker; TrialFailedError if it was not printed."""
     value = statistics.tickers.get(name)
     if value is None:
         reason = f"the statistics of RocksDB do not contain the counter {name}"
@@ -34,10 +34,10 @@ def counted_operations(statistics: Statistics) -> int:
 
 
 def write_metrics(statistics: Statistics, jobs: Iterable[Job] = ()) -> dict[str, float]:
-    """What writing has cost; TrialFailedError where nothing was written.
+    """Return the costs of writing; TrialFailedError if nothing was written.
 
     `jobs` are all flushes and compactions of the load. With compression_parallel_threads above 1,
-    RocksDB's counters miss most of the bytes that a job writes, and the sizes in its LOG do not.
+    RocksDB's counters miss most of the bytes that a job writes. The sizes in the LOG are complete.
     """
     user = ticker(statistics, "rocksdb.bytes.written")
     if not user:
@@ -65,19 +65,22 @@ def write_metrics(statistics: Statistics, jobs: Iterable[Job] = ()) -> dict[str,
 
 
 def table_sums(table: CompactionTable) -> dict[str, float]:
-    """What only the last line of RocksDB's table tells; old versions have fewer columns."""
+    """Return the metrics that only the last line of RocksDB's compaction table contains.
+
+    Old versions have fewer columns.
+    """
     if table.sum is None:
         return {}
-    told = {
+    sums = {
         "w_amp_table": table.sum.w_amp_table,
         "background_jobs": table.sum.comp_count,
         "background_s": table.sum.comp_s,
     }
-    return {name: float(value) for name, value in told.items() if value is not None}
+    return {name: float(value) for name, value in sums.items() if value is not None}
 
 
 def table_levels(table: CompactionTable, moved: Mapping[int, LevelBytes]) -> tuple[Level, ...]:
-    """The levels of a table, with the bytes that jobs have moved, by the number of the level."""
+    """Return the levels of a table. `moved` has the bytes that jobs moved, by number of level."""
     return tuple(
         Level(
             level=row.level,
@@ -92,7 +95,7 @@ def table_levels(table: CompactionTable, moved: Mapping[int, LevelBytes]) -> tup
 
 
 def cache_metrics(statistics: Statistics) -> dict[str, float]:
-    """What reads cost: blocks read past the cache and spared by filters a read, cache hits."""
+    """Return the costs of reads: blocks not found in the cache per read, useful filters, hits."""
     reads = sum(ticker(statistics, f"rocksdb.number.{n}") for n in ("keys.read", "db.seek"))
     metrics = {
         "read_amp": ticker(statistics, "rocksdb.block.cache.miss") / max(1, reads),
@@ -108,7 +111,7 @@ def cache_metrics(statistics: Statistics) -> dict[str, float]:
 
 
 def read_metrics(statistics: Statistics) -> dict[str, float]:
-    """What the reads of a load cost, and how many gets found their record still in memory."""
+    """Return the costs of the reads of a load, and the share of gets that memtables answered."""
     hit, miss = (ticker(statistics, f"rocksdb.memtable.{n}") for n in ("hit", "miss"))
     found = {"memtable_hit": hit / (hit + miss)} if hit + miss else {}
     return cache_metrics(statistics) | found

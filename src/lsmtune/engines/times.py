@@ -1,8 +1,8 @@
-"""How fast a load was: what every engine tells of operations and seconds."""
+"""Metrics of operations and seconds, for all engines."""
 
 
 def time_metrics(operations: float, load_s: float, settle_s: float) -> dict[str, float]:
-    """The metrics of the operations of all clients, load and settling apart and together."""
+    """Return times and rates for the operations of all clients, with and without settling."""
     total_s = load_s + settle_s
     return {
         "load_s": load_s,

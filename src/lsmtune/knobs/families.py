@@ -19,6 +19,8 @@ T = TypeVar("T")
 
 DEFAULT_FAMILY = "default"
 ANY_FAMILY = "*"
+DATABASE_SECTION = "DBOptions"
+"""The section of an OPTIONS file with the options of the whole database."""
 FAMILY_SECTIONS = ("CFOptions", "TableOptions/BlockBasedTable")
 """The sections of an OPTIONS file that every column family has of its own."""
 _SEPARATOR = "."

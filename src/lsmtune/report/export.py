@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.option_text import option_place, read_value, statements
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.options_file import parse_options, replace_options
+from lsmtune.spec_defaults import BYTES_PER_SYNC
 
-_DATABASE = "DBOptions"
 _CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}
 """Calls that set options of the database (True) or of a column family (False) at run time."""
 
-
-_SYNC = "bytes_per_sync"
-"""An option that DBImpl::SetDBOptions changes if it is 0."""
 _FIRST_NOTE, LAST_NOTE = "lsmtune, study ", "End of the notes of lsmtune."
 _NOTES = re.compile(rf"# {_FIRST_NOTE}[^\n]*\n(?:#[^\n]*\n)*?# {re.escape(LAST_NOTE)}\n")
 
@@ -104,16 +102,16 @@ def _online_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) 
     lines = ["These options take effect after a restart, or at run time by these calls:"]
     for of_database, call in _CALLS.items():
         chosen = {key: text for (section, key), text in changes.items()
-                  if (section == _DATABASE) == of_database}  # fmt: skip
+                  if (section == DATABASE_SECTION) == of_database}  # fmt: skip
         if chosen:
             handle = "" if of_database else f'  // family: the handle of "{base.family}"'
             lines.append(f"  {call}{{{handle}")
             lines += [f'    {{"{key}", "{text}"}},' for key, text in chosen.items()]
             lines.append("  });")
-        changes_sync = _SYNC not in chosen and sections.get(_DATABASE, {}).get(_SYNC) == "0"
-        if chosen and of_database and changes_sync:
-            lines.append(f"SetDBOptions also changes {_SYNC} from 0 to 1048576. Only a restart "
-                         "undoes this.")  # fmt: skip
+        is_zero = sections.get(DATABASE_SECTION, {}).get(BYTES_PER_SYNC) == "0"
+        if chosen and of_database and is_zero and BYTES_PER_SYNC not in chosen:
+            lines.append(f"SetDBOptions also changes {BYTES_PER_SYNC} from 0 to 1048576. Only a "
+                         "restart undoes this.")  # fmt: skip
     return lines
 
 

@@ -188,6 +188,6 @@ def _line(run: Run) -> str:
         "workload": told, "knobs": dict(run.knobs), "version": run.version, "seed": run.seed,
     }  # fmt: skip
     if run.probe is not None:
-        most = run.workload.client_operations or run.probe.reads
-        line["probe"] = {**asdict(run.probe), "reads": min(run.probe.reads, most)}
+        reads = run.workload.probe_reads(run.probe.reads)
+        line["probe"] = {**asdict(run.probe), "reads": reads}
     return json.dumps(line)

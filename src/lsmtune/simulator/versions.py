@@ -1,4 +1,4 @@
-"""The versions of RocksDB whose real runs were compared with the simulator."""
+"""Versions of RocksDB for which predictions were compared with real runs."""
 
 from dataclasses import dataclass
 
@@ -7,24 +7,24 @@ from lsmtune.knobs.defaults import nearest_of
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A version, and the median error of its predicted write amplification, as a share of it."""
+    """A version, and the median relative error of the predicted write amplification."""
 
     version: str
     write_amp_error: float
 
 
 COMPARED = (Compared("7.8.3", 0.042), Compared("11.8.1", 0.066))
-"""From benchmarks/results/simulator.json; a test compares the numbers."""
+"""The errors are from benchmarks/results/simulator.json. A test compares them."""
 
 
 def nearest_compared(version: str) -> Compared:
-    """Return the compared version that is nearest to a version."""
+    """Return the version that is nearest to a version and was compared with real runs."""
     nearest = nearest_of(version, [each.version for each in COMPARED])
     return next(each for each in COMPARED if each.version == nearest)
 
 
 def modelled_text(version: str) -> str:
-    """Return which RocksDB a prediction is for, and which real runs say how good it is."""
+    """Return a text: the version of a prediction, and the nearest version that was compared."""
     nearest = nearest_compared(version).version
     text = f"the simulator models RocksDB {version}"
     if nearest == version:

@@ -187,6 +187,19 @@ class Workload(BaseModel):
         return {n: v for n, v in given.items() if n not in _OF_RECORDS or self.preset.has(n)}
 
     @property
+    def has_all_keys(self) -> bool:
+        """Whether each key has a record before a prepared load."""
+        return self.present in (None, 1)
+
+    def probe_reads(self, wanted: int) -> int:
+        """Return the number of reads after the load, at most as many as a client wrote keys.
+
+        With the seed of the load, reads have the keys that the client wrote, in the same order.
+        More reads would have other keys.
+        """
+        return min(wanted, self.client_operations or wanted)
+
+    @property
     def build_writes(self) -> int:
         """Number of random writes after which the share `present` of the keys has a record.
 

@@ -1,4 +1,4 @@
-"""Embedded stores side by side: lsmtune's driver loads RocksDB, LevelDB and LMDB."""
+"""The engine embedded: lsmtune's driver runs RocksDB, LevelDB or LMDB."""
 
 import time
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.system.host import CpuMeter
-from lsmtune.trials import Base, Origin, Status, TrialSpec
+from lsmtune.trials import Base, Status, TrialSpec
 from lsmtune.workloads import Workload
 
 __all__ = ["Embedded"]
 
 _OF_THE_SYSTEM = {"leveldb": "libleveldb.so.1d", "lmdb": "liblmdb.so.0"}
-"""Names under which the system finds the libraries."""
+"""File names of the libraries, which the system finds."""
 _PACKAGES = {"leveldb": "libleveldb1d", "lmdb": "liblmdb0"}
 """Packages of Debian that contain them."""
 
@@ -38,8 +38,8 @@ _PACKAGES = {"leveldb": "libleveldb1d", "lmdb": "liblmdb0"}
 class Embedded:
     """The engine contract on three libraries.
 
-    `rocksdb` is the library of RocksDB. `own` has the user's libraries of the other stores, by the
-    name of the store. Without one, that of the system is used.
+    `rocksdb` is the library of RocksDB. `own` contains the user's libraries of other stores, by the
+    name of the store. A store that is not in `own` uses the library of the system.
     """
 
     name = "embedded"
@@ -51,11 +51,11 @@ class Embedded:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """Which store, and the settings that stores have in common."""
+        """The store, and the settings that stores have in common."""
         return load(self.name)
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """The version of each store; UserError when one of them cannot be used."""
+        """Return the version of each store; UserError if a store cannot be used."""
         stores = [str(store) for store in self.catalogue.knob("store").values]
         return EngineFacts(
             version=", ".join(f"{store} {self._version(store, workdir)}" for store in stores),
@@ -63,11 +63,11 @@ class Embedded:
             assertions_enabled=False,
             options="",
             codecs=None,
-            origin=Origin(source=self._rocksdb.source, sha256=self._rocksdb.sha256),
+            origin=self._rocksdb.origin,
         )
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """The catalogue's defaults; UserError for a file of options, which no store here reads."""
+        """Return the defaults of the catalogue; UserError for a file of options."""
         if own is not None:
             raise UserError(
                 "base: the engine embedded does not read a file of options; remove the setting base"
@@ -75,7 +75,7 @@ class Embedded:
         return Base(options=facts.options, settings=self.catalogue.defaults(1))
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Load, settle, probe; what the driver and the store wrote is the evidence."""
+        """Load, settle, probe. The evidence is the files that the driver and the store wrote."""
         library = self._libraries[str(spec.settings["store"])]
         trial = Trial(library, spec, places.workdir)
         result = attempted(lambda: self._measured(spec, trial, watch))
@@ -89,14 +89,12 @@ class Embedded:
         return measure(spec, run, trial.database, meter.stop().others_cpu_percent(own_cpu_s))
 
     def _version(self, store: str, workdir: Path) -> str:
-        """Open a new store; the version that the library says."""
+        """Open a new store; return the version of its library."""
         settings = {**self.catalogue.defaults(1), "store": store}
         database = workdir / f"describe-{store}"
-        plan = {
-            **store_of(settings, Workload()),
-            "library": self._libraries[store], "folder": str(database), "phases": [],
-        }  # fmt: skip
-        client = Client(plan, database, Files.of(workdir, database.name))
+        plan = {**store_of(settings, Workload()), "phases": []}
+        files = Files.of(workdir, database.name)
+        client = Client(self._libraries[store], plan, database, files)
         try:
             return str(client.run_short()[0]["version"])
         except TrialFailedError as failure:

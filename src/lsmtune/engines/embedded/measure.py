@@ -1,4 +1,4 @@
-"""From what the driver and the stores say to a measurement in named units."""
+"""The measurement of a trial, from the events of the driver and the files of the store."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,8 +7,9 @@ from pathlib import Path
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.embedded.trial import Part, Run
 from lsmtune.engines.read_back import check_as_given, first_log, is_as_wanted, newest_options
-from lsmtune.engines.rocksdb.driver.output import one
+from lsmtune.engines.rocksdb.driver.output import PERCENTILES, one
 from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
+from lsmtune.engines.rocksdb.measure import check_found
 from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.tickers import table_levels
 from lsmtune.engines.times import time_metrics
@@ -22,7 +23,6 @@ from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.trials import Status, TrialSpec
 from lsmtune.units import MIB
 
-_PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
 _LEVELDB_HEAD = "Level  Files Size(MB) Time(sec) Read(MB) Write(MB)"
 _LEVELDB_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*")
 """Level, files, size (MB), time (s), read (MB), written (MB): db/db_impl.cc of LevelDB."""
@@ -30,7 +30,7 @@ _MEGA = 1e6
 
 
 def measure(spec: TrialSpec, run: Run, folder: Path, others_cpu_percent: float) -> Measurement:
-    """The measurement of a trial; TrialFailedError when something that must be there is not."""
+    """Return the measurement of a trial; TrialFailedError if a result is missing."""
     store, load = str(spec.settings["store"]), spec.workload
     sent = one(run.load.events, "run", LOAD)
     operations, load_s = sent["operations"]["put"]["count"], sent["seconds"]
@@ -82,41 +82,37 @@ def _latencies(run: Run) -> Mapping[str, float]:
         "scan": (run.probe, SCANS, "scan"),
     }
     gets = one(run.probe.events, "run", GETS)["operations"]["get"]
-    if gets["records"] != gets["count"]:
-        raise TrialFailedError(
-            Status.UNREADABLE,
-            f"gets after the load found only {gets['records']} of {gets['count']} keys of the load",
-        )
+    check_found(gets["records"], gets["count"])
     return {
         f"{prefix}_{p}_us": one(part.events, "run", phase)["operations"][kind][f"{p}_us"]
         for prefix, (part, phase, kind) in sent.items()
-        for p in _PERCENTILES
+        for p in PERCENTILES
     }
 
 
 def _words(part: Part) -> str:
-    """Return what the store says of its levels."""
+    """Return the store's text about its levels."""
     report = one(part.events, "report")
     return "\n".join((*report["tables"].values(), report["database"]))
 
 
 def _as_run(settings: Settings, folder: Path) -> dict[str, str]:
-    """What RocksDB's OPTIONS file says of the settings, but for the cache, which it lacks.
+    """Return the settings in RocksDB's OPTIONS file, which does not contain the cache.
 
-    The other stores write down none.
+    TrialFailedError if they are not those of the trial. The other stores write no such file.
     """
-    actual = read_settings(load_catalogue("rocksdb"), newest_options(folder).read_text())
-    told = {name: actual[name] for name in settings if name in actual and name != "cache_size"}
+    found = read_settings(load_catalogue("rocksdb"), newest_options(folder).read_text())
+    actual = {name: found[name] for name in settings if name in found and name != "cache_size"}
     check_as_given("RocksDB", [
         f"option {name} is {value}, but the trial set {settings[name]}"
-        for name, value in told.items()
+        for name, value in actual.items()
         if not is_as_wanted(name, settings[name], value)
     ])  # fmt: skip
-    return {name: str(value) for name, value in told.items()}
+    return {name: str(value) for name, value in actual.items()}
 
 
 def _rocksdb_levels(run: Run, folder: Path) -> tuple[Level, ...]:
-    """Its table, with the bytes of each job from its LOG."""
+    """Return the levels of RocksDB's compaction table, with the bytes of the jobs in the LOG."""
     tables = parse_compaction_tables(_words(run.load))
     if not tables:
         raise TrialFailedError(Status.UNREADABLE, "RocksDB printed no compaction table")
@@ -125,7 +121,10 @@ def _rocksdb_levels(run: Run, folder: Path) -> tuple[Level, ...]:
 
 
 def _leveldb_levels(run: Run, folder: Path) -> tuple[Level, ...]:
-    """Its tables, in whole MiB: it counts anew when it is opened again."""
+    """Return LevelDB's levels, in whole MiB.
+
+    LevelDB's counters start at zero when the store is opened again, so this adds both parts.
+    """
     before, after = (_leveldb_rows(_words(part)) for part in (run.load, run.settle))
     none = (0, 0, 0, 0)
     return tuple(
@@ -142,7 +141,7 @@ def _leveldb_levels(run: Run, folder: Path) -> tuple[Level, ...]:
 
 
 def _leveldb_rows(text: str) -> dict[int, tuple[int, int, int, int]]:
-    """Files, size, read and written of each level that was ever written to."""
+    """Return the number of files, and size, read and written data in MiB, by level."""
     if _LEVELDB_HEAD not in text:
         raise TrialFailedError(Status.UNREADABLE, "LevelDB printed no compaction table")
     found = {}
@@ -154,7 +153,7 @@ def _leveldb_rows(text: str) -> dict[int, tuple[int, int, int, int]]:
 
 
 def _no_levels(run: Run, folder: Path) -> None:
-    """A B+tree has none."""
+    """Return no levels, because LMDB's B+tree has none."""
 
 
 _LEVELS: dict[str, Callable[[Run, Path], tuple[Level, ...] | None]] = {

@@ -17,15 +17,15 @@ _LIKE_LEVELDB = {
     "level0_file_num_compaction_trigger": 4, "level0_slowdown_writes_trigger": 8,
     "level0_stop_writes_trigger": 12,
 }  # fmt: skip
-"""What LevelDB has no option for, so that RocksDB builds a tree like LevelDB's."""
+"""Values that are fixed in LevelDB. With them, RocksDB builds a similar tree."""
 _CODECS = {"none": "kNoCompression", "snappy": "kSnappyCompression"}
 _MAP_TIMES = 4
-"""The map of LMDB is so many times larger than all records. It costs only addresses."""
+"""Size of LMDB's map, relative to all records. A large map costs only addresses."""
 _REPORT: Json = {"do": "report"}
 
 
 def load_plan(spec: TrialSpec) -> Json:
-    """Return the plan that writes the records. RocksDB alone can be told to flush."""
+    """Return the plan that writes the records. Only RocksDB has a command that flushes."""
     store = str(spec.settings["store"])
     flush: list[Json] = [{"do": "flush"}] if store == "rocksdb" else []
     phases = [measured(spec.workload, spec.seed), *flush, settled(spec.protocol), _REPORT]
@@ -33,20 +33,20 @@ def load_plan(spec: TrialSpec) -> Json:
 
 
 def settle_plan(spec: TrialSpec) -> Json:
-    """Return the plan that opens the store again, which moves its newest writes into tables."""
+    """Return the plan that opens the store again. This moves the newest writes into tables."""
     plan = store_of(spec.settings, spec.workload)
     return {**plan, "existing": True, "phases": [settled(spec.protocol), _REPORT]}
 
 
 def probe_plan(spec: TrialSpec) -> Json:
-    """Return the plan that reads."""
+    """Return the plan of the read probe."""
     plan = store_of(spec.settings, spec.workload)
     phases = reads_after(spec.workload, spec.seed, spec.protocol)
     return {**plan, "existing": True, "phases": phases}
 
 
 def store_of(settings: Settings, load: Workload) -> Json:
-    """Return the store with its options. No store has the settings that it does not know."""
+    """Return the store with its options. Settings that the store does not have are left out."""
     store = str(settings["store"])
     return {"engine": store, "statistics": False, **_OPTIONS[store](settings, load)}
 

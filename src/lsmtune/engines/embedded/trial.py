@@ -7,8 +7,7 @@ from typing import Any
 
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.embedded.plans import load_plan, probe_plan, settle_plan
-from lsmtune.engines.read_back import first_log
-from lsmtune.engines.rocksdb.bench import Files
+from lsmtune.engines.rocksdb.bench import Files, evidence_of
 from lsmtune.engines.rocksdb.driver.client import Client, Event
 from lsmtune.engines.rocksdb.driver.output import one
 from lsmtune.engines.rocksdb.driver.plans import LOAD
@@ -22,26 +21,26 @@ _PARTS = ("load", "settle", "probe")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A process of the driver that has ended, and what it told."""
+    """A process of the driver that has ended, and its events."""
 
     exit: ExitStatus
     events: Sequence[Event]
 
     def number(self, event: str, name: str, phase: str | None = None) -> float:
         """Return a number of an event; TrialFailedError without it."""
-        told = one(self.events, event, phase).get(name)
-        if not isinstance(told, int | float):
+        value = one(self.events, event, phase).get(name)
+        if not isinstance(value, int | float):
             reason = f"the driver printed no {name} in the event {event}"
             raise TrialFailedError(Status.UNREADABLE, reason)
-        return float(told)
+        return float(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """The parts of a trial, and the sizes of the settled store in bytes.
 
-    `disk_bytes` are of all files, `table_bytes` of those with records. `peak_bytes` is the largest
-    size of the folder.
+    `disk_bytes` is the size of all files, `table_bytes` that of the files with records, and
+    `peak_bytes` the largest size of the folder.
     """
 
     load: Part
@@ -53,7 +52,7 @@ class Run:
 
 
 class Trial:
-    """A trial in a work directory; `run` runs it, `evidence` tells which files it has left."""
+    """A trial in a work directory; `run` runs it, `evidence` returns its files."""
 
     def __init__(self, library: str, spec: TrialSpec, workdir: Path) -> None:
         self._library = library
@@ -62,7 +61,7 @@ class Trial:
         self.database = workdir / "db"
 
     def run(self, watch: Watch) -> Run:
-        """Run all parts; TrialFailedError when one fails."""
+        """Run all parts; TrialFailedError if one fails."""
         limits = self._spec.protocol
         watch.phase("load")
         held, events = self._client("load", load_plan(self._spec)).run_held(
@@ -77,23 +76,15 @@ class Trial:
         return Run(load, settle, probe, disk_bytes, table_bytes, peak_bytes)
 
     def evidence(self) -> dict[str, Path]:
-        """The files that exist, by the name under which they are kept."""
-        named: dict[str, Path] = {}
-        for part in _PARTS:
-            files = Files.of(self._workdir, part)
-            named |= {path.name: path for path in (files.stdout, files.stderr)}
-        named["LOG"] = first_log(self.database)
-        for path in sorted(self.database.glob("OPTIONS-*"))[:1]:
-            named["OPTIONS"] = path
-        return {name: path for name, path in named.items() if path.is_file()}
+        """Return the files that exist, by the name under which they are kept."""
+        return evidence_of(self._workdir, _PARTS, self.database)
 
     def _part(self, name: str, plan: Mapping[str, Any]) -> Part:
         what = f"lsmtune stopped the driver in the step {name}"
         return Part(*self._client(name, plan).run_to_end(what, self._spec.protocol))
 
     def _client(self, name: str, plan: Mapping[str, Any]) -> Client:
-        placed = {**plan, "library": self._library, "folder": str(self.database)}
-        return Client(placed, self.database, Files.of(self._workdir, name))
+        return Client(self._library, plan, self.database, Files.of(self._workdir, name))
 
     def _sizes(self) -> tuple[int, int]:
         tables = [path for pattern in _TABLES for path in self.database.glob(pattern)]

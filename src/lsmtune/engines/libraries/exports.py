@@ -1,16 +1,16 @@
-"""What the file of a library shows, without loading the library."""
+"""Facts about a library that its file shows, without loading it."""
 
 import mmap
 from pathlib import Path
 
 _IN_ASSERTIONS = b"Status rocksdb::DBImpl::"
-"""An assertion contains the signature of its function. Names of symbols have another form."""
+"""Text of an assertion: the signature of its function. Names of symbols have another form."""
 
 
 def has_function(library: Path, name: str) -> bool:
     """Return whether a library has a function of the C API.
 
-    The names of exported functions stand in the file, each between two zero bytes.
+    The file contains the names of exported functions, each between two zero bytes.
     """
     return _contains(library, f"\0{name}\0".encode())
 

@@ -1,4 +1,4 @@
-"""The installation of a library: all of it, or nothing."""
+"""The installation of a library. It either succeeds or changes nothing."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -46,8 +46,8 @@ def install(
 ) -> Installation:
     """Install the library of a version of RocksDB into the folder, unless it is installed.
 
-    `trust` allows a version without a pin. `show` gets the name of each step. Raises UserError, and
-    leaves nothing behind, for all that prevents the installation.
+    `trust` allows a version without a pin. `show` gets the name of each step. Raises UserError if
+    the installation fails; then no file of it remains.
     """
     check_version(version)
     try:
@@ -94,7 +94,7 @@ def _installation(
 
 
 def _published(new: Path, target: Path, record: Record) -> Installation:
-    """Give the complete folder its name, unless another process was faster."""
+    """Give the complete folder its final name, unless another process has installed the library."""
     try:
         new.rename(target)
     except OSError:
@@ -105,7 +105,7 @@ def _published(new: Path, target: Path, record: Record) -> Installation:
 
 
 def _find(version: str, folder: Path, sha256: str | None) -> Installed | None:
-    """Return the installed library of a version; one with another SHA-256 does not count."""
+    """Return the installed library of a version, or None. With `sha256`, it must have this hash."""
     for engine in reversed(installed_engines(folder)):
         if engine.record.version == version and sha256 in (None, engine.record.sha256):
             engine.check()

@@ -1,4 +1,4 @@
-"""The libraries that are installed, in the user's folder for caches."""
+"""The installed libraries, in the cache folder of the user."""
 
 import os
 from collections.abc import Sequence
@@ -16,13 +16,14 @@ from lsmtune.units import is_version
 LIBRARY = "librocksdb.so"
 RECORD = "engine.json"
 _HASH_DIGITS = 12
+_NUMBERS = 3
 
 
 class Record(BaseModel):
     """The origin of a library.
 
-    `source` contains the coordinates of its jar. `sha256` is the library's, `jar_sha256` the jar's.
-    `pinned` is true if both were compared with a pin.
+    `source` is the coordinates of its jar. `sha256` is the hash of the library, `jar_sha256` the
+    hash of the jar. `pinned` is true if both hashes were compared with a pin.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -59,7 +60,7 @@ class Installed:
         return self.folder / LIBRARY
 
     def check(self) -> None:
-        """Raise UserError if the library is no longer the file that was installed."""
+        """Raise UserError if the file of the library changed after the installation."""
         try:
             intact = sha256_of(self.library) == self.record.sha256
         except OSError as error:
@@ -71,7 +72,7 @@ class Installed:
             )
 
     def document(self, *, default: bool) -> dict[str, Any]:
-        """Return the library as JSON; `default` marks the one that is used if none is named."""
+        """Return the library as JSON; `default` marks the library of a study that names none."""
         return {**self.record.model_dump(), "path": str(self.library), "default": default}
 
 
@@ -92,14 +93,22 @@ def installed_engines(folder: Path) -> list[Installed]:
 
 
 def default_engine(engines: Sequence[Installed]) -> Installed | None:
-    """Return the library that is used if none is named: the default version, or the newest."""
+    """Return the library of a study that names none: the default version, else the newest."""
     usual = [one for one in engines if one.record.version == DEFAULT_VERSION]
     return next(reversed(usual or engines), None)
 
 
 def engine_of_version(engines: Sequence[Installed], version: str) -> Installed | None:
-    """Return the library of that version; one with a pin is preferred."""
+    """Return the library of a version, preferably one with a pin."""
     return next((one for one in reversed(engines) if one.record.version == version), None)
+
+
+def release_of(version: str) -> str:
+    """Return the version of RocksDB without the number of its package.
+
+    A version of RocksDB has three numbers. A fourth number counts the packages of this version.
+    """
+    return ".".join(version.split(".")[:_NUMBERS])
 
 
 def check_version(text: str) -> None:

@@ -10,19 +10,25 @@ from lsmtune.engines.libraries.installed import (
 )
 from lsmtune.engines.libraries.pins import sha256_of
 from lsmtune.errors import UserError
+from lsmtune.trials import Origin
 
 OWN = "library of the user"
-"""The source of a library that lsmtune did not install."""
+"""Source of a library that lsmtune did not install."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A library to load. `version` is None if only the library itself knows it."""
+    """A library to load. `version` is None if it is known only after the library has run."""
 
     path: Path
     version: str | None
     source: str
     sha256: str
+
+    @property
+    def origin(self) -> Origin:
+        """Source and content of the library."""
+        return Origin(source=self.source, sha256=self.sha256)
 
 
 def loaded_library(rocksdb: str | None, library: str | None) -> Loaded:

@@ -1,4 +1,4 @@
-"""The library in a jar that fits this machine."""
+"""The library for this machine in a jar."""
 
 import lzma
 import os
@@ -12,12 +12,12 @@ from lsmtune.errors import UserError
 
 _PREFIX, _SUFFIX = "librocksdbjni-", ".so"
 _PLATFORMS = {"x86_64": "linux64", "aarch64": "linux-aarch64"}
-"""Names of machines in rocksdbjni, by the kernel's names."""
+"""Names of platforms in rocksdbjni, by the kernel's name of the machine."""
 _DAMAGED = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError,
     RuntimeError,
 )  # fmt: skip
-"""Errors of zipfile for a damaged file; the place of the damage decides which."""
+"""Errors of zipfile for a damaged file. The error depends on the place of the damage."""
 
 
 def platform_name() -> str:
@@ -35,7 +35,7 @@ def platform_name() -> str:
 def unpack_library(jar: Path, name: str, target: Path) -> None:
     """Write the library of the platform `name` to the file `target`.
 
-    Raises UserError for a damaged jar, and for a jar without that library, OSError if the file
+    Raises UserError if the jar is damaged or does not contain the library, OSError if the file
     cannot be written.
     """
     library = _library(jar, f"{_PREFIX}{name}{_SUFFIX}")

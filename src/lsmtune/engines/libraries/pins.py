@@ -11,7 +11,7 @@ DEFAULT_VERSION = "11.8.1"
 
 
 class Pin(NamedTuple):
-    """SHA-256 of a jar, and of its libraries by the name of the platform."""
+    """SHA-256 of a jar and of its libraries. Libraries are by the name of the platform."""
 
     jar: str
     libraries: dict[str, str]

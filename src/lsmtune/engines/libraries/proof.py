@@ -1,9 +1,10 @@
-"""Proof that a library works: it writes and reads a store, in a process of its own."""
+"""A check that a library works: another process writes and reads a store with it."""
 
 import json
 import sys
 from pathlib import Path
 
+from lsmtune.engines.libraries.installed import release_of
 from lsmtune.errors import UserError
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
@@ -14,8 +15,6 @@ from lsmtune.system.process import ChildProcess
 RECORDS = store_check.RECORDS
 """The number of records that are written and read back."""
 _LIMIT_S = 60.0
-_NUMBERS = 3
-"""RocksDB's versions have three numbers. A fourth is that of a repeated packaging."""
 
 
 def prove(library: Path, version: str, folder: Path) -> None:
@@ -27,15 +26,15 @@ def prove(library: Path, version: str, folder: Path) -> None:
     if (problem := _problem(library, store, folder)) is not None:
         raise UserError(f"the library does not work: {problem}")
     found = read_log(read_lines(store / "LOG", [])).version
-    if found != ".".join(version.split(".")[:_NUMBERS]):
+    if found != release_of(version):
         raise UserError(f"the library is RocksDB {found or 'of an unknown version'}")
 
 
 def _problem(library: Path, store: Path, folder: Path) -> str | None:
-    """Use the library; return the problem, or None if there is none."""
+    """Run the check; return the problem, or None if there is none."""
     errors = folder / "stderr"
     with ChildProcess(
-        # -I: no module of the user, or next to the program, replaces one of Python's.
+        # -I: no module of the user, or next to the program, replaces a module of Python.
         [sys.executable, "-I", store_check.__file__, str(library), str(store)],
         cwd=folder, stdout_path=folder / "stdout", stderr_path=errors, env={},
     ) as child:  # fmt: skip

@@ -7,6 +7,7 @@ from math import isfinite
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import (
+    DATABASE_SECTION,
     DEFAULT_FAMILY,
     FAMILY_SECTIONS,
     families,
@@ -236,7 +237,7 @@ def live_statements(
 
 def _of_family(settings: Settings) -> Settings:
     """Those of the settings that a column family has of its own."""
-    own = {k.name for k in plain_knobs() if k.option and k.option.section != "DBOptions"}
+    own = {k.name for k in plain_knobs() if k.option and k.option.section != DATABASE_SECTION}
     return {name: value for name, value in settings.items() if name in own}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pymysql
 from pymysql.cursors import Cursor
 
-from lsmtune.engines.attempt import is_disk_full
+from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.system.process import ChildProcess, ExitStatus
@@ -28,7 +28,6 @@ _POLL_S = 0.02
 _LOST = 2013
 """pymysql's number of an answer that did not come."""
 _LOOK_S = 0.1
-_MOST_CHARACTERS = 300
 _ERRORS = ("[ERROR]", "[Warning] RocksDB", "unknown variable", "unknown option")
 
 _RUN_TOGETHER = re.compile(r"(?<=\d)\.?(?=rocksdb\.)")
@@ -150,7 +149,7 @@ def run_client(
 def _failed(reason: str, files: ServerFiles) -> TrialFailedError:
     """Why something failed; a full disk has many faces."""
     if is_disk_full(reason, files.workdir):
-        return TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {reason}")
+        return disk_full(reason)
     return TrialFailedError(Status.CRASHED, reason)
 
 
@@ -281,5 +280,5 @@ def _last_words(text: str, telling: Sequence[str]) -> str:
     # The server closes with lines of its own about plugins that it could not start.
     first = [line for line in told if "RocksDB:" in line or "unknown" in line]
     return [*(lines[-1:] or ["the program printed no error message"]), *told[-1:], *first[-1:]][-1][
-        :_MOST_CHARACTERS
+        :MOST_CHARACTERS
     ]

@@ -1,4 +1,4 @@
-"""RocksDB: its options, and trials in which db_bench or lsmtune's driver runs the workload."""
+"""The engine rocksdb: db_bench or lsmtune's driver runs the workload."""
 
 import re
 from functools import cached_property
@@ -15,6 +15,7 @@ from lsmtune.engines.base import (
 )
 from lsmtune.engines.rocksdb.bench import Bench
 from lsmtune.engines.rocksdb.options import (
+    TABLE_OPTIONS,
     MergedOptions,
     ignored,
     merged_options,
@@ -32,8 +33,6 @@ from lsmtune.metrics.options_file import OptionsFile, replace_options
 from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["RocksDB"]
-
-_TABLES = "block_based_table_factory"
 
 
 class RocksDB:
@@ -54,7 +53,7 @@ class RocksDB:
         return self._bench.describe(workdir)
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """The defaults, or the user's options as this RocksDB runs them."""
+        """Return the defaults, or the user's options as this RocksDB runs them."""
         if own is None:
             settings = self._settings(facts.options, facts)
             notes = self._bench.notes(settings)
@@ -79,7 +78,7 @@ class RocksDB:
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Load, settle, probe; the files that the program and RocksDB wrote are the evidence."""
+        """Load, settle, probe. The evidence is the files that the program and RocksDB wrote."""
         trial = Trial(self._bench, self.catalogue, spec, base, places)
         result = attempted(lambda: trial.measure(watch))
         return Outcome(result, trial.evidence())
@@ -93,9 +92,9 @@ class RocksDB:
     def _merged(
         self, own: str, given: OptionsFile, family: str, workdir: Path
     ) -> tuple[MergedOptions, str]:
-        """Return the options of the user's family, and how RocksDB writes them down.
+        """Return the options of the user's family, and the same options as RocksDB writes them.
 
-        RocksDB names the first option that it does not have, so such options leave one by one.
+        RocksDB names only the first option that it does not have, so each run removes one of them.
         """
         unknown: set[Place] = set()
         while True:
@@ -105,7 +104,7 @@ class RocksDB:
                 return merged, with_filter_bits(as_run, merged.text)
             except TrialFailedError as failure:
                 refused = {place for place in merged.unprinted if _names(failure, place[1])}
-                if not refused and _names(failure, _TABLES):
+                if not refused and _names(failure, TABLE_OPTIONS):
                     refused = self._refused_of_tables(own, merged, workdir)
                 if not refused:
                     reason = f"base: RocksDB does not run with the options of this file: {failure}"
@@ -115,7 +114,7 @@ class RocksDB:
     def _refused_of_tables(self, own: str, merged: MergedOptions, workdir: Path) -> set[Place]:
         """Return the options of tables that RocksDB does not have.
 
-        Of a text for the whole table factory, it does not name the option.
+        RocksDB gets all options of tables as one text, and does not name the wrong option.
         """
         refused = set()
         for place, text in merged.unprinted.items():

@@ -1,12 +1,13 @@
-"""What a program that runs the workload does for a trial, and what it returns."""
+"""The contract of programs that run a workload on RocksDB, and their results."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from typing import Protocol as Contract
 
 from lsmtune.engines.base import EngineFacts, Watch
+from lsmtune.engines.read_back import first_log
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.log_reader import LogContent
@@ -20,7 +21,7 @@ PartName = Literal["build", "load", "debt", "probe"]
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where one process leaves what it prints."""
+    """The files with the output of one process."""
 
     stdout: Path
     stderr: Path
@@ -31,21 +32,33 @@ class Files:
         return cls(workdir / f"{part}-stdout.txt", workdir / f"{part}-stderr.txt")
 
     def stdout_text(self) -> str:
-        """Return all that was printed on standard output."""
+        """Return the standard output."""
         return self.stdout.read_text(errors="replace")
 
     def stderr_text(self) -> str:
-        """Return all that was printed on standard error."""
+        """Return the standard error."""
         return self.stderr.read_text(errors="replace")
+
+
+def evidence_of(workdir: Path, parts: Iterable[str], database: Path) -> dict[str, Path]:
+    """Return the files of a trial that exist, by the name under which they are kept."""
+    printed = [Files.of(workdir, part) for part in parts]
+    named = {path.name: path for files in printed for path in (files.stdout, files.stderr)}
+    named["LOG"] = first_log(database)
+    # The first one is of the load. Each later open wrote another one.
+    for path in sorted(database.glob("OPTIONS-*"))[:1]:
+        named["OPTIONS"] = path
+    return {name: path for name, path in named.items() if path.is_file()}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of a trial.
 
-    `build` makes the database that the load finds, `load` is measured, `debt` lets a store settle
-    that was loaded without compactions, `probe` reads. `options` is the OPTIONS text, `settings`
-    also has the knobs that no OPTIONS text contains. Output goes to `workdir`.
+    The part `build` writes the database of a prepared load, `load` is measured, `debt` runs the
+    compactions that a load without compactions postponed, `probe` reads. `options` is the OPTIONS
+    text. `settings` also contains the knobs that an OPTIONS text cannot contain. The output is
+    written to `workdir`.
     """
 
     name: PartName
@@ -58,13 +71,13 @@ class Part:
 
     @property
     def files(self) -> Files:
-        """Where its process leaves what it prints."""
+        """The files with the output of its process."""
         return Files.of(self.workdir, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Latency of one kind of operation in microseconds; percentiles by name, as `p99`."""
+    """Latency of one kind of operation in microseconds. Percentiles are by name, such as `p99`."""
 
     mean_us: float
     percentiles: Mapping[str, float]
@@ -74,8 +87,9 @@ class Latency:
 class RunResult:
     """The operations of all clients in a phase.
 
-    `rate_mb_s` is in MiB of user data per second. Of `looked_up` keys, `found` had a record.
-    `latencies` are by the prefix of their metrics: `write`, `get` or `scan`.
+    `rate_mb_s` is in MiB of user data per second. `looked_up` is the number of keys that were
+    read, and `found` the number of those with a record. `latencies` are by the prefix of their
+    metrics: `write`, `get` or `scan`.
     """
 
     seconds: float
@@ -88,7 +102,11 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class HeldRun:
-    """A load that ended: when (Unix seconds), the end of its process, its largest directory."""
+    """A load that ended.
+
+    `load_end_s` is the time of its end in Unix seconds, `exit` the end of its process, and
+    `peak_space_bytes` the largest size of the database's folder.
+    """
 
     load_end_s: float
     exit: ExitStatus
@@ -97,9 +115,9 @@ class HeldRun:
 
 @dataclass(frozen=True, slots=True)
 class LoadOutput:
-    """What a part left that wrote or settled a database.
+    """Results of a part that loads or settles a database.
 
-    `stalls` counts the stalls of writes by cause. `table` is of the default column family.
+    `stalls` is the number of write stalls by cause. `table` is that of the default column family.
     """
 
     run: HeldRun
@@ -115,7 +133,7 @@ class LoadOutput:
 
 @dataclass(frozen=True, slots=True)
 class ProbeOutput:
-    """What the read probe left: the results of gets, gets of missing keys, and scans."""
+    """Results of the read probe: gets, gets of missing keys, and scans."""
 
     exit: ExitStatus
     gets: RunResult
@@ -125,21 +143,21 @@ class ProbeOutput:
 
 
 class Bench(Contract):
-    """Runs the parts of trials: db_bench, or the driver with a library of RocksDB.
+    """A program that runs the parts of trials: db_bench, or the driver with a library of RocksDB.
 
-    Each method leaves no process behind and raises TrialFailedError if RocksDB or the program
-    fails.
+    When a method returns or raises, no process of it runs. Methods raise TrialFailedError if
+    RocksDB or the program fails.
     """
 
     cannot_set: frozenset[str]
-    """Knobs that RocksDB has and that the program cannot set."""
+    """Knobs of RocksDB that the program cannot set."""
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What a database depends on in addition to options and workload."""
+        """Facts that a database depends on, in addition to options and workload."""
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """Return version, build and default options; UserError if it cannot be used."""
+        """Return version, build and default options; UserError if the program cannot be used."""
 
     def notes(self, settings: Settings) -> tuple[str, ...]:
         """Return remarks about a baseline with these settings."""

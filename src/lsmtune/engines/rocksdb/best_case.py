@@ -1,4 +1,4 @@
-"""What a running trial can at best still reach: bounds that hold whatever happens next."""
+"""Bounds of a running trial: the best value that each metric can still reach."""
 
 import math
 from dataclasses import dataclass
@@ -6,18 +6,21 @@ from dataclasses import dataclass
 from lsmtune.workloads import Workload
 
 _BEFORE_THE_LOAD_S = 0.5
-"""More than db_bench takes between opening the database and the first operation."""
+"""Upper bound of the time of db_bench from opening the database to the first operation."""
 _PRINTABLE_CHARACTERS = 95
 _DICTIONARY_SHARE = 0.9
-"""What a dictionary cannot spare: db_bench cuts its values from 1 MiB of text, and no dictionary
-that lsmtune sets holds more than a tenth of it."""
+"""Share of the values that a dictionary cannot save.
+
+db_bench takes its values from 1 MiB of text. A dictionary that lsmtune sets contains at most a
+tenth of this text.
+"""
 _DRAWN_LESS = 0.98
-"""Random draws leave at most so many fewer distinct records than expected (n is >= 1000)."""
+"""Lower bound of distinct records of random writes, relative to the expected number (n >= 1000)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SoFar:
-    """How far a trial has come: seconds of load, and of load and settling, bytes made."""
+    """Progress of a trial: seconds of the load, seconds of load and settling, written bytes."""
 
     load_s: float
     total_s: float
@@ -27,19 +30,17 @@ class SoFar:
 
 @dataclass(frozen=True, slots=True)
 class BestCase:
-    """The bounds of a load's metrics: none can be better in the end.
+    """Bounds of the metrics of a load: the final values cannot be better.
 
-    Times and bytes written only grow, and so would the number of operations where it is not
-    given. The live tables are
-    no smaller than the records without what compression can take from db_bench's values: the
-    share `compression_ratio` of each is random printable characters (RandomString in
+    Times and written bytes only grow. The live tables contain at least the entropy of the values:
+    the share `compression_ratio` of each value is random printable characters (RandomString in
     util/random.cc), which no codec makes smaller than their entropy.
     """
 
     load: Workload
 
     def bounds(self, so_far: SoFar) -> dict[str, float]:
-        """The bounds by metric."""
+        """Return the bounds by metric."""
         load_s = max(0.0, so_far.load_s - _BEFORE_THE_LOAD_S)
         total_s = max(0.0, so_far.total_s - _BEFORE_THE_LOAD_S)
         operations = self.load.client_operations
@@ -58,7 +59,7 @@ class BestCase:
         return bounds
 
     def least_live_bytes(self) -> float | None:
-        """The least that the load's live tables can take; None where that is unknown."""
+        """Return the minimum size of the live tables after the load; None if it is unknown."""
         load = self.load
         if load.name not in ("fillrandom", "fillseq", "overwrite"):
             return None

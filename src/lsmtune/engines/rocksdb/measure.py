@@ -1,4 +1,4 @@
-"""From what a trial's programs, LOG and directory contain to a measurement in named units."""
+"""The measurement of a trial, from the output of its programs, its LOG and its folder."""
 
 from collections.abc import Iterator, Mapping
 
@@ -32,10 +32,10 @@ def measure(
     built: Mapping[str, float],
     as_run: Mapping[str, str],
 ) -> Measurement:
-    """The measurement of a trial; TrialFailedError when something that must be there is not.
+    """Return the measurement of a trial; TrialFailedError if a result is missing.
 
-    `built` is what building the database has cost: it stands for the writes of a load that only
-    reads. A load of writes has a probe of reads.
+    `built` has the costs of building the database, which are the write metrics of a load that only
+    reads. A load of writes has a read probe.
     """
     peak_rss = max(output.run.exit.peak_rss_bytes, probe.exit.peak_rss_bytes if probe else 0)
     metrics = {
@@ -60,9 +60,9 @@ def measure(
 def with_debt(
     load: Workload, measurement: Measurement, output: LoadOutput, settled: LoadOutput
 ) -> Measurement:
-    """The measurement with what it has cost to settle the store behind the load.
+    """Return the measurement with the costs of settling the store after the load.
 
-    The levels are those that reads have found, and those of the settled store behind writes.
+    The levels are those before settling for a load of reads, and those after it for writes.
     """
     jobs = settled.log.ledger.jobs
     metrics = charged(measurement.metrics, debt_of(jobs), to_build=load.kind == "read")
@@ -76,14 +76,14 @@ def with_debt(
 
 
 def measure_build(output: LoadOutput) -> dict[str, float]:
-    """What building a database has cost, in the metrics that a read load takes from it."""
+    """Return the costs of building a database, as metrics of a load that only reads."""
     written = _writes(output)
     kept = {name: written[name] for name in BUILD_METRICS}
     return {**kept, "build_s": output.result.seconds + _settle_s(output)}
 
 
 def _space(output: LoadOutput, load: Workload) -> dict[str, float]:
-    # Values that are kept apart in blob files are live data like any other.
+    # Values in blob files are live data too.
     files = [*output.database.glob("*.sst"), *output.database.glob("*.blob")]
     live = sum(file.stat().st_size for file in files)
     if not live:
@@ -132,14 +132,20 @@ def latency_metrics(latencies: Mapping[str, Latency]) -> Iterator[tuple[str, flo
             yield f"{prefix}_{percentile}_us", value
 
 
+def check_found(found: int | None, looked_up: int | None) -> None:
+    """Raise TrialFailedError if gets of keys that the load wrote did not find all of them."""
+    if found != looked_up:
+        raise TrialFailedError(
+            Status.UNREADABLE,
+            f"gets after the load found only {found} of {looked_up} keys of the load",
+        )
+
+
 def _probe(probe: ProbeOutput, load: Workload) -> dict[str, float]:
     hits = probe.gets
     keeps_all = load.name in _KEEPS_ALL and load.tombstone_every is None
-    if keeps_all and hits.found != hits.looked_up:
-        raise TrialFailedError(
-            Status.UNREADABLE,
-            f"gets after the load found only {hits.found} of {hits.looked_up} keys of the load",
-        )
+    if keeps_all:
+        check_found(hits.found, hits.looked_up)
     latencies = {
         "get": hits.latencies["get"],
         "get_missing": probe.missing.latencies["get"],

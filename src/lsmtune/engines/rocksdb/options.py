@@ -1,4 +1,4 @@
-"""OPTIONS texts: the base that trials start from, and the file that each one runs with."""
+"""OPTIONS texts: the baseline of trials, and the text that each trial runs with."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lsmtune.engines.base import OwnBase
 from lsmtune.errors import ParseError, UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
-from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
+from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import (
     DERIVED,
     NAMELESS_FILTER,
@@ -28,7 +28,8 @@ from lsmtune.metrics.options_file import (
     replace_options,
 )
 
-_DATABASE = "DBOptions"
+TABLE_OPTIONS = "block_based_table_factory"
+"""The option that sets all options of tables, as one text."""
 _FILTER = f'TableOptions/BlockBasedTable "{DEFAULT_FAMILY}"', "filter_policy"
 _APPLICATION = "trials run without the classes of your application"
 _OWN_FOLDER = "a trial keeps all files in the folder of the trial"
@@ -80,7 +81,7 @@ NOT_IN_TRIALS = {
     "file_checksum_gen_factory": _APPLICATION,
     "memtable_insert_with_hint_prefix_extractor": _APPLICATION,
     "flush_block_policy_factory": _APPLICATION,
-    "block_based_table_factory": _OWN_SECTION,
+    TABLE_OPTIONS: _OWN_SECTION,
     "plain_table_factory": _TABLES,
     "block_cache": "the flag --cache sets the size of the block cache in trials",
     "block_cache_compressed": _STORE_ONLY,
@@ -103,29 +104,29 @@ _NOT_TAKEN = NOT_IN_TRIALS | {
 
 
 def own_options(text: str) -> str:
-    """RocksDB's own OPTIONS without what it had made of itself: values that follow from others.
+    """Return RocksDB's own OPTIONS with 0 for values that RocksDB derives from other options.
 
-    RocksDB writes down the arena and the largest compaction as computed from the sizes of
-    memtables and files (db/column_family.cc); 0 lets it compute them anew for other sizes.
-    The listener of db_bench would be there twice, and stays out.
+    RocksDB writes the sizes of arena and largest compaction that it has computed from the sizes of
+    memtables and files (db/column_family.cc). With 0, it computes them again for other sizes. The
+    listener of db_bench is left out, because db_bench adds it each time.
     """
     sections = parse_options(text).sections
     family = f'CFOptions "{DEFAULT_FAMILY}"'
     changes = {(family, key): "0" for key in DERIVED}
     present = {place: "0" for place in changes if place[1] in sections.get(family, {})}
-    if "listeners" in sections.get(_DATABASE, {}):
-        present[_DATABASE, "listeners"] = "{}"
+    if "listeners" in sections.get(DATABASE_SECTION, {}):
+        present[DATABASE_SECTION, "listeners"] = "{}"
     return replace_options(text, present)
 
 
 def with_filter_bits(written: str, given: str) -> str:
-    """Return the OPTIONS that RocksDB wrote, with the filter of those that it was given.
+    """Return the OPTIONS that RocksDB wrote, with the filter of the OPTIONS that it was given.
 
-    RocksDB 6 writes a filter without its bits, and would read that as no filter.
+    RocksDB 6 writes a filter without its bits, and reads such a filter as no filter.
     """
-    told = parse_options(written).get(*_FILTER)
+    filter_written = parse_options(written).get(*_FILTER)
     filter_given = parse_options(given).get(*_FILTER)
-    if told != NAMELESS_FILTER or filter_given is None:
+    if filter_written != NAMELESS_FILTER or filter_given is None:
         return written
     return replace_options(written, {_FILTER: filter_given})
 
@@ -138,9 +139,9 @@ class MergedOptions:
     left_out: tuple[str, ...]
     """Each option that is left out, with its value and the reason."""
     unprinted: Mapping[Place, str]
-    """The options in the text that RocksDB does not write down by itself, with their values.
+    """The options in the text that RocksDB's own OPTIONS do not contain, with their values.
 
-    RocksDB may know them: it leaves out some that have no value by default, such as
+    RocksDB may have such an option: it does not write some that have no value by default, such as
     `compression_per_level`.
     """
 
@@ -150,7 +151,7 @@ def merged_options(
 ) -> MergedOptions:
     """Return RocksDB's own OPTIONS with the values of the user's family.
 
-    `unknown` are options that this RocksDB does not have. UserError when the file has no such
+    `unknown` are options that this RocksDB does not have. UserError if the file does not have the
     family.
     """
     ours = parse_options(own)
@@ -179,9 +180,9 @@ def merged_options(
 
 
 def ignored(merged: MergedOptions, as_run: str) -> tuple[str, ...]:
-    """Return the options that RocksDB read and did not write down, with their values.
+    """Return the options that RocksDB read and did not write, with their values.
 
-    It accepts some options of older versions without using them.
+    RocksDB accepts some options of older versions, but does not use them.
     """
     ran = parse_options(as_run)
     reason = f"RocksDB {ran.rocksdb_version} accepts this option, but does not use it"
@@ -218,9 +219,9 @@ def check_possible(given: OptionsFile, family: str) -> None:
 
 
 def read_own(own: OwnBase, version: str) -> tuple[OptionsFile, tuple[str, ...]]:
-    """Return the user's file with decimal points, and notes on what is unusual about it.
+    """Return the user's file with decimal points, and notes about the file.
 
-    UserError for a text that is no OPTIONS file and for numbers that are not possible.
+    UserError if the text is not an OPTIONS file, or if a number is not possible.
     """
     try:
         given, has_commas = in_decimal_points(parse_options(own.options))
@@ -231,7 +232,7 @@ def read_own(own: OwnBase, version: str) -> tuple[OptionsFile, tuple[str, ...]]:
 
 
 def version_notes(given: OptionsFile, version: str) -> tuple[str, ...]:
-    """Return a note when the user's file was written by another version than the engine's."""
+    """Return a note if another version of RocksDB wrote the user's file."""
     if given.rocksdb_version in (None, version):
         return ()
     return (f"RocksDB {given.rocksdb_version} wrote your file, but trials run RocksDB {version}",)
@@ -244,22 +245,25 @@ def family_names(sections: Sections) -> list[str]:
 
 
 def _known_fields(theirs: str, ours: str) -> str:
-    """Their text; of a struct only the fields that this RocksDB has, its own for the rest."""
-    known, told = struct_fields(ours), struct_fields(theirs)
-    if known is None or told is None:
+    """Return the user's text. Fields of a struct are those that this RocksDB has.
+
+    A field that the user's text lacks has RocksDB's own value.
+    """
+    known, given = struct_fields(ours), struct_fields(theirs)
+    if known is None or given is None:
         return theirs
-    fields = {name: told.get(name, text) for name, text in known.items()}
+    fields = {name: given.get(name, text) for name, text in known.items()}
     return "{" + "".join(f"{name}={text};" for name, text in fields.items()) + "}"
 
 
 def _sections(family: str) -> list[tuple[str, str]]:
-    """Each section of the user's file, and the section of ours that takes it."""
+    """Return the sections of the user's file, each with the section of a trial's OPTIONS."""
     families = [(f'{name} "{family}"', f'{name} "{DEFAULT_FAMILY}"') for name in FAMILY_SECTIONS]
-    return [(_DATABASE, _DATABASE), *families]
+    return [(DATABASE_SECTION, DATABASE_SECTION), *families]
 
 
 def _refusal(key: str, text: str, own: OptionsFile, section: str) -> str | None:
-    """Return why an option is left out, "" when that is not reported; None when it is taken."""
+    """Return why an option is left out, "" if that is not reported, None if it is used."""
     if key in _NOT_TAKEN:
         return "" if text in ("", "nullptr", "{}") else _NOT_TAKEN[key]
     if key == "format_version" and _int(text) > _newest_format(own, section):
@@ -269,14 +273,14 @@ def _refusal(key: str, text: str, own: OptionsFile, section: str) -> str | None:
 
 
 def _newest_format(own: OptionsFile, section: str) -> int:
-    """Return the newest format of tables that this RocksDB writes; the default may be older."""
+    """Return the newest format of tables that this RocksDB can write."""
     known = load("rocksdb").of_version(own.rocksdb_version) if own.rocksdb_version else None
     choices = known.knob("format_version").choices if known else ()
     return max([_int(own.get(section, "format_version")), *map(int, choices)])
 
 
 def _derived_as_zero(options: Mapping[str, str]) -> dict[str, str]:
-    """The options with 0 for those that RocksDB has computed from others."""
+    """Return the options with 0 for values that RocksDB has derived from other options."""
     found = dict(options)
     for name, (source, _) in DERIVED.items():
         if (leader := _int(found.get(source))) and _int(found.get(name)) in derived_values(
@@ -299,7 +303,7 @@ def read_settings(catalogue: Catalogue, options: str) -> Settings:
 
 
 def settings_in(catalogue: Catalogue, sections: Sections) -> Settings:
-    """As `read_settings`, of a text that is parsed."""
+    """Return the same as `read_settings`, from a text that is parsed."""
     found: Settings = {}
     for knob in catalogue.knobs:
         value = knob.default if knob.option is None else read_value(knob, sections)
@@ -311,7 +315,10 @@ def settings_in(catalogue: Catalogue, sections: Sections) -> Settings:
 def rendered_options(
     catalogue: Catalogue, base: str, settings: Settings, *, compactions: bool = True
 ) -> str:
-    """The base's OPTIONS with the settings in it; without compactions for a tree to be read."""
+    """Return the OPTIONS of the baseline with the settings.
+
+    Without `compactions`, reads find the tree as it is.
+    """
     sections = parse_options(base).sections
     knobs = [knob for knob in catalogue.knobs if knob.name in settings]
     changes = statements(knobs, settings, sections)

@@ -1,4 +1,4 @@
-"""What really ran: the options that RocksDB wrote down, held against those it was given."""
+"""Check of a trial's options: those that RocksDB wrote down against those that it was given."""
 
 from lsmtune.engines.read_back import check_as_given, is_as_wanted
 from lsmtune.knobs.catalogue import Catalogue
@@ -8,14 +8,17 @@ from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.options_file import parse_options
 
 _CACHE = "cache_size"
-"""The block cache stands in no OPTIONS file, but in RocksDB's LOG."""
+"""The size of the block cache is in RocksDB's LOG, not in an OPTIONS file."""
 _FILTERS = ("filter_bits", "ribbon")
 
 
 def read_back(
     catalogue: Catalogue, settings: Settings, options_text: str, options: LogOptions
 ) -> dict[str, str]:
-    """The options as RocksDB ran them, by knob name; TrialFailedError when they are others."""
+    """Return the options that RocksDB ran, by the name of the knob.
+
+    TrialFailedError if they are not those of the settings.
+    """
     sections = parse_options(options_text).sections
     as_run: dict[str, str] = {}
     differing: list[str] = []
@@ -41,7 +44,7 @@ def read_back(
 
 
 def _is_a_filter(knob: Knob, settings: Settings, text: str) -> bool:
-    """Whether the text is all that RocksDB 6 tells of a filter, and the trial has a filter."""
+    """Return whether the trial has a filter and RocksDB 6 wrote the filter without its bits."""
     form = None if knob.option is None else knob.option.form
     return form in _FILTERS and text == NAMELESS_FILTER and int(settings.get("bloom_bits", -1)) > 0
 

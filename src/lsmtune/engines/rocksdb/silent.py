@@ -1,4 +1,4 @@
-"""Options that RocksDB runs with other values than it was given, without an error."""
+"""Options that RocksDB changes without an error."""
 
 from lsmtune.knobs.option_text import struct_fields
 from lsmtune.metrics.options_file import parse_options
@@ -10,7 +10,8 @@ _CLASS = "id"
 def silently_changed(given: str, as_run: str) -> tuple[str, ...]:
     """Return each option that runs with another value, as "NAME = VALUE: REASON".
 
-    Both are OPTIONS texts: what RocksDB was given, and what it wrote after it opened a database.
+    `given` is the OPTIONS text that RocksDB got, `as_run` the one that it wrote after it opened a
+    database.
     """
     ran = parse_options(as_run)
     who = f"RocksDB {ran.rocksdb_version}"
@@ -27,11 +28,11 @@ def _is_same(given: str, found: str) -> bool:
     """Return whether two texts are the same value. Fields that only one version has are equal."""
     if given == found or _number(given) == _number(found) is not None:
         return True
-    asked, ran = struct_fields(given), struct_fields(found)
-    if asked is None and ran is None:
+    wanted, ran = struct_fields(given), struct_fields(found)
+    if wanted is None and ran is None:
         return False
-    asked, ran = asked or {_CLASS: given}, ran or {_CLASS: found}
-    return all(_is_same(asked[name], ran[name]) for name in asked.keys() & ran.keys())
+    wanted, ran = wanted or {_CLASS: given}, ran or {_CLASS: found}
+    return all(_is_same(wanted[name], ran[name]) for name in wanted.keys() & ran.keys())
 
 
 def _number(text: str) -> float | None:

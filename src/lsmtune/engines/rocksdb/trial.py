@@ -7,8 +7,15 @@ from pathlib import Path
 
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.debt import owing, paying
-from lsmtune.engines.read_back import first_log, newest_options
-from lsmtune.engines.rocksdb.bench import Bench, LoadOutput, Part, PartName, ProbeOutput
+from lsmtune.engines.read_back import newest_options
+from lsmtune.engines.rocksdb.bench import (
+    Bench,
+    LoadOutput,
+    Part,
+    PartName,
+    ProbeOutput,
+    evidence_of,
+)
 from lsmtune.engines.rocksdb.measure import measure, measure_build, with_debt
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.rocksdb.read_back import read_back
@@ -21,19 +28,22 @@ from lsmtune.system.host import CpuMeter
 from lsmtune.trials import Base, TrialSpec
 
 _TREES = 3
-"""A load on a built database runs on one of so many, by its seed: the same keys written again
-leave another tree, and a gain must not hang on one of them."""
+"""Number of databases for a prepared load. The seed chooses one of them.
+
+The same writes build another tree each time, and a gain must not depend on one tree.
+"""
 _FIRST_TREE = 1_000_003
-"""Far from the seeds of loads: under the load's own seed it would ask for just what was written."""
+"""Seed of the first database. With equal seeds, a load would read only keys that were written."""
 _DATA = {"num", "key_size", "value_size", "compression_ratio", "present"}
 _DELETED = {"tombstone_every", "tombstone_width", "tombstones"}
 """Parameters of a workload that decide what is built."""
 _ROOM = 3
-"""A database that is built may for a while take this many times the bytes written into it."""
+"""Maximum size of a database while it is built, relative to the bytes written into it."""
+_PARTS: tuple[PartName, ...] = ("build", "load", "debt", "probe")
 
 
 class Trial:
-    """One trial; `measure` runs it, `evidence` tells which files it has left."""
+    """One trial; `measure` runs it, `evidence` returns its files."""
 
     def __init__(
         self, bench: Bench, catalogue: Catalogue, spec: TrialSpec, base: Base, places: Places
@@ -46,7 +56,7 @@ class Trial:
         self._database = places.workdir / "db"
 
     def measure(self, watch: Watch) -> Measurement:
-        """Run all parts; TrialFailedError when one fails."""
+        """Run all parts; TrialFailedError if one fails."""
         built = self._prepare(watch) if self._spec.workload.preset.prepared else {}
         meter, own_cpu_s = CpuMeter(), time.process_time()
         output = self._load(watch)
@@ -70,26 +80,17 @@ class Trial:
         )
 
     def live_part(self, watch: Watch) -> Part:
-        """Put the database in place for a load without end, and return this load."""
+        """Prepare the database of a load without an end, and return this load."""
         self._prepare(watch)
         watch.phase("load")
         return self._load_part()
 
     def evidence(self) -> dict[str, Path]:
-        """The files that exist, by the name under which they are kept."""
-        named = {
-            f"{part}-{stream}.txt": self._places.workdir / f"{part}-{stream}.txt"
-            for part in ("build", "load", "debt", "probe")
-            for stream in ("stdout", "stderr")
-        }
-        named["LOG"] = first_log(self._database)
-        # The first one is the load's; the probe's open wrote another.
-        for path in sorted(self._database.glob("OPTIONS-*"))[:1]:
-            named["OPTIONS"] = path
-        return {name: path for name, path in named.items() if path.is_file()}
+        """Return the files that exist, by the name under which they are kept."""
+        return evidence_of(self._places.workdir, _PARTS, self._database)
 
     def _prepare(self, watch: Watch) -> dict[str, float]:
-        """Put the database in place that the load finds; what building it has cost."""
+        """Prepare the database for the load; return the costs of building it."""
         load = self._spec.workload
         if load.database is not None:
             source = Path(load.database)
@@ -110,7 +111,7 @@ class Trial:
         return template.metrics
 
     def _template_key(self) -> str:
-        """What the database that the load finds depends on, in one word."""
+        """Return a hash of everything that the prepared database depends on."""
         load = self._spec.workload
         identity = {
             **self._bench.identity,
@@ -127,13 +128,13 @@ class Trial:
         return _FIRST_TREE + self._spec.seed % _TREES
 
     def _build_settings(self) -> Settings:
-        """The trial's settings where they shape the tree, the base's elsewhere."""
+        """Return the trial's settings of knobs that shape the tree, else those of the baseline."""
         shaping = {knob.name for knob in self._catalogue.knobs if knob.shapes}
         given = self._spec.settings
         return {n: v if n in shaping else self._base.settings[n] for n, v in given.items()}
 
     def _build(self, database: Path) -> dict[str, float]:
-        # What was built is of use to other trials, so building is never cut.
+        # Other trials use the database too, so its building is never stopped early.
         part = self._part("build", self._build_settings(), self._tree(), database)
         output = self._bench.load(part, self._spec.protocol, Watch(lambda phase: None))
         return measure_build(output)
@@ -146,8 +147,8 @@ class Trial:
         return self._part("load", self._spec.settings, self._spec.seed, self._database)
 
     def _settled(self, watch: Watch) -> LoadOutput:
-        """Let the store settle with compactions on, behind a load that ran without."""
-        # As RocksDB does when it opens a store: who follows the LOG must not meet the old one.
+        """Let the store settle with compactions after a load without compactions."""
+        # RocksDB renames it only when it opens the store, and `Look` would read the old LOG.
         log = self._database / "LOG"
         log.rename(f"{log}.old.{time.time_ns() // 1000}")
         part = self._part("debt", paying(self._spec.settings), self._spec.seed, self._database)
@@ -167,7 +168,7 @@ class Trial:
 
 
 def _fingerprint(database: Path) -> list[str]:
-    """Tells whether a database of the user's is the one that was copied."""
+    """Return the facts by which a change of the user's database is noticed."""
     try:
         facts = [(file.name, file.stat()) for file in sorted(database.iterdir())]
     except OSError as error:

@@ -29,7 +29,7 @@ class Versions:
         return with_versions(self._engines[self._first].catalogue, tuple(self._engines))
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """Return the facts of the baseline's version, with those of all versions."""
+        """Return the facts of the first version, with those of all versions."""
         found = {
             version: engine.describe(_folder(workdir, version))
             for version, engine in self._engines.items()
@@ -37,7 +37,7 @@ class Versions:
         return replace(found[self._first], versions=found)
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """Return the baseline as its own version runs it, with those of all versions."""
+        """Return the baseline of the first version, with those of all versions."""
         found: dict[str, Base] = {}
         for version, engine in self._engines.items():
             base = engine.base(facts.versions[version], own, _folder(workdir, version))
@@ -46,7 +46,7 @@ class Versions:
         return found[self._first].model_copy(update={"versions": found})
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
-        """Run the trial with the version that its settings name, and the baseline of it."""
+        """Run the trial with the version in its settings, and with the baseline of this version."""
         version = str(spec.settings[VERSION])
         settings = {name: value for name, value in spec.settings.items() if name != VERSION}
         trial = spec.model_copy(update={"settings": settings})

@@ -1,4 +1,4 @@
-"""Looking at a load while it runs: is it alive, is it busy, may it still win?"""
+"""Checks of a running load: is there progress, is it busy, can it still win?"""
 
 import time
 from collections.abc import Iterator
@@ -19,14 +19,16 @@ from lsmtune.system.workdir import directory_bytes
 from lsmtune.trials import Status
 
 TICK_S = 0.1
-"""Seconds between two looks at a load: rare enough not to disturb it."""
+"""Seconds between two checks of a load, so rare that they do not disturb it."""
 SETTLE_TICK_S = 0.02
-"""Seconds between two looks at a tree that settles."""
+"""Seconds between two checks of a tree that settles."""
+END_S = 30.0
+"""Seconds that a program may take to end after its last output."""
 
 
 @contextmanager
 def timed(what: str) -> Iterator[None]:
-    """Let a time limit that passes fail the trial; `what` begins the message."""
+    """Turn an exceeded time limit into TrialFailedError. `what` is the beginning of its message."""
     try:
         yield
     except ProcessTimeout as timeout:
@@ -48,20 +50,20 @@ def settled_log(part: Part) -> LogContent:
 
 @dataclass(frozen=True, slots=True)
 class Hope:
-    """Asks whether a trial that has come so far may still win."""
+    """The check whether a running trial can still win."""
 
     hopeless: Hopeless
     best: BestCase
 
     def check(self, so_far: SoFar) -> None:
-        """TrialFailedError once there is no hope."""
+        """Raise TrialFailedError if the trial cannot win any more."""
         bounds = self.best.bounds(so_far)
         if (reason := self.hopeless(bounds)) is not None:
             raise TrialFailedError(Status.CUT, reason, bounds)
 
 
 class Look:
-    """Looks at a running process from outside: RocksDB's LOG, CPU time, size of the database."""
+    """Observer of a running process: RocksDB's LOG, CPU time, size of the database."""
 
     def __init__(
         self, process: ChildProcess, database: Path, deadline: Deadline, hope: Hope | None
@@ -84,13 +86,14 @@ class Look:
         return bool(self._follower.running_jobs)
 
     def heard(self) -> None:
-        """Note a sign of life."""
+        """Note that the process did something."""
         self._deadline.heard()
 
     def look(self) -> bool:
-        """Note what is new; whether the engine did anything since the last look.
+        """Return whether the process logged or used CPU time since the last call.
 
-        Raises ProcessTimeout when the trial's limits have passed.
+        Raises ProcessTimeout if a limit of the trial is exceeded, and TrialFailedError if the trial
+        cannot win any more.
         """
         logged, used_cpu = self._read_log(), self._used_cpu()
         if logged or used_cpu:
@@ -100,11 +103,11 @@ class Look:
         return logged or used_cpu
 
     def loaded(self) -> None:
-        """Note that the load is over."""
+        """Note that the load has ended."""
         self._load_s = self._running_s()
 
     def measure_space(self) -> None:
-        """Note the directory's size if it is the largest yet; at most every tenth of a second."""
+        """Update the largest size of the database, at most once every `TICK_S`."""
         now = time.monotonic()
         if now - self._space_measured < TICK_S:
             return
@@ -124,7 +127,7 @@ class Look:
         )
 
     def _running_s(self) -> float:
-        """Time since the database was seen to be open."""
+        """Return the seconds since the first call, which follows the opening of the database."""
         if self._opened_s is None:
             self._opened_s = time.monotonic()
         return time.monotonic() - self._opened_s

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsmtune.engines.attempt import MOST_CHARACTERS
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.metrics.go_ycsb import YcsbRun, parse_go_ycsb
 from lsmtune.system.deadline import ProcessTimeout
@@ -17,7 +18,6 @@ from lsmtune.workloads.workload import YCSB_FIELDS
 
 _TICK_S, _LOOK_S, _END_S = 0.1, 1.0, 30.0
 _FAILED = "operation err: "
-_MOST_CHARACTERS = 300
 _MOST_FAILED_PERCENT = 50.0
 
 _ALWAYS = {
@@ -177,7 +177,7 @@ class GoYcsb:
         looked = time.monotonic()
         while (line := process.read_line(_TICK_S)) is not NoLine.END:
             if isinstance(line, str) and line.startswith(_FAILED):
-                words = line.removeprefix(_FAILED)[:_MOST_CHARACTERS]
+                words = line.removeprefix(_FAILED)[:MOST_CHARACTERS]
                 self.look()  # where TiKV is gone, that is the reason
                 raise TrialFailedError(Status.CRASHED, f"an operation of go-ycsb failed: {words}")
             now = time.monotonic()
@@ -220,4 +220,4 @@ def _check_count(run: YcsbRun, asked: int) -> None:
 
 def _last_words(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return (lines or ["the program printed no error message"])[-1][:_MOST_CHARACTERS]
+    return (lines or ["the program printed no error message"])[-1][:MOST_CHARACTERS]

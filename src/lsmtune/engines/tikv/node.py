@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from lsmtune.engines.attempt import MOST_CHARACTERS
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.read_back import check_as_given
 from lsmtune.engines.tikv.flow_control import drifted, is_changed, to_name
@@ -42,7 +43,6 @@ from lsmtune.trials import Base, Status
 
 _POLL_S = 0.05
 _STARTED = "process_start_time_seconds"
-_MOST_CHARACTERS = 300
 _MOST_NAMED = 5
 _TOLD = TypeAdapter(dict[str, Any])
 
@@ -359,5 +359,5 @@ def run_told(command: tuple[str, ...], output: Path, limit_s: float, failed: Sta
             (line.strip() for line in reversed(lines) if line.strip()),
             "the command printed nothing",
         )
-        words = last[:_MOST_CHARACTERS]
+        words = last[:MOST_CHARACTERS]
         raise TrialFailedError(failed, f"{command[0]} ended with code {code}: {words}")

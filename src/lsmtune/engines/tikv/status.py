@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
+from lsmtune.engines.attempt import MOST_CHARACTERS
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.tikv.options import Flat, flat
 from lsmtune.metrics.prometheus import Series, parse_metrics
@@ -15,7 +16,6 @@ from lsmtune.trials import Status
 
 _ANSWER_S = 10.0
 _OK = 200
-_MOST_CHARACTERS = 300
 
 
 class StatusServer:
@@ -47,7 +47,7 @@ class StatusServer:
         """
         # Versions that do not know `persist` write the change into their file too.
         code, text = self._ask("POST", "/config?persist=false", json.dumps(dict(values)))
-        return None if code == _OK else f"{code}: {text.strip()[:_MOST_CHARACTERS]}"
+        return None if code == _OK else f"{code}: {text.strip()[:MOST_CHARACTERS]}"
 
     def metrics(self) -> Series:
         """What it has counted."""
@@ -70,7 +70,7 @@ class StatusServer:
     def _get(self, path: str) -> str:
         code, text = self._ask("GET", path)
         if code != _OK:
-            words = text.strip()[:_MOST_CHARACTERS]
+            words = text.strip()[:MOST_CHARACTERS]
             raise TrialFailedError(Status.UNREADABLE, f"TiKV answered {path} with {code}: {words}")
         return text
 

@@ -43,7 +43,7 @@ class DbBench:
         return {"program": self._program}
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """What db_bench tells of itself over one write; UserError when it is no db_bench."""
+        """Return the facts from a run that writes one record; UserError if it is no db_bench."""
         database = workdir / "describe"
         files = Files.of(workdir, "describe")
         try:
@@ -69,11 +69,11 @@ class DbBench:
         )
 
     def notes(self, settings: Settings) -> tuple[str, ...]:
-        """Return no remarks: db_bench is the user's own."""
+        """Return no remarks, because the db_bench belongs to the user."""
         return ()
 
     def as_run(self, options: str, workdir: Path) -> str:
-        """Return the options as RocksDB writes them down after it has opened a database."""
+        """Return the options as RocksDB writes them after it has opened a new database."""
         database, file = workdir / "base", workdir / "base.ini"
         file.write_text(options)
         files = Files.of(workdir, "base")
@@ -81,7 +81,7 @@ class DbBench:
         return own_options(newest_options(database).read_text())
 
     def load(self, part: Part, limits: Protocol, watch: Watch) -> LoadOutput:
-        """Run the part's benchmark, hold db_bench until the tree has settled, let it finish."""
+        """Run the benchmark of the part, pause db_bench until the tree has settled."""
         phase, operations = _phase(part)
         command = Command(self._program, part.workload, part.seed, part.database)
         argv = command.held(phase, *_options(part))

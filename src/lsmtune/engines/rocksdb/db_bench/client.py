@@ -1,4 +1,4 @@
-"""Runs db_bench: starts it, holds it until the tree has settled, and tells how it failed."""
+"""Processes of db_bench: start, pause until the tree has settled, failures as those of a trial."""
 
 import re
 import time
@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsmtune.engines.attempt import is_disk_full
+from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
-from lsmtune.engines.rocksdb.watching import SETTLE_TICK_S, TICK_S, Hope, Look, timed
+from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed
 from lsmtune.metrics.db_bench import is_result_line
 from lsmtune.system.deadline import Deadline
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
 from lsmtune.trials import Protocol, Status
 
-_END_S = 30.0
+_SHORT_S = 30.0
+"""Limit of a db_bench that writes one record."""
 _WORDS_OF_FAILURE = re.compile(
     r"error|assertion|invalid|not supported|no space|corrupt|cannot|unknown|illegal", re.IGNORECASE
 )
@@ -26,22 +27,21 @@ _BANNER = re.compile(
     r"DB path|Set seed to .*|Initializing RocksDB Options .*|Integrated BlobDB|-+$):?"
 )
 _SILENCE = "the program printed no error message"
-_MOST_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One db_bench process to be: its command line, its database, where its output goes."""
+    """A db_bench process: its command line, its database, its output files."""
 
     argv: Sequence[str]
     database: Path
     files: Files
 
     def run_held(self, benchmark: str, limits: Protocol, watch: Watch, best: BestCase) -> HeldRun:
-        """Run the benchmark, hold db_bench until the tree has settled, let it finish.
+        """Run the benchmark, pause db_bench until the tree has settled, let it finish.
 
-        TrialFailedError when db_bench refuses, dies, hangs or does not print what it should, and
-        when the watch sees no hope any more.
+        TrialFailedError if db_bench refuses the options, crashes, hangs or prints no result, or if
+        the watch finds that the trial cannot win any more.
         """
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         with self._start() as process:
@@ -54,7 +54,7 @@ class Client:
                     watch.phase("settle")
                     _await_quiet(process, look, limits.quiet_s)
                     process.drain(deadline)
-                status = process.wait(_END_S)
+                status = process.wait(END_S)
         self._check_exit(status)
         if not loaded:
             reason = f"db_bench ended and printed no result of the benchmark {benchmark}"
@@ -62,7 +62,10 @@ class Client:
         return HeldRun(load_end_s, status, look.peak_space_bytes)
 
     def run_to_end(self, what: str, wall_s: float, silence_s: float) -> ExitStatus:
-        """Run it to its end; TrialFailedError as above; `what` begins the message of a time-out."""
+        """Run db_bench to its end; TrialFailedError if it fails.
+
+        `what` is the beginning of the message if a time limit is exceeded.
+        """
         deadline = Deadline(wall_s=wall_s, silence_s=silence_s)
         with timed(what), self._start() as process:
             look = Look(process, self.database, deadline, None)
@@ -70,13 +73,13 @@ class Client:
                 if isinstance(line, str):
                     look.heard()
                 look.look()
-            status = process.wait(_END_S)
+            status = process.wait(END_S)
         self._check_exit(status)
         return status
 
     def run_banner(self) -> None:
-        """Run a db_bench that has next to nothing to do."""
-        self.run_to_end("lsmtune stopped db_bench during its first write", _END_S, _END_S)
+        """Run a db_bench that writes one record."""
+        self.run_to_end("lsmtune stopped db_bench during its first write", _SHORT_S, _SHORT_S)
 
     def _start(self) -> ChildProcess:
         return ChildProcess(
@@ -92,16 +95,16 @@ class Client:
             return
         words = _last_words(self.files)
         if is_disk_full(self.files.stderr_text() + self.files.stdout_text(), self.database):
-            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {words}")
+            raise disk_full(words)
         how = status.signal_name or f"exit code {status.returncode}"
-        # RocksDB writes an OPTIONS file once it has accepted the options.
+        # RocksDB writes an OPTIONS file after it has accepted the options.
         opened = any(self.database.glob("OPTIONS-*"))
         kind = Status.CRASHED if opened else Status.REFUSED
         raise TrialFailedError(kind, f"db_bench ended with {how}: {words}")
 
 
 def _await_result(process: ChildProcess, look: Look, benchmark: str) -> bool:
-    """Wait for the load's result line; False when the output ended instead."""
+    """Wait for the result line of the load. Return False if the output ends without it."""
     while True:
         line = process.read_line(TICK_S)
         look.measure_space()
@@ -116,12 +119,13 @@ def _await_result(process: ChildProcess, look: Look, benchmark: str) -> bool:
 
 
 def _await_quiet(process: ChildProcess, look: Look, quiet_s: float) -> None:
-    """Wait until no job runs, nothing is logged and no CPU time is used for `quiet_s`.
+    """Wait until no job runs, and for `quiet_s` db_bench logs nothing and uses no CPU time.
 
-    A db_bench that ends by itself meanwhile is waited for no longer.
+    Return at once if db_bench ends.
 
-    db_bench's own waiting sleeps 5 to 15 s, and under universal compaction 7.8 may never
-    return from it. The main thread meanwhile blocks at the gate and uses no CPU.
+    The benchmark `waitforcompaction` of db_bench sleeps 5 to 15 s. In RocksDB 7.8, it may never
+    return under universal compaction. During the wait of lsmtune, the main thread of db_bench is
+    blocked in the output and uses no CPU time.
     """
     quiet_since = time.monotonic()
     while process.running and time.monotonic() - quiet_since < quiet_s:
@@ -132,9 +136,9 @@ def _await_quiet(process: ChildProcess, look: Look, quiet_s: float) -> None:
 
 
 def _last_words(files: Files) -> str:
-    """The line that tells what went wrong; db_bench's banner and count of operations do not."""
+    """Return the line that names the error, else the last line that is not of the banner."""
     text = re.sub(r"\.\.\. finished \d+ ops\s*", "\n", files.stderr_text())
     lines = [line.strip() for line in (files.stdout_text() + "\n" + text).splitlines()]
     spoken = [line for line in lines if line and not _BANNER.match(line)]
     telling = [line for line in spoken if _WORDS_OF_FAILURE.search(line)]
-    return [_SILENCE, *spoken, *telling][-1][:_MOST_CHARACTERS]
+    return [_SILENCE, *spoken, *telling][-1][:MOST_CHARACTERS]

@@ -9,18 +9,21 @@ from lsmtune.trials import Protocol
 from lsmtune.workloads import Workload
 
 _HOLDS = 6
-"""How often the load's statistics are printed behind it. They are far more text than a pipe
-holds, so that db_bench waits at the gate (see lsmtune.system.process) until they are read."""
+"""Number of times that db_bench prints its statistics after the load.
+
+The text is much larger than the pipe, so db_bench is blocked until lsmtune reads the text. See "The
+gate" in `ChildProcess`.
+"""
 
 
 _ALWAYS = {"cache_size", "cache_type"}
 
 
 class Command:
-    """Makes the command lines of one trial on one database.
+    """Command lines of one trial on one database.
 
-    The options stand in a file: db_bench has no flag for many of them, and with a file it ignores
-    the flags of all but a few, which belong to the block cache and its like.
+    Options are given in a file, because db_bench has no flags for many of them. With a file,
+    db_bench uses only the flags for objects that a file cannot contain, such as the block cache.
     """
 
     def __init__(self, program: str, load: Workload, seed: int, database: Path) -> None:
@@ -30,7 +33,7 @@ class Command:
         self._database = database
 
     def held(self, phase: Phase, options: Path, flags: list[str]) -> list[str]:
-        """Run the phase, flush, be held while the tree settles, print table and statistics."""
+        """Return the command that runs the phase, flushes, and prints statistics several times."""
         benchmarks = [phase.benchmark, "flush", *["stats"] * _HOLDS]
         return [
             *self._start(benchmarks, phase.existing, phase.threads),
@@ -39,13 +42,12 @@ class Command:
         ]
 
     def probe(self, protocol: Protocol, options: Path, flags: list[str]) -> list[str]:
-        """Gets that hit, gets that miss, short scans, on the tree that the load left.
+        """Return the command that gets keys of the load, gets other keys, and scans.
 
-        db_bench seeds the first thread of a process alike in both runs (ThreadState in
-        tools/db_bench_tool.cc), so with the load's seed the gets ask for keys that it wrote. More
-        reads than it wrote keys would run into others.
+        The seed of the first thread is the same in both runs (ThreadState in
+        tools/db_bench_tool.cc).
         """
-        reads = min(protocol.probe_reads, self._load.client_operations or protocol.probe_reads)
+        reads = self._load.probe_reads(protocol.probe_reads)
         return [
             *self._start(["readrandom", "readmissing", "seekrandom"], existing=True, threads=1),
             f"--reads={reads}",
@@ -78,15 +80,16 @@ class Command:
 
 
 def banner_argv(program: str, database: Path, options: Path | None) -> list[str]:
-    """One write: the shortest run that makes db_bench print its version and write its options."""
+    """Return the shortest command that makes db_bench print its version and write its options."""
     file = [] if options is None else [f"--options_file={options}"]
     return [program, "--benchmarks=fillseq", "--num=1", f"--db={database}", *file]
 
 
 def flags_of(catalogue: Catalogue, settings: Settings) -> list[str]:
-    """The flags for the knobs that no OPTIONS file holds, those at db_bench's default left out.
+    """Return the flags for knobs that an OPTIONS file cannot contain, if they are not defaults.
 
-    Size and type of the block cache are always given: their defaults differ between versions.
+    The flags for size and type of the block cache are always there, because their defaults differ
+    between versions.
     """
     return [
         f"--{knob.name}={flag_text(settings[knob.name])}"
@@ -98,5 +101,5 @@ def flags_of(catalogue: Catalogue, settings: Settings) -> list[str]:
 
 
 def flag_text(value: Value) -> str:
-    """A value as db_bench takes it on its command line."""
+    """Return a value as text for the command line of db_bench."""
     return str(int(value)) if isinstance(value, bool) else str(value)

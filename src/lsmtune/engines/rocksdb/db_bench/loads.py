@@ -1,4 +1,4 @@
-"""The loads in db_bench's words: which benchmark, which flags."""
+"""Workloads as benchmarks of db_bench with flags."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from lsmtune.workloads import Workload
 
 _FASTEST = 1_000_000
-"""How much faster than recorded a trace is replayed: as fast as it goes."""
+"""Speed of a replayed trace, relative to the recorded speed: as fast as possible."""
 
 _BENCHMARKS = {
     "rangedelete": "overwrite",
@@ -16,7 +16,7 @@ _BENCHMARKS = {
     "mix": "mixgraph",
     "trace": "replay",
 }
-"""Where db_bench has another name for the load."""
+"""Names of workloads that have another name in db_bench."""
 
 _ZIPPYDB = (
     "--key_dist_a=0.002312", "--key_dist_b=0.3467",
@@ -31,7 +31,7 @@ with the parameters that the RocksDB wiki gives for ZippyDB."""
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """One benchmark on one database: its name, its flags, and whether it finds a database."""
+    """One benchmark: its name, its flags, its threads, and whether the database exists before."""
 
     benchmark: str
     flags: tuple[str, ...]
@@ -40,25 +40,26 @@ class Phase:
 
 
 def build_phase(load: Workload) -> Phase:
-    """Writes the records that a prepared load finds: each key once, or some of them at random.
+    """Return the benchmark that writes the records of a store before a prepared load.
 
-    With range tombstones db_bench draws from as many keys more, so that "each" leaves a few out.
+    It writes each key once, or random keys. With range tombstones, db_bench chooses from more keys
+    than the workload has, so it writes not quite all of them.
     """
     deleting = _tombstone_flags(load, load.build_writes) if load.kind == "read" else ()
-    if load.present in (None, 1):
+    if load.has_all_keys:
         return Phase("filluniquerandom", deleting, existing=False, threads=1)
     writes = f"--writes={load.build_writes}"
     return Phase("fillrandom", (writes, *deleting), existing=False, threads=1)
 
 
 def load_phase(load: Workload) -> Phase:
-    """The load that is measured."""
+    """Return the benchmark that is measured."""
     benchmark = _BENCHMARKS.get(load.name, load.name)
     return Phase(benchmark, _flags(load), load.preset.prepared, load.threads)
 
 
 def one_read() -> Phase:
-    """Next to nothing: what runs while a store settles that has been opened again."""
+    """Return a benchmark of one read, for a store that is opened only to settle."""
     return Phase("readrandom", ("--reads=1",), existing=True, threads=1)
 
 
@@ -94,16 +95,16 @@ def _own_flags(load: Workload) -> tuple[str, ...]:
         "readwritepercent": load.get_percent,
         "benchmark_write_rate_limit": load.write_rate_bytes_s,
     }
-    told = tuple(f"--{name}={value}" for name, value in flags.items() if value is not None)
+    given = tuple(f"--{name}={value}" for name, value in flags.items() if value is not None)
     if load.kind == "read":
-        return told
-    return (*told, *_tombstone_flags(load, load.client_operations))
+        return given
+    return (*given, *_tombstone_flags(load, load.client_operations))
 
 
 def _tombstone_flags(load: Workload, writes: int | None) -> tuple[str, ...]:
-    """The range tombstones among so many writes.
+    """Return the flags for range tombstones during a number of writes.
 
-    Their number is always told: db_bench draws its keys from the records and as many more.
+    The number of tombstones is always given. db_bench adds it to the number of keys.
     """
     if (count := load.range_deletions(writes)) is None:
         return ()
@@ -115,10 +116,10 @@ def _tombstone_flags(load: Workload, writes: int | None) -> tuple[str, ...]:
 
 
 def _mix_flags(load: Workload) -> tuple[str, ...]:
-    """The mix as db_bench's mixgraph with fixed lengths.
+    """Return the flags of mixgraph for a mix with fixed lengths.
 
-    mixgraph draws lengths as theta + sigma * (u^-k - 1) / k: with sigma 0 that is theta, and
-    k = -1 keeps it a number for u = 0. It takes the remainder of a scan's length by the greatest.
+    mixgraph computes a length as theta + sigma * (u^-k - 1) / k. With sigma = 0 it is theta, and
+    k = -1 avoids an infinite term for u = 0. A scan has this length modulo the maximum length.
     """
     length = load.scan_length or 1
     mix = load.mix

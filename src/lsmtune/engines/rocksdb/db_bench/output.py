@@ -23,7 +23,7 @@ from lsmtune.trials import Status
 
 _MICROS = 1e6
 _LATENCIES = {"write": "write", "update": "write", "delete": "write", "read": "get", "seek": "scan"}
-"""db_bench's word for an operation, and the prefix of its metrics."""
+"""Names of operations in db_bench, and the prefix of their metrics."""
 _PROBES = ("readrandom", "readmissing", "seekrandom")
 
 
@@ -34,9 +34,10 @@ def load_output(
     part: Part,
     log: LogContent,
 ) -> LoadOutput:
-    """Read what a held load printed; TrialFailedError if something is missing.
+    """Return the results that a load printed; TrialFailedError if one is missing.
 
-    `operations` are those of all clients. Without them, RocksDB's statistics count.
+    `operations` is the number of operations of all clients. If it is None, the number is taken
+    from RocksDB's statistics.
     """
     stdout = part.files.stdout_text()
     # A replayed trace has a second, empty column family.
@@ -51,7 +52,7 @@ def load_output(
         reason = f"db_bench printed no result of the benchmark {phase.benchmark}"
         raise TrialFailedError(Status.UNREADABLE, reason)
     statistics = parse_statistics(stdout)
-    if operations is None:  # of a replayed trace db_bench says "1"
+    if operations is None:  # db_bench prints 1 for a replayed trace
         operations = counted_operations(statistics)
     return LoadOutput(
         run=run,
@@ -67,7 +68,7 @@ def load_output(
 
 
 def probe_output(status: ExitStatus, files: Files) -> ProbeOutput:
-    """Read what the read probe printed; TrialFailedError if something is missing."""
+    """Return the results that the read probe printed; TrialFailedError if one is missing."""
     stdout = files.stdout_text()
     results = parse_results(stdout)
     if missing := set(_PROBES) - results.keys():
@@ -78,7 +79,7 @@ def probe_output(status: ExitStatus, files: Files) -> ProbeOutput:
 
 
 def _result(result: BenchmarkResult, operations: int, clients: int) -> RunResult:
-    """Return the result; old versions print no seconds, only the time of one operation."""
+    """Return the result. Old versions print only the time per operation, not the seconds."""
     seconds = result.elapsed_s
     if seconds is None:
         seconds = result.micros_per_op * operations / clients / _MICROS

@@ -16,6 +16,7 @@ from lsmtune.engines.base import (
     Watch,
 )
 from lsmtune.engines.libraries.exports import has_assertions, has_function
+from lsmtune.engines.libraries.installed import release_of
 from lsmtune.engines.libraries.loaded import OWN, Loaded
 from lsmtune.engines.read_back import linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
@@ -31,20 +32,19 @@ from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.engines.rocksdb.watching import settled_log
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Base, Origin, Protocol, TrialSpec
+from lsmtune.trials import Base, Protocol, TrialSpec
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 
 _SLOW_CODECS = ("snappy", "zlib")
 """rocksdbjni compiles them without optimization."""
 _CACHES = {"LRUCache": "lru_cache", "AutoHyperClockCache": "hyper_clock_cache"}
-"""Names of block caches in a LOG, and in the knob cache_type."""
-_DATABASE = "DBOptions"
+"""The values of the knob cache_type, by the name of the block cache in a LOG."""
 _CHANGES_DATABASE = "rocksdb_set_db_options"
 """The function that changes options of an open database. Older C APIs do not have it."""
 
@@ -62,7 +62,7 @@ class LibraryRocksDB(RocksDB):
         self._driver = driver
 
     def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
-        """The defaults, or the user's options as this RocksDB runs them."""
+        """Return the defaults, or the user's options as this RocksDB runs them."""
         base = super().base(facts, own, workdir)
         if self._driver.changes_database:
             return base
@@ -72,13 +72,13 @@ class LibraryRocksDB(RocksDB):
             if knob.name in base.settings
             and knob.apply == "online"
             and knob.option is not None
-            and knob.option.section == _DATABASE
+            and knob.option.section == DATABASE_SECTION
         )
         return base.model_copy(update={"fixed_online": fixed})
 
     @contextmanager
     def serve(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Iterator[Live]:
-        """Run the load of the spec without end while the context is open."""
+        """Run the load of the spec until the context is closed."""
         part = Trial(self._driver, self.catalogue, spec, base, places).live_part(watch)
         with self._driver.serve(part, self.catalogue, spec.protocol) as live:
             yield live
@@ -107,7 +107,7 @@ class Driver:
         return has_assertions(self._loaded.path)
 
     def describe(self, workdir: Path) -> EngineFacts:
-        """Return what the library says about a store with its defaults; UserError if it fails."""
+        """Return the facts of a store with the library's defaults; UserError if it fails."""
         database = workdir / "describe"
         try:
             opened = self._open("", database, Files.of(workdir, "describe"))
@@ -122,17 +122,16 @@ class Driver:
             assertions_enabled=self._has_assertions,
             options=own_options(opened["options"]),
             codecs=linked_codecs(database),
-            origin=Origin(source=self._loaded.source, sha256=self._loaded.sha256),
+            origin=self._loaded.origin,
             unprinted=self._cache(log.options),
         )
 
     def _checked(self, found: str | None) -> str:
-        """Return the version of the LOG; UserError if it is not that of the installation."""
+        """Return the version that the LOG contains; UserError if another version was installed."""
         installed = self._loaded.version
         if found is None:
             raise UserError(f"library {self._loaded.path}: RocksDB's LOG does not tell the version")
-        # A fourth number is that of a repeated packaging.
-        if installed is not None and installed.split(".")[:3] != found.split("."):
+        if installed is not None and release_of(installed) != found:
             raise UserError(
                 f"library {self._loaded.path}: this is RocksDB {found}, not {installed}; remove "
                 f"the folder {self._loaded.path.parent}, then install the version again"
@@ -140,7 +139,7 @@ class Driver:
         return found
 
     def _cache(self, options: LogOptions) -> Settings:
-        """Return the knobs of the block cache that RocksDB makes by default."""
+        """Return the values of knobs that describe RocksDB's default block cache."""
         table, size = options.families.get(DEFAULT_FAMILY), options.block_cache_capacity_bytes
         if table is None or size is None:
             raise UserError(
@@ -155,7 +154,7 @@ class Driver:
         return cache
 
     def notes(self, settings: Settings) -> tuple[str, ...]:
-        """Return a remark if the baseline uses a codec that is slow in an installed library."""
+        """Return a remark if the baseline's codec is slow in this installed library."""
         codec = settings.get("compression_type")
         if codec not in _SLOW_CODECS or self._loaded.source == OWN:
             return ()
@@ -189,16 +188,13 @@ class Driver:
     def serve(
         self, part: Part, catalogue: Catalogue, limits: Protocol
     ) -> AbstractContextManager[Live]:
-        """Run the clients of the part without end."""
+        """Run the clients of the part until the context is closed."""
         return serve(self._client(endless_plan(part), part), catalogue, part, limits)
 
     def _client(self, plan: Mapping[str, Any], part: Part) -> Client:
-        return Client(self._placed(plan, part.database), part.database, part.files)
+        return Client(str(self._loaded.path), plan, part.database, part.files)
 
     def _open(self, options: str, database: Path, files: Files) -> Event:
-        """Open a new store; return the event that says what was opened."""
-        plan = self._placed({"options": options, "phases": []}, database)
-        return Client(plan, database, files).run_short()[0]
-
-    def _placed(self, plan: Mapping[str, Any], database: Path) -> dict[str, Any]:
-        return {"library": str(self._loaded.path), "folder": str(database), **plan}
+        """Open a new store; return the event `opened`."""
+        plan: Mapping[str, Any] = {"options": options, "phases": []}
+        return Client(str(self._loaded.path), plan, database, files).run_short()[0]

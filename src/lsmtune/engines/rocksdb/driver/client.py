@@ -1,4 +1,4 @@
-"""Runs the driver: starts it with a plan, follows its events, and tells how it failed."""
+"""Processes of the driver: start with a plan, events, and failures as those of a trial."""
 
 import json
 import sys
@@ -9,11 +9,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lsmtune.engines.attempt import is_disk_full
+from lsmtune.engines.attempt import MOST_CHARACTERS, disk_full, is_disk_full
 from lsmtune.engines.base import TrialFailedError, Watch
 from lsmtune.engines.rocksdb.bench import Files, HeldRun
 from lsmtune.engines.rocksdb.best_case import BestCase
-from lsmtune.engines.rocksdb.watching import SETTLE_TICK_S, TICK_S, Hope, Look, timed
+from lsmtune.engines.rocksdb.watching import END_S, SETTLE_TICK_S, TICK_S, Hope, Look, timed
 from lsmtune.errors import UserError
 from lsmtune.system.deadline import Deadline
 from lsmtune.system.process import ChildProcess, ExitStatus, NoLine
@@ -27,10 +27,8 @@ BUILD_DRIVER = "install cargo and run `make setup`"
 
 _PACKAGE = "lsmsim"
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import lsmsim; lsmsim.drive()"
-_END_S = 30.0
 _SHORT_S = 60.0
 """Limit of a plan that only opens a store."""
-_MOST_CHARACTERS = 300
 _STATUS = {
     "library": Status.REFUSED,
     "open": Status.REFUSED,
@@ -44,8 +42,12 @@ _STORES = {"rocksdb": "RocksDB", "leveldb": "LevelDB", "lmdb": "LMDB"}
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A driver process: its plan, its database, where its output goes."""
+    """A driver process: its library, its plan, the folder of its database, its output files.
 
+    The client adds library and folder to the plan.
+    """
+
+    library: str
     plan: Mapping[str, Any]
     database: Path
     files: Files
@@ -53,10 +55,10 @@ class Client:
     def run_held(
         self, phase: str | None, limits: Protocol, watch: Watch, best: BestCase | None
     ) -> tuple[HeldRun, list[Event]]:
-        """Run the plan. The load is over when its phase has ended, at once without a phase.
+        """Run the plan. The load ends with its phase; without a phase, there is no load.
 
-        TrialFailedError if the store refuses, the process dies or hangs, or the watch sees no hope
-        in the best case.
+        TrialFailedError if the store refuses the options, if the process crashes or hangs, or if
+        the watch finds that the trial cannot win even in the best case.
         """
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         events: list[Event] = []
@@ -75,32 +77,36 @@ class Client:
             watch.phase("settle")
             with timed("lsmtune stopped the driver after the load"):
                 events.extend(_events(process, look, SETTLE_TICK_S))
-                status = process.wait(_END_S)
+                status = process.wait(END_S)
         self.check(status, events)
         return HeldRun(load_end_s, status, look.peak_space_bytes), events
 
     def run_to_end(self, what: str, limits: Protocol) -> tuple[ExitStatus, list[Event]]:
-        """Run the plan to its end; TrialFailedError as above; `what` begins a time-out's text."""
+        """Run the plan to its end; TrialFailedError if it fails.
+
+        `what` is the beginning of the message if a time limit is exceeded.
+        """
         deadline = Deadline(wall_s=limits.wall_limit_s, silence_s=limits.silence_limit_s)
         with timed(what), self.start() as process:
             look = Look(process, self.database, deadline, None)
             events = list(_events(process, look, TICK_S))
-            status = process.wait(_END_S)
+            status = process.wait(END_S)
         self.check(status, events)
         return status, events
 
     def run_short(self) -> list[Event]:
-        """Run a plan that has next to nothing to do."""
+        """Run a plan that only opens a store; return its events."""
         limits = Protocol(wall_limit_s=_SHORT_S, silence_limit_s=_SHORT_S)
         return self.run_to_end("lsmtune stopped the driver while it opened a store", limits)[1]
 
     def start(self, *, has_commands: bool = False) -> ChildProcess:
         """Start the plan. With `has_commands`, each further line of input is a command."""
         plan = self.files.stdout.with_suffix(".plan.json")
-        text = json.dumps(self.plan)
+        placed = {"library": self.library, "folder": str(self.database), **self.plan}
+        text = json.dumps(placed)
         plan.write_text(text, encoding="utf-8")
         process = ChildProcess(
-            # -I and -S: no module of the user, and nothing to search for. It starts in 15 ms.
+            # -I and -S: Python loads no module of the user and starts in 15 ms.
             [sys.executable, "-I", "-S", "-c", _PROGRAM, _package_folder()],
             cwd=self.database.parent,
             stdin_path=plan,
@@ -114,22 +120,22 @@ class Client:
         return process
 
     def check(self, status: ExitStatus, events: list[Event]) -> None:
-        """Raise the failure of a driver that did not carry out its plan."""
+        """Raise TrialFailedError if the driver did not carry out its plan."""
         last = events[-1] if events else {}
         if status.returncode == 0 and last.get("event") == "ended":
             return
         if last.get("event") == "failed":
-            self._raise_failed(last["kind"], last["message"][:_MOST_CHARACTERS])
+            self._raise_failed(last["kind"], last["message"][:MOST_CHARACTERS])
         errors = self.files.stderr_text().strip()
         if is_disk_full(errors, self.database):
-            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {errors}")
+            raise disk_full(errors)
         how = status.signal_name or f"exit code {status.returncode}"
-        words = errors[-_MOST_CHARACTERS:] or "it printed no error message"
+        words = errors[-MOST_CHARACTERS:] or "it printed no error message"
         raise TrialFailedError(Status.CRASHED, f"the driver ended with {how}: {words}")
 
     def _raise_failed(self, kind: str, message: str) -> None:
         if is_disk_full(message, self.database):
-            raise TrialFailedError(Status.OUT_OF_SPACE, f"the disk is full: {message}")
+            raise disk_full(message)
         if kind == "plan":
             raise RuntimeError(f"the driver cannot read its plan: {message}")
         store = _STORES[self.plan.get("engine", "rocksdb")]
@@ -150,7 +156,7 @@ def _package_folder() -> str:
 
 
 def _events(process: ChildProcess, look: Look, tick_s: float) -> Iterator[Event]:
-    """Yield the events up to the end of output; look at the process meanwhile."""
+    """Yield the events up to the end of the output. Check the process every `tick_s` seconds."""
     while (line := process.read_line(tick_s)) is not NoLine.END:
         look.measure_space()
         event = event_in(line) if isinstance(line, str) else None
@@ -164,7 +170,7 @@ def _events(process: ChildProcess, look: Look, tick_s: float) -> Iterator[Event]
 def event_in(line: str) -> Event | None:
     """Return the event of a line; None for other text.
 
-    A driver that dies may leave half a line, and a library of the user may print lines of its own.
+    The last line of a driver that crashed may be incomplete. A library may print other lines.
     """
     try:
         event = json.loads(line)
@@ -174,6 +180,9 @@ def event_in(line: str) -> Event | None:
 
 
 def _shows_work(event: Event) -> bool:
-    """Return whether the driver did something: it tells each second, also if no client goes on."""
+    """Return whether an event shows that the driver did something.
+
+    The driver prints an event every second, even if all clients wait.
+    """
     counts = (kind["count"] for kind in event.get("operations", {}).values())
     return event["event"] != "second" or any(counts)

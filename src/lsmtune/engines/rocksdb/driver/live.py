@@ -1,4 +1,4 @@
-"""A store of RocksDB under a load without end: its options are changed while it is open."""
+"""A store of RocksDB whose options are changed while a load runs."""
 
 import json
 import math
@@ -15,8 +15,10 @@ from lsmtune.engines.rocksdb.driver.output import result_of
 from lsmtune.engines.rocksdb.driver.written import WrittenJobs
 from lsmtune.engines.rocksdb.measure import latency_metrics
 from lsmtune.engines.rocksdb.read_back import read_back
+from lsmtune.engines.rocksdb.watching import END_S
 from lsmtune.engines.tickers import counted_operations, read_metrics, ticker, write_metrics
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.option_text import derived_settings, statements
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
@@ -26,26 +28,24 @@ from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.process import ChildProcess, NoLine
 from lsmtune.trials import Protocol, Status
 
-_DATABASE = "DBOptions"
-_END_S = 30.0
 _TRAITS = {
     "writes per operation": "rocksdb.number.keys.written",
     "gets per operation": "rocksdb.number.keys.read",
     "seeks per operation": "rocksdb.number.db.seek",
 }
-"""Shares of operations in a load."""
+"""Counters that give the shares of operations in a load."""
 _SIZES = {
     "bytes per write": ("rocksdb.bytes.written", "rocksdb.number.keys.written"),
     "bytes per get": ("rocksdb.bytes.read", "rocksdb.number.keys.read"),
 }
-"""Sizes in a load."""
+"""Counters of bytes and of operations that give the sizes in a load."""
 
 
 @contextmanager
 def serve(
     client: Client, catalogue: Catalogue, part: Part, limits: Protocol
 ) -> Iterator["LiveStore"]:
-    """Run the load of the client's plan until the block ends.
+    """Run the load of the client's plan until the context is closed.
 
     TrialFailedError if RocksDB does not open the database with the settings of the part.
     """
@@ -54,7 +54,7 @@ def serve(
 
 
 class _Talk:
-    """Commands to a driver that runs, and its events."""
+    """Commands to a running driver, and its events."""
 
     def __init__(self, client: Client, process: ChildProcess, patience_s: float) -> None:
         self._client = client
@@ -86,7 +86,7 @@ class _Talk:
         return self._seconds.popleft()
 
     def forget(self) -> None:
-        """Drop the seconds that were not asked for."""
+        """Drop the seconds that have ended and were not used."""
         self._seconds.clear()
 
     def _hear(self) -> Event:
@@ -106,13 +106,13 @@ class _Talk:
         return event
 
     def _raise_ended(self, failed: Event | None) -> NoReturn:
-        status = self._process.wait(_END_S)
+        status = self._process.wait(END_S)
         self._client.check(status, [failed] if failed else [])
         raise TrialFailedError(Status.CRASHED, "the driver ended before the load was stopped")
 
 
 class LiveStore:
-    """A store under a load. `change` sets options, `window` says what the load did."""
+    """A store under a load. `change` sets options, `window` measures the load."""
 
     def __init__(self, talk: _Talk, catalogue: Catalogue, part: Part) -> None:
         self._talk = talk
@@ -126,17 +126,18 @@ class LiveStore:
         self._read_back(part.settings)
 
     def change(self, settings: Settings) -> None:
-        """Set the options that differ from those that run, and read all of them back."""
+        """Set the options that differ from the current ones, and read all options back."""
         self._last = None
         for command, options in self._commands(settings):
-            # Kept at once: the next command may be refused, and this one stays in effect.
+            # This command stays in effect even if the next one is refused.
             self._options = self._talk.ask(command, options=options)["options"]
         self._read_back(settings)
 
     def window(self, seconds: float) -> Window:
-        """Wait for so many seconds, rounded up; what the load did in them.
+        """Measure the load for `seconds`, rounded up to whole seconds.
 
-        A window begins where the last one has ended, or with the next second after a change.
+        A window begins at the end of the last window. After a change, it begins with the next
+        second.
         """
         before = self._last
         if before is None:
@@ -150,23 +151,23 @@ class LiveStore:
 
     def _statistics(self) -> Statistics:
         counted = parse_statistics(self._talk.ask("report")["statistics"] + "\n")
-        self._talk.forget()  # seconds that ended before the report are not of the next window
+        self._talk.forget()  # seconds before the report do not belong to the next window
         return counted
 
     def _read_back(self, settings: Settings) -> None:
         read_back(self._catalogue, settings, self._options, self._log_options)
 
     def _commands(self, settings: Settings) -> Iterator[tuple[str, dict[str, str]]]:
-        """Return the commands that change what differs, each with its options."""
+        """Return the commands that change the options that differ, each with its options."""
         knobs = (knob for knob in self._catalogue.knobs if knob.apply == "online" and knob.option)
         texts = statements(knobs, settings, parse_options(self._options).sections)
         derived = derived_settings(settings)
-        # 0 would be taken as it is: RocksDB derives a value only when it opens a store.
+        # RocksDB replaces 0 by a derived value only when it opens a store.
         texts = {place: str(derived.get(place[1], text)) if text == "0" else text
                  for place, text in texts.items()}  # fmt: skip
         for command, of_database in (("change", False), ("change_database", True)):
             chosen = {key: text for (section, key), text in texts.items()
-                      if (section == _DATABASE) == of_database}  # fmt: skip
+                      if (section == DATABASE_SECTION) == of_database}  # fmt: skip
             if chosen:
                 yield command, chosen
 
@@ -195,15 +196,15 @@ class LiveStore:
 def _together(seconds: Sequence[Event]) -> dict[str, dict[str, float]]:
     """Return the operations of all seconds by kind.
 
-    The mean of a kind is exact. A percentile is the mean of the percentiles of the seconds, by
-    their numbers of operations.
+    The mean of a kind is exact. A percentile is the weighted mean of the percentiles of the
+    seconds. The weight of a second is its number of operations.
     """
     sums: dict[str, dict[str, float]] = {}
     for second in seconds:
-        for kind, told in second["operations"].items():
+        for kind, values in second["operations"].items():
             of_kind = sums.setdefault(kind, {"count": 0, "records": 0})
-            for name, value in told.items():
-                weight = told["count"] if name.endswith("_us") else 1
+            for name, value in values.items():
+                weight = values["count"] if name.endswith("_us") else 1
                 of_kind[name] = of_kind.get(name, 0) + weight * value
     return {kind: _averaged(of_kind) for kind, of_kind in sums.items()}
 

@@ -7,21 +7,20 @@ not escaped. A value that contains a semicolon is in braces.
 import re
 from collections.abc import Iterator, Mapping
 
-from lsmtune.engines.rocksdb.options import NOT_IN_TRIALS
+from lsmtune.engines.rocksdb.options import NOT_IN_TRIALS, TABLE_OPTIONS
 from lsmtune.errors import ParseError
-from lsmtune.knobs.families import DEFAULT_FAMILY
+from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
 from lsmtune.metrics.options_file import parse_options, unescaped
 
 _KEY = re.compile(r"\w+", re.ASCII)
 _NO_VALUE = frozenset({"", "{}", "nullptr"})
-_TABLES = "block_based_table_factory"
-"""`table_factory` of an OPTIONS file would make a new factory, without the cache of the plan."""
 _FACTORY = "table_factory"
+"""This option of an OPTIONS file would make a new factory, without the cache of the plan."""
 
 NOT_READ = frozenset({"experimental_mempurge_threshold"})
 """Knobs that RocksDB does not read from this text.
 
-From 7.5 on, RocksDB takes the name for that of an old option of the database, and ignores it.
+Since 7.5, RocksDB ignores this name, because an old option of the database had the same name.
 """
 
 
@@ -31,15 +30,15 @@ def option_string(options: str) -> str:
     Options that a trial must not have are left out, such as other folders and levels of logging.
     Options without a value, such as `nullptr`, are left out too.
 
-    ParseError for a text that is no OPTIONS file, and for keys and values that would be read as
+    ParseError if the text is not an OPTIONS file, or if RocksDB would read one key or value as
     several options.
     """
     sections = parse_options(options).sections
     family = f'"{DEFAULT_FAMILY}"'
-    own = (*_statements(sections.get("DBOptions", {})),
+    own = (*_statements(sections.get(DATABASE_SECTION, {})),
            *_statements(sections.get(f"CFOptions {family}", {})))  # fmt: skip
     tables = "".join(_statements(sections.get(f"TableOptions/BlockBasedTable {family}", {})))
-    return "".join(own) + (f"{_TABLES}={{{tables}}};" if tables else "")
+    return "".join(own) + (f"{TABLE_OPTIONS}={{{tables}}};" if tables else "")
 
 
 def _statements(section: Mapping[str, str]) -> Iterator[str]:
@@ -52,7 +51,7 @@ def _statements(section: Mapping[str, str]) -> Iterator[str]:
 
 
 def _one_value(key: str, text: str) -> str:
-    """Return the value so that RocksDB reads it as one: with semicolons, in braces."""
+    """Return the value, in braces if it contains semicolons, so that RocksDB reads one value."""
     depth, ends = 0, 0
     for char in text:
         depth += (char == "{") - (char == "}")

@@ -26,7 +26,8 @@ _LATENCIES = {
     "put": "write", "delete": "write", "read_modify_write": "write", "get": "get", "scan": "scan",
 }  # fmt: skip
 """Operations of the driver, and the prefix of their metrics."""
-_PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
+PERCENTILES = ("p50", "p75", "p99", "p999", "p9999")
+"""Percentiles in the events of the driver, each as a key `NAME_us`."""
 _NOT_SENT = RunResult(0.0, 0, None, None, None, {})
 
 
@@ -38,7 +39,7 @@ def load_output(
     *,
     assertions_enabled: bool,
 ) -> LoadOutput:
-    """Return what a part left; TrialFailedError if something is missing."""
+    """Return the results of a part that loads or settles; TrialFailedError if one is missing."""
     opened, report = one(events, "opened"), one(events, "report")
     counted = f"{report['tables']['default']}\n{report['database']}"
     tables = [t for t in parse_compaction_tables(counted) if t.column_family == "default"]
@@ -60,7 +61,7 @@ def load_output(
 
 
 def probe_output(status: ExitStatus, events: Sequence[Event], part: Part) -> ProbeOutput:
-    """Return what the read probe left."""
+    """Return the results of the read probe."""
     gets, missing, scans = (
         result_of(one(events, "run", name), part) for name in (GETS, MISSING, SCANS)
     )
@@ -71,7 +72,7 @@ def probe_output(status: ExitStatus, events: Sequence[Event], part: Part) -> Pro
 def result_of(event: Event, part: Part) -> RunResult:
     """Return the operations of a phase. Those of a writer next to readers are not counted."""
     sent = dict(event["operations"])
-    # A range deletion comes between the operations of a client.
+    # Range deletions run in addition to the operations of the workload.
     sent.pop("range_delete", None)
     if part.name == "load" and part.workload.write_rate_bytes_s is not None:
         sent.pop("put")
@@ -92,10 +93,10 @@ def _records(sent: Mapping[str, Event]) -> int:
 
 
 def _latencies(sent: Mapping[str, Event]) -> Iterator[tuple[str, Latency]]:
-    for kind, told in sent.items():
-        if kind in _LATENCIES and told["count"]:
-            percentiles = {name: told[f"{name}_us"] for name in _PERCENTILES}
-            yield _LATENCIES[kind], Latency(told["mean_us"], percentiles)
+    for kind, values in sent.items():
+        if kind in _LATENCIES and values["count"]:
+            percentiles = {name: values[f"{name}_us"] for name in PERCENTILES}
+            yield _LATENCIES[kind], Latency(values["mean_us"], percentiles)
 
 
 def one(events: Sequence[Event], kind: str, phase: str | None = None) -> Event:

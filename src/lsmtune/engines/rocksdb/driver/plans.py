@@ -1,4 +1,4 @@
-"""Plans of the driver: the phases of each part of a trial, and the objects next to the options.
+"""Plans of the driver: the phases of each part of a trial, the options and the shared objects.
 
 The fields are described in native/lsmdriver/README.md.
 """
@@ -17,8 +17,8 @@ Json = dict[str, Any]
 LOAD, GETS, MISSING, SCANS = "load", "gets", "missing", "scans"
 """Names of phases in events."""
 
-_OTHER_CLIENT = 1_000
-"""Far from the numbers of clients: the seed of a writer next to readers."""
+_WRITER_SEED = 1_000
+"""Added to the seed, for a writer next to readers. Its keys are then not those of a reader."""
 _SHARES = 1_000_000
 """Weights of a mix are integers."""
 _UNIFORM: Json = {"kind": "uniform"}
@@ -29,7 +29,7 @@ _MIXES: dict[str, Json] = {
     "deleterandom": {"delete": 1}, "readrandom": {"get": 1}, "readhalfmissing": {"get": 1},
     "readwhilewriting": {"get": 1}, "scanshort": {"scan": 1}, "scanlong": {"scan": 1},
 }  # fmt: skip
-"""What the clients of a workload do."""
+"""Operations of the clients of a workload, with their weights."""
 
 
 def load_plan(part: Part, limits: Protocol) -> Json:
@@ -49,7 +49,7 @@ def load_plan(part: Part, limits: Protocol) -> Json:
 
 
 def endless_plan(part: Part) -> Json:
-    """Return the plan of a load without end on a database that exists."""
+    """Return the plan of a load without an end, on an existing database."""
     groups = list(_clients(part.workload, part.seed))
     for group in groups:
         group.pop("operations", None)
@@ -58,11 +58,7 @@ def endless_plan(part: Part) -> Json:
 
 
 def probe_plan(part: Part, limits: Protocol) -> Json:
-    """Return the phases of the read probe: gets that hit, gets that miss, scans.
-
-    With the load's seed, the first client's gets ask for the keys that it wrote, in the same order.
-    More gets than it wrote would ask for others.
-    """
+    """Return the phases of the read probe: gets of keys of the load, gets of other keys, scans."""
     return {
         "existing": True,
         **store(part.options, part.settings),
@@ -71,13 +67,16 @@ def probe_plan(part: Part, limits: Protocol) -> Json:
 
 
 def settled(limits: Protocol) -> Json:
-    """Return the phase that waits until a store has nothing to do."""
+    """Return the phase that waits until a store has settled."""
     return {"do": "settle", "quiet_s": limits.quiet_s, "limit_s": limits.wall_limit_s}
 
 
 def reads_after(load: Workload, seed: int, limits: Protocol) -> list[Json]:
-    """Return the phases that read what the load of this seed wrote."""
-    reads = min(limits.probe_reads, load.client_operations or limits.probe_reads)
+    """Return the phases that read after a load with this seed.
+
+    The gets have the keys that the first client of the load wrote, in the same order.
+    """
+    reads = load.probe_reads(limits.probe_reads)
     found = _group(load, seed, {"get": 1}, operations=reads)
     missing = _group(load, seed, {"get": 1}, operations=reads, missing=True)
     scans = _group(load, seed, {"scan": 1}, operations=reads, scan_length=limits.scan_length)
@@ -92,7 +91,7 @@ def measured(load: Workload, seed: int) -> Json:
 def store(options: str, settings: Settings) -> Json:
     """Return the options of a plan, and the objects of the knobs that no OPTIONS text contains.
 
-    An object that is off is left out: an older library may not have it.
+    The plan does not contain an object that is off, because an older library may not have it.
     """
     plan: Json = {"options": option_string(options)}
     if "cache_size" in settings:
@@ -130,9 +129,9 @@ def _loading(part: Part) -> Iterator[Json]:
 
 
 def _build(load: Workload, seed: int) -> Json:
-    """Return the client that writes the records that a prepared load finds."""
+    """Return the client that writes the records of a store before a prepared load."""
     deletions = _range_delete(load, load.build_writes) if load.kind == "read" else {}
-    keys = {"kind": "unique"} if load.present in (None, 1) else _UNIFORM
+    keys = {"kind": "unique"} if load.has_all_keys else _UNIFORM
     return _group(load, seed, {"put": 1}, operations=load.build_writes, keys=keys, **deletions)
 
 
@@ -148,7 +147,7 @@ def _clients(load: Workload, seed: int) -> Iterator[Json]:
     if load.write_rate_bytes_s is not None:
         # It writes until the readers have ended.
         rate = {"bytes_per_second": load.write_rate_bytes_s}
-        yield _group(load, seed + _OTHER_CLIENT, {"put": 1}, **rate)
+        yield _group(load, seed + _WRITER_SEED, {"put": 1}, **rate)
 
 
 def _keys(load: Workload) -> Json:

@@ -1,4 +1,4 @@
-"""Flushes and compactions that end while a store is open, from its LOG."""
+"""Flushes and compactions of an open store, from its LOG."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ _CODECS = ("compression_opts", "bottommost_compression_opts")
 
 
 class WrittenJobs:
-    """Reads what was added to a LOG."""
+    """Jobs in the lines that RocksDB appends to a LOG."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
@@ -20,10 +20,10 @@ class WrittenJobs:
         self._ledger = JobLedger()
 
     def ended(self, options: str) -> list[Job]:
-        """Return the jobs that have ended since the last call, if tickers do not count them all.
+        """Return the jobs that have ended since the last call, if tickers do not count all bytes.
 
-        With parallel compression, tickers miss bytes. Otherwise they are more exact, because they
-        also count a part of a compaction, so no jobs are returned.
+        With parallel compression, tickers miss bytes. Without it, the result is empty: tickers are
+        more exact, because they also count the bytes of a compaction that still runs.
         """
         jobs = self._new_jobs()
         return jobs if _is_parallel(options) else []

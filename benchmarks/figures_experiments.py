@@ -1,0 +1,117 @@
+"""Figures of experiments: pairs of runs, sweeps, repeated runs, published studies."""
+
+import json
+from typing import Any
+
+from figures_text import BUILDS, MYROCKS, ROCKSDB, table_text, times_text
+
+
+def driver_pairs(found: dict[str, Any]) -> str:
+    """Return the ratios driver / db_bench of each workload."""
+    rows = []
+    for load, compared in found["loads"].items():
+        # Loads that read share built databases, so their write amplification is not compared.
+        ratios = (compared["ratios"].get(name) for name in ("throughput_ops_s", "write_amp"))
+        rows.append([f"`{load}`", str(compared["pairs"]), *map(_ratio_text, ratios)])
+    heads = ["workload", "pairs", "throughput", "exact write amplification"]
+    about = (
+        f"We measured with RocksDB 11.8.1 {BUILDS['11.8.1']} and {found['records']:,} records. The "
+        "table shows the ratio driver / db_bench with its 95 % interval."
+    )
+    return f"{about}\n\n{table_text(heads, rows)}"
+
+
+def _ratio_text(ratio: dict[str, float] | None) -> str:
+    return (
+        ""
+        if ratio is None
+        else f"{ratio['median']:.3f} ({ratio['low']:.3f} to {ratio['high']:.3f})"
+    )
+
+
+def sweep(swept: dict[str, Any]) -> str:
+    """Return what each factor of a controlled experiment does to each metric."""
+    rows = []
+    for name, metric in swept["metrics"].items():
+        for factor, found in metric["factors"].items():
+            last = found["contrasts"][-1]
+            levels = swept["factors"][factor]["levels"]
+            change = last["change"]
+            proven = change["low"] > 1 or change["high"] < 1
+            rows.append([
+                f"`{name}`", factor, f"{levels[last['level']]} / {levels[found['reference']]}",
+                times_text(change), f"{100 * found['eta_squared']:.0f} %", _p(found["p"]),
+                "yes" if proven else "no",
+            ])  # fmt: skip
+    runs = (
+        f"The experiment has {swept['runs']} runs in {swept['blocks']} groups. In "
+        "each group, every combination ran once, in random order. "
+        f"{swept['failed']} runs failed."
+    )
+    heads = ["metric", "factor", "sizes", "ratio (95 %)", "share of variance", "p", "proven change"]
+    return f"{ROCKSDB}. {runs}\n\n{table_text(heads, rows)}"
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.2g}"  # noqa: PLR2004 - the usual bound
+
+
+def false_gains(found: dict[str, Any]) -> str:
+    low, high = min(found["pairs"]), max(found["pairs"])
+    return (
+        f"{ROCKSDB}. lsmtune wrongly claimed a gain in {found['claims_of_gain']} of "
+        f"{found['verifications']} verifications. Each verification had {low} to {high} "
+        "pairs of runs.\n"
+    )
+
+
+def null_verifications(found: dict[str, Any]) -> str:
+    return (
+        f"{ROCKSDB}. Of {found['verifications']} verifications of the baseline against itself, "
+        f"lsmtune claimed a gain in {found['claims_of_gain']} verifications. In "
+        f"{found['with_a_broken_constraint']} verifications, the baseline broke a default "
+        "constraint.\n"
+    )
+
+
+def repeats(styles: dict[str, list[dict[str, float]]]) -> str:
+    """Return how far runs of one config and seed differ, and what a trial adds to a run."""
+    rows = []
+    for name, runs in styles.items():
+        values = [run["write_amp"] for run in runs]
+        mean = sum(values) / len(values)
+        furthest = max(abs(value / mean - 1) for value in values)
+        added = sorted(run["added_s"] for run in runs)[len(runs) // 2]
+        rows.append([name, str(len(runs)), f"{min(values):.3f} to {max(values):.3f}",
+                     f"{100 * furthest:.2f} %", f"{added:.1f} s"])  # fmt: skip
+    heads = ["compaction style", "runs", "write amplification", "largest difference from the mean",
+             "overhead of a trial"]  # fmt: skip
+    return (
+        f"{MYROCKS}. The overhead of a trial does not include load, settling and building.\n\n"
+        f"{table_text(heads, rows)}"
+    )
+
+
+def published(recipe: dict[str, Any]) -> str:
+    """Return the published statements with what was found here."""
+    parts = recipe.get("parts", {"rocksdb": recipe})
+    ran = (
+        f"- {part}: {one['experiment']['runs']} runs in {one['experiment']['blocks']} groups, "
+        f"{one['experiment']['failed']} failed\n"
+        for part, one in parts.items()
+    )
+    # A search recommends a value; an experiment only judges.
+    columns = {"statement": "published statement", "here": "recommended here",
+               "finding": "our result",
+               "evidence": "evidence (95 %)"}  # fmt: skip
+    if "here" in recipe["claims"][0]:
+        columns["finding"] = "verdict"
+    else:
+        del columns["here"]
+    rows = [[claim[key] for key in columns] for claim in recipe["claims"]]
+    stores = (
+        " The stores are RocksDB 7.8.3, LevelDB 1.23 and LMDB 0.9.24." if "stores" in recipe else ""
+    )
+    on_mysql = f" {MYROCKS}." if "MariaDB" in json.dumps(recipe) else ""
+    claims = table_text(list(columns.values()), rows)
+    return f"{ROCKSDB}.{on_mysql}{stores}\n\n{''.join(ran)}\n{claims}"

@@ -1,0 +1,111 @@
+"""Figures of studies: the cases of benchmarks/cases.py, and four of them in one table."""
+
+from typing import Any
+
+from figures_text import BUILDS, ROCKSDB, table_text, times_text
+
+_LOADS = {
+    "write-heavy": "write-heavy",
+    "half-missing": "point reads, half missing",
+    "short-scans": "short scans",
+    "mixed": "gets and overwrites, 50/50",
+}
+_HIGHER = "throughput_ops_s"
+"""The objective of the cases for which higher is better."""
+_CLAIMED = {"gain": "a **gain**", "no gain": "**no gain**"}
+
+
+def study(case: dict[str, Any]) -> str:
+    lines = ["<!-- run: benchmarks/cases.py -->", "```", case["command"], "```", "",
+             *_claim(case), ""]  # fmt: skip
+    verification = _own(case)
+    if verification:
+        kept = {limit["limit"].split()[0]: limit for limit in verification["limits"]}
+        shown_always = ("throughput_ops_s", "sustained_ops_s", "write_amp")
+        wanted = dict.fromkeys([*_asked(case), *kept, *shown_always])
+        shown = [name for name in wanted if name in verification["ratios"]]
+        rows = [[f"`{name}`", *_ratio(verification["ratios"][name]), _constraint(kept.get(name))]
+                for name in shown]  # fmt: skip
+        heads = ["metric", "winner / baseline", "95 % interval", "constraint"]
+        lines.append(table_text(heads, rows))
+    if case["best"]:
+        config = ", ".join(f"`{name} = {_value(v)}`" for name, v in case["best"]["config"].items())
+        lines += [
+            f"The winner has the following changed options, with the sizes of a tree at scale "
+            f"{case['scale']}: {config}. `lsmtune export {case['study']}` writes the changed "
+            "options with full sizes.", "",
+        ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _constraint(limit: dict[str, Any] | None) -> str:
+    if limit is None:
+        return ""
+    bound = limit["limit"].split(maxsplit=1)[1]
+    return f"`{bound}` {'kept' if limit['holds'] else '**violated**'}"
+
+
+def _own(case: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the verification at the study's own scale; another one may be newer."""
+    return next((v for v in case["verifications"] if v["scale"] == case["scale"]), None)
+
+
+def _asked(case: dict[str, Any]) -> list[str]:
+    made_of = {"balanced": ["write_amp", "live_sst_bytes", "total_s"]}
+    return [metric for goal in case["goals"] for metric in made_of.get(goal, [goal])]
+
+
+def _claim(case: dict[str, Any]) -> list[str]:
+    trials, found = case["trials"], _own(case)
+    version = case["engine_version"]
+    lines = [
+        f"We measured with RocksDB {version} {BUILDS[version]}. The study ran {trials['total']} "
+        f"trials; {trials['failed']} trials failed and {trials['cut']} trials were pruned."
+    ]
+    if not found:
+        return [*lines, "No config beats the baseline within the constraints."]
+    broken = [f"`{limit['limit']}`" for limit in found["limits"] if not limit["holds"]]
+    why = f" The winner violated the constraint {', '.join(broken)}." if broken else ""
+    times, low, high = _objective_ratio(case, found["objective"])
+    return [
+        *lines,
+        f"lsmtune claims {_CLAIMED[found['claim']]} after {found['pairs']} pairs of runs. A pair "
+        f"is one run of the winner and one of the baseline, with the same seed.{why}",
+        f"The winner's objective `{case['objective']}` is {times} the value of the baseline "
+        f"(95 % interval {low} to {high}).",
+    ]
+
+
+def _objective_ratio(case: dict[str, Any], cost: dict[str, float]) -> tuple[str, str, str]:
+    """Return the objective, winner / baseline: for throughput, the inverse of the stored cost."""
+    values = [cost["median"], cost["low"], cost["high"]]
+    if case["objective"] == _HIGHER:
+        values = [1 / cost["median"], 1 / cost["high"], 1 / cost["low"]]
+    median, low, high = (f"{value:.2f}" for value in values)
+    return f"{median} ×", low, high  # noqa: RUF001
+
+
+def four_loads(results: dict[str, Any]) -> str:
+    heads = ["workload", "objective", "cost at 1/64", "claim", "cost at 1/8", "claim"]
+    rows = []
+    for name, title in _LOADS.items():
+        case = results[name]
+        here, there = _own(case), case.get("larger")
+        rows.append([title, f"`{case['objective']}`", *_verdict(here), *_verdict(there)])
+    return f"{ROCKSDB}.\n\n{table_text(heads, rows)}"
+
+
+def _verdict(found: dict[str, Any] | None) -> list[str]:
+    if not found:
+        return ["none", "no winner"]
+    broken = [f"`{limit['limit']}`" for limit in found["limits"] if not limit["holds"]]
+    why = f", violated: {', '.join(broken)}" if broken else ""
+    return [times_text(found["objective"]), found["claim"] + why]
+
+
+def _ratio(interval: dict[str, float]) -> list[str]:
+    return [f"{interval['median']:.2f}", f"{interval['low']:.2f} to {interval['high']:.2f}"]
+
+
+def _value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
