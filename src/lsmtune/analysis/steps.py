@@ -6,12 +6,13 @@ from shlex import quote
 from typing import Literal
 
 from lsmtune.analysis.deploy import export_command
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.analysis.study_view import COMPARISON, StudyView
 from lsmtune.units import parse_scale
 
 StepKind = Literal[
     "verify", "verify_full_size", "verify_other", "deploy", "run_for_real", "search_more",
     "relax_constraint", "keep_baseline", "pick", "start", "read_screening", "read_sweep",
+    "read_upgrade",
 ]  # fmt: skip
 
 
@@ -51,6 +52,8 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
     if status == "no search":
         if view.no_search == "screening":
             yield Step("read_screening", f"lsmtune importance {study}")
+        elif view.no_search == COMPARISON:
+            yield Step("read_upgrade", view.continuing)
         else:
             yield Step("read_sweep")
     elif status == "not verified":
