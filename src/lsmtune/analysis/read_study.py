@@ -10,6 +10,7 @@ from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.ground import ground_of, study_catalogue
 from lsmtune.analysis.study_view import (
     COMPARISON,
+    ONLINE,
     Change,
     StudyView,
     TrialView,
@@ -120,16 +121,18 @@ def _engine_fact(study: StoredStudy, key: str, kind: type[_Fact]) -> _Fact:
 
 def _is_interrupted(study: StoredStudy, stored: Sequence[StoredTrial]) -> bool:
     """Return whether a search has not ended and may run more trials."""
-    if study.ended is not None or study.settings.online is not None:
+    if study.ended is not None:
         return False
     trials = study.settings.trials
     return trials is None or sum(trial.role is Role.TRIAL for trial in stored) < trials
 
 
 def _no_search(spec: StudySpec) -> str | None:
-    """Return what the study is if it does not search."""
+    """Return what the study is if it cannot have a winner."""
     if spec.screen is not None:
         return "screening"
+    if spec.online is not None:
+        return ONLINE
     if spec.sweep is None:
         return None
     return COMPARISON if compares_winner(spec.sweep) else "controlled experiment"

@@ -42,6 +42,7 @@ _STEPS: dict[StepKind, str] = {
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
     "read_upgrade": "Run what is missing of the comparison, and show its result:",
+    "read_online": "List the changes that lsmtune tried, and which of them it kept:",
 }
 
 
