@@ -111,7 +111,7 @@ def test_a_knob_of_the_winner_that_a_version_lacks_is_told_before_any_run(
     ("flags", "words"),
     [
         (("--rocksdb", OLD), "another"),
-        (("--rocksdb", "8"), "--rocksdb"),
+        (("--rocksdb", "8"), "`lsmtune engines`"),
         (("--rocksdb", NEW, "--scale", "1"), "--scale"),
         (("--rocksdb", NEW, "--trial", "99"), "--trial 99"),
     ],

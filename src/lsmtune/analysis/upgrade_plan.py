@@ -15,7 +15,7 @@ from lsmtune.store.home import Home
 from lsmtune.store.ranking import study_objective, study_winner
 from lsmtune.store.records import complete_trials
 from lsmtune.trials import Role
-from lsmtune.units import is_version
+from lsmtune.units import VERSION_FORM, is_version
 
 _KEPT = ("engine", "rocksdb", "base", "family", "cache", "workload", "scale", "seed", "protocol")
 """Settings of the study that the experiment has too."""
@@ -48,11 +48,12 @@ def upgrade_spec(
     if own is None:
         raise UserError(
             f"--rocksdb: study {spec.name!r} does not run an installed version of RocksDB "
-            "(key rocksdb), so there is no version to compare with"
+            "(key rocksdb), so there is no version to compare with; tune in another study with "
+            "`lsmtune tune --rocksdb VERSION`"
         )
     for version in versions:
         if not is_version(version):
-            raise UserError(f"--rocksdb {version!r}: write three or four numbers, such as 11.8.1")
+            raise UserError(f"--rocksdb {version!r}: {VERSION_FORM}")
     others = sorted({*versions} - {own}, key=lambda version: (version_number(version), version))
     if not others:
         raise UserError(f"--rocksdb {own}: study {spec.name!r} ran this version; name another one")
