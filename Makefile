@@ -40,7 +40,7 @@ tune: setup
 	@$(BIN)/lsmtune tune --study make-tune --num 200000 --trials 16
 
 test: setup
-	@if command -v cargo >/dev/null; then cargo test --release --quiet --manifest-path native/Cargo.toml -p lsmsim -p lsmdriver; fi
+	@if [ -z "$$(scripts/cargo-problem.sh)" ]; then cargo test --release --quiet --manifest-path native/Cargo.toml -p lsmsim -p lsmdriver; fi
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 # The wheels of lsmtune and of its native module, for x86-64, in dist/.

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds and installs simulator and driver if Rust's cargo and a C compiler exist. Without them,
-# everything but predictions and trials on installed libraries works. Nothing is done if the build
-# is up to date.
+# Builds and installs simulator and driver if Rust's cargo is new enough and a C compiler exists.
+# Without them, everything but predictions and trials on installed libraries works. Nothing is done
+# if the build is up to date.
 set -eu
 stamp=.venv/.simulator
 native=$(dirname "$0")/../native
@@ -9,9 +9,10 @@ native=$(dirname "$0")/../native
 if [ -e "$stamp" ] && [ -z "$(find "$native" -path "$native/target" -prune -o -newer "$stamp" -type f -print)" ]; then
     exit 0
 fi
-if ! command -v cargo >/dev/null || ! command -v cc >/dev/null; then
-    echo "setup: cargo or a C compiler is missing, so lsmtune has no simulator and no driver; trials \
-can only run db_bench" >&2
+problem=$("$(dirname "$0")/cargo-problem.sh")
+if [ -n "$problem" ]; then
+    echo "setup: cannot build the simulator and the driver, without which trials only run db_bench: \
+$problem" >&2
     exit 0
 fi
 echo "setup: building the simulator and the driver (about a minute)" >&2

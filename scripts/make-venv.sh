@@ -16,8 +16,12 @@ if ! fits "$python" && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     python=python3
 fi
 if ! fits "$python"; then
-    echo "setup: needs Python 3.11 or newer with its venv module; install it (Debian: sudo apt-get \
-install python3 python3-venv)" >&2
+    found=$("$python" -c 'import sys; from importlib.util import find_spec
+print("%d.%d.%d" % sys.version_info[:3] + ("" if find_spec("ensurepip") else " without it"))' \
+        2>/dev/null) || found=
+    echo "setup: lsmtune needs Python 3.11 or newer with its venv module, and $python is \
+${found:-missing}; install one (Debian: sudo apt-get install python3 python3-venv), or name one with \
+\`make setup PYTHON=...\`" >&2
     exit 1
 fi
 if [ ! -x .venv/bin/python ]; then

@@ -5,8 +5,9 @@ bin=$1
 root=$PWD
 native=$root/native
 
-if ! command -v cargo >/dev/null; then
-    echo "wheels: Rust's cargo is missing; install Rust 1.85 or newer" >&2
+problem=$("$(dirname "$0")/cargo-problem.sh")
+if [ -n "$problem" ]; then
+    echo "wheels: $problem" >&2
     exit 1
 fi
 "$bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[build]'

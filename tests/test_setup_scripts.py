@@ -1,12 +1,17 @@
-"""The scripts of `make setup` that bring RocksDB: one of library and db_bench is enough."""
+"""The scripts of `make setup`: what they do on a machine that lacks something."""
 
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(__file__).parents[1] / "scripts"
+ROOT_FOLDER = Path(__file__).parents[1]
+SCRIPTS = ROOT_FOLDER / "scripts"
+NEEDED = tomllib.loads((ROOT_FOLDER / "native" / "Cargo.toml").read_text())["workspace"]["package"][
+    "rust-version"
+]
 INSTALLED, NOTHING = '[{"default": true}]', "[]"
 ROOT, USER = "0", "1000"
 
@@ -16,7 +21,7 @@ def place(tmp_path: Path) -> Path:
     """A folder with an empty environment, and a PATH with the tools of the scripts only."""
     (tmp_path / ".venv").mkdir()
     (tmp_path / "bin").mkdir()
-    for tool in ("grep", "touch"):
+    for tool in ("dirname", "grep", "head", "sed", "sort", "touch"):
         # No link: a test that writes a program of this name must not write the machine's.
         write(tmp_path, tool, f'exec {shutil.which(tool)} "$@"')
     return tmp_path
@@ -30,10 +35,10 @@ def write(place: Path, name: str, *lines: str) -> None:
     path.chmod(0o755)
 
 
-def call(place: Path, script: str) -> tuple[int, list[str]]:
+def call(place: Path, script: str, argument: str = "lsmtune") -> tuple[int, list[str]]:
     """Exit code and lines on standard error; nothing may be on standard output."""
     done = subprocess.run(
-        [SCRIPTS / script, "lsmtune"], cwd=place, env={"PATH": str(place / "bin")},
+        [SCRIPTS / script, argument], cwd=place, env={"PATH": str(place / "bin")},
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.stdout == ""
@@ -112,3 +117,54 @@ def test_an_ordinary_user_installs_no_package(place: Path) -> None:
     apt_ran = machine(place, USER, NOTHING, "exit 0")
     assert call(place, "ensure-db-bench.sh")[0] == 1
     assert not apt_ran.exists()
+
+
+def build(place: Path) -> tuple[int, list[str], bool]:
+    """Let setup build the simulator: exit code, lines on standard error, whether it was built."""
+    (place / ".venv" / "bin").mkdir()
+    built = place / "built"
+    write(place, "../.venv/bin/python", f": > {built}")
+    return *call(place, "ensure-simulator.sh"), built.exists()
+
+
+@pytest.mark.parametrize("version", [f"{NEEDED}.0", "1.100.0-nightly", "2.0.1"])
+def test_a_cargo_that_is_new_enough_builds_the_simulator(place: Path, version: str) -> None:
+    write(place, "cargo", f"echo 'cargo {version} (d73d2caf9 2024-12-31)'")
+    write(place, "cc")
+    code, said, is_built = build(place)
+    assert (code, len(said), is_built) == (0, 1, True)
+    assert (place / ".venv" / ".simulator").exists()
+
+
+@pytest.mark.parametrize(
+    ("programs", "words"),
+    [
+        ({"cc": ""}, ("cargo is missing", NEEDED)),
+        ({"cc": "", "cargo": "echo 'cargo 1.63.0'"}, ("1.63.0", NEEDED, "rustup")),
+        ({"cc": "", "cargo": "echo 'cargo 1.9.0 (d73d2caf9)'"}, ("1.9.0", NEEDED, "rustup")),
+        ({"cc": "", "cargo": "echo no toolchain >&2; exit 1"}, ("cargo --version", NEEDED)),
+        ({"cargo": f"echo 'cargo {NEEDED}.0'"}, ("cc is missing", "apt-get install gcc")),
+    ],
+)
+def test_what_the_build_lacks_is_said_before_it(
+    place: Path, programs: dict[str, str], words: tuple[str, ...]
+) -> None:
+    for name, line in programs.items():
+        write(place, name, line)
+    code, (said,), is_built = build(place)
+    assert (code, is_built) == (0, False)
+    assert all(word in said for word in (*words, "db_bench"))
+
+
+@pytest.mark.parametrize(("version", "word"), [("3.9.2", "3.9.2"), (None, "missing")])
+def test_a_python_that_is_too_old_ends_the_setup(
+    place: Path, version: str | None, word: str
+) -> None:
+    write(place, "id", f"echo {USER}")
+    if version is not None:
+        lines = (f'case "$2" in *print*) echo {version} ;; *) exit 1 ;; esac',)
+        write(place, "python3", *lines)
+    code, (said,) = call(place, "make-venv.sh", "python3")
+    assert code == 1
+    assert all(each in said for each in (word, "3.11", "apt-get", "PYTHON="))
+    assert not (place / ".venv" / "bin").exists()

@@ -33,7 +33,7 @@ from lsmtune.spec_defaults import (
 )
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
-from lsmtune.units import is_version, parse_duration_s, parse_scale, parse_size
+from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import EngineName, Mix, Workload
 from lsmtune.workloads.operations import written_bytes
 
@@ -138,7 +138,7 @@ class StudySpec(BaseModel):
     @classmethod
     def _version_has_three_numbers(cls, version: str | None) -> str | None:
         if version is not None and not is_version(version):
-            raise ValueError("write three or four numbers, such as 11.8.1")
+            raise ValueError(VERSION_FORM)
         return version
 
     @field_validator("workload", mode="before")

@@ -20,6 +20,10 @@ _SIZE_FACTORS = {
 _LARGE_EXPONENT = re.compile(r"[eE][+-]?[\d_]{3}")
 """A fraction with such an exponent has as many digits as the exponent says."""
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+){2,3}")
+VERSION_FORM = (
+    "write three or four numbers, such as 11.8.1; `lsmtune engines` lists the installed versions"
+)
+"""What a text that is not a version should be."""
 _DURATION_FACTORS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 

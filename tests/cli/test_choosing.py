@@ -64,15 +64,15 @@ def base(version: str) -> dict[str, Any]:
     return {"base": str(path)}
 
 
-def stored(study: str, **settings: str) -> None:
-    """Leave a study in the home."""
-    given = {**SHORT, **settings, "study": study}
+def stored(study: str | None, **settings: str) -> str:
+    """Leave a study in the home; return its name."""
+    spec = make_spec({**SHORT, **settings, "study": study}, "test")
     engine = ScriptedEngine(lambda _: measured())
     with (
         Home(Path("home"), create=True) as home,
-        open_study(home, make_spec(given, "test"), engine, lambda event: None),
+        open_study(home, spec, engine, lambda event: None),
     ):
-        pass
+        return spec.name
 
 
 def test_the_usual_one_is_the_default_version_then_the_newest_then_db_bench(cache: Path) -> None:
@@ -263,6 +263,32 @@ def test_a_study_goes_on_with_its_rocksdb(cache: Path, driver: Driver) -> None:
     assert run(["verify", "s", "--trial", "1", "--home", "home"]) == 0
     assert set(driver.versions) == {"8.10.2"}
     assert run(["tune", "--study", "s", "--rocksdb", "11.8.1", "--home", "home"]) == 2
+
+
+@pytest.mark.usefixtures("files", "driver")
+def test_the_same_settings_on_another_rocksdb_are_told(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = stored(None, program="db_bench")
+    stored("fillrandom-named", program="db_bench")
+    put(cache, "8.10.2")
+
+    def told(*flags: str) -> list[str]:
+        assert run(["tune", "tune.toml", "--home", "home", *flags]) == 0
+        lines = capsys.readouterr().err.splitlines()
+        return [line for line in lines if "these settings" in line]
+
+    (line,) = told("--dry-run")
+    assert name in line
+    assert "`--db-bench db_bench`" in line
+    assert told("--rocksdb", "8.10.2", "--dry-run") == []  # the user knows what runs
+    assert told("--study", "other", "--dry-run") == []
+    assert told("--seed", "2", "--dry-run") == []
+    assert len(told()) == 1
+    assert told() == []  # this study goes on
+    put(cache, "11.8.1")
+    (line,) = told("--dry-run")
+    assert "`--rocksdb 8.10.2`" in line
 
 
 def test_a_file_with_two_is_refused(driver: Driver, capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,3 +83,25 @@ def test_a_plan_without_pairs_has_no_verification(tmp_path: Path) -> None:
     (line,) = (line for line in lines if line.startswith("verification"))
     assert "pairs of runs" not in line
     assert "--pairs 0" in line
+
+
+def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checked, "other_programs_percent", lambda: 0.0)
+    given = {"study": "s", "workload": "overwrite", "rocksdb": "11.8.1", "trials": 4}
+    asked = make_spec({**given, "online": {"window_s": 2, "windows": 6}}, "test")
+    facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
+    space = asked.space(ground)
+    ready = checked.readiness(asked, tmp_path, space)
+    document = plan_document(asked, tmp_path, facts, ground, space, ready=ready)
+    assert document["runs"] == {"base": 0, "trials": 4, "pairs": 0}
+    assert document["limits"] == []
+    assert "data" not in document["ready"]  # the workload writes until it is stopped
+    shortest, longest = document["duration_s"]
+    assert shortest == 4 * 2 * (6 + 1 + 3)
+    assert longest > 4 * 2 * (6 + 1 + 6 + 1 + 6)
+    lines = plan_lines(asked, tmp_path, facts, ground, space, ready=ready, verbose=False)
+    labels = {line.split("  ")[0] for line in lines}
+    assert {"changes", "windows", "time"} <= labels
+    assert not {"runs of the baseline", "search", "repeats", "verification"} & labels

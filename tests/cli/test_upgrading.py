@@ -1,6 +1,7 @@
 """`lsmtune verify --rocksdb` on versions that are played."""
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,7 @@ def test_a_knob_of_the_winner_that_a_version_lacks_is_told_before_any_run(
     ("flags", "words"),
     [
         (("--rocksdb", OLD), "another"),
-        (("--rocksdb", "8"), "--rocksdb"),
+        (("--rocksdb", "8"), "`lsmtune engines`"),
         (("--rocksdb", NEW, "--scale", "1"), "--scale"),
         (("--rocksdb", NEW, "--trial", "99"), "--trial 99"),
     ],
@@ -143,3 +144,35 @@ def test_a_study_on_another_library_is_another_system(home: Path, played: Played
     played.content[OLD] = "other"
     assert verify(home, "--rocksdb", NEW) == 2
     assert played.trials == []
+
+
+def shown(home: Path, capsys: pytest.CaptureFixture[str], study: str) -> str | None:
+    """Return the only command that `lsmtune show` names as the next step."""
+    capsys.readouterr()
+    assert run(["show", study, "--home", str(home), "--json"]) == 0
+    (step,) = json.loads(capsys.readouterr().out)["claim"]["next"]
+    assert step["kind"] == "read_upgrade"
+    command: str | None = step["command"]
+    return command
+
+
+def test_show_names_the_command_that_continues_the_comparison(
+    home: Path, played: Played, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Home(home, create=False) as opened:
+        trials = opened.trials(opened.study("s"))
+    other = next(t.number for t in trials if t.config["compaction_pri"] not in (BEST, 3))
+    for flags in (
+        ("--rocksdb", THIRD, "--rocksdb", NEW),
+        ("--trial", str(other), "--rocksdb", NEW),
+    ):
+        assert verify(home, *flags) == 0
+        count = len(played.trials)
+        command = shown(home, capsys, "s-versions")
+        assert command is not None
+        assert ("--trial" in command) is ("--trial" in flags)
+        assert run([*shlex.split(command)[1:], "--home", str(home)]) == 0
+        assert len(played.trials) == count
+        assert run(["rename", "s-versions", "old", "--home", str(home)]) == 0
+        assert shown(home, capsys, "old") is None
+        assert run(["delete", "old", "--yes", "--home", str(home)]) == 0

@@ -96,6 +96,19 @@ def test_a_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
     check(run(text, tmp_path), Status.REFUSED, "text.so", tmp_path)
 
 
+def test_what_to_do_with_a_file_that_is_no_library_is_told(tmp_path: Path) -> None:
+    text = tmp_path / "text.so"
+    text.write_text("not a library")
+    with pytest.raises(UserError) as caught:
+        library_engine(loaded_library(None, str(text))).describe(tmp_path)
+    message = str(caught.value)
+    assert message.count(str(text)) == 1
+    assert all(word in message for word in ("librocksdb.so", "--rocksdb", "`lsmtune engines`"))
+    installed = Loaded(text, "11.8.1", "a source", "a hash")
+    with pytest.raises(UserError, match=f"remove the folder {tmp_path}"):
+        library_engine(installed).describe(tmp_path)
+
+
 @pytest.mark.parametrize(("version", "words"), [("9.9.90", "9.9.9, not 9.9.90"), (None, "cache")])
 def test_a_library_that_cannot_be_described_is_told(
     version: str | None, words: str, libraries: Path, tmp_path: Path

@@ -17,6 +17,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Value
 from lsmtune.spec import StudySpec
 from lsmtune.trials import Status
+from lsmtune.units import MIB
 from lsmtune.workloads import Workload
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
@@ -59,7 +60,7 @@ def test_a_trial_measures_what_happened(rig: Rig, store: str) -> None:
     assert phases == ["load", "settle", "probe"]
     assert m["total_s"] == pytest.approx(m["load_s"] + m["settle_s"])
     assert m["throughput_ops_s"] == pytest.approx(SMALL.num / m["load_s"])
-    assert m["rate_mb_s"] == pytest.approx(SMALL.num * SMALL.record_bytes / m["load_s"] / 1e6)
+    assert m["rate_mb_s"] == pytest.approx(SMALL.num * SMALL.record_bytes / m["load_s"] / MIB)
     assert m["disk_bytes"] >= m["live_sst_bytes"] > 0
     assert m["disk_write_bytes"] >= m["live_sst_bytes"] / 2
     assert m["disk_write_amp"] * SMALL.num * SMALL.record_bytes == pytest.approx(

@@ -43,8 +43,11 @@ def test_a_library_with_a_pin_is_preferred(cache: Path) -> None:
 
 
 def test_a_version_that_is_not_installed(cache: Path) -> None:
-    put(cache, "11.8.1")
     assert "`lsmtune engines install rocksdb@8.10.2`" in refused("8.10.2", None)
+    put(cache, "11.8.1")
+    message = refused("8.10.2", None)
+    assert "`lsmtune engines install rocksdb@8.10.2`" in message
+    assert "11.8.1" in message
 
 
 def test_a_library_that_changed_after_its_installation(cache: Path) -> None:

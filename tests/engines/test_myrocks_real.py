@@ -24,6 +24,7 @@ from lsmtune.spec import StudySpec
 from lsmtune.studies.guard import Judgement
 from lsmtune.studies.online import OnlineTuner, Plan
 from lsmtune.trials import Protocol, Status, TrialSpec
+from lsmtune.units import MIB
 from lsmtune.workloads import Workload
 
 HERE = all(shutil.which(name) for name in ("mariadbd", "mariadb-install-db", "sysbench"))
@@ -190,6 +191,8 @@ def test_random_writes_of_db_bench_run_as_sql(tmp_path: Path) -> None:
     assert m["throughput_ops_s"] == pytest.approx(8000 / m["load_s"], rel=0.02)
     assert m["write_amp"] > 0
     assert m["disk_write_amp"] * 8000 * RECORDS.record_bytes == pytest.approx(m["disk_write_bytes"])
+    rate = m["throughput_ops_s"] * RECORDS.record_bytes / MIB
+    assert m["rate_mb_s"] == pytest.approx(rate, rel=0.02)
     for prefix in ("write", "get", "get_missing", "scan"):
         assert 0 < m[f"{prefix}_p50_us"] <= m[f"{prefix}_p99_us"]
     assert servers_in(tmp_path) == []

@@ -21,7 +21,7 @@ from sample import (
 )
 
 from lsmtune.analysis.claim import Claim, claim_of
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.analysis.study_view import COMPARISON, ONLINE, StudyView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.report.claim_text import claim_text, metric_cells
@@ -214,6 +214,8 @@ def test_picked_trial_is_called_so_everywhere() -> None:
         ({}, "nothing found"),
         ({"no_search": "screening"}, "no search"),
         ({"no_search": "controlled experiment"}, "no search"),
+        ({"no_search": COMPARISON}, "no search"),
+        ({"no_search": ONLINE}, "no search"),
     ],
 )
 def test_study_without_a_winner(fields: dict[str, object], status: str) -> None:
@@ -321,7 +323,8 @@ def claims(ratios: dict[str, float], goals: tuple[str, ...], noise: float) -> It
             )
         )  # fmt: skip
     crashed = trial(1, Role.TRIAL, None, status=Status.CRASHED)
-    for fields in ({"trials": ()}, {}, {"trials": (crashed,)}, {"no_search": "screening"}):
+    others = tuple({"no_search": what} for what in ("screening", COMPARISON, ONLINE))
+    for fields in ({"trials": ()}, {}, {"trials": (crashed,)}, *others):
         yield claim_of(study_view(**EMPTY, objective=objective, **fields))
 
 

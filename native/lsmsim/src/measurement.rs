@@ -48,7 +48,7 @@ pub struct Totals {
 
 impl Totals {
     pub fn measurement(&self, load: &Load, options: &Options, sizes: &Sizes) -> Measurement {
-        const MB: f64 = 1e6;
+        const MIB: f64 = (1 << 20) as f64;
         let records = load.operations();
         let user = records * sizes.batch;
         let tables = self.flushed_bytes + self.compacted_bytes;
@@ -69,10 +69,24 @@ impl Totals {
             total_s: self.total_s,
             throughput_ops_s: records / self.load_s,
             sustained_ops_s: records / self.total_s,
-            rate_mb_s: data / MB / self.load_s,
+            rate_mb_s: data / MIB / self.load_s,
             compaction_cpu_s: self.compaction_cpu_s,
             cpu_s: self.cpu_s,
             reads: BTreeMap::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_in_mib() {
+        let load = Load { num: 2 << 20, key_size: 16, value_size: 1008, ..Load::default() };
+        let options = Options::default();
+        let totals = Totals { load_s: 4.0, ..Totals::default() };
+        let found = totals.measurement(&load, &options, &Sizes::new(&load, &options));
+        assert_eq!(found.rate_mb_s, 512.0);
     }
 }

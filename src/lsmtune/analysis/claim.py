@@ -158,7 +158,7 @@ def claim_of(view: StudyView) -> Claim:
         reasons=tuple(_reasons(verdict)) if verdict else (),
         trial=best.number if best else None,
         picked=view.picked,
-        searched=len(view.searched),
+        searched=len(view.tried),
         no_search=view.no_search,
         pairs=verdict.pairs if verdict else 0,
         scale=verification.scale if verification else view.scale,

@@ -8,7 +8,15 @@ from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.ground import ground_of, study_catalogue
-from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
+from lsmtune.analysis.study_view import (
+    COMPARISON,
+    ONLINE,
+    Change,
+    StudyView,
+    TrialView,
+    VerificationView,
+)
+from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION
 from lsmtune.knobs.constraints import memory_bytes
@@ -95,7 +103,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         picked=trial is not None,
         no_search=no_search,
         ended=study.ended,
-        continuing=continue_command(spec) if is_interrupted else None,
+        continuing=_continuing(home, spec, no_search) if is_interrupted or no_search else None,
         is_interrupted=is_interrupted,
     )
 
@@ -113,17 +121,28 @@ def _engine_fact(study: StoredStudy, key: str, kind: type[_Fact]) -> _Fact:
 
 def _is_interrupted(study: StoredStudy, stored: Sequence[StoredTrial]) -> bool:
     """Return whether a search has not ended and may run more trials."""
-    if study.ended is not None or study.settings.online is not None:
+    if study.ended is not None:
         return False
     trials = study.settings.trials
     return trials is None or sum(trial.role is Role.TRIAL for trial in stored) < trials
 
 
 def _no_search(spec: StudySpec) -> str | None:
-    """Return what the study is if it does not search."""
+    """Return what the study is if it cannot have a winner."""
     if spec.screen is not None:
         return "screening"
-    return None if spec.sweep is None else "controlled experiment"
+    if spec.online is not None:
+        return ONLINE
+    if spec.sweep is None:
+        return None
+    return COMPARISON if compares_winner(spec.sweep) else "controlled experiment"
+
+
+def _continuing(home: Home, spec: StudySpec, no_search: str | None) -> str | None:
+    """Return the command that continues the study; None if there is none to copy."""
+    if no_search is None:
+        return continue_command(spec)
+    return upgrade_command(home, spec) if no_search == COMPARISON else None
 
 
 def _picked(found: Sequence[Candidate], number: int, study: str) -> Candidate:

@@ -6,12 +6,13 @@ from shlex import quote
 from typing import Literal
 
 from lsmtune.analysis.deploy import export_command
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.analysis.study_view import COMPARISON, ONLINE, StudyView
 from lsmtune.units import parse_scale
 
 StepKind = Literal[
     "verify", "verify_full_size", "verify_other", "deploy", "run_for_real", "search_more",
     "relax_constraint", "keep_baseline", "pick", "start", "read_screening", "read_sweep",
+    "read_upgrade", "read_online",
 ]  # fmt: skip
 
 
@@ -43,16 +44,25 @@ def _full_size(view: StudyView) -> str:
     return f" --scale 1 --num {records}"
 
 
+def _reading(view: StudyView) -> Step:
+    """Return how to see the result of a study that does not search."""
+    study = quote(view.name)
+    if view.no_search == "screening":
+        return Step("read_screening", f"lsmtune importance {study}")
+    if view.no_search == COMPARISON:
+        return Step("read_upgrade", view.continuing)
+    if view.no_search == ONLINE:
+        return Step("read_online", f"lsmtune trials {study}")
+    return Step("read_sweep")
+
+
 def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> Iterator[Step]:
     study = quote(view.name)
     best = view.best_trial
     picked = best.number if view.picked and best else None
     flag = "" if picked is None else f" --trial {picked}"
     if status == "no search":
-        if view.no_search == "screening":
-            yield Step("read_screening", f"lsmtune importance {study}")
-        else:
-            yield Step("read_sweep")
+        yield _reading(view)
     elif status == "not verified":
         yield Step("verify", f"lsmtune verify {study}{flag}")
     elif status == "gain":

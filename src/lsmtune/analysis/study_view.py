@@ -11,6 +11,11 @@ from lsmtune.trials import Origin, Role, Status
 from lsmtune.verdict import Pair, Verdict
 from lsmtune.workloads import Workload
 
+COMPARISON = "comparison of versions of RocksDB"
+"""An experiment of `lsmtune verify --rocksdb`."""
+ONLINE = "record of online tuning"
+"""A study of `lsmtune tune --online`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -87,12 +92,13 @@ class StudyView:
     `best_within_limits` is the config with the best objective that keeps all constraints, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
     the numbers of all trials with a verification. `home` is the folder of the study.
-    `no_search` describes a study that does not search (a screening or an experiment).
+    `no_search` describes a study without a winner: a screening, an experiment, COMPARISON, ONLINE.
     `verifications` are those of `best`: the newest of each scale, newest first. `front` has the
     Pareto-optimal trials of several objectives, with medians. `trials` are in the order of their
     end and include baseline, repeat and verification runs. `ended` says why the search has ended;
-    it is None before. `continuing` is the command that continues the search; None if the search
-    has ended, or if the command needs the study file.
+    it is None before. `continuing` is the command that continues the search or the comparison of
+    versions; None if the search has ended, or if there is no such command, for example because it
+    needs the study file.
     """
 
     name: str
@@ -164,6 +170,11 @@ class StudyView:
     def searched(self) -> tuple[TrialView, ...]:
         """The trials that the optimizer chose."""
         return tuple(trial for trial in self.measured if trial.role is Role.TRIAL)
+
+    @property
+    def tried(self) -> tuple[TrialView, ...]:
+        """The trials that the optimizer chose, or the changes that online tuning tried."""
+        return self.searched or tuple(t for t in self.measured if t.role is Role.ONLINE)
 
     @property
     def failed(self) -> tuple[TrialView, ...]:

@@ -1,21 +1,30 @@
 """The experiment that compares a study's winner and baseline on several versions of RocksDB."""
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import Any
 
+from lsmtune.analysis.ground import stored_ground
 from lsmtune.errors import UserError
-from lsmtune.experiment import VERSION
+from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective
 from lsmtune.spec import MIN_PAIRS, Ground, StudySpec, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
-from lsmtune.units import is_version
+from lsmtune.store.home import Home
+from lsmtune.store.ranking import study_objective, study_winner
+from lsmtune.store.records import complete_trials
+from lsmtune.trials import Role
+from lsmtune.units import VERSION_FORM, is_version
 
 _KEPT = ("engine", "rocksdb", "base", "family", "cache", "workload", "scale", "seed", "protocol")
 """Settings of the study that the experiment has too."""
 _MOST_REPEATS = 100
+_SUFFIX = "-versions"
+"""End of the name of the experiment; the name of its study comes before."""
 
+_FACTOR = "config"
 _CONFIGS = ("baseline", "winner")
 """Levels of the factor config, in their order."""
 
@@ -38,11 +47,12 @@ def upgrade_spec(
     if own is None:
         raise UserError(
             f"--rocksdb: study {spec.name!r} does not run an installed version of RocksDB "
-            "(key rocksdb), so there is no version to compare with"
+            "(key rocksdb), so there is no version to compare with; tune in another study with "
+            "`lsmtune tune --rocksdb VERSION`"
         )
     for version in versions:
         if not is_version(version):
-            raise UserError(f"--rocksdb {version!r}: write three or four numbers, such as 11.8.1")
+            raise UserError(f"--rocksdb {version!r}: {VERSION_FORM}")
     others = sorted({*versions} - {own}, key=lambda version: (version_number(version), version))
     if not others:
         raise UserError(f"--rocksdb {own}: study {spec.name!r} ran this version; name another one")
@@ -53,21 +63,48 @@ def upgrade_spec(
     fixed = _begun(spec, ground, changed)
     given: dict[str, Any] = {
         **spec.model_dump(mode="json", include=set(_KEPT), exclude_none=True),
-        "study": f"{spec.name}-versions",
+        "study": f"{spec.name}{_SUFFIX}",
         "knobs": ",".join((VERSION, *changed, *fixed)),
         "memory": NO_MEMORY_LIMIT, **WITHOUT_SEARCH,
         "sweep": {
             "factors": {
                 "version": {VERSION: (own, *others)},
-                "config": {name: (base[name], value) for name, value in changed.items()},
+                _FACTOR: {name: (base[name], value) for name, value in changed.items()},
             },
-            "labels": {"config": _CONFIGS},
+            "labels": {_FACTOR: _CONFIGS},
             "fixed": fixed,
             "repeats": min(_MOST_REPEATS, max(MIN_PAIRS, spec.pairs)),
             "metrics": objective.metrics,
         },
     }  # fmt: skip
     return make_spec(given, "lsmtune verify", {VERSION: "--rocksdb"})
+
+
+def compares_winner(table: Sweep) -> bool:
+    """Return whether an experiment compares a winner on several versions, as `upgrade_spec`."""
+    return bool(table.versions) and table.labels.get(_FACTOR) == _CONFIGS
+
+
+def upgrade_command(home: Home, spec: StudySpec) -> str | None:
+    """Return the command that made an experiment of `upgrade_spec`; it continues and shows it.
+
+    None if no study of the home has the name and the config, for example after `lsmtune rename`.
+    """
+    study = home.find_study(spec.name.removesuffix(_SUFFIX))
+    if study is None or spec.sweep is None or not spec.name.endswith(_SUFFIX):
+        return None
+    own, ground = stored_ground(home, study.name)
+    base, trials = own.space(ground).default(), home.trials(study)
+    changed = {name: values[-1] for name, values in spec.sweep.factors[_FACTOR].items()}
+    measured = complete_trials(trials, Role.TRIAL)
+    same = [t.number for t in measured if t.config.differing(base) == changed]
+    if not same:
+        return None
+    objective = study_objective(study, own)
+    best = study_winner(trials, home.verifications(study), objective, own.scale, own.workload)
+    is_best = best is not None and best.trial.number in same
+    words = ["lsmtune verify", quote(study.name), *([] if is_best else [f"--trial {same[0]}"])]
+    return " ".join((*words, *(f"--rocksdb {version}" for version in spec.versions[1:])))
 
 
 def _begun(spec: StudySpec, ground: Ground, changed: Settings) -> Settings:

@@ -44,8 +44,10 @@ def name_rocksdb(
     flags: Mapping[str, Any],
     home: Path,
     tell: Callable[[str], None],
-) -> None:
+) -> bool:
     """Put program, rocksdb or library into the settings, if the engine is rocksdb.
+
+    Return False if flags or settings name the RocksDB.
 
     The first source that names a RocksDB decides: the flags, the settings, the stored study of this
     name, $LSMTUNE_DB_BENCH, the version that wrote the baseline, the default of the installed
@@ -75,6 +77,8 @@ def name_rocksdb(
             or ({"program": variable} if variable else {})
             or ({} if preset and preset.needs_db_bench else _usual(given.get("base"), tell))
         )
+        return True
+    return False
 
 
 def _names_one(given: Mapping[str, Any]) -> bool:

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
+from lsmtune.analysis.continuing import FLAGS
 from lsmtune.cli.consent import ask_for_home
 from lsmtune.errors import UserError
 from lsmtune.report.words import counted
 from lsmtune.spec import StudySpec
+from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home, is_home
 from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.trials import Role
@@ -35,6 +38,35 @@ def stored_settings(home: Path, study: str | None) -> dict[str, Any]:
     ask_for_home(home, stored.spec)
     kept = stored.settings.model_dump(mode="json", exclude_none=True)
     return {**kept, "study": study}
+
+
+def tell_other_system(spec: StudySpec, home: Path, tell: Callable[[str], None]) -> None:
+    """Say if a new study without a name has the settings of one that ran on another RocksDB.
+
+    The name of a study follows from its settings, so the same command does not continue it.
+    """
+    if spec.study is not None or not is_home(home):
+        return
+    with Home(home, create=False) as opened:
+        names = opened.study_names()
+        if spec.name in names:
+            return
+        for name in (n for n in reversed(names) if n.startswith(f"{spec.workload.name}-")):
+            stored = opened.study(name)
+            before = stored.settings
+            is_unnamed = before.study is None and before.name == name
+            if is_unnamed and set(spec.changed_since(before)) <= set(SYSTEM_KEYS):
+                tell(_other_system_text(before, str(stored.engine.get("version"))))
+                return
+
+
+def _other_system_text(before: StudySpec, version: str) -> str:
+    key = next((key for key in ("rocksdb", "library") if getattr(before, key)), "program")
+    system = before.program if key == "program" else "RocksDB"
+    return (
+        f"study {before.name!r} has these settings, but ran on {system} {version}; add "
+        f"`{FLAGS[key]} {quote(getattr(before, key))}` to continue it"
+    )
 
 
 def followed(

@@ -12,7 +12,9 @@ from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import Ground, StudySpec
+from lsmtune.studies.guard import FEWEST
 from lsmtune.studies.stopping import fewest_trials
+from lsmtune.tables import Online
 from lsmtune.units import format_bytes, format_duration
 
 _SPACE_FACTOR = 4
@@ -70,6 +72,8 @@ def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
     The maximum is None if the number of trials is not limited.
     """
     load = spec.workload
+    if spec.online is not None:
+        return _online_s(spec, spec.online)
     if spec.engine == "simulated":
         fewest, most = runs(spec, knobs)
         return fewest * _FASTEST_SIMULATED_S, None if most is None else most * _SLOWEST_SIMULATED_S
@@ -79,6 +83,16 @@ def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
     shortest = load.user_bytes / _FASTEST_BYTES_S + reads / _FASTEST_OPS_S + given_s + 1
     longest = load.user_bytes / _SLOWEST_BYTES_S + reads / _SLOWEST_OPS_S + given_s + 1
     return fewest * shortest, None if most is None else most * longest
+
+
+def _online_s(spec: StudySpec, online: Online) -> tuple[float, float]:
+    """Estimate the time of online tuning; at best, the store exists and each change loses.
+
+    A window right after each change and each revert is not counted.
+    """
+    fewest, most = online.windows + 1 + FEWEST, 3 * online.windows + 2
+    changes_s = spec.number_of_trials * online.window_s
+    return fewest * changes_s, most * changes_s + spec.workload.user_bytes / _SLOWEST_BYTES_S
 
 
 def _search_text(spec: StudySpec, knobs: int) -> str:
@@ -104,6 +118,7 @@ def plan_document(
     ready: Sequence[Ready] = (),
 ) -> dict[str, Any]:
     """The plan as JSON; `ready` is what `readiness` has found."""
+    is_online = spec.online is not None
     return {
         "study": spec.name,
         "home": str(home),
@@ -115,11 +130,15 @@ def plan_document(
         "base": spec.base,
         "base_notes": [*ground.base.notes, *ground.base.left_out],
         "objective": list(spec.objective),
-        "limits": [str(limit) for limit in spec.parsed_objective.limits],
+        "limits": [] if is_online else [str(limit) for limit in spec.parsed_objective.limits],
         "memory_bytes": space.memory.limit_bytes,
         "optimizer": spec.optimizer,
         "knobs": {knob.name: knob.allowed_text() for knob in space.knobs},
-        "runs": {"base": spec.base_runs, "trials": spec.trials, "pairs": spec.pairs},
+        "runs": {
+            "base": 0 if is_online else spec.base_runs,
+            "trials": spec.trials,
+            "pairs": 0 if is_online else spec.pairs,
+        },
         "budget_s": spec.budget_s,
         "until": spec.until,
         "duration_s": list(duration_s(spec, len(space.knobs))),
@@ -152,10 +171,11 @@ def plan_lines(
         *(("", line) for line in online_lines(spec, ground)),
         ("tree", f"scale {spec.scale}"),
         ("objective", spec.parsed_objective.name),
-        ("constraints", "; ".join(map(str, spec.parsed_objective.limits)) or "none"),
+        ("constraints", _constraints_text(spec)),
         ("memory", f"at most {format_bytes(space.memory.limit_bytes)} for memtables and caches"),
         ("optimizer", spec.optimizer),
-        *_run_facts(spec, len(space.knobs)),
+        *(_online_facts(spec, spec.online) if spec.online else _run_facts(spec, len(space.knobs))),
+        ("time", _time_text(spec, len(space.knobs))),
         *((found.name, found.text) for found in ready),
     ]
     columns = [Column("knob", at_least=24), Column("range that is searched", at_least=24)]
@@ -173,9 +193,29 @@ def _workload_facts(spec: StudySpec) -> list[tuple[str, str]]:
     return [*facts, ("", spec.workload.preset.what)]
 
 
-def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
+def _constraints_text(spec: StudySpec) -> str:
+    if spec.online is not None:
+        return "none, because online tuning checks no constraints"
+    return "; ".join(map(str, spec.parsed_objective.limits)) or "none"
+
+
+def _time_text(spec: StudySpec, knobs: int) -> str:
     shortest, longest = duration_s(spec, knobs)
     most = "no maximum" if longest is None else format_duration(longest)
+    return f"{format_duration(shortest)} to {most} (estimate)"
+
+
+def _online_facts(spec: StudySpec, online: Online) -> list[tuple[str, str]]:
+    count, each = online.windows, format_duration(online.window_s)
+    return [
+        ("changes", f"{spec.number_of_trials} at most, one at a time, while the workload runs"),
+        ("windows", f"{count} of {each} before each change, and {FEWEST} to {count} with the "
+                    f"change; if the change looks like a gain, {count} more after lsmtune undid "
+                    "it"),
+    ]  # fmt: skip
+
+
+def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
     facts = [("runs of the baseline", str(spec.base_runs)), ("search", _search_text(spec, knobs))]
     if spec.repeats:
         finals = f"the {spec.finalists} best configs run {spec.repeats} more times each"
@@ -187,7 +227,4 @@ def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
                       "config"))  # fmt: skip
     else:
         facts.append(("verification", "none (--pairs 0)"))
-    return [
-        *facts,
-        ("time", f"{format_duration(shortest)} to {most} (estimate)"),
-    ]
+    return facts

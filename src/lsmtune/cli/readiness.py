@@ -16,8 +16,8 @@ from lsmtune.units import format_bytes
 def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[Ready]:
     """Return what can be said before the first run about data, disk and machine.
 
-    It measures for a second how much CPU time other programs use. Data whose number of flushes
-    cannot be known before a run are left out.
+    It measures for a second how much CPU time other programs use. The data are left out if their
+    number of flushes cannot be known before a run, or if the workload runs without end.
     """
     return [*_data(spec, space), _disk(spec, home), _machine()]
 
@@ -32,7 +32,7 @@ def busy_text(others_percent: float, *, accept_noise: bool = False) -> str:
 
 
 def _data(spec: StudySpec, space: KnobSpace) -> list[Ready]:
-    flushes = expected_flushes(spec.workload, space.base)
+    flushes = None if spec.online else expected_flushes(spec.workload, space.base)
     if flushes is None:
         return []
     ok = flushes >= FEWEST_FLUSHES

@@ -51,7 +51,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
 
 
 def _counts(view: StudyView) -> dict[str, int]:
-    searched = view.searched
+    searched = view.tried
     return {
         "total": len(searched),
         "complete": sum(trial.status is Status.COMPLETE for trial in searched),

@@ -1,9 +1,10 @@
 """The work of `lsmtune tune`; a module of its own so that `--help` is quick."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
@@ -21,9 +22,9 @@ from lsmtune.cli.results import write_deployment, write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
-from lsmtune.errors import UserError
+from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.optimizers.registry import published_name
-from lsmtune.report.words import Ratio
+from lsmtune.report.words import Ratio, counted
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home
@@ -214,7 +215,15 @@ def run_online(
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
-            kept = tune_online(study, engine, table, on_step)
+            if done := len(study.trials()):
+                note(
+                    f"study {spec.name!r}: earlier calls tried {counted(done, 'change')}; this "
+                    "call starts again from the baseline"
+                )
+            try:
+                kept = tune_online(study, engine, table, on_step)
+            except KeyboardInterrupt:
+                raise LsmtuneError(_interrupted_text(spec.name, steps)) from None
             base = study.space.default()
         files = online_files(home, spec.name, kept)
         path = home.path / "results" / spec.name / files.name
@@ -237,6 +246,12 @@ def run_online(
         ],
         "options": str(path),
     }
+
+
+def _interrupted_text(name: str, steps: Sequence[Step]) -> str:
+    tried = counted(len(steps), "change")
+    listed = f"`lsmtune trials {quote(name)}` lists them, and " if steps else ""
+    return f"interrupted after {tried}; {listed}the same command starts again from the baseline"
 
 
 def _step_line(step: Step, trials: int) -> str:

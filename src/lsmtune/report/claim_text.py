@@ -41,12 +41,20 @@ _STEPS: dict[StepKind, str] = {
     "start": "The search has not ended. Run this command to continue the search:",
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
+    "read_upgrade": "Run what is missing of the comparison, and show its result:",
+    "read_online": "List the changes that lsmtune tried, and which of them it kept:",
 }
 
 
 _START_FILE = (
     "The search has not ended. To continue the search, run the same `lsmtune tune` command again, "
     "with the same study file."
+)
+
+
+_LOST_STUDY = (
+    "lsmtune cannot continue this comparison: the study that it belongs to was renamed, deleted or "
+    "changed. To start another comparison, run `lsmtune verify STUDY --rocksdb VERSION`."
 )
 
 
@@ -93,6 +101,8 @@ def claim_text(claim: Claim) -> ClaimText:
 def _step_text(claim: Claim, step: Step) -> StepText:
     if step.kind == "start" and step.command is None:
         return StepText(_START_FILE, None)
+    if step.kind == "read_upgrade" and step.command is None:
+        return StepText(_LOST_STUDY, None)
     if step.kind == "relax_constraint":
         flags = " ".join(f'--limit "{check.relaxed()}"' for check in claim.failed)
         return StepText(_STEPS[step.kind].format(trial=claim.failed_trial), None, flags)

@@ -26,7 +26,6 @@ from lsmtune.units import MIB
 _LEVELDB_HEAD = "Level  Files Size(MB) Time(sec) Read(MB) Write(MB)"
 _LEVELDB_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*")
 """Level, files, size (MB), time (s), read (MB), written (MB): db/db_impl.cc of LevelDB."""
-_MEGA = 1e6
 
 
 def measure(spec: TrialSpec, run: Run, folder: Path, others_cpu_percent: float) -> Measurement:
@@ -38,7 +37,7 @@ def measure(spec: TrialSpec, run: Run, folder: Path, others_cpu_percent: float) 
     user_bytes = operations * load.record_bytes
     metrics = {
         **time_metrics(operations, load_s, _settle_s(run)),
-        "rate_mb_s": user_bytes / _MEGA / load_s,
+        "rate_mb_s": user_bytes / MIB / load_s,
         "disk_write_bytes": written,
         "disk_write_amp": written / user_bytes,
         "disk_bytes": float(run.disk_bytes),

@@ -41,10 +41,13 @@ def loaded_library(rocksdb: str | None, library: str | None) -> Loaded:
         return _own(library)
     if rocksdb is None:
         raise ValueError("no RocksDB is named")
-    engine = engine_of_version(installed_engines(engines_folder()), rocksdb)
+    engines = installed_engines(engines_folder())
+    engine = engine_of_version(engines, rocksdb)
     if engine is None:
+        others = ", ".join(dict.fromkeys(one.record.version for one in engines))
         raise UserError(
-            f"RocksDB {rocksdb} is not installed; `{install_command(rocksdb)}` installs it"
+            f"RocksDB {rocksdb} is not installed (installed: {others or 'none'}); "
+            f"`{install_command(rocksdb)}` installs it"
         )
     engine.check()
     record = engine.record

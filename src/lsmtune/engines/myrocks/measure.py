@@ -32,12 +32,12 @@ from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.statistics import Statistics, parse_statistics
-from lsmtune.units import KIB
+from lsmtune.units import KIB, MIB
 from lsmtune.workloads import Workload
 
 _SYSTEM = "__system__"
 """MyRocks' own column family; its dictionary is no data of the load's."""
-_MICROS, _MEGA = 1e6, 1e6
+_MICROS = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _of_records(load: Workload, loaded: Loaded, live_bytes: int) -> dict[str, fl
     """What can be told where the size of the records is known."""
     user_bytes = loaded.run.transactions * load.record_bytes
     found = {
-        "rate_mb_s": user_bytes / _MEGA / loaded.run.load_s,
+        "rate_mb_s": user_bytes / MIB / loaded.run.load_s,
         "disk_write_amp": loaded.disk_write_bytes / user_bytes,
     }
     if load.distinct_bytes is not None:

@@ -37,7 +37,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_options import LogOptions
 from lsmtune.metrics.log_reader import read_log
-from lsmtune.trials import Base, Protocol, TrialSpec
+from lsmtune.trials import Base, Protocol, Status, TrialSpec
 
 __all__ = ["Driver", "LibraryRocksDB", "library_engine"]
 
@@ -112,8 +112,7 @@ class Driver:
         try:
             opened = self._open("", database, Files.of(workdir, "describe"))
         except TrialFailedError as failure:
-            reason = f"library {self._loaded.path}: lsmtune cannot run this library: {failure}"
-            raise UserError(reason) from failure
+            raise UserError(self._unusable(failure)) from failure
         version = self._checked(opened["version"])
         log = read_log(read_lines(database / "LOG", []))
         return EngineFacts(
@@ -125,6 +124,17 @@ class Driver:
             origin=self._loaded.origin,
             unprinted=self._cache(log.options),
         )
+
+    def _unusable(self, failure: TrialFailedError) -> str:
+        path = self._loaded.path
+        why = str(failure).replace(f"{path}: ", "")
+        problem = f"library {path}: lsmtune cannot run this library: {why}"
+        if failure.status is Status.OUT_OF_SPACE:
+            return problem
+        if self._loaded.source == OWN:
+            others = "`lsmtune engines` lists the installed versions"
+            return f"{problem}; name a librocksdb.so, or use --rocksdb ({others})"
+        return f"{problem}; remove the folder {path.parent}, then install the version again"
 
     def _checked(self, found: str | None) -> str:
         """Return the version that the LOG contains; UserError if another version was installed."""
