@@ -1,5 +1,6 @@
 //! The clients of a run: threads that send operations and measure their times.
 
+use std::io;
 use std::mem::swap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::client::Client;
 use crate::end::end_with;
 use crate::events::{print, Event};
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 use crate::keys::Sequence;
 use crate::pace::Pace;
 use crate::plan::Run;
@@ -65,7 +66,7 @@ pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
         let (sender, ends) = channel();
         for client in &clients {
             let sender = sender.clone();
-            scope.spawn(move || {
+            let spawned = thread::Builder::new().spawn_scoped(scope, move || {
                 client.session.begin();
                 barrier.wait();
                 let began = Instant::now();
@@ -75,6 +76,9 @@ pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
                 let end = End { awaited: client.ends_by_itself(), began, ended: Instant::now() };
                 let _ = sender.send(end); // the receiver waits for all senders
             });
+            if let Err(error) = spawned {
+                end_with(&too_many(plan, clients.len(), &error));
+            }
         }
         drop(sender);
         let started = Instant::now();
@@ -82,6 +86,13 @@ pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
         watch.until_the_end(started, &ends, stop);
     });
     Ok(())
+}
+
+fn too_many(plan: &Run, clients: usize, error: &io::Error) -> Failure {
+    Kind::Operation.because(format!(
+        "{}: the system does not start a thread for each of {clients} clients: {error}",
+        plan.name
+    ))
 }
 
 /// The end of a client. The run lasts until all `awaited` clients have ended.

@@ -131,8 +131,9 @@ class Bench(Contract):
     fails.
     """
 
-    cannot_set: frozenset[str]
-    """Knobs that RocksDB has and that the program cannot set."""
+    @property
+    def cannot_set(self) -> frozenset[str]:
+        """Knobs that RocksDB has and that the program cannot set."""
 
     @property
     def identity(self) -> Mapping[str, str]:

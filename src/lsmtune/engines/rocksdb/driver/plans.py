@@ -92,7 +92,8 @@ def measured(load: Workload, seed: int) -> Json:
 def store(options: str, settings: Settings) -> Json:
     """Return the options of a plan, and the objects of the knobs that no OPTIONS text contains.
 
-    An object that is off is left out: an older library may not have it.
+    An object that is off is left out, because an older library may not have it. Settings that the
+    library cannot change are missing (`Driver.cannot_set`); the driver's defaults are the same.
     """
     plan: Json = {"options": option_string(options)}
     if "cache_size" in settings:
@@ -102,7 +103,7 @@ def store(options: str, settings: Settings) -> Json:
     if settings.get("rate_limiter_bytes_per_sec"):
         plan["rate_limiter"] = {
             "bytes_per_second": settings["rate_limiter_bytes_per_sec"],
-            "auto_tuned": settings["rate_limiter_auto_tuned"],
+            "auto_tuned": settings.get("rate_limiter_auto_tuned", False),
         }
     if settings.get("num_bottom_pri_threads"):
         plan["bottom_priority_threads"] = settings["num_bottom_pri_threads"]
@@ -110,7 +111,7 @@ def store(options: str, settings: Settings) -> Json:
 
 
 def _block_cache(settings: Settings) -> Json:
-    kind = str(settings["cache_type"])
+    kind = str(settings.get("cache_type", "lru_cache"))
     cache: Json = {"kind": _CACHES[kind], "bytes": settings["cache_size"]}
     if settings["cache_numshardbits"] != -1:
         cache["shard_bits"] = settings["cache_numshardbits"]
