@@ -155,7 +155,7 @@ impl<'a> Watch<'a> {
         print(&Event::Run { phase: &self.plan.name, seconds, operations });
     }
 
-    /// Print the operations of the clients from one time to another. Return the other one.
+    /// Print the operations of the clients since `from`. Return `to`, the time of the call.
     fn print_since(&mut self, from: Duration, to: Duration) -> Duration {
         let mut sum = Tally::default();
         for (client, spare) in self.clients.iter().zip(&mut self.spares) {
