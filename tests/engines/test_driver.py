@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 import signal
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,20 @@ def test_a_failure_ends_the_plan(
     assert failed["kind"] == kind
     assert words in failed["message"]
     assert not driven.stderr
+
+
+def test_more_clients_than_the_system_has_threads_are_a_failure(plan: Plan, tmp_path: Path) -> None:
+    given = plan(run("load", group(clients=1024)))
+    with start(tmp_path) as process:
+        try:
+            # Each thread reserves 2 MiB for its stack.
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (1 << 30, 1 << 30))
+            stdout, _ = process.communicate(json.dumps(given), timeout=SECONDS_TO_WAIT)
+        finally:
+            process.kill()
+    failed = json.loads(stdout.splitlines()[-1])
+    assert (failed["event"], failed["kind"], process.returncode) == ("failed", "operation", 1)
+    assert "1024 clients" in failed["message"]
 
 
 def test_a_function_is_needed_only_by_plans_that_use_it(do: Do) -> None:

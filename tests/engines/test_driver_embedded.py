@@ -89,6 +89,20 @@ def test_an_unknown_option_is_named(store: str, tmp_path: Path) -> None:
     assert "nosuch" in failed["message"]
 
 
+@pytest.mark.parametrize(
+    ("store", "key", "value"),
+    [("leveldb", "bloom_bits", "-1"), ("leveldb", "compression", "zstd"),
+     ("lmdb", "map_size", "big")],
+    indirect=["store"],
+)  # fmt: skip
+def test_a_wrong_value_of_an_option_is_named(
+    store: str, key: str, value: str, tmp_path: Path
+) -> None:
+    failed = do(store, tmp_path, options=f"{key}={value}").one("failed")
+    assert failed["kind"] == "open"
+    assert f"{key} = {value}" in failed["message"]
+
+
 def test_the_map_of_lmdb_is_as_large_as_the_plan_says(tmp_path: Path) -> None:
     if find_library("lmdb") is None:
         pytest.skip("lmdb is not installed: make stores")

@@ -106,6 +106,16 @@ def test_caches_and_limits_that_no_options_file_contains_are_made(rig: Rig) -> N
     assert outcome.result.measurement.as_run["cache_size"] == str(1 << 21)
 
 
+def test_knobs_that_no_options_file_contains_run(rig: Rig) -> None:
+    others = {"cache_type": "hyper_clock_cache", "rate_limiter_auto_tuned": True,
+              "cache_numshardbits": 2, "num_bottom_pri_threads": 1}  # fmt: skip
+    known = {knob.name for knob in rig.spec.catalogue(rig.ground).knobs}
+    changes = {name: value for name, value in others.items() if name in known}
+    settings = {**rig.base, "rate_limiter_bytes_per_sec": 1 << 27, "bytes_per_sync": 1 << 20}
+    result = rig.run(settings | changes, FEW).result
+    assert result.status is Status.COMPLETE, result.reason
+
+
 def test_what_rocksdb_changes_silently_is_a_mismatch(rig: Rig) -> None:
     result = rig.run({**rig.base, "level0_stop_writes_trigger": 3}, FEW).result
     assert result.status is Status.MISMATCH

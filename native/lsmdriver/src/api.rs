@@ -1,9 +1,8 @@
-//! C APIs of stores, and that of RocksDB: the functions of a library that is loaded while the
-//! program runs.
+//! Loading a library while the program runs, and the functions of RocksDB's C API.
 //!
-//! Each version has other functions. So they are declared in groups, by what they are for, and a
-//! group is looked up when a plan needs it. The signatures are those of `rocksdb/c.h`. From 6.29 to
-//! 11.8, they agree for all functions here, in each version that has the function.
+//! The versions of RocksDB have different functions. So the functions are declared in groups by
+//! purpose, and a group is looked up when a plan needs it. The signatures are those of
+//! `rocksdb/c.h`. From 6.29 to 11.8, all versions that have a function agree on its signature.
 
 use std::ffi::{c_char, c_int, c_uchar, c_void, CStr};
 use std::mem::ManuallyDrop;
@@ -18,19 +17,20 @@ use crate::failure::{Failure, Kind};
 pub struct Library(ManuallyDrop<Loaded>);
 
 impl Library {
-    /// Load the file. Its symbols stay its own, and all that it needs must be there.
+    /// Load the file, and check that all libraries that it needs are there. No other library sees
+    /// its symbols.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         let unusable = |error: &dyn std::error::Error| {
             Kind::Library.because(format!("{}: {error}", path.display()))
         };
-        // A name without a folder would be looked for among the libraries of the system.
+        // The system would search its own folders for a name without a folder.
         let full = path.canonicalize().map_err(|error| unusable(&error))?;
-        // SAFETY: runs the initialisers of the library that the plan names, which is wanted.
+        // SAFETY: this runs the initialisers of the library. The plan names the library.
         let loaded = unsafe { Loaded::open(Some(full), RTLD_NOW | RTLD_LOCAL) };
         Ok(Self(ManuallyDrop::new(loaded.map_err(|error| unusable(&error))?)))
     }
 
-    /// Load the file, or a library of the system that is named without a folder.
+    /// Load the file. A name without a folder is that of a library of the system.
     pub fn load_named(path: &Path) -> Result<Self, Failure> {
         if path.components().count() > 1 {
             return Self::load(path);
@@ -42,9 +42,9 @@ impl Library {
         )))
     }
 
-    /// Whether there is such a function.
+    /// Whether the library has the function.
     pub fn has(&self, name: &str) -> bool {
-        // SAFETY: what is found is not used.
+        // SAFETY: the address is not used.
         unsafe { self.function::<*const c_void>(name) }.is_ok()
     }
 
@@ -59,12 +59,12 @@ impl Library {
     }
 }
 
-/// An object of RocksDB.
+/// The address of an object of the library.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct Handle(*mut c_void);
 
-// SAFETY: only handles of stores and options are shared, which RocksDB allows for all threads.
+// SAFETY: threads share only handles of stores and options, and the libraries allow that.
 unsafe impl Send for Handle {}
 unsafe impl Sync for Handle {}
 
@@ -76,13 +76,13 @@ impl Handle {
     }
 }
 
-/// Where a function of RocksDB leaves the text of an error.
+/// The place where a function of the library stores the text of an error.
 pub type Error = *mut *mut c_char;
 
-/// Some texts, one after the other.
+/// An array of texts.
 pub type Texts = *const *const c_char;
 
-/// Groups of functions whose names begin with a prefix.
+/// Declare groups of functions whose names begin with a prefix.
 macro_rules! functions {
     ($prefix:literal $(
         $(#[$doc:meta])*
@@ -97,7 +97,7 @@ macro_rules! functions {
 
         impl $group {
             pub fn of(library: &Library) -> Result<Self, Failure> {
-                // SAFETY: the signatures are those of the header.
+                // SAFETY: the signatures are those of the library's header.
                 Ok(Self { $($name: unsafe {
                     library.function(concat!($prefix, stringify!($name)))?
                 },)* })
@@ -109,7 +109,7 @@ macro_rules! functions {
 pub(crate) use functions;
 
 functions! { "rocksdb_"
-    /// For texts that belong to the caller.
+    /// Freeing texts that belong to the caller.
     Freeing {
         free(*mut c_void);
     }
@@ -137,7 +137,7 @@ functions! { "rocksdb_"
             Handle, *const c_char, c_int, Texts, *const Handle, *mut Handle, *const c_int, Error
         ) -> Handle;
     }
-    /// For a block cache that no text can name.
+    /// A block cache that a text of options cannot describe.
     HyperClock {
         hyper_clock_cache_options_create(usize, usize) -> Handle;
         hyper_clock_cache_options_set_num_shard_bits(Handle, c_int);
@@ -162,7 +162,7 @@ functions! { "rocksdb_"
         create_default_env() -> Handle;
         env_set_bottom_priority_background_threads(Handle, c_int);
     }
-    /// For the thread that calls.
+    /// Counts of the calling thread.
     Counting {
         set_perf_level(c_int);
     }
@@ -181,7 +181,7 @@ functions! { "rocksdb_"
     Deleting {
         delete_cf(Handle, Handle, Handle, *const c_char, usize, Error);
     }
-    /// A batch of writes, for what the C API of some versions lacks as a call of its own.
+    /// A batch of writes, for operations that the C API of some versions has only in a batch.
     Batching {
         writebatch_create() -> Handle;
         write(Handle, Handle, Handle, Error);
@@ -245,30 +245,38 @@ functions! { "rocksdb_"
 }
 
 impl Counting {
-    /// Let RocksDB not count what this thread does, beside the statistics. Nobody reads such counts,
-    /// and they take up to 5 % of the instructions of a put. db_bench leaves them out too.
+    /// Turn off RocksDB's counts for this thread. The statistics of the store still count.
+    ///
+    /// Nothing reads the counts of a thread, and they take up to 5 % of the instructions of a put.
+    /// db_bench turns them off too.
     pub fn count_nothing(self) {
         // The perf level `kDisable` (include/rocksdb/perf_level.h).
-        // SAFETY: it changes a number that belongs to this thread.
+        // SAFETY: the call changes a number that belongs to this thread.
         unsafe { (self.set_perf_level)(1) };
     }
 }
 
 impl Freeing {
-    /// Make a call that may leave the text of an error, and return its result or that text.
-    pub fn attempt<T>(self, call: impl FnOnce(Error) -> T) -> Result<T, String> {
+    /// Make a call that may return the text of an error. Return the result of the call, or a
+    /// failure of this kind with that text after `place`.
+    pub fn attempt<T>(
+        self,
+        kind: Kind,
+        place: &str,
+        call: impl FnOnce(Error) -> T,
+    ) -> Result<T, Failure> {
         let mut error = null_mut();
         let result = call(&mut error);
-        // SAFETY: RocksDB leaves null, or a text that is the caller's.
+        // SAFETY: the library sets `error` to null, or to a text that belongs to the caller.
         match unsafe { self.take(error) } {
             None => Ok(result),
-            Some(text) => Err(text),
+            Some(text) => Err(kind.because(format!("{place}: {text}"))),
         }
     }
 
-    /// The text that RocksDB has handed over, if there is one.
+    /// Copy a text that the library has returned, and free it. None for null.
     ///
-    /// SAFETY: the text must be null or one that RocksDB gave to the caller, and is not used again.
+    /// SAFETY: the text must be null or belong to the caller. It must not be used again.
     pub unsafe fn take(self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;

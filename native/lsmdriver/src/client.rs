@@ -1,4 +1,5 @@
-//! One client of a phase: a thread that sends operations, times them and checks what they give.
+//! One client of a run: a thread that sends operations, measures their times and checks their
+//! results.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
@@ -23,25 +24,25 @@ pub struct Client<'a> {
     pub pace: Option<&'a Pace>,
     /// Its number in the group.
     pub number: u64,
-    /// What was done since the watch has looked.
+    /// The operations of the current second.
     pub tally: Mutex<Tally>,
 }
 
-/// What a client has done, and room for keys.
+/// Counts of a client, and buffers for its keys.
 struct Progress {
-    /// The keys that were drawn for range deletes.
+    /// The number of keys that range deletes have drawn.
     extra_draws: u64,
     puts: u64,
     gets: u64,
     key: Vec<u8>,
-    /// The key that a get asks for.
-    asked: Vec<u8>,
+    /// The key of a get, which is longer than `key` if the group reads missing keys.
+    read_key: Vec<u8>,
     /// The keys of a multi-get, and their numbers.
     batch: Vec<Vec<u8>>,
     numbers: Vec<u64>,
 }
 
-/// An operation that was done.
+/// The result of an operation.
 struct Done {
     took: Duration,
     records: u64,
@@ -81,21 +82,21 @@ impl Client<'_> {
 
     fn begin(&self) -> Progress {
         let (size, batch) = (self.plan.key_size, self.group.batch as usize);
-        // A key that is a byte longer is one that nobody writes (readmissing of db_bench).
-        let asked = vec![0; size + usize::from(self.group.missing)];
+        // No client writes a key that is one byte longer (readmissing of db_bench).
+        let read_key = vec![0; size + usize::from(self.group.missing)];
         let batched = self.group.does(Operation::MultiGet);
         Progress {
             extra_draws: 0,
             puts: 0,
             gets: 0,
             key: vec![0; size],
-            batch: if batched { vec![asked.clone(); batch] } else { Vec::new() },
+            batch: if batched { vec![read_key.clone(); batch] } else { Vec::new() },
             numbers: if batched { vec![0; batch] } else { Vec::new() },
-            asked,
+            read_key,
         }
     }
 
-    /// The number of a key. Range deletes draw theirs in between, as in db_bench.
+    /// Draw the number of a key. Range deletes draw from the same sequence, as in db_bench.
     fn draw(&self, operation: u64, kind: Operation, progress: &Progress) -> u64 {
         self.sequence.key(self.number, operation + progress.extra_draws, progress.puts, kind)
     }
@@ -124,15 +125,15 @@ impl Client<'_> {
             Operation::Get
             | Operation::MultiGet
             | Operation::ReadModifyWrite
-            | Operation::RangeDelete => unreachable!("others do {kind:?}"),
+            | Operation::RangeDelete => unreachable!("other functions do {kind:?}"),
         }
         Ok(Done { took: started.elapsed(), records, checked: 0 })
     }
 
     fn get(&self, number: u64, progress: &mut Progress) -> Result<Done, Failure> {
-        write_key(number, &mut progress.asked);
+        write_key(number, &mut progress.read_key);
         let started = Instant::now();
-        let found = self.session.get(&progress.asked)?;
+        let found = self.session.get(&progress.read_key)?;
         let took = started.elapsed();
         if self.group.missing && found.is_some() {
             return Err(unexpected(number));
@@ -173,7 +174,7 @@ impl Client<'_> {
         Ok(Done { took, records: u64::from(found.is_some()), checked })
     }
 
-    /// After each n-th put, delete a range that begins at the next key (DoWrite of db_bench).
+    /// After each n-th put, delete a range that starts at the next key (DoWrite of db_bench).
     fn delete_range_if_due(&self, operation: u64, progress: &mut Progress) -> Result<(), Failure> {
         let Some(ranges) = self.group.range_delete else { return Ok(()) };
         let due = progress.puts % ranges.every == 0 && progress.extra_draws < ranges.at_most;
@@ -192,7 +193,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Fail if a get gives what it must not give. Return the number of values that were compared.
+    /// Check the result of a get. Return the number of values that were compared.
     fn judge(&self, number: u64, found: Option<&[u8]>, gets: &mut u64) -> Result<u64, Failure> {
         let due = self.group.check_every > 0 && *gets % self.group.check_every == 0;
         *gets += 1;
@@ -210,8 +211,8 @@ impl Client<'_> {
         }
         let differs = found.iter().zip(written).take_while(|(one, other)| one == other).count();
         Err(Kind::Wrong.because(format!(
-            "get: the value of key number {number} has {} bytes and differs from the one written, \
-             of {} bytes, at byte {differs}",
+            "get: the value of key number {number} differs from the one written, first at byte \
+             {differs}; it has {} bytes, the one written has {}",
             found.len(),
             written.len(),
         )))
@@ -224,12 +225,12 @@ impl Client<'_> {
 }
 
 fn lost(number: u64) -> Failure {
-    Kind::Wrong.because(format!("get: key number {number} was written and is not found"))
+    Kind::Wrong.because(format!("get: key number {number} was written, but is not found"))
 }
 
 fn unexpected(number: u64) -> Failure {
     Kind::Wrong.because(format!(
-        "get: the key that is one byte longer than that of number {number} was never written and \
-         is found"
+        "get: the key that is one byte longer than key number {number} was never written, but is \
+         found"
     ))
 }

@@ -1,5 +1,6 @@
-//! The clients of a phase: threads that send operations and time them.
+//! The clients of a run: threads that send operations and measure their times.
 
+use std::io;
 use std::mem::swap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::client::Client;
 use crate::end::end_with;
-use crate::events::{tell, Event};
-use crate::failure::Failure;
+use crate::events::{print, Event};
+use crate::failure::{Failure, Kind};
 use crate::keys::Sequence;
 use crate::pace::Pace;
 use crate::plan::Run;
@@ -20,7 +21,7 @@ use crate::times::Tally;
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Whether the store can do all operations of a phase. The failure says what is missing.
+/// Check that the store can do all operations of a run. The failure names what is missing.
 pub fn check(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
     sessions(store, plan, &sequences(plan)).map(drop)
 }
@@ -41,9 +42,9 @@ fn sessions<'a>(
     made.collect()
 }
 
-/// Run a phase: tell what happens in each second, and then the sum.
+/// Run the clients. Print the operations of each second, and then their sum.
 ///
-/// A client that fails ends the process, because others may wait in RocksDB forever.
+/// If a client fails, the process ends, because the other clients may wait in RocksDB forever.
 pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
     let values = &Values::new(plan.value_size, plan.compression_ratio);
     let sequences = sequences(plan);
@@ -62,10 +63,10 @@ pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
     let (stop, barrier) = (&AtomicBool::new(false), &Barrier::new(clients.len() + 1));
     let mut watch = Watch::new(plan, &clients);
     thread::scope(|scope| {
-        let (told, ends) = channel();
+        let (sender, ends) = channel();
         for client in &clients {
-            let told = told.clone();
-            scope.spawn(move || {
+            let sender = sender.clone();
+            let spawned = thread::Builder::new().spawn_scoped(scope, move || {
                 client.session.begin();
                 barrier.wait();
                 let began = Instant::now();
@@ -73,10 +74,13 @@ pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
                     end_with(&failure);
                 }
                 let end = End { awaited: client.ends_by_itself(), began, ended: Instant::now() };
-                let _ = told.send(end); // the receiver stays until all senders have gone
+                let _ = sender.send(end); // the receiver waits for all senders
             });
+            if let Err(error) = spawned {
+                end_with(&too_many(plan, clients.len(), &error));
+            }
         }
-        drop(told);
+        drop(sender);
         let started = Instant::now();
         barrier.wait();
         watch.until_the_end(started, &ends, stop);
@@ -84,18 +88,25 @@ pub fn run(store: &dyn Store, plan: &Run) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A client has ended. `awaited` says whether the phase waits for such clients.
+fn too_many(plan: &Run, clients: usize, error: &io::Error) -> Failure {
+    Kind::Operation.because(format!(
+        "{}: the system does not start a thread for each of {clients} clients: {error}",
+        plan.name
+    ))
+}
+
+/// The end of a client. The run lasts until all `awaited` clients have ended.
 struct End {
     awaited: bool,
     began: Instant,
     ended: Instant,
 }
 
-/// Looks at the clients each second, and ends the phase.
+/// Reads the counts of the clients each second, and ends the run.
 struct Watch<'a> {
     plan: &'a Run,
     clients: &'a [Client<'a>],
-    /// An empty tally for each client, to be swapped with the one that it fills.
+    /// An empty tally for each client, which replaces the one that the client has filled.
     spares: Vec<Tally>,
     all: Tally,
 }
@@ -109,15 +120,15 @@ impl<'a> Watch<'a> {
     fn until_the_end(&mut self, started: Instant, ends: &Receiver<End>, stop: &AtomicBool) {
         let limit = self.plan.seconds.map(Duration::from_secs_f64);
         let mut awaited = self.clients.iter().filter(|client| client.ends_by_itself()).count();
-        let all_count = awaited == 0;
-        let (mut told, mut next) = (Duration::ZERO, INTERVAL);
+        let all_are_measured = awaited == 0;
+        let (mut printed, mut next) = (Duration::ZERO, INTERVAL);
         let (mut began, mut ended) = (None, started);
         loop {
             let running = !stop.load(Ordering::Relaxed);
             let look = limit.filter(|_| running).map_or(next, |limit| limit.min(next));
             match ends.recv_timeout(look.saturating_sub(started.elapsed())) {
                 Ok(end) => {
-                    if end.awaited || all_count {
+                    if end.awaited || all_are_measured {
                         began = began.into_iter().chain([end.began]).min();
                         ended = ended.max(end.ended);
                     }
@@ -132,20 +143,20 @@ impl<'a> Watch<'a> {
                     }
                     if started.elapsed() >= next {
                         next += INTERVAL;
-                        told = self.tell_since(told, started.elapsed());
+                        printed = self.print_since(printed, started.elapsed());
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.tell_since(told, started.elapsed());
+        self.print_since(printed, started.elapsed());
         let seconds = began.map_or(0.0, |began| ended.duration_since(began).as_secs_f64());
-        let operations = self.all.told();
-        tell(&Event::Run { phase: &self.plan.name, seconds, operations });
+        let operations = self.all.results();
+        print(&Event::Run { phase: &self.plan.name, seconds, operations });
     }
 
-    /// Tell what the clients did since then; until when.
-    fn tell_since(&mut self, from: Duration, to: Duration) -> Duration {
+    /// Print the operations of the clients since `from`. Return `to`, the time of the call.
+    fn print_since(&mut self, from: Duration, to: Duration) -> Duration {
         let mut sum = Tally::default();
         for (client, spare) in self.clients.iter().zip(&mut self.spares) {
             swap(&mut *client.tally.lock().expect("a panic ends the process"), spare);
@@ -154,7 +165,7 @@ impl<'a> Watch<'a> {
         }
         self.all.add(&sum);
         let (from_s, to_s) = (from.as_secs_f64(), to.as_secs_f64());
-        tell(&Event::Second { phase: &self.plan.name, from_s, to_s, operations: sum.told() });
+        print(&Event::Second { phase: &self.plan.name, from_s, to_s, operations: sum.results() });
         to
     }
 }

@@ -1,4 +1,4 @@
-//! Commands that come while a plan runs: lines of JSON behind the plan on standard input.
+//! Commands that come while a plan runs: lines of JSON after the plan on standard input.
 
 use std::io::BufRead;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -8,12 +8,12 @@ use serde::Deserialize;
 use serde_json::{from_slice, from_value, Value};
 
 use crate::end::end_with;
-use crate::events::{tell, Event};
+use crate::events::{print, Event};
 use crate::failure::{Failure, Kind};
 use crate::plan::default_family;
 use crate::stores::{Options, Store};
 
-/// What to do. Each command has an `id` too, which its answer repeats.
+/// A command. Each has an `id` in addition, which its answer repeats.
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 enum Command {
@@ -31,7 +31,7 @@ enum Command {
 
 /// The thread that answers commands.
 pub struct Commands {
-    /// Held while a command uses the store.
+    /// Locked while a command uses the store.
     using: Arc<Mutex<()>>,
 }
 
@@ -39,22 +39,22 @@ impl Commands {
     /// Answer commands until the process ends. The end of the input ends nothing.
     pub fn answer(store: &'static dyn Store, input: impl BufRead + Send + 'static) -> Self {
         let using = Arc::new(Mutex::new(()));
-        let held = Arc::clone(&using);
+        let lock = Arc::clone(&using);
         thread::spawn(move || {
             for line in input.split(b'\n') {
                 let line = line.unwrap_or_else(|error| {
                     end_with(&Kind::Plan.because(format!("standard input: {error}")))
                 });
                 if !line.trim_ascii().is_empty() {
-                    let _held = held.lock().expect("a panic ends the process");
-                    tell(&answer(store, &line));
+                    let _guard = lock.lock().expect("a panic ends the process");
+                    print(&answer(store, &line));
                 }
             }
         });
         Self { using }
     }
 
-    /// Wait for the command that is at work. While the result is kept, no other begins.
+    /// Wait for the running command. No other command begins while the result is kept.
     pub fn end(&self) -> MutexGuard<'_, ()> {
         self.using.lock().expect("a panic ends the process")
     }

@@ -1,11 +1,11 @@
-//! The end of the process: at once, because threads of RocksDB may still run.
+//! The end of the process. It does not wait, because threads of RocksDB may still run.
 
 use std::panic;
 use std::sync::Mutex;
 
 use libc::c_int;
 
-use crate::events::{tell, Event};
+use crate::events::{print, Event};
 use crate::failure::{Failure, Kind};
 
 const FAILED: c_int = 1;
@@ -13,7 +13,7 @@ const WRONG_PLAN: c_int = 2;
 const PANICKED: c_int = 101;
 const BY_SIGNAL: c_int = 128;
 
-/// Held by the thread that ends the process.
+/// Locked by the thread that ends the process.
 static ENDING: Mutex<()> = Mutex::new(());
 
 /// End the process. No destructor runs, and nothing waits for another thread.
@@ -24,14 +24,14 @@ pub fn end(code: c_int) -> ! {
 
 /// Print a failure and end the process. Only the first failure is printed.
 pub fn end_with(failure: &Failure) -> ! {
-    let _held = ENDING.lock();
-    tell(&Event::Failed { failure });
+    let _guard = ENDING.lock();
+    print(&Event::Failed { failure });
     end(if failure.kind == Kind::Plan { WRONG_PLAN } else { FAILED })
 }
 
-/// Let SIGTERM and SIGINT end the process, and a panic of any thread too.
+/// Let SIGTERM, SIGINT and a panic of any thread end the process.
 pub fn prepare() {
-    // SAFETY: `by_signal` only does what a handler may do.
+    // SAFETY: `by_signal` calls only functions that a signal handler may call.
     unsafe {
         let mut both = std::mem::zeroed();
         libc::sigemptyset(&mut both);
@@ -41,9 +41,9 @@ pub fn prepare() {
         }
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &both, std::ptr::null_mut());
     }
-    let print = panic::take_hook();
+    let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {
-        print(panicked);
+        usual(panicked);
         end(PANICKED);
     }));
 }

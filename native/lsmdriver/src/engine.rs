@@ -11,7 +11,7 @@ use crate::kinds::{require, Operation};
 use crate::plan::{Group, Phase, Plan, Run};
 use crate::settings::{BlockCache, CacheKind, StoreKind};
 
-/// The store that a library is of.
+/// The kind of a plan's library.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Engine {
@@ -30,7 +30,7 @@ const COMMON: [Operation; 5] = [
     Operation::ReadModifyWrite,
 ];
 
-/// Whether the store has all that the plan asks for. The failure names the place of what is wrong.
+/// Check that the store can do all that the plan wants. The failure names the place in the plan.
 pub fn check(plan: &Plan) -> Result<(), String> {
     if plan.engine == Engine::Rocksdb {
         return Ok(());
@@ -93,18 +93,19 @@ fn check_group(group: &Group) -> Result<(), String> {
 pub struct GivenOptions<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> GivenOptions<'a> {
-    /// Read the options. The store has `keys` and no others.
+    /// Read the options. `keys` are the options that the store has.
     pub fn read(text: &'a str, keys: &[&str]) -> Result<Self, Failure> {
+        let wrong = |problem: String| Kind::Open.because(format!("options: {problem}"));
         let mut found = BTreeMap::new();
         for statement in text.split(';').filter(|statement| !statement.is_empty()) {
             let Some((key, value)) = statement.split_once('=') else {
-                return Err(refused(statement, "is not written as key=value"));
+                return Err(wrong(format!("{statement}: write key=value")));
             };
             if !keys.contains(&key) {
-                return Err(refused(key, &format!("no such option; known: {}", keys.join(", "))));
+                return Err(wrong(format!("{key}: unknown option; known: {}", keys.join(", "))));
             }
             if found.insert(key, value).is_some() {
-                return Err(refused(key, "is there twice"));
+                return Err(wrong(format!("{key}: the option is there twice")));
             }
         }
         Ok(Self(found))
@@ -112,14 +113,16 @@ impl<'a> GivenOptions<'a> {
 
     /// The value of a key, None if it is not given.
     pub fn value<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, Failure> {
-        let read =
-            |text: &&str| text.parse().map_err(|error: T::Err| refused(key, &error.to_string()));
+        let read = |text: &&str| {
+            text.parse().map_err(|error: T::Err| refused(key, text, &error.to_string()))
+        };
         self.0.get(key).map(read).transpose()
     }
 }
 
-fn refused(key: &str, problem: &str) -> Failure {
-    Kind::Open.because(format!("options: {key}: {problem}"))
+/// The failure for a value that the store does not take.
+pub fn refused(key: &str, value: &str, problem: &str) -> Failure {
+    Kind::Open.because(format!("options: {key} = {value}: {problem}"))
 }
 
 #[cfg(test)]
@@ -172,7 +175,8 @@ mod tests {
         let given = GivenOptions::read("a=12;b=no;", &["a", "b", "c"]).unwrap();
         assert_eq!(given.value("a").unwrap(), Some(12));
         assert_eq!(given.value::<u64>("c").unwrap(), None);
-        assert!(given.value::<u64>("b").unwrap_err().message.contains("options: b"));
+        let message = given.value::<u64>("b").unwrap_err().message;
+        assert!(message.starts_with("options: b = no: "), "{message}");
         for (text, named) in [("d=1", "d"), ("a", "a"), ("a=1;a=2", "a")] {
             let failure = GivenOptions::read(text, &["a", "b"]).unwrap_err();
             assert_eq!(failure.kind, Kind::Open);

@@ -1,4 +1,4 @@
-//! What the driver says: lines of JSON on standard output.
+//! Events: lines of JSON on standard output.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,19 +11,19 @@ use crate::failure::Failure;
 use crate::kinds::Operation;
 use crate::store::OptionsFile;
 use crate::stores::Report;
-use crate::times::Told;
+use crate::times::Results;
 
-/// The exit code where standard output is closed.
-const UNHEARD: i32 = 1;
+/// The exit code if standard output is closed.
+const UNREAD: i32 = 1;
 
-/// Something that has happened.
+/// An event of a plan.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
     /// The store is open.
     Opened {
         version: Option<String>,
-        /// How long it took to open it.
+        /// The time that it took to open the store.
         seconds: f64,
         #[serde(flatten)]
         file: Option<OptionsFile>,
@@ -32,28 +32,28 @@ pub enum Event<'a> {
     Phase {
         phase: &'a str,
     },
-    /// Some operations of a phase, in the time from `from_s` to `to_s` after its start.
+    /// The operations of a run from `from_s` to `to_s`, in seconds after its start.
     Second {
         phase: &'a str,
         from_s: f64,
         to_s: f64,
-        operations: BTreeMap<Operation, Told>,
+        operations: BTreeMap<Operation, Results>,
     },
-    /// A phase with clients has ended.
+    /// A run has ended.
     Run {
         phase: &'a str,
         seconds: f64,
-        operations: BTreeMap<Operation, Told>,
+        operations: BTreeMap<Operation, Results>,
     },
     Flushed {
         seconds: f64,
     },
-    /// The store was at work for `seconds`, and then quiet. `judged_by` says how that was seen.
+    /// The store was at work for `seconds`, and then quiet. `judged_by` is what showed that.
     Settled {
         seconds: f64,
         judged_by: &'a str,
     },
-    /// Statistics as RocksDB prints them. `id` is that of the command, if one has asked.
+    /// Statistics as the store prints them. `id` is that of the command; None for a phase.
     Report {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<u64>,
@@ -66,7 +66,7 @@ pub enum Event<'a> {
         #[serde(flatten)]
         file: Option<OptionsFile>,
     },
-    /// A command was not carried out. `id` is None where it had none.
+    /// A command was not carried out. `id` is None if the command had none.
     Refused {
         id: Option<u64>,
         message: String,
@@ -78,7 +78,7 @@ pub enum Event<'a> {
     },
     /// The store is closed, and the plan has ended.
     Ended {
-        /// What the process has written to the device, or will by the page cache.
+        /// The bytes that the process has written to the device, or that the page cache will write.
         disk_write_bytes: u64,
     },
 }
@@ -87,18 +87,18 @@ pub enum Event<'a> {
 struct Line<'a> {
     #[serde(flatten)]
     event: &'a Event<'a>,
-    /// When it happened, in Unix seconds.
+    /// The time of the event, in Unix seconds.
     time_s: f64,
 }
 
-/// Print an event as one line. Where nobody reads, the process ends.
-pub fn tell(event: &Event) {
+/// Print an event as one line. If standard output is closed, end the process.
+pub fn print(event: &Event) {
     let line = Line { event, time_s: unix_s() };
     let mut text = serde_json::to_string(&line).expect("an event is numbers and texts");
     text.push('\n');
     let mut output = io::stdout().lock();
     if output.write_all(text.as_bytes()).and_then(|()| output.flush()).is_err() {
-        end(UNHEARD);
+        end(UNREAD);
     }
 }
 

@@ -1,27 +1,27 @@
-//! Why a plan was not carried out.
+//! Failures: why a plan was not carried out.
 
 use serde::Serialize;
 
-/// What went wrong, in one sentence, and of which kind it is.
+/// The kind of a failure, and one sentence about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
     pub kind: Kind,
     pub message: String,
 }
 
-/// Where it went wrong.
+/// Kinds of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The plan cannot be read, or asks for something impossible.
     Plan,
-    /// The file is no library, or lacks a function.
+    /// The file is not a library, or lacks a function.
     Library,
-    /// RocksDB refuses the options, or does not open the store.
+    /// The store refuses the options, or cannot be opened.
     Open,
-    /// RocksDB reports an error of an operation.
+    /// The store reports an error of an operation.
     Operation,
-    /// An operation gives what was never written.
+    /// A get returns something that was never written, or does not find what was written.
     Wrong,
     /// The store was still at work at the end of the time for settling.
     Restless,

@@ -1,4 +1,5 @@
-//! Which operation a client does, and with which key: a pure function of seed, client and number.
+//! The kinds and keys of operations. They depend only on the seed, the client and the number of
+//! the operation.
 
 use rand_distr::{Distribution, Zipf};
 
@@ -6,14 +7,14 @@ use crate::kinds::{Choice, Operation};
 use crate::plan::{Group, OPERATION_BITS};
 use crate::random::{mixed, share, Mixing};
 
-/// Keeps the draws of operations apart from those of keys.
+/// Makes the random numbers of kinds of operations independent of those of keys.
 const OF_OPERATIONS: u64 = 0x6F70_6572_6174_696F;
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
-/// How skewed the keys of YCSB's distribution "latest" are (ZipfianGenerator.ZIPFIAN_CONSTANT).
+/// The exponent of YCSB's distribution "latest" (ZipfianGenerator.ZIPFIAN_CONSTANT).
 const LATEST_EXPONENT: f64 = 0.99;
 /// Spreads keys of the kind `exponential` (kBigPrime in GetRandomKey of tools/db_bench_tool.cc).
 const PRIME: u64 = 0x5BD1_E995;
-/// With four rounds, an order cannot be told from a random one (Luby and Rackoff 1988).
+/// With four rounds, the order looks random (Luby and Rackoff 1988).
 const ROUNDS: u64 = 4;
 
 /// The sequence of operations of a group.
@@ -24,7 +25,7 @@ pub struct Sequence {
     choice: Choice,
     zipf: Option<Zipf<f64>>,
     stride: u64,
-    /// Kinds of operations with the sum of the weights up to each.
+    /// Kinds of operations. Each has the sum of its weight and of all weights before it.
     steps: Vec<(Operation, u64)>,
     deletes_ranges: bool,
 }
@@ -75,8 +76,8 @@ impl Sequence {
 
     /// The number of the key that a client draws, below `num`. Draws have numbers from 0.
     ///
-    /// `puts` is how many puts the client has done. Only the kind `latest` looks at it: puts then
-    /// go through all keys, and other operations to keys near that of the last put.
+    /// `puts` is the number of puts that the client has done. Only the kind `latest` uses it: puts
+    /// write one key after the other, and other operations use keys near that of the last put.
     pub fn key(&self, client: u64, draw: u64, puts: u64, kind: Operation) -> u64 {
         match self.choice {
             Choice::Uniform {} => self.draw(self.seed, client, draw) % self.num,
@@ -88,7 +89,7 @@ impl Sequence {
                 ((scale * self.num as f64) as u64).wrapping_mul(PRIME) % self.num
             }
             Choice::Latest {} => {
-                // The place of the next put is behind that of the last one, and so the oldest.
+                // The next put writes the oldest key, which comes after the newest.
                 let next = self.place(client, puts);
                 match kind {
                     Operation::Put => self.spread(next),
@@ -114,36 +115,36 @@ impl Sequence {
         mixed(mixed(seed).wrapping_add((client << OPERATION_BITS).wrapping_add(draw)))
     }
 
-    /// The place of a draw among those of all clients of the group, which take turns.
+    /// The place of a draw among the draws of all clients of the group, which take turns.
     fn place(&self, client: u64, draw: u64) -> u64 {
         let place = u128::from(draw) * u128::from(self.clients) + u128::from(client);
         (place % u128::from(self.num)) as u64
     }
 
-    /// A place so many steps before another one. The last place is before the first.
+    /// The place `steps` before another one. The last place comes before the first.
     fn back(&self, place: u64, steps: u64) -> u64 {
         let place = u128::from(place) + u128::from(self.num) - u128::from(steps);
         (place % u128::from(self.num)) as u64
     }
 
-    /// A rank by Zipf's law, from 0.
+    /// Draw a rank by Zipf's law, from 0.
     fn rank(&self, client: u64, draw: u64) -> u64 {
         let zipf = self.zipf.as_ref().expect("it is made with the choice");
         let mut random = Mixing(self.draw(self.seed, client, draw));
         (zipf.sample(&mut random) as u64).clamp(1, self.num) - 1
     }
 
-    /// The key with this rank: neighbours become keys far from each other.
+    /// The key with this rank. Neighbouring ranks have keys that are far from each other.
     fn spread(&self, rank: u64) -> u64 {
         (u128::from(rank) * u128::from(self.stride) % u128::from(self.num)) as u64
     }
 }
 
-/// The place of a number below `num` in a random order of all of them.
+/// The place of a number below `num` in a random order of all numbers below `num`.
 ///
-/// It writes the number as two digits and changes one by the other (a Feistel network). That is
-/// undone step by step, so no two numbers get the same place. Where the two digits give a number
-/// that is not below `num`, it goes on from there (Black and Rogaway 2002, "cycle walking").
+/// The number is written as two digits. Each round changes one digit by the other (a Feistel
+/// network). Each round can be reversed, so no two numbers get the same place. If the result is
+/// not below `num`, it goes through the rounds again (Black and Rogaway 2002, "cycle walking").
 fn shuffled(number: u64, num: u64, seed: u64) -> u64 {
     let base = num.isqrt().max(1);
     let digits = num.div_ceil(base);
@@ -165,13 +166,13 @@ fn shuffled(number: u64, num: u64, seed: u64) -> u64 {
     }
 }
 
-/// Where the n-th of equal parts of a whole begins.
+/// The start of the n-th of equal parts of a whole.
 fn part(whole: u64, n: u64, parts: u64) -> u64 {
     (u128::from(whole) * u128::from(n) / u128::from(parts)) as u64
 }
 
-/// A step that visits all numbers below `num`, and soon those far from each other: frequent keys
-/// are then not neighbours.
+/// A step with which multiples visit all numbers below `num`. Frequent keys are then far from each
+/// other.
 fn stride(num: u64) -> u64 {
     let mut stride = ((num as f64 * GOLDEN) as u64).max(1);
     while common_divisor(stride, num) != 1 {

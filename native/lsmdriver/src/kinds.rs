@@ -6,28 +6,30 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The largest value that RocksDB takes, and a size that fits into the memory of a small machine.
-const LARGEST: f64 = (1_u64 << 30) as f64;
-/// A normal size is at most so many deviations from the mean, as in db_bench.
+/// The largest size of a value. Such a value fits into the memory of a small machine.
+const LARGEST: usize = 1 << 30;
+/// The largest distance of a normal size from the mean, in deviations, as in db_bench.
 pub const DEVIATIONS: f64 = 3.0;
 
-/// How keys are chosen.
+/// Kinds of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Choice {
-    /// Each is as likely as the others.
+    /// All keys are equally likely.
     Uniform {},
-    /// One after the other. The clients of a group share them.
+    /// One key after the other. The clients of a group share the order.
     Sequential {},
-    /// Each once, in random order. The clients of a group share them.
+    /// Each key once, in random order. The clients of a group share the order.
     Unique {},
-    /// The n-th most frequent is as likely as n to the power of `-exponent`.
+    /// The probability of the n-th most frequent key is proportional to n to the power of
+    /// `-exponent`.
     Zipfian { exponent: f64 },
     /// Key `num * exp(-r)` with r from 0 to `range`, as db_bench's `read_random_exp_range`.
     Exponential { range: f64 },
-    /// The keys that the client has put last are the most likely, as YCSB's distribution "latest".
+    /// The keys that the client has put last are the most likely, as in YCSB's "latest".
     Latest {},
-    /// `hot_share` of the operations go to `ranges` ranges, which hold `hot_keys` of all keys.
+    /// The share `hot_share` of the operations uses `ranges` ranges of keys, which contain the
+    /// share `hot_keys` of all keys.
     HotRanges { ranges: u64, hot_share: f64, hot_keys: f64 },
 }
 
@@ -38,9 +40,9 @@ pub enum Operation {
     Put,
     Get,
     Delete,
-    /// Forward, from a key on.
+    /// Read forward from a key.
     Scan,
-    /// Backward, from a key on.
+    /// Read backward from a key.
     ScanBackward,
     /// Get a key, then put it.
     ReadModifyWrite,
@@ -48,21 +50,21 @@ pub enum Operation {
     MultiGet,
     SingleDelete,
     Merge,
-    /// Done after some puts, so it is not in a mix.
+    /// A client does it after some puts, so it is not in a mix.
     RangeDelete,
 }
 
-/// When a client deletes a range of keys: after `every` puts, at most `at_most` times.
+/// Range deletes of a client: one after each `every` puts, at most `at_most` times.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RangeDeletes {
     pub every: u64,
-    /// The keys of a range.
+    /// The number of keys of a range.
     pub width: u64,
     pub at_most: u64,
 }
 
-/// How many bytes values have.
+/// Sizes of values, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sizes {
     Fixed(usize),
@@ -73,17 +75,17 @@ pub enum Sizes {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Drawn {
-    /// Each from `low` to `high` is as likely as the others.
+    /// All sizes from `low` to `high` are equally likely.
     Uniform { low: u64, high: u64 },
     /// Most are near `mean`.
     Normal { mean: f64, deviation: f64 },
-    /// The generalised Pareto distribution of db_bench's mixgraph: many are small, few are large.
+    /// The generalised Pareto distribution of db_bench's mixgraph: many small and few large sizes.
     Pareto {
         #[serde(default)]
         theta: f64,
         k: f64,
         sigma: f64,
-        /// The largest.
+        /// The largest size.
         high: u64,
     },
 }
@@ -98,7 +100,7 @@ impl Choice {
             }
             Self::Exponential { range } => require(positive(range), "range: must be above 0")?,
             Self::HotRanges { ranges, hot_share, hot_keys } => {
-                // Each range and the keys behind it must have one key at least.
+                // Each range, and each gap after a range, must have at least one key.
                 require((1..=num / 2).contains(&ranges), "ranges: must be from 1 to num / 2")?;
                 require((0.0..=1.0).contains(&hot_share), "hot_share: must be from 0 to 1")?;
                 let sound = hot_keys > 0.0 && hot_keys < 1.0;
@@ -132,24 +134,13 @@ impl RangeDeletes {
 impl Sizes {
     /// The failure names the field.
     pub fn check(self) -> Result<(), String> {
-        let Self::Drawn(drawn) = self else { return Ok(()) };
-        match drawn {
-            Drawn::Uniform { low, high } => require(low <= high, "low: must be at most high")?,
-            Drawn::Normal { mean, deviation } => {
-                require(mean >= 0.0, "mean: must be at least 0")?;
-                require(deviation >= 0.0, "deviation: must be at least 0")?;
-            }
-            Drawn::Pareto { theta, k, sigma, high } => {
-                require(theta >= 0.0, "theta: must be at least 0")?;
-                require(k >= 0.0, "k: must be at least 0")?;
-                require(sigma >= 0.0, "sigma: must be at least 0")?;
-                require(high >= 10, "high: must be at least 10")?;
-            }
+        if let Self::Drawn(drawn) = self {
+            drawn.check().map_err(|problem| format!("value_size.{problem}"))?;
         }
-        require(drawn.largest() <= LARGEST, "values of more than 2^30 bytes are not allowed")
+        require(self.largest() <= LARGEST, "value_size: values must have at most 2^30 bytes")
     }
 
-    /// No value is larger.
+    /// The largest size that a value can have.
     pub fn largest(self) -> usize {
         match self {
             Self::Fixed(size) => size,
@@ -159,6 +150,22 @@ impl Sizes {
 }
 
 impl Drawn {
+    fn check(self) -> Result<(), String> {
+        match self {
+            Self::Uniform { low, high } => require(low <= high, "low: must be at most high"),
+            Self::Normal { mean, deviation } => {
+                require(mean >= 0.0, "mean: must be at least 0")?;
+                require(deviation >= 0.0, "deviation: must be at least 0")
+            }
+            Self::Pareto { theta, k, sigma, high } => {
+                require(theta >= 0.0, "theta: must be at least 0")?;
+                require(k >= 0.0, "k: must be at least 0")?;
+                require(sigma >= 0.0, "sigma: must be at least 0")?;
+                require(high >= 10, "high: must be at least 10")
+            }
+        }
+    }
+
     fn largest(self) -> f64 {
         match self {
             Self::Uniform { high, .. } | Self::Pareto { high, .. } => high as f64,
@@ -173,7 +180,7 @@ impl<'de> Deserialize<'de> for Sizes {
     }
 }
 
-/// Reads a number or an object. A derived reader would not say what is wrong with an object.
+/// Reads a number or an object. The error of a derived reader would not name the wrong field.
 struct SizesVisitor;
 
 impl<'de> Visitor<'de> for SizesVisitor {
@@ -192,7 +199,7 @@ impl<'de> Visitor<'de> for SizesVisitor {
     }
 }
 
-/// Give the problem where something is not sound.
+/// Return the problem unless something is sound.
 pub fn require(sound: bool, problem: &str) -> Result<(), String> {
     if sound {
         Ok(())

@@ -1,21 +1,20 @@
 //! A store of LevelDB, through its C API. Flushes and compactions share one thread.
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::api::{functions, Error, Freeing, Handle, Library};
-use crate::engine::GivenOptions;
+use crate::engine::{refused, GivenOptions};
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
 use crate::plan::{Group, Plan, Run, DEFAULT_FAMILY};
 use crate::session::Owned;
-use crate::store::c_text;
+use crate::store::c_folder;
 use crate::stores::{Found, Report, Session, Store};
 
 const KEYS: [&str; 5] =
     ["write_buffer_size", "max_file_size", "block_size", "bloom_bits", "compression"];
-/// Names of codecs, by their number in LevelDB.
+/// Names of codecs. The place of a name is the codec's number in LevelDB.
 const CODECS: [&str; 2] = ["none", "snappy"];
 
 functions! { "leveldb_"
@@ -72,16 +71,16 @@ impl LevelDb {
         let library = Library::load_named(&plan.library)?;
         let (opening, working) = (Opening::of(&library)?, Working::of(&library)?);
         let freeing = Freeing { free: opening.free };
-        let folder = c_text(plan.folder.as_os_str().as_bytes(), "folder")?;
+        let folder = c_folder(plan)?;
         let options = opening.options(plan)?;
         // SAFETY: the calls follow leveldb/c.h. All handles live as long as the process.
         unsafe {
             let read_options = (opening.readoptions_create)();
-            // RocksDB does so by default.
+            // RocksDB does this by default.
             (opening.readoptions_set_verify_checksums)(read_options, 1);
-            let db = freeing
-                .attempt(|error| (opening.open)(options, folder.as_ptr(), error))
-                .map_err(|error| Kind::Open.because(format!("open: {error}")))?;
+            let db = freeing.attempt(Kind::Open, "open", |error| {
+                (opening.open)(options, folder.as_ptr(), error)
+            })?;
             Ok(Self {
                 _library: library,
                 opening,
@@ -96,9 +95,7 @@ impl LevelDb {
     }
 
     fn failing<T>(&self, operation: &str, call: impl FnOnce(Error) -> T) -> Result<T, Failure> {
-        self.freeing
-            .attempt(call)
-            .map_err(|error| Kind::Operation.because(format!("{operation}: {error}")))
+        self.freeing.attempt(Kind::Operation, operation, call)
     }
 }
 
@@ -121,13 +118,13 @@ impl Opening {
             }
             if let Some(name) = given.value::<String>("compression")? {
                 let codec = CODECS.iter().position(|&codec| codec == name).ok_or_else(|| {
-                    let known = CODECS.join(", ");
-                    Kind::Open.because(format!("options: compression: {name}; known: {known}"))
+                    refused("compression", &name, &format!("allowed: {}", CODECS.join(", ")))
                 })?;
                 (self.options_set_compression)(options, codec as c_int);
             }
-            if let Some(bits) = given.value("bloom_bits")? {
-                let filter = (self.filterpolicy_create_bloom)(bits);
+            // A negative number would end the process in LevelDB.
+            if let Some(bits) = given.value::<u16>("bloom_bits")? {
+                let filter = (self.filterpolicy_create_bloom)(bits.into());
                 (self.options_set_filter_policy)(options, filter);
             }
             if let Some(cache) = &plan.block_cache {
@@ -160,7 +157,7 @@ impl Store for LevelDb {
     }
 
     fn report(&self) -> Result<Report, Failure> {
-        // SAFETY: as in `open`; the text is the caller's.
+        // SAFETY: as in `open`; the text belongs to the caller.
         let text = unsafe {
             let text = (self.opening.property_value)(self.db, c"leveldb.stats".as_ptr());
             self.freeing.take(text)

@@ -1,12 +1,12 @@
 //! Runs a plan of operations on any version of RocksDB, on LevelDB or on LMDB.
 //!
-//! The store is loaded as a library, through its C API. The plan is JSON on standard input, and
-//! commands may follow it; events and results are lines of JSON on standard output. The driver is a
-//! process of its own: it loads one library, and ends without waiting for the threads of that
+//! The driver loads the store as a library and uses its C API. The plan is JSON on standard input,
+//! and commands may follow it. Events and results are lines of JSON on standard output. The driver
+//! is a process of its own: it loads one library, and ends without waiting for the threads of that
 //! library.
 //!
-//! A record is a pure function of seed, client and number of the operation, and its value of its
-//! key. So what is read can be checked without a list of what was written.
+//! The key of an operation depends only on the seed, the client and the number of the operation.
+//! The value depends only on the key. So gets can be checked without a list of the written records.
 
 mod api;
 mod client;
@@ -44,7 +44,7 @@ use serde_json::Deserializer;
 
 use crate::commands::Commands;
 use crate::end::{end, end_with, prepare};
-use crate::events::{tell, Event};
+use crate::events::{print, Event};
 use crate::failure::{Failure, Kind};
 use crate::plan::{Phase, Plan};
 use crate::stores::Store;
@@ -71,23 +71,23 @@ fn read_plan(input: &mut impl Read) -> Result<Plan, Failure> {
 }
 
 fn carry_out(plan: &Plan, input: BufReader<Stdin>) -> Result<(), Failure> {
-    // It lives as long as the process: the thread of commands has no end.
+    // The store lives as long as the process, because the thread of commands never ends.
     let started = Instant::now();
     let store: &'static dyn Store = Box::leak(stores::open(plan)?);
     let seconds = started.elapsed().as_secs_f64();
     let file = store.options_file()?;
-    tell(&Event::Opened { version: store.version(), seconds, file });
+    print(&Event::Opened { version: store.version(), seconds, file });
     for run in plan.runs() {
         clients::check(store, run)?;
     }
     let commands = Commands::answer(store, input);
     for phase in &plan.phases {
-        tell(&Event::Phase { phase: phase.name() });
+        print(&Event::Phase { phase: phase.name() });
         do_phase(store, phase)?;
     }
     let _no_more = commands.end();
     store.close()?;
-    tell(&Event::Ended { disk_write_bytes: usage::disk_write_bytes()? });
+    print(&Event::Ended { disk_write_bytes: usage::disk_write_bytes()? });
     Ok(())
 }
 
@@ -97,14 +97,14 @@ fn do_phase(store: &dyn Store, phase: &Phase) -> Result<(), Failure> {
         Phase::Flush {} => {
             let started = Instant::now();
             store.flush()?;
-            tell(&Event::Flushed { seconds: started.elapsed().as_secs_f64() });
+            print(&Event::Flushed { seconds: started.elapsed().as_secs_f64() });
         }
         Phase::Settle { quiet_s, limit_s } => {
             let settled = settle::settle(store, *quiet_s, *limit_s)?;
-            tell(&Event::Settled { seconds: settled.seconds, judged_by: settled.judged_by });
+            print(&Event::Settled { seconds: settled.seconds, judged_by: settled.judged_by });
         }
         Phase::Report {} => {
-            tell(&Event::Report { id: None, report: store.report()? });
+            print(&Event::Report { id: None, report: store.report()? });
         }
     }
     Ok(())

@@ -1,13 +1,12 @@
 //! A store of LMDB, through its C API: a B+tree in a memory map. It has no memtables, no log and
 //! no background work, and its cache is the page cache.
 //!
-//! A write is a transaction of its own without fsync, as the writes of the others are. They lose
-//! the newest writes when the machine dies; LMDB may then lose the database.
+//! Each write is a transaction without fsync, because the other stores write without fsync too.
+//! When the machine crashes, they lose the newest writes, and LMDB may lose the whole store.
 
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::slice;
@@ -19,13 +18,13 @@ use crate::engine::GivenOptions;
 use crate::failure::{Failure, Kind};
 use crate::kinds::Operation;
 use crate::plan::{Group, Plan, Run};
-use crate::store::c_text;
+use crate::store::c_folder;
 use crate::stores::{Found, Report, Session, Store};
 
 /// The name of the file of a store.
 const FILE: &str = "data.mdb";
-/// More than a group has clients. With more than that in several groups, reads fail.
-const READERS: c_uint = 1100;
+/// Slots for readers that are not clients of the plan, such as `mdb_stat`.
+const MORE_READERS: u64 = 16;
 const MODE: mode_t = 0o644;
 // Values of lmdb.h.
 const SUCCESS: c_int = 0;
@@ -95,7 +94,7 @@ impl Lmdb {
         let library = Library::load_named(&plan.library)?;
         let (opening, working) = (Opening::of(&library)?, Working::of(&library)?);
         let given = GivenOptions::read(&plan.options, &["map_size"])?;
-        let folder = c_text(plan.folder.as_os_str().as_bytes(), "folder")?;
+        let folder = c_folder(plan)?;
         make_folder(plan)?;
         let none = Handle::NULL;
         let mut store = Self {
@@ -114,7 +113,7 @@ impl Lmdb {
             if let Some(bytes) = given.value("map_size")? {
                 check((opening.env_set_mapsize)(store.env, bytes))?;
             }
-            check((opening.env_set_maxreaders)(store.env, READERS))?;
+            check((opening.env_set_maxreaders)(store.env, readers(plan)))?;
             check((opening.env_open)(store.env, folder.as_ptr(), NO_SYNC, MODE))?;
             check((working.txn_begin)(store.env, none, 0, &mut txn))?;
             check((opening.dbi_open)(txn, std::ptr::null(), 0, &mut store.tree))?;
@@ -127,7 +126,7 @@ impl Lmdb {
         self.opening.check(Kind::Operation, operation, code)
     }
 
-    /// Write in a transaction of its own.
+    /// Run `write` in a transaction.
     fn write(&self, operation: &str, write: impl FnOnce(Handle) -> c_int) -> Result<(), Failure> {
         let mut txn = Handle::NULL;
         // SAFETY: as in `open`.
@@ -142,7 +141,7 @@ impl Lmdb {
         }
     }
 
-    /// Read in a transaction of its own.
+    /// Run `read` in a transaction.
     fn read<T>(
         &self,
         operation: &str,
@@ -160,9 +159,20 @@ impl Lmdb {
     }
 }
 
-/// LMDB makes no folder, and does not refuse one that has a store.
+/// The slots for readers. Each thread that reads takes one.
+///
+/// A thread frees its slot when it ends, which may be after the next run has begun. So the clients
+/// of all runs are added.
+fn readers(plan: &Plan) -> c_uint {
+    let groups = plan.runs().flat_map(|run| &run.groups);
+    let clients: u64 = groups.map(|group| group.clients).sum();
+    c_uint::try_from(clients + MORE_READERS).unwrap_or(c_uint::MAX)
+}
+
+/// Make the folder of a new store. LMDB makes none, and opens a store that exists.
 fn make_folder(plan: &Plan) -> Result<(), Failure> {
-    let refused = |why: &str| Err(Kind::Open.because(format!("open: {why}")));
+    let folder = plan.folder.display();
+    let refused = |why: &str| Err(Kind::Open.because(format!("open: {folder}: {why}")));
     match (plan.folder.join(FILE).exists(), plan.existing) {
         (true, false) => return refused("the store exists already"),
         (false, true) => return refused("the store does not exist"),
@@ -180,7 +190,7 @@ impl Opening {
         if code == SUCCESS {
             return Ok(());
         }
-        // SAFETY: the text stays.
+        // SAFETY: LMDB never frees the text.
         let why = unsafe { CStr::from_ptr((self.strerror)(code)) }.to_string_lossy();
         Err(kind.because(format!("{operation}: {why}")))
     }
@@ -220,7 +230,7 @@ impl Store for Lmdb {
             ("branch pages", stat.branch_pages),
             ("leaf pages", stat.leaf_pages),
             ("overflow pages", stat.overflow_pages),
-            ("bytes a page", stat.page_size as usize),
+            ("bytes per page", stat.page_size as usize),
             ("records", stat.records),
         ];
         Ok(Report {
@@ -240,7 +250,7 @@ impl Store for Lmdb {
 impl Bytes {
     const NONE: Self = Self { size: 0, start: null_mut() };
 
-    /// LMDB does not change them.
+    /// LMDB only reads the bytes, although its functions take a pointer to mutable ones.
     fn of(bytes: &[u8]) -> Self {
         Self { size: bytes.len(), start: bytes.as_ptr().cast_mut().cast() }
     }
@@ -260,7 +270,7 @@ impl Session for LmdbSession<'_> {
         let (store, mut key) = (self.0, Bytes::of(key));
         store.write("delete", |txn| unsafe {
             match (store.working.del)(txn, store.tree, &mut key, null_mut()) {
-                NOT_FOUND => SUCCESS, // as in the other stores
+                NOT_FOUND => SUCCESS, // the other stores accept this too
                 code => code,
             }
         })
@@ -274,7 +284,7 @@ impl Session for LmdbSession<'_> {
                 return Ok(None);
             }
             store.check("get", code)?;
-            // The value is part of the map, and may change when the transaction has ended.
+            // The value lies in the memory map. It may change after the transaction.
             let copy = slice::from_raw_parts(value.start.cast(), value.size).to_vec();
             Ok(Some(Found::Copied(copy)))
         })
@@ -297,5 +307,58 @@ impl Session for LmdbSession<'_> {
             }
             Ok(records)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use serde_json::json;
+
+    use super::*;
+
+    const LIBRARY: &str = "liblmdb.so.0";
+    const CLIENTS: usize = 600;
+    const GROUPS: usize = 2;
+
+    fn plan(folder: &Path) -> Plan {
+        let group = json!({
+            "clients": CLIENTS, "operations": 1, "seed": 1, "keys": {"kind": "uniform"},
+            "mix": {"get": 1},
+        });
+        let plan = json!({
+            "engine": "lmdb", "library": LIBRARY, "folder": folder,
+            "phases": [{
+                "do": "run", "name": "read", "num": 10, "key_size": 16, "value_size": 100,
+                "compression_ratio": 0.5, "groups": vec![group; GROUPS],
+            }],
+        });
+        Plan::read(&plan.to_string()).unwrap()
+    }
+
+    #[test]
+    fn all_clients_of_a_plan_can_read_at_once() {
+        if Library::load_named(Path::new(LIBRARY)).is_err() {
+            return; // LMDB is not installed
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let store = Lmdb::open(&plan(&folder.path().join("db"))).unwrap();
+        let (session, barrier) = (&LmdbSession(&store), &Barrier::new(CLIENTS * GROUPS));
+        let found: Vec<bool> = thread::scope(|scope| {
+            let clients: Vec<_> = (0..CLIENTS * GROUPS)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let found = session.get(b"a key").map(|value| value.is_none());
+                        barrier.wait(); // a thread has its slot until it ends
+                        found == Ok(true)
+                    })
+                })
+                .collect();
+            clients.into_iter().map(|client| client.join().unwrap()).collect()
+        });
+        assert!(found.into_iter().all(|found| found));
+        store.close().unwrap();
     }
 }

@@ -12,7 +12,7 @@ const VERSION: &str = "RocksDB version: ";
 const HEAD_LINES: usize = 100;
 const EVENT: &str = "EVENT_LOG_v1 ";
 
-/// The version in the LOG of a store; None where it says none.
+/// The version in the LOG of a store. None if the LOG has none.
 pub fn version(folder: &Path) -> Option<String> {
     let lines = BufReader::new(File::open(folder.join("LOG")).ok()?).lines();
     lines
@@ -41,14 +41,14 @@ impl Follower {
         Self { path, position: 0, rest: Vec::new(), running: BTreeSet::new() }
     }
 
-    /// Read what is new; whether there was anything.
+    /// Read the new lines. Return whether the LOG has grown.
     pub fn read(&mut self) -> io::Result<bool> {
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(self.position))?;
         let new = file.read_to_end(&mut self.rest)?;
         self.position += new as u64;
         if let Some(end) = self.rest.iter().rposition(|&byte| byte == b'\n') {
-            // All lines at once: to take one after the other moves the rest of a long LOG each time.
+            // All lines at once: removing one after the other would move the rest each time.
             let lines: Vec<u8> = self.rest.drain(..=end).collect();
             for line in lines.split(|&byte| byte == b'\n') {
                 self.note(&String::from_utf8_lossy(line));

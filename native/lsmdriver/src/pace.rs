@@ -1,22 +1,22 @@
-//! How fast the clients of a group may write.
+//! The limit of the bytes that the clients of a group write per second.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What may be written in an interval may be written at its begin, as with db_bench's limiter
-/// (NewGenericRateLimiter). Readers feel such bursts: with a steady stream of the same writes,
-/// their 99th percentile was half as high.
+/// All bytes of an interval may be written at its start, as with db_bench's limiter
+/// (NewGenericRateLimiter). Such bursts matter for readers: with a steady stream of the same
+/// writes, the 99th percentile of reads was half as high.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// The longest sleep between two looks at whether the phase has ended.
-const LOOK: Duration = Duration::from_millis(20);
+/// The longest sleep before the next check whether the run has ended.
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
 
 /// A limit of the bytes that all clients of a group write per second.
 pub struct Pace {
     bytes_per_second: f64,
     started: Instant,
-    /// When the bytes are written that clients have asked for.
+    /// The time at which all booked bytes are written.
     until: Mutex<Instant>,
 }
 
@@ -37,13 +37,13 @@ impl Pace {
             if left.is_zero() || stop.load(Ordering::Relaxed) {
                 return;
             }
-            thread::sleep(left.min(LOOK));
+            thread::sleep(left.min(LONGEST_SLEEP));
         }
     }
 
-    /// When writing these bytes may begin. Those that come later wait until they are written.
+    /// Book these bytes. Return the time from which they may be written.
     ///
-    /// At most an interval is made up for: a sleep is longer than asked for.
+    /// Clients that are late, because a sleep took too long, make up for one interval at most.
     fn book(&self, bytes: usize, now: Instant) -> Instant {
         let mut until = self.until.lock().expect("a panic ends the process");
         let begin = (*until).max(now.checked_sub(INTERVAL).unwrap_or(now));

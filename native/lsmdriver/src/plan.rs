@@ -15,6 +15,7 @@ use crate::single_deletes;
 pub const OPERATION_BITS: u32 = 40;
 const MOST_OPERATIONS: u64 = 1 << OPERATION_BITS;
 const MOST_BATCH: u64 = 1 << 16;
+const MOST_KEY_BYTES: usize = 1 << 16;
 
 /// A plan. Its phases run one after the other on one open store.
 #[derive(Debug, Deserialize)]
@@ -22,8 +23,8 @@ const MOST_BATCH: u64 = 1 << 16;
 pub struct Plan {
     #[serde(default)]
     pub engine: Engine,
-    /// The file of the store's library. That of LevelDB or LMDB may be a name without a folder,
-    /// which the system looks for.
+    /// The file of the store's library. For LevelDB and LMDB it may be a name without a folder,
+    /// for which the system searches.
     pub library: PathBuf,
     /// The folder of the store.
     pub folder: PathBuf,
@@ -42,9 +43,9 @@ pub struct Plan {
     pub block_cache: Option<BlockCache>,
     /// The capacity of a cache of records. Without it there is none.
     pub row_cache_bytes: Option<usize>,
-    /// A limit of what flushes and compactions write. Without it there is none.
+    /// A limit of the bytes that flushes and compactions write. Without it there is none.
     pub rate_limiter: Option<RateLimiter>,
-    /// Threads that compact into the last level only. Without it there are none.
+    /// The number of threads that compact only into the last level. Without it there are none.
     pub bottom_priority_threads: Option<u16>,
     /// Whether RocksDB counts what it does, which costs time.
     #[serde(default = "yes")]
@@ -68,8 +69,8 @@ pub enum Phase {
 
 /// Clients that send operations at the same time.
 ///
-/// Groups with `operations` end by themselves. Groups without run until the last other one has
-/// ended, or until `seconds` have passed, which ends all. Without both, a run has no end.
+/// A group with `operations` ends by itself. A group without runs until all groups with
+/// `operations` have ended. After `seconds`, all groups end. Without both, a run has no end.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -90,7 +91,7 @@ pub struct Run {
     pub groups: Vec<Group>,
 }
 
-/// Clients that do the same, each with its own keys.
+/// Clients that do the same operations, each with its own keys.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
@@ -99,29 +100,30 @@ pub struct Group {
     /// The family of the store.
     #[serde(default = "default_family")]
     pub family: String,
-    /// The operations of each client.
+    /// The number of operations of each client.
     pub operations: Option<u64>,
     /// The same seed gives the same keys in each phase.
     pub seed: u64,
     pub keys: Choice,
     /// The kinds of operations with their weights.
     pub mix: BTreeMap<Operation, u32>,
-    /// The records that a scan reads at most.
+    /// The largest number of records that a scan reads.
     #[serde(default = "ten")]
     pub scan_length: u64,
-    /// Each n-th get of a client compares the value with the one that this driver writes. 0: none.
+    /// Each n-th get of a client compares its value with the one that the driver writes. 0: no get
+    /// does.
     #[serde(default = "thousand")]
     pub check_every: u64,
     /// Whether a get that finds nothing fails the plan.
     #[serde(default)]
     pub must_find: bool,
-    /// Whether gets ask for keys that no record has.
+    /// Whether gets read keys that no record has.
     #[serde(default)]
     pub missing: bool,
-    /// The keys of a multi-get.
+    /// The number of keys of a multi-get.
     #[serde(default = "ten")]
     pub batch: u64,
-    /// The keys and values that all clients together write in a second, in bytes.
+    /// The limit of the bytes of keys and values that all clients together write per second.
     pub bytes_per_second: Option<u64>,
     pub range_delete: Option<RangeDeletes>,
 }
@@ -150,7 +152,7 @@ fn thousand() -> u64 {
 }
 
 impl Plan {
-    /// Read a plan. The failure names the place of what is wrong.
+    /// Read a plan. The failure names the place of the mistake.
     pub fn read(text: &str) -> Result<Self, Failure> {
         let plan: Self =
             serde_json::from_str(text).map_err(|error| Kind::Plan.because(error.to_string()))?;
@@ -165,7 +167,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The clients that send operations.
+    /// The phases with clients.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.phases.iter().filter_map(|phase| match phase {
             Phase::Run(run) => Some(run),
@@ -175,7 +177,7 @@ impl Plan {
 }
 
 impl Phase {
-    /// Its name in events.
+    /// The name of the phase in events.
     pub fn name(&self) -> &str {
         match self {
             Self::Run(run) => &run.name,
@@ -206,7 +208,8 @@ impl Run {
 
     fn check(&self) -> Result<(), String> {
         require(self.num >= 1, "num: must be at least 1")?;
-        require(self.key_size >= 1, "key_size: must be at least 1")?;
+        let sound = (1..=MOST_KEY_BYTES).contains(&self.key_size);
+        require(sound, "key_size: must be from 1 to 65536")?;
         let fits = self.num - 1 <= self.last_key();
         require(fits, "num: a key of key_size bytes has fewer different values")?;
         let ratio = self.compression_ratio;
@@ -214,7 +217,7 @@ impl Run {
         if let Some(seconds) = self.seconds {
             check_seconds("seconds", seconds)?;
         }
-        self.value_size.check().map_err(|problem| format!("value_size.{problem}"))?;
+        self.value_size.check()?;
         require(!self.groups.is_empty(), "groups: must not be empty")?;
         let written = !(self.sync && self.disable_wal);
         require(written, "sync: must be false with disable_wal")?;
@@ -226,7 +229,7 @@ impl Run {
 }
 
 impl Group {
-    /// Whether it has operations of this kind in its mix.
+    /// Whether the mix has operations of this kind.
     pub fn does(&self, kind: Operation) -> bool {
         self.mix.get(&kind).is_some_and(|&weight| weight > 0)
     }
@@ -245,7 +248,7 @@ impl Group {
         if self.missing {
             let gets = self.does(Operation::Get) || self.does(Operation::MultiGet);
             require(gets, "missing: the mix has no gets")?;
-            require(!self.must_find, "missing: gets must find what is missing (must_find)")?;
+            require(!self.must_find, "missing: must be false with must_find")?;
         }
         if let Some(range_delete) = self.range_delete {
             range_delete.check().map_err(|problem| format!("range_delete.{problem}"))?;
@@ -256,7 +259,7 @@ impl Group {
 }
 
 fn check_seconds(place: &str, seconds: f64) -> Result<(), String> {
-    // Longer than anything waits, and short enough for a clock.
+    // Long enough for each plan, and short enough for a clock.
     require((0.0..=1e9).contains(&seconds), &format!("{place}: must be from 0 to 1e9"))
 }
 
@@ -322,6 +325,7 @@ mod tests {
             ("/phases/0/num", json!(0), "phases[0].num"),
             ("/phases/0/num", json!(-1), "-1"),
             ("/phases/0/key_size", json!(0), "phases[0].key_size"),
+            ("/phases/0/key_size", json!(1 << 17), "phases[0].key_size"),
             ("/phases/0/compression_ratio", json!(1.5), "phases[0].compression_ratio"),
             ("/phases/0/seconds", json!(-1), "phases[0].seconds"),
             ("/phases/0/groups", json!([]), "phases[0].groups"),
@@ -342,6 +346,7 @@ mod tests {
             ("/phases/0/groups/0/range_delete", ranges(0, 1), "range_delete.every"),
             ("/phases/0/groups/0/range_delete", ranges(1, 0), "range_delete.width"),
             ("/phases/0/value_size", json!("big"), "a number of bytes, or an object"),
+            ("/phases/0/value_size", json!((1_u64 << 30) + 1), "phases[0].value_size"),
             ("/phases/0/value_size", json!({"kind": "uniform", "low": 2, "high": 1}), "low"),
             ("/phases/0/value_size", json!({"kind": "uniform", "low": 2}), "high"),
             (

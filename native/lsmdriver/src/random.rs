@@ -1,13 +1,14 @@
-//! Random numbers that are a pure function of a number.
+//! Random numbers that depend only on another number.
 
 use std::convert::Infallible;
 
 use rand_core::TryRng;
 
-/// 2^53: the numbers that a share can be made of.
+/// 2^53, the number of different shares.
 const STEPS: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
 
-/// The numbers of splitmix64 (Steele, Lea, Flood 2014): neighbours give independent ones.
+/// The number of splitmix64 (Steele, Lea, Flood 2014). Numbers next to each other give independent
+/// results.
 pub fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -15,7 +16,7 @@ pub fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// A random number as a share, from 0 to below 1.
+/// A random number as a share, at least 0 and below 1.
 pub fn share(random: u64) -> f64 {
     (random >> (u64::BITS - f64::MANTISSA_DIGITS)) as f64 / STEPS
 }

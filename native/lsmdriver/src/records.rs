@@ -1,4 +1,4 @@
-//! Keys and values as db_bench builds them, so that tables compress alike.
+//! Keys and values as db_bench builds them, so that tables compress equally well.
 
 use rand_distr::{Distribution, Normal};
 
@@ -12,12 +12,13 @@ const FACTOR: u64 = 16_807;
 const SEED: u64 = 301;
 const TEXT_BYTES: usize = 1 << 20;
 const PIECE_BYTES: usize = 100;
-/// A random byte is below this (RandomBinaryString in util/random.cc). db_bench before 8.3 draws from
-/// 95 characters instead, so zstd and zlib compress its values more. All versions get the same here.
+/// A random byte is below this (RandomBinaryString in util/random.cc). db_bench before 8.3 draws
+/// one of 95 characters instead, and zstd and zlib compress such values more. The driver writes the
+/// same values to all versions.
 const BYTES: u64 = 127;
 const FILLER: u8 = b'0';
 const NUMBER_BYTES: usize = size_of::<u64>();
-/// Keeps the draws of sizes apart from those of parts.
+/// Makes the random numbers of sizes independent of those of parts.
 const OF_SIZES: u64 = 0x7369_7A65;
 /// The smallest size of the kind `pareto` (MixGraph in tools/db_bench_tool.cc).
 const SMALLEST_PARETO: f64 = 10.0;
@@ -33,9 +34,10 @@ impl Random {
     }
 }
 
-/// Write the key with this number: the number with the highest byte first, then zeros of ASCII.
+/// Write the key with this number: the eight bytes of the number, the highest first, then the
+/// character 0.
 ///
-/// A key of fewer than eight bytes has the lowest of the number (GenerateKeyFromInt in
+/// A shorter key has only the lowest bytes of the number (GenerateKeyFromInt in
 /// tools/db_bench_tool.cc without prefixes).
 pub fn write_key(number: u64, key: &mut [u8]) {
     let size = key.len().min(NUMBER_BYTES);
@@ -43,16 +45,16 @@ pub fn write_key(number: u64, key: &mut [u8]) {
     key[size..].fill(FILLER);
 }
 
-/// The values of a store. All are parts of one text, made once.
+/// The values of a store. All are parts of one text.
 pub struct Values {
     text: Vec<u8>,
     sizes: Sizes,
-    /// The parts of the text from which values begin.
+    /// The number of parts. A value starts at the start of a part.
     parts: u64,
 }
 
 impl Values {
-    /// Values of these sizes that compress to this share (class RandomGenerator).
+    /// Make values of these sizes. They compress to a share of their size (class RandomGenerator).
     pub fn new(sizes: Sizes, compression_ratio: f64) -> Self {
         let mut random = Random(SEED);
         let mut text = Vec::new();
@@ -66,8 +68,8 @@ impl Values {
 
     /// The value of the key with this number.
     ///
-    /// db_bench takes the parts in the order of the writes. Here the key chooses, so that a value
-    /// that is read can be checked, whoever wrote it.
+    /// db_bench takes one part after the other. Here the part depends on the key, so that gets can
+    /// check a value without knowing which client wrote it.
     pub fn of(&self, number: u64) -> &[u8] {
         let start = (mixed(number) % self.parts) as usize * self.sizes.largest();
         &self.text[start..start + self.size(number)]
@@ -81,7 +83,7 @@ impl Values {
     }
 }
 
-/// The size that a random number gives.
+/// The size for a random number.
 fn drawn_size(drawn: Drawn, random: u64) -> usize {
     match drawn {
         Drawn::Uniform { low, high } => (low + random % (high - low + 1)) as usize,
@@ -91,8 +93,8 @@ fn drawn_size(drawn: Drawn, random: u64) -> usize {
             normal.sample(&mut Mixing(random)).clamp((mean - most).max(0.0), mean + most) as usize
         }
         Drawn::Pareto { theta, k, sigma, high } => {
-            // As ParetoCdfInversion and MixGraph do it, which take shares from 0 on. A share of 0
-            // has no size.
+            // The formula of ParetoCdfInversion and MixGraph. Their share is 0 at the lowest, for
+            // which the formula has no value; here it is above 0.
             let upper = 1.0 - share(random);
             let drawn = match k {
                 0.0 => theta - sigma * upper.ln(),
@@ -105,7 +107,7 @@ fn drawn_size(drawn: Drawn, random: u64) -> usize {
 }
 
 /// Whether a value consists of copies of another one with commas between them, as the merge
-/// operator stringappend makes them.
+/// operator stringappend writes it.
 pub fn repeats(found: &[u8], written: &[u8]) -> bool {
     let step = written.len() + 1;
     (found.len() + 1) % step == 0
@@ -148,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn the_text_repeats_as_much_as_it_shall_compress() {
+    fn the_text_repeats_by_the_compression_ratio() {
         let values = Values::new(Sizes::Fixed(100), 0.25);
         let first = &values.text[..PIECE_BYTES];
-        assert_eq!(first[..8], [116, 16, 28, 60, 76, 72, 55, 3]); // computed apart
+        assert_eq!(first[..8], [116, 16, 28, 60, 76, 72, 55, 3]); // computed independently
         assert_eq!(first[..25], first[25..50]);
         assert_eq!(first[..25], first[75..]);
         assert_ne!(first[..24], first[1..25]);
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn uniform_sizes_are_all_as_frequent() {
+    fn uniform_sizes_are_equally_frequent() {
         let sizes = sizes(json!({"kind": "uniform", "low": 10, "high": 19}));
         for size in 10..20 {
             let count = sizes.iter().filter(|&&found| found == size).count();

@@ -1,4 +1,4 @@
-//! The operations of clients on a store.
+//! The operations of clients on a store of RocksDB.
 
 use std::ffi::c_char;
 use std::ptr::null_mut;
@@ -14,10 +14,23 @@ use crate::plan::{Group, Run};
 use crate::store::RocksDb;
 use crate::stores::{Found, Session, Store};
 
-/// What an OPTIONS file says of the merge operator that appends a comma and a value.
+/// The merge operator that appends a comma and a value, as an OPTIONS file names it.
 const APPENDS: &str = "{id=StringAppendOperator;delimiter=,;}";
 
-/// Functions for some kinds of operations, with their options. The clients of a group share one.
+/// `rocksdb_put_cf` or `rocksdb_merge_cf`.
+type WriteRecord = unsafe extern "C" fn(
+    Handle,
+    Handle,
+    Handle,
+    *const c_char,
+    usize,
+    *const c_char,
+    usize,
+    Error,
+);
+
+/// The functions for some kinds of operations, with their options. All clients of a group share
+/// one session.
 pub struct RocksSession<'a> {
     store: &'a RocksDb,
     family: Handle,
@@ -45,11 +58,11 @@ struct Functions {
     scanning_backward: Option<ScanningBackward>,
 }
 
-const ASKED: &str = "the session is made for the kinds of operations that it does";
+const ASKED: &str = "the session has the functions of all operations of its group";
 
 impl<'a> RocksSession<'a> {
-    /// Look up the functions for these kinds, which a group of a run does in its family. The
-    /// failure names one that the library lacks, or what the store lacks.
+    /// Look up the functions for these kinds of operations of a group. The failure names the
+    /// function that the library lacks, or the option that the store lacks.
     pub fn new(
         store: &'a RocksDb,
         run: &Run,
@@ -93,13 +106,29 @@ impl<'a> RocksSession<'a> {
         Ok(session)
     }
 
-    /// Write what is put into a batch.
-    fn write(&self, operation: &str, put: impl FnOnce(Handle)) -> Result<(), Failure> {
+    /// Write a record with one of the functions that take a key and a value.
+    fn write_record(
+        &self,
+        operation: &str,
+        write: WriteRecord,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<(), Failure> {
+        let (db, options, family) = (self.store.db, self.write_options, self.family);
+        let (key, key_size) = (key.as_ptr().cast(), key.len());
+        let (value, size) = (value.as_ptr().cast(), value.len());
+        self.store.failing(operation, |error| unsafe {
+            write(db, options, family, key, key_size, value, size, error);
+        })
+    }
+
+    /// Write a batch. `fill` adds the operation to the batch.
+    fn write_batch(&self, operation: &str, fill: impl FnOnce(Handle)) -> Result<(), Failure> {
         let batching = self.functions.batching.expect(ASKED);
         // SAFETY: as in `RocksDb::open`; the batch is not used again.
         unsafe {
             let batch = (batching.writebatch_create)();
-            put(batch);
+            fill(batch);
             let written = self.store.failing(operation, |error| {
                 (batching.write)(self.store.db, self.write_options, batch, error);
             });
@@ -119,39 +148,11 @@ impl Session for RocksSession<'_> {
     }
 
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
-        let writing = self.functions.writing.expect(ASKED);
-        let (key, key_size) = (key.as_ptr().cast(), key.len());
-        let (value, size) = (value.as_ptr().cast(), value.len());
-        self.store.failing("put", |error| unsafe {
-            (writing.put_cf)(
-                self.store.db,
-                self.write_options,
-                self.family,
-                key,
-                key_size,
-                value,
-                size,
-                error,
-            );
-        })
+        self.write_record("put", self.functions.writing.expect(ASKED).put_cf, key, value)
     }
 
     fn merge(&self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
-        let merging = self.functions.merging.expect(ASKED);
-        let (key, key_size) = (key.as_ptr().cast(), key.len());
-        let (value, size) = (value.as_ptr().cast(), value.len());
-        self.store.failing("merge", |error| unsafe {
-            (merging.merge_cf)(
-                self.store.db,
-                self.write_options,
-                self.family,
-                key,
-                key_size,
-                value,
-                size,
-                error,
-            );
-        })
+        self.write_record("merge", self.functions.merging.expect(ASKED).merge_cf, key, value)
     }
 
     fn delete(&self, key: &[u8]) -> Result<(), Failure> {
@@ -170,7 +171,7 @@ impl Session for RocksSession<'_> {
 
     fn single_delete(&self, key: &[u8]) -> Result<(), Failure> {
         let deleting = self.functions.single_deleting.expect(ASKED);
-        self.write("single_delete", |batch| unsafe {
+        self.write_batch("single_delete", |batch| unsafe {
             (deleting.writebatch_singledelete_cf)(
                 batch,
                 self.family,
@@ -184,7 +185,7 @@ impl Session for RocksSession<'_> {
         let deleting = self.functions.range_deleting.expect(ASKED);
         let (first, first_size) = (first.as_ptr().cast(), first.len());
         let (end, end_size) = (end.as_ptr().cast(), end.len());
-        self.write("range_delete", |batch| unsafe {
+        self.write_batch("range_delete", |batch| unsafe {
             (deleting.writebatch_delete_range_cf)(
                 batch,
                 self.family,
@@ -219,7 +220,7 @@ impl Session for RocksSession<'_> {
         let mut values = vec![null_mut(); keys.len()];
         let mut value_sizes = vec![0; keys.len()];
         let mut errors = vec![null_mut(); keys.len()];
-        // SAFETY: as in `RocksDb::open`; each list is as long as that of the keys.
+        // SAFETY: as in `RocksDb::open`; all lists have the length of `keys`.
         unsafe {
             (getting.multi_get_cf)(
                 self.store.db,
@@ -302,7 +303,7 @@ impl Functions {
     }
 }
 
-/// A copy of a value that was read.
+/// A value that the library has copied for the caller.
 pub struct Owned {
     pub freeing: Freeing,
     pub start: *mut c_char,
@@ -311,7 +312,7 @@ pub struct Owned {
 
 impl Owned {
     pub fn value(&self) -> &[u8] {
-        // SAFETY: RocksDB has left so many bytes, which stay until `drop`.
+        // SAFETY: the library has stored `size` bytes at `start`. `drop` frees them.
         unsafe { slice::from_raw_parts(self.start.cast(), self.size) }
     }
 }
@@ -323,7 +324,7 @@ impl Drop for Owned {
     }
 }
 
-/// A value that was read.
+/// A value in the memory of RocksDB, which keeps it there until `drop`.
 pub struct Pinned<'a> {
     getting: &'a Getting,
     found: Handle,
@@ -332,7 +333,7 @@ pub struct Pinned<'a> {
 impl Pinned<'_> {
     pub fn value(&self) -> &[u8] {
         let mut size = 0;
-        // SAFETY: the value stays as it is until `drop`.
+        // SAFETY: RocksDB keeps the value until `drop`.
         unsafe {
             let start = (self.getting.pinnableslice_value)(self.found, &mut size);
             if size == 0 {
@@ -350,13 +351,13 @@ impl Drop for Pinned<'_> {
     }
 }
 
-/// Whether an OPTIONS file says that the merges of a family append.
+/// Whether the merges of a family append, by the text of an OPTIONS file.
 fn appends(options: &str, family: &str) -> bool {
     let head = format!("[CFOptions \"{family}\"]");
     let lines = options.lines().map(str::trim);
     let section = lines.skip_while(|&line| line != head).skip(1);
     section.take_while(|line| !line.starts_with('[')).any(|line| {
-        // A store with a time to live puts it into an operator of its own.
+        // A store with a time to live wraps the operator in one of its own.
         line.starts_with("merge_operator=") && line.contains(APPENDS)
     })
 }

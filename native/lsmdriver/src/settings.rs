@@ -1,18 +1,18 @@
-//! What a plan says of the store: its kind, and the objects that its families share.
+//! The kind of a plan's store, and the objects that its families share.
 
 use serde::Deserialize;
 
 use crate::kinds::{require, Operation};
 use crate::plan::{Group, Phase, Plan, DEFAULT_FAMILY};
 
-/// What is around the store.
+/// Kinds of stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StoreKind {
     Plain {},
     /// Each write is a transaction with locks.
     Transaction {},
-    /// Compactions drop what is older.
+    /// Compactions drop records that are older than `seconds`.
     Ttl {
         seconds: i32,
     },
@@ -24,22 +24,24 @@ impl Default for StoreKind {
     }
 }
 
-/// A cache of blocks. What is not given is as RocksDB of that version has it by default.
+/// A cache of blocks. A field that is None has the default of the RocksDB version.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockCache {
     #[serde(default)]
     pub kind: CacheKind,
     pub bytes: usize,
-    /// The logarithm of the number of parts, each with a lock of its own; -1: by the size.
+    /// The cache has 2^`shard_bits` parts, each with a lock. With -1, RocksDB derives the number
+    /// from the size.
     pub shard_bits: Option<i32>,
-    /// The share that is kept for indexes and filters, if table options give them high priority.
+    /// The share of the cache for indexes and filters, if the table options give them high
+    /// priority.
     pub high_priority_ratio: Option<f64>,
-    /// The share that is kept for data blocks.
+    /// The share of the cache for data blocks.
     pub low_priority_ratio: Option<f64>,
 }
 
-/// How a cache chooses what to drop.
+/// How a cache chooses the blocks that it drops.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheKind {
@@ -48,7 +50,7 @@ pub enum CacheKind {
     HyperClock,
 }
 
-/// A limit of what flushes and compactions write.
+/// A limit of the bytes that flushes and compactions write.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimiter {
@@ -58,8 +60,8 @@ pub struct RateLimiter {
     pub auto_tuned: bool,
 }
 
-/// Whether RocksDB has such a store, and the store all that the plan does. The failure names the
-/// place of what is wrong.
+/// Check that RocksDB has such a store, and that the store has all operations of the plan. The
+/// failure names the place in the plan.
 pub fn check(plan: &Plan) -> Result<(), String> {
     if let Some(cache) = &plan.block_cache {
         cache.check().map_err(|problem| format!("block_cache.{problem}"))?;
@@ -87,17 +89,17 @@ fn check_group(plan: &Plan, group: &Group) -> Result<(), String> {
     let family = &group.family;
     let known = family == DEFAULT_FAMILY || plan.families.contains_key(family);
     require(known, &format!("family: the plan has no family {family}"))?;
-    let refused =
+    let possible =
         !plan.store.lacks(Operation::SingleDelete) || !group.does(Operation::SingleDelete);
-    require(refused, "mix.single_delete: stores with a time to live have none")?;
-    let refused = !plan.store.lacks(Operation::RangeDelete) || group.range_delete.is_none();
-    require(refused, "range_delete: stores with transactions have none")
+    require(possible, "mix.single_delete: not possible in a store with a time to live")?;
+    let possible = !plan.store.lacks(Operation::RangeDelete) || group.range_delete.is_none();
+    require(possible, "range_delete: not possible in a store with transactions")
 }
 
 impl StoreKind {
-    /// Whether the store has no such operation.
+    /// Whether the store does not have the operation.
     ///
-    /// A store with a time to live drops single deletes and does not say so.
+    /// A store with a time to live drops single deletes without an error.
     fn lacks(self, operation: Operation) -> bool {
         match self {
             Self::Plain {} => false,
@@ -108,7 +110,7 @@ impl StoreKind {
 }
 
 impl BlockCache {
-    /// RocksDB makes no cache at all of what is refused here, and does not say so.
+    /// Refuse values with which RocksDB would make no cache, without an error.
     fn check(&self) -> Result<(), String> {
         let bits = self.shard_bits.unwrap_or(-1);
         require((-1..20).contains(&bits), "shard_bits: must be from -1 to 19")?;
@@ -117,13 +119,16 @@ impl BlockCache {
             let none = ratios == [None, None];
             return require(
                 none,
-                "kind: hyper_clock has no high_priority_ratio, low_priority_ratio",
+                "kind: hyper_clock has no high_priority_ratio and no low_priority_ratio",
             );
         }
         let [high, low] = [ratios[0].unwrap_or(0.5), ratios[1].unwrap_or(0.0)];
         require((0.0..=1.0).contains(&high), "high_priority_ratio: must be from 0 to 1")?;
         require((0.0..=1.0).contains(&low), "low_priority_ratio: must be from 0 to 1")?;
         let fits = high + low <= 1.0;
-        require(fits, "low_priority_ratio: is above 1 with high_priority_ratio (default 0.5)")
+        require(
+            fits,
+            "low_priority_ratio: the sum with high_priority_ratio (default 0.5) must be at most 1",
+        )
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -9,67 +10,74 @@ use crate::failure::{Failure, Kind};
 use crate::log::Follower;
 use crate::stores::Store;
 
-/// States of a thread in /proc: it runs or waits for a processor; it waits for the device.
+/// The threads of this process.
+const TASKS: &str = "/proc/self/task";
+/// States of a thread in /proc. R: it runs or waits for a processor. D: it waits for the device.
 const AWAKE: [&[u8]; 2] = [b"R", b"D"];
 const TICK: Duration = Duration::from_millis(10);
 
-/// How long a store was at work, and how that was seen.
+/// How long a store was at work, and what showed that.
 pub struct Settled {
     pub seconds: f64,
     pub judged_by: &'static str,
 }
 
-/// Wait until no job has run, no thread for jobs was awake and the LOG has not grown for
-/// `quiet_s`; fail after `limit_s`.
+/// Wait until for `quiet_s` seconds no job runs, no thread for jobs is awake and the LOG does not
+/// grow. Fail after `limit_s` seconds.
 ///
-/// A version without the properties is judged by the jobs in its LOG, and a store that writes none
-/// by its threads.
+/// If the store has no properties, the LOG shows which jobs run. If it has no LOG, the threads do.
 pub fn settle(store: &dyn Store, quiet_s: f64, limit_s: f64) -> Result<Settled, Failure> {
     let mut log = store.logs().then(|| Follower::new(store.folder()));
     let mut look = || {
-        let unread = |place, error| Kind::Operation.because(format!("{place}: {error}"));
+        let unreadable = |path: &Path, error: io::Error| {
+            Kind::Operation.because(format!("{}: {error}", path.display()))
+        };
         let grown = log.as_mut().map_or(Ok(false), Follower::read);
-        let grown = grown.map_err(|error| unread("LOG", error))?;
+        let grown = grown.map_err(|error| unreadable(&store.folder().join("LOG"), error))?;
         let logged = log.as_ref().is_some_and(Follower::busy);
-        let awake = awake(store.threads()).map_err(|error| unread("threads", error))?;
-        Ok(Look { active: grown || awake, logged, asked: store.running()? })
+        let awake = awake(store.threads()).map_err(|error| unreadable(TASKS.as_ref(), error))?;
+        Ok(Look { active: grown || awake, logged, counted: store.running()? })
     };
-    look()?; // what was logged before is no work of now
+    look()?; // lines that the LOG has already are not new
     let started = Instant::now();
     let (mut last, mut judged_by) = (Duration::ZERO, if store.logs() { "LOG" } else { "threads" });
     loop {
         let seen = look()?;
         let passed = started.elapsed();
-        judged_by = if seen.asked.is_some() { "properties" } else { judged_by };
-        if seen.active || seen.asked.unwrap_or(seen.logged) {
+        judged_by = if seen.counted.is_some() { "properties" } else { judged_by };
+        if seen.active || seen.counted.unwrap_or(seen.logged) {
             last = passed;
         } else if (passed - last).as_secs_f64() >= quiet_s {
             return Ok(Settled { seconds: last.as_secs_f64(), judged_by });
         }
         if passed.as_secs_f64() > limit_s {
-            return Err(Kind::Restless.because(format!("the store was at work for {limit_s} s")));
+            let message = format!("the store was still at work after {limit_s} s (limit_s)");
+            return Err(Kind::Restless.because(message));
         }
         sleep(TICK);
     }
 }
 
+/// What a store does at one moment.
 struct Look {
     /// Whether the LOG has grown, or a thread for jobs is awake.
     active: bool,
+    /// Whether a job runs, by the LOG.
     logged: bool,
-    asked: Option<bool>,
+    /// Whether a job runs, by the properties. None if the store has none.
+    counted: Option<bool>,
 }
 
 /// Whether a thread for jobs is awake.
 ///
-/// On a busy machine a thread may wait for a processor much longer than a quiet time, and the job
-/// that it was woken for has then not begun.
+/// On a busy machine, a thread may wait for a processor much longer than the quiet time. Its job
+/// has then not begun.
 fn awake(names: &[u8]) -> io::Result<bool> {
     let own = std::process::id().to_string();
-    for task in fs::read_dir("/proc/self/task")? {
+    for task in fs::read_dir(TASKS)? {
         let task = task?;
         if task.file_name() == *own {
-            continue; // the thread that waits
+            continue; // the thread that calls `settle`
         }
         let Ok(line) = fs::read(task.path().join("stat")) else { continue }; // it has ended
         if at_work(&line, names) {
@@ -79,7 +87,7 @@ fn awake(names: &[u8]) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Whether a line of /proc, `7 (rocksdb:low) R …`, is of a thread for jobs that is awake.
+/// Whether a line of /proc, such as `7 (rocksdb:low) R …`, shows a thread for jobs that is awake.
 fn at_work(line: &[u8], names: &[u8]) -> bool {
     let Some(start) = line.iter().position(|&byte| byte == b'(') else { return false };
     let Some(end) = line.iter().rposition(|&byte| byte == b')') else { return false };

@@ -1,4 +1,5 @@
 //! Objects that all families of a store share: block cache, row cache, rate limiter, threads.
+//! They come in the plan because a text of options cannot share them.
 
 use std::fmt::Write;
 
@@ -14,13 +15,14 @@ use crate::store::c_text;
 /// RocksDB's defaults of a rate limiter.
 const REFILL_US: i64 = 100_000;
 const FAIRNESS: i32 = 10;
-/// Let the cache choose the size of its table.
+/// A size of entries that lets the cache choose the size of its table.
 const BY_ITSELF: usize = 0;
 
-/// Options that hold the shared objects of a plan. Texts are then parsed on top of them.
+/// Make options with the shared objects of a plan. The texts of options are parsed later, with
+/// these as their base.
 ///
-/// The objects must be there before: parsing keeps them, and a table factory that is set later
-/// would drop what was parsed. The failure names what the library lacks.
+/// The order matters: parsing keeps the objects, but setting a table factory later would drop the
+/// parsed options of tables. The failure names what the library lacks.
 pub fn shared_options(library: &Library, plan: &Plan) -> Result<Handle, Failure> {
     let opening = Opening::of(library)?;
     // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process.
@@ -49,7 +51,8 @@ pub fn shared_options(library: &Library, plan: &Plan) -> Result<Handle, Failure>
     }
 }
 
-/// Text makes the cache: in the C API, no version has its ratios, and 6.29 not its shards.
+/// Make the cache by a text. The C API has no function for its ratios, and in 6.29 none for its
+/// shards.
 unsafe fn with_lru(library: &Library, base: Handle, cache: &BlockCache) -> Result<Handle, Failure> {
     let opening = Opening::of(library)?;
     let mut text = format!("block_based_table_factory={{block_cache={{capacity={}", cache.bytes);
@@ -65,9 +68,9 @@ unsafe fn with_lru(library: &Library, base: Handle, cache: &BlockCache) -> Resul
     let text = c_text(text.as_bytes(), "block_cache")?;
     unsafe {
         let options = (opening.options_create)();
-        Freeing::of(library)?
-            .attempt(|error| (opening.get_options_from_string)(base, text.as_ptr(), options, error))
-            .map_err(|error| Kind::Library.because(format!("block_cache: {error}")))?;
+        Freeing::of(library)?.attempt(Kind::Library, "block_cache", |error| {
+            (opening.get_options_from_string)(base, text.as_ptr(), options, error)
+        })?;
         Ok(options)
     }
 }
@@ -77,8 +80,8 @@ unsafe fn with_hyper_clock(
     options: Handle,
     cache: &BlockCache,
 ) -> Result<Handle, Failure> {
-    // This function and caches that choose the size of their table came with the same version.
-    // An older version divides by that size.
+    // RocksDB 8.7 brought this function, and caches that choose the size of their table. An older
+    // version would divide by the size 0.
     if !library.has("rocksdb_wait_for_compact") {
         return Err(Kind::Library.because(
             "block_cache.kind: hyper_clock needs RocksDB 8.7 or newer, and the library is older",

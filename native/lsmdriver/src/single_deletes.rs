@@ -1,14 +1,14 @@
-//! Whether a plan may have single deletes.
+//! The check of plans with single deletes.
 //!
-//! RocksDB takes them only of keys that were put once and are not deleted otherwise. Nothing fails
-//! where that is not so: old values come back, or stay.
+//! A single delete works only for a key that was put once and has no other deletes. RocksDB does
+//! not report other keys: their old values come back, or stay.
 
 use crate::kinds::{require, Choice, Operation};
 use crate::plan::{Group, Plan, Run};
 
-/// The failure says what a plan with single deletes must not have.
+/// Check a plan with single deletes. The failure says what such a plan must not have.
 ///
-/// Whoever has written an existing store must have put each key once.
+/// In an existing store, each key must have been put once. This cannot be checked here.
 pub fn check(plan: &Plan) -> Result<(), String> {
     let groups = || plan.runs().flat_map(|run| run.groups.iter().map(move |group| (run, group)));
     if !groups().any(|(_, group)| group.does(Operation::SingleDelete)) {
@@ -29,7 +29,7 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     )
 }
 
-/// Whether a group puts no key twice.
+/// Whether the group puts each key at most once.
 fn puts_once(run: &Run, group: &Group) -> bool {
     let differ = matches!(group.keys, Choice::Unique {} | Choice::Sequential {});
     let all = group.operations.map(|operations| operations.saturating_mul(group.clients));

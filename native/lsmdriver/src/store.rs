@@ -1,4 +1,5 @@
-//! A store of RocksDB: opened from texts of options, flushed, looked at, changed, closed.
+//! A store of RocksDB: opening it with texts of options, flushing, statistics, changing options,
+//! closing.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, CStr, CString};
@@ -22,23 +23,23 @@ use crate::settings::StoreKind;
 use crate::shared::shared_options;
 use crate::stores::{Options, Report, Session, Store};
 
-/// The jobs that run now, and flushes that wait.
+/// The properties that count running jobs and waiting flushes.
 ///
-/// `rocksdb.compaction-pending` is not asked: under universal compaction, RocksDB 7.8 says 1 with
-/// nothing left to compact. A compaction that is due has woken a thread: see `settle`.
+/// `rocksdb.compaction-pending` is not among them. With universal compaction, RocksDB 7.8 reports
+/// 1 although nothing is left to compact. `settle` finds a pending compaction by its thread.
 const JOBS: [&CStr; 3] = [
     c"rocksdb.num-running-compactions",
     c"rocksdb.num-running-flushes",
     c"rocksdb.mem-table-flush-pending",
 ];
-/// The names of RocksDB's threads for flushes and compactions begin so.
+/// The start of the names of RocksDB's threads for flushes and compactions.
 const THREADS: &[u8] = b"rocksdb:";
 
 /// An open store.
 ///
 /// `db` may be a store with transactions or with a time to live. The functions for a plain store
-/// work on them too, because each is a handle of a C++ object whose methods are virtual: so a
-/// put into a store with transactions takes its locks.
+/// work on them too, because each handle is a C++ object with virtual methods. So a put into a
+/// store with transactions takes its locks.
 pub struct RocksDb {
     pub(crate) library: Library,
     pub(crate) db: Handle,
@@ -48,7 +49,7 @@ pub struct RocksDb {
     folder: PathBuf,
 }
 
-/// The file of options that RocksDB has written last.
+/// The newest file of options that RocksDB has written.
 #[derive(Serialize)]
 pub struct OptionsFile {
     #[serde(rename = "options_file")]
@@ -58,7 +59,7 @@ pub struct OptionsFile {
 }
 
 impl RocksDb {
-    /// Open the store of a plan: a new one, or an existing one where the plan says so.
+    /// Open the store of a plan: a new one, or an existing one if the plan says so.
     pub fn open(plan: &Plan) -> Result<Self, Failure> {
         let library = Library::load(&plan.library)?;
         let freeing = Freeing::of(&library)?;
@@ -69,18 +70,16 @@ impl RocksDb {
             // SAFETY: the calls follow rocksdb/c.h. All handles live as long as the process.
             unsafe {
                 let options = (opening.options_create)();
-                freeing
-                    .attempt(|error| {
-                        (opening.get_options_from_string)(base, text.as_ptr(), options, error)
-                    })
-                    .map_err(|error| Kind::Open.because(format!("{place}: {error}")))?;
+                freeing.attempt(Kind::Open, place, |error| {
+                    (opening.get_options_from_string)(base, text.as_ptr(), options, error)
+                })?;
                 Ok(options)
             }
         };
         let options = parse(base, &plan.options, "options")?;
         let mut families = vec![(DEFAULT_FAMILY, options)];
         for (name, text) in &plan.families {
-            // Without a block cache in the plan each family has one of its own, as in RocksDB.
+            // If the plan has no block cache, each family has one of its own, as in RocksDB.
             let base = match plan.block_cache {
                 Some(_) => base,
                 None => unsafe { (opening.options_create)() },
@@ -107,15 +106,13 @@ impl RocksDb {
         self.families.get(name).copied().ok_or_else(missing)
     }
 
-    /// Make a call that may fail; the failure names the operation.
+    /// Make a call that may fail. The failure names the operation.
     pub(crate) fn failing<T>(
         &self,
         operation: &str,
         call: impl FnOnce(Error) -> T,
     ) -> Result<T, Failure> {
-        self.freeing
-            .attempt(call)
-            .map_err(|error| Kind::Operation.because(format!("{operation}: {error}")))
+        self.freeing.attempt(Kind::Operation, operation, call)
     }
 }
 
@@ -129,8 +126,10 @@ impl Store for RocksDb {
     }
 
     fn options_file(&self) -> Result<Option<OptionsFile>, Failure> {
-        let file = newest_options(&self.folder);
-        file.map(Some).map_err(|error| Kind::Open.because(format!("OPTIONS: {error}")))
+        let folder = &self.folder;
+        newest_options(folder).map(Some).map_err(|error| {
+            Kind::Open.because(format!("OPTIONS file in {}: {error}", folder.display()))
+        })
     }
 
     fn session<'a>(
@@ -175,7 +174,7 @@ impl Store for RocksDb {
     fn report(&self) -> Result<Report, Failure> {
         let reporting = Reporting::of(&self.library)?;
         let none = || Kind::Operation.because("the store has no statistics");
-        // SAFETY: as in `open`; the texts are the caller's.
+        // SAFETY: as in `open`; the texts belong to the caller.
         let property = |family: Handle, name: &CStr| unsafe {
             let text = (reporting.property_value_cf)(self.db, family, name.as_ptr());
             self.freeing.take(text).ok_or_else(none)
@@ -221,7 +220,7 @@ impl Store for RocksDb {
     }
 }
 
-/// Open a store with these families. Returns the handles of the store and of its families.
+/// Open a store with these families. Return the handles of the store and of its families.
 fn open(
     library: &Library,
     freeing: Freeing,
@@ -229,7 +228,7 @@ fn open(
     options: Handle,
     families: &[(&str, Handle)],
 ) -> Result<(Handle, BTreeMap<String, Handle>), Failure> {
-    let folder = c_text(plan.folder.as_os_str().as_bytes(), "folder")?;
+    let folder = c_folder(plan)?;
     let names = families.iter().map(|(name, _)| c_text(name.as_bytes(), "families"));
     let names = names.collect::<Result<Vec<_>, _>>()?;
     let (names, count) = (pointers(&names), families.len() as c_int);
@@ -241,15 +240,15 @@ fn open(
     let db = unsafe {
         match plan.store {
             StoreKind::Plain {} => {
-                let plain = OpeningPlain::of(library)?;
-                freeing.attempt(|error| {
-                    (plain.open_column_families)(options, name, count, names, each, opened, error)
-                })
+                let open = OpeningPlain::of(library)?;
+                freeing.attempt(Kind::Open, "open", |error| {
+                    (open.open_column_families)(options, name, count, names, each, opened, error)
+                })?
             }
             StoreKind::Transaction {} => {
                 let open = OpeningTransaction::of(library)?;
                 let of_transactions = (open.transactiondb_options_create)();
-                freeing.attempt(|error| {
+                freeing.attempt(Kind::Open, "open", |error| {
                     (open.transactiondb_open_column_families)(
                         options,
                         of_transactions,
@@ -260,12 +259,12 @@ fn open(
                         opened,
                         error,
                     )
-                })
+                })?
             }
             StoreKind::Ttl { seconds } => {
                 let open = OpeningTtl::of(library)?;
                 let seconds = vec![seconds; families.len()];
-                freeing.attempt(|error| {
+                freeing.attempt(Kind::Open, "open", |error| {
                     (open.open_column_families_with_ttl)(
                         options,
                         name,
@@ -276,15 +275,14 @@ fn open(
                         seconds.as_ptr(),
                         error,
                     )
-                })
+                })?
             }
         }
     };
-    let db = db.map_err(|error| Kind::Open.because(format!("open: {error}")))?;
     Ok((db, families.iter().map(|&(name, _)| name.to_owned()).zip(handles).collect()))
 }
 
-/// Make a call with options as RocksDB takes them: their number, their keys and their values.
+/// Make a call with the number of the options, their keys and their values.
 fn with_pairs(
     options: &Options,
     call: impl FnOnce(c_int, Texts, Texts) -> Result<(), Failure>,
@@ -301,11 +299,17 @@ fn pointers(texts: &[CString]) -> Vec<*const c_char> {
     texts.iter().map(|text| text.as_ptr()).collect()
 }
 
-/// A text for RocksDB. `place` says where the plan has it.
+/// The folder of a plan's store, for the library.
+pub(crate) fn c_folder(plan: &Plan) -> Result<CString, Failure> {
+    c_text(plan.folder.as_os_str().as_bytes(), "folder")
+}
+
+/// A text for the library. `place` is the place of the text in the plan.
 pub(crate) fn c_text(text: &[u8], place: &str) -> Result<CString, Failure> {
     CString::new(text).map_err(|_| Kind::Plan.because(format!("{place}: contains a zero byte")))
 }
 
+/// Read the OPTIONS file with the highest number.
 fn newest_options(folder: &Path) -> io::Result<OptionsFile> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -313,7 +317,7 @@ fn newest_options(folder: &Path) -> io::Result<OptionsFile> {
         let number = name.strip_prefix("OPTIONS-").and_then(|digits| digits.parse::<u64>().ok());
         found.extend(number.map(|number| (number, name)));
     }
-    let (_, name) = found.into_iter().max().ok_or(io::Error::from(io::ErrorKind::NotFound))?;
+    let (_, name) = found.into_iter().max().ok_or_else(|| io::Error::other("there is none"))?;
     let text = fs::read_to_string(folder.join(&name))?;
     Ok(OptionsFile { name, text })
 }

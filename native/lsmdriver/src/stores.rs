@@ -1,4 +1,4 @@
-//! What the stores have in common: RocksDB, LevelDB and LMDB. Clients see no other difference.
+//! The interface of all stores: RocksDB, LevelDB and LMDB.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,20 +14,23 @@ use crate::plan::{Group, Plan, Run};
 use crate::session::{Owned, Pinned};
 use crate::store::{OptionsFile, RocksDb};
 
-/// An open store. What not all stores have fails or says nothing, unless a store has it.
+/// An open store.
+///
+/// Functions that not every store has are written here: they fail or return None. A store that has
+/// such a function replaces it.
 pub trait Store: Sync {
     fn folder(&self) -> &Path;
 
-    /// The version of the library; None where nothing tells it.
+    /// The version of the library. None if it is unknown.
     fn version(&self) -> Option<String>;
 
-    /// The options that the store has written last; None for a store that writes none.
+    /// The newest options that the store has written. None for a store that writes none.
     fn options_file(&self) -> Result<Option<OptionsFile>, Failure> {
         Ok(None)
     }
 
-    /// What the clients of a group need for these kinds of operations. The failure names what the
-    /// library or the store lacks.
+    /// The functions that the clients of a group need for these kinds of operations. The failure
+    /// names what the library or the store lacks.
     fn session<'a>(
         &'a self,
         run: &Run,
@@ -35,12 +38,12 @@ pub trait Store: Sync {
         kinds: &[Operation],
     ) -> Result<Box<dyn Session + 'a>, Failure>;
 
-    /// Write what is in memory into tables.
+    /// Write the memtables into tables.
     fn flush(&self) -> Result<(), Failure> {
         Err(lacks("flush"))
     }
 
-    /// Whether a job runs; None where the store does not tell.
+    /// Whether a job runs. None if the store has no properties for this.
     fn running(&self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
@@ -50,11 +53,12 @@ pub trait Store: Sync {
         true
     }
 
-    /// How the names of its threads for jobs begin.
+    /// The start of the names of the threads for jobs.
     fn threads(&self) -> &'static [u8] {
         b""
     }
 
+    /// The statistics since the store was opened.
     fn report(&self) -> Result<Report, Failure>;
 
     /// Change options of a family while the store is open.
@@ -67,14 +71,16 @@ pub trait Store: Sync {
         Err(lacks("change_database"))
     }
 
-    /// Close the store. Waits for jobs that run. It must not be used again.
+    /// Close the store. This waits for running jobs. The store must not be used again.
     fn close(&self) -> Result<(), Failure>;
 }
 
-/// The operations of the clients of a group, which share it. A plan is checked before: so the
-/// operations that not all stores have are called only where a store has them.
+/// The operations of a group. Its clients share one session.
+///
+/// Operations that not every store has fail here. The check of the plan (`engine::check`) refuses
+/// them before.
 pub trait Session: Sync {
-    /// What the thread of a client does first.
+    /// Prepare the thread of a client.
     fn begin(&self) {}
 
     /// Whether merges append to values.
@@ -86,10 +92,10 @@ pub trait Session: Sync {
 
     fn delete(&self, key: &[u8]) -> Result<(), Failure>;
 
-    /// The value of a key; None without one.
+    /// The value of a key. None if the key has none.
     fn get(&self, key: &[u8]) -> Result<Option<Found<'_>>, Failure>;
 
-    /// Read at most `length` records, from a key on. Return how many were read.
+    /// Read at most `length` records, starting at a key. Return the number of records.
     fn scan(&self, key: &[u8], length: u64, backward: bool) -> Result<u64, Failure>;
 
     fn merge(&self, _key: &[u8], _value: &[u8]) -> Result<(), Failure> {
@@ -100,12 +106,12 @@ pub trait Session: Sync {
         Err(lacks("single_delete"))
     }
 
-    /// Delete all keys from one on, below another one.
+    /// Delete all keys from `first` on, up to but without `end`.
     fn delete_range(&self, _first: &[u8], _end: &[u8]) -> Result<(), Failure> {
         Err(lacks("range_delete"))
     }
 
-    /// The values of some keys, in their order; None for a key without one.
+    /// The values of some keys, in their order. None for a key that has none.
     fn multi_get(&self, _keys: &[Vec<u8>]) -> Result<Vec<Option<Found<'_>>>, Failure> {
         Err(lacks("multi_get"))
     }
@@ -114,10 +120,10 @@ pub trait Session: Sync {
 /// Options by their keys.
 pub type Options = BTreeMap<String, String>;
 
-/// What a store tells since it was opened.
+/// The statistics of a store since it was opened.
 #[derive(Serialize)]
 pub struct Report {
-    /// All tickers and histograms, of all families together; empty if it has none.
+    /// All tickers and histograms, for all families together. Empty if the store has none.
     pub statistics: String,
     /// The table of each family: `rocksdb.cfstats`, or `leveldb.stats`.
     pub tables: BTreeMap<String, String>,
@@ -127,11 +133,11 @@ pub struct Report {
 
 /// A value that was read.
 pub enum Found<'a> {
-    /// The store keeps it as long as it is used.
+    /// The store keeps the value in memory while it is used.
     Pinned(Pinned<'a>),
-    /// A copy that the store made.
+    /// A copy that the library has made.
     Owned(Owned),
-    /// A copy that the driver made.
+    /// A copy that the driver has made.
     Copied(Vec<u8>),
 }
 
@@ -145,7 +151,7 @@ impl Found<'_> {
     }
 }
 
-/// Open the store of a plan: a new one, or an existing one where the plan says so.
+/// Open the store of a plan: a new one, or an existing one if the plan says so.
 pub fn open(plan: &Plan) -> Result<Box<dyn Store>, Failure> {
     Ok(match plan.engine {
         Engine::Rocksdb => Box::new(RocksDb::open(plan)?),
@@ -155,5 +161,5 @@ pub fn open(plan: &Plan) -> Result<Box<dyn Store>, Failure> {
 }
 
 fn lacks(what: &str) -> Failure {
-    Kind::Plan.because(format!("{what}: this kind of store has none"))
+    Kind::Plan.because(format!("{what}: only the engine rocksdb has it"))
 }

@@ -1,4 +1,4 @@
-//! How long operations took, by kind.
+//! The times of operations, by kind.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,14 +8,15 @@ use serde::Serialize;
 
 use crate::kinds::Operation;
 
-/// Longer times count as this one.
+/// A longer time is counted as this one.
 const LONGEST_NS: u64 = 3_600_000_000_000;
-/// A time is known to 1 %. A digit more takes ten times the memory, which counts as the store's.
+/// Exact digits of a time, so its error is at most 1 %. One more digit would take ten times the
+/// memory, and lsmtune measures the memory of the process.
 const DIGITS: u8 = 2;
 const NS_PER_US: f64 = 1000.0;
 const US_PER_S: f64 = 1e6;
 
-/// The operations of some clients in some time.
+/// Counts and times of operations, by kind.
 #[derive(Clone, Default)]
 pub struct Tally(BTreeMap<Operation, Count>);
 
@@ -29,11 +30,12 @@ struct Count {
 
 /// The results of the operations of one kind. Without operations, there are no times.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct Results {
     count: u64,
-    /// Found by gets (also those of read-modify-writes), read by scans, written or deleted.
+    /// Records that gets and read-modify-writes have found, that scans have read, or that other
+    /// operations have written or deleted.
     records: u64,
-    /// Gets whose value was compared.
+    /// The number of values that were compared with those written.
     checked: u64,
     #[serde(flatten)]
     times: Option<Times>,
@@ -56,7 +58,7 @@ impl Tally {
         Self(kinds.map(|kind| (kind, Count::new())).collect())
     }
 
-    /// Count an operation of one of the kinds.
+    /// Count an operation. Its kind must be one of those of `of`.
     pub fn count(&mut self, kind: Operation, took: Duration, records: u64, checked: u64) {
         let count = self.0.get_mut(&kind).expect("the tally is made for the kinds of the group");
         count.times.saturating_record(took.as_nanos() as u64);
@@ -65,7 +67,7 @@ impl Tally {
         count.checked += checked;
     }
 
-    /// Add what another tally has counted.
+    /// Add the counts of another tally.
     pub fn add(&mut self, other: &Self) {
         for (kind, more) in &other.0 {
             let Some(count) = self.0.get_mut(kind) else {
@@ -79,15 +81,15 @@ impl Tally {
         }
     }
 
-    /// Forget what was counted.
+    /// Set all counts to zero.
     pub fn clear(&mut self) {
         for count in self.0.values_mut() {
             count.clear();
         }
     }
 
-    pub fn told(&self) -> BTreeMap<Operation, Told> {
-        self.0.iter().map(|(&kind, count)| (kind, count.told())).collect()
+    pub fn results(&self) -> BTreeMap<Operation, Results> {
+        self.0.iter().map(|(&kind, count)| (kind, count.results())).collect()
     }
 }
 
@@ -103,10 +105,10 @@ impl Count {
         (self.total, self.records, self.checked) = (Duration::ZERO, 0, 0);
     }
 
-    fn told(&self) -> Told {
+    fn results(&self) -> Results {
         let times = &self.times;
         let us = |quantile| times.value_at_quantile(quantile) as f64 / NS_PER_US;
-        Told {
+        Results {
             count: times.len(),
             records: self.records,
             checked: self.checked,
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_microseconds() {
+    fn times_are_in_microseconds() {
         let mut tally = Tally::of([Operation::Put, Operation::Get].into_iter());
         for us in 1..=1000 {
             tally.count(Operation::Put, Duration::from_micros(us), 1, 0);
@@ -136,17 +138,17 @@ mod tests {
         let mut all = Tally::default();
         all.add(&tally);
         all.add(&tally);
-        let told = serde_json::to_value(all.told()).unwrap();
-        assert_eq!(told["put"]["count"], 2000);
-        assert_eq!(told["put"]["records"], 2000);
+        let results = serde_json::to_value(all.results()).unwrap();
+        assert_eq!(results["put"]["count"], 2000);
+        assert_eq!(results["put"]["records"], 2000);
         for (name, expected) in [("p50_us", 500.0), ("p99_us", 990.0), ("max_us", 1000.0)] {
-            let found = told["put"][name].as_f64().unwrap();
+            let found = results["put"][name].as_f64().unwrap();
             assert!((found / expected - 1.0).abs() < 0.02, "{name}: {found}");
         }
-        assert!((told["put"]["mean_us"].as_f64().unwrap() - 500.5).abs() < 1e-6);
-        assert_eq!(told["get"]["count"], 0);
-        assert!(told["get"].get("p50_us").is_none());
+        assert!((results["put"]["mean_us"].as_f64().unwrap() - 500.5).abs() < 1e-6);
+        assert_eq!(results["get"]["count"], 0);
+        assert!(results["get"].get("p50_us").is_none());
         tally.clear();
-        assert_eq!(serde_json::to_value(tally.told()).unwrap()["put"]["count"], 0);
+        assert_eq!(serde_json::to_value(tally.results()).unwrap()["put"]["count"], 0);
     }
 }

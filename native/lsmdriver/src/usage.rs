@@ -1,4 +1,4 @@
-//! What the process has used.
+//! The bytes that the process has written.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ const WRITTEN: &str = "write_bytes: ";
 
 /// The bytes that the process has written to the device, or that the page cache will write.
 pub fn disk_write_bytes() -> Result<u64, Failure> {
-    let unread = |why: &str| Kind::Operation.because(format!("{PATH}: {why}"));
-    let text = fs::read_to_string(PATH).map_err(|error| unread(&error.to_string()))?;
+    let unreadable = |why: &str| Kind::Operation.because(format!("{PATH}: {why}"));
+    let text = fs::read_to_string(PATH).map_err(|error| unreadable(&error.to_string()))?;
     let number = text.lines().find_map(|line| line.strip_prefix(WRITTEN)?.parse().ok());
-    number.ok_or_else(|| unread("has no write_bytes"))
+    number.ok_or_else(|| unreadable("there is no line write_bytes"))
 }

@@ -1,5 +1,5 @@
-//! The simulator for Python: lines of JSON in, lines of JSON out, on all cores. And the start of the
-//! driver.
+//! The simulator for Python, which takes and returns lines of JSON and uses all cores. The start of
+//! the driver.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +15,9 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// A run to be predicted.
+/// A run to predict.
 #[derive(Deserialize)]
-struct Asked {
+struct Request {
     workload: Load,
     knobs: Options,
     #[serde(default)]
@@ -27,11 +27,11 @@ struct Asked {
     probe: Option<Probe>,
 }
 
-impl Asked {
+impl Request {
     fn read(line: &str) -> serde_json::Result<Self> {
-        let mut asked: Self = serde_json::from_str(line)?;
-        asked.knobs.version = asked.version;
-        Ok(asked)
+        let mut request: Self = serde_json::from_str(line)?;
+        request.knobs.version = request.version;
+        Ok(request)
     }
 
     fn on<'a>(&'a self, machine: &'a Machine, stop: &'a AtomicBool) -> Trial<'a> {
@@ -47,15 +47,16 @@ fn first() -> u64 {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer {
-    Told { metrics: Measurement },
+    Predicted { metrics: Measurement },
     Refused { error: String, hangs: bool },
 }
 
-/// For each line what the run comes to: `{"metrics": {…}}`, or `{"error": "…", "hangs": false}`.
+/// Return the prediction for each line: `{"metrics": {…}}`, or `{"error": "…", "hangs": false}`.
 ///
-/// A line is `{"workload": {…}, "knobs": {…}, "version": "11.8.1", "seed": 1}`, with `"probe": {"reads": 10000,
-/// "scan_length": 10}` where the reads behind it are asked for; `machine` the constants of the
-/// machine as JSON. A wrong line never stops the others. ValueError for a machine that cannot be read.
+/// A line is `{"workload": {…}, "knobs": {…}, "version": "11.8.1", "seed": 1}`. With `"probe":
+/// {"reads": 10000, "scan_length": 10}`, reads follow. `machine` contains the constants of the
+/// machine as JSON. A wrong line does not stop the others. ValueError for a machine that cannot be
+/// read.
 #[pyfunction]
 fn simulate_lines(py: Python<'_>, lines: Vec<String>, machine: &str) -> PyResult<Vec<String>> {
     let machine: Machine =
@@ -63,11 +64,11 @@ fn simulate_lines(py: Python<'_>, lines: Vec<String>, machine: &str) -> PyResult
     interruptible(py, |stop| lines.par_iter().map(|line| answer(line, &machine, stop)).collect())
 }
 
-/// How often a long call looks for signals.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// The time between two checks for signals in a long call.
+const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
 
-/// Do the work in another thread, and look for signals. The exception of a signal's handler, such
-/// as KeyboardInterrupt, ends the work and is raised.
+/// Do the work in another thread, and check for signals. If a signal's handler raises an exception,
+/// such as KeyboardInterrupt, end the work and raise it.
 fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send,
@@ -80,7 +81,7 @@ fn interruptible<T: Send>(
                 let _ = result.send(work(stop)); // fails if a signal has ended the wait
             });
             loop {
-                match results.recv_timeout(BETWEEN_LOOKS) {
+                match results.recv_timeout(BETWEEN_CHECKS) {
                     Ok(found) => return Ok(found),
                     Err(RecvTimeoutError::Timeout) => {
                         if let Err(raised) = Python::attach(|py| py.check_signals()) {
@@ -100,45 +101,46 @@ fn interruptible<T: Send>(
 
 fn answer(line: &str, machine: &Machine, stop: &AtomicBool) -> String {
     let refused = |error: String, hangs| Answer::Refused { error, hangs };
-    let answer = match Asked::read(line) {
+    let answer = match Request::read(line) {
         Err(error) => refused(error.to_string(), false),
-        Ok(asked) => match simulate(asked.on(machine, stop)) {
+        Ok(request) => match simulate(request.on(machine, stop)) {
             Err(failure) => refused(failure.to_string(), failure == Failure::Stuck),
-            Ok(metrics) => Answer::Told { metrics },
+            Ok(metrics) => Answer::Predicted { metrics },
         },
     };
     serde_json::to_string(&answer).expect("an answer is numbers and texts")
 }
 
-/// The run of a line as a film of so many frames at most: JSON of a `Recording`.
+/// Return a recording of the run of a line as JSON of a `Recording`, with at most `frames` frames
+/// and the last one.
 ///
 /// ValueError for a machine or a line that cannot be read, and for a run that would never end.
 #[pyfunction]
 fn record_line(py: Python<'_>, line: &str, machine: &str, frames: usize) -> PyResult<String> {
     let wrong = |error: String| PyValueError::new_err(error);
     let machine: Machine = serde_json::from_str(machine).map_err(|e| wrong(e.to_string()))?;
-    let asked = Asked::read(line).map_err(|e| wrong(e.to_string()))?;
-    let film = interruptible(py, |stop| record(asked.on(&machine, stop), frames))?
+    let request = Request::read(line).map_err(|e| wrong(e.to_string()))?;
+    let recording = interruptible(py, |stop| record(request.on(&machine, stop), frames))?
         .map_err(|failure| wrong(failure.to_string()))?;
-    Ok(serde_json::to_string(&film).expect("a film is numbers and names"))
+    Ok(serde_json::to_string(&recording).expect("a recording is numbers and names"))
 }
 
-/// The constants of the machine that is taken where none is given, as JSON.
+/// Return the constants of the machine that is used if none is given, as JSON.
 #[pyfunction]
 fn default_machine() -> String {
     serde_json::to_string(&Machine::default()).expect("a machine is numbers and names")
 }
 
-/// The options that the simulator knows; it ignores all others.
+/// Return the options that the simulator knows. It ignores all others.
 #[pyfunction]
 fn known_options() -> Vec<String> {
     let all = serde_json::to_value(Options::default()).expect("options are numbers and names");
     all.as_object().expect("options have names").keys().cloned().collect()
 }
 
-/// Carry out the plan on standard input and end the process, as the crate lsmdriver says.
+/// Carry out the plan on standard input and end the process, see the crate lsmdriver.
 ///
-/// For a process that does nothing else: it ends without Python's cleaning up.
+/// The process must do nothing else, because it ends without Python's cleanup.
 #[pyfunction]
 fn drive() {
     lsmdriver::drive()

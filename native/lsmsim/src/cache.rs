@@ -1,4 +1,4 @@
-//! The block cache: least recently used blocks go first (cache/lru_cache.cc).
+//! The block cache, which drops the least recently used blocks (cache/lru_cache.cc).
 
 use lru::LruCache;
 
@@ -12,10 +12,11 @@ pub enum Block {
     Filter(FileId),
 }
 
-/// A shard has so many bytes at least, and a cache 64 shards at most (`GetDefaultCacheShardBits`).
+/// The smallest size of a shard, if the cache chooses it (`GetDefaultCacheShardBits`).
 const LEAST_SHARD_BYTES: u64 = 512 << 10;
+/// A cache chooses at most 64 shards.
 const MOST_SHARD_BITS: u32 = 6;
-/// The handle of an entry, and what the allocator rounds up.
+/// The bytes of an entry in addition to its block: its handle, and the rounding of the allocator.
 const ENTRY_BYTES: u64 = 150;
 
 pub struct BlockCache {
@@ -29,8 +30,8 @@ struct Shard {
 }
 
 impl BlockCache {
-    /// A part of a cache of so many bytes; `shard_bits` below 0 leave the number of shards to its
-    /// size.
+    /// Make a part of a cache of `bytes` bytes with 2^`shard_bits` shards. If `shard_bits` is below
+    /// 0, the number of shards depends on `bytes`.
     pub fn new(bytes: u64, shard_bits: i64, part: f64) -> Self {
         let own = (bytes / LEAST_SHARD_BYTES).checked_ilog2().unwrap_or(0).min(MOST_SHARD_BITS);
         let shards = 1_u64 << u32::try_from(shard_bits).unwrap_or(own);
@@ -43,13 +44,13 @@ impl BlockCache {
         }
     }
 
-    /// Whether a block is there; it has been used now.
+    /// Whether the cache has a block. This counts as a use of the block.
     pub fn has(&mut self, block: Block) -> bool {
         self.shard(block).blocks.get(&block).is_some()
     }
 
-    /// Keep a block of so many bytes; whether others had to go for it. One that is larger than its
-    /// shard is gone at once.
+    /// Keep a block of `bytes` bytes. Return whether the shard was full, so that it dropped blocks.
+    /// A block that is larger than its shard is dropped at once.
     pub fn insert(&mut self, block: Block, bytes: u64) -> bool {
         let most = self.shard_bytes;
         let shard = self.shard(block);

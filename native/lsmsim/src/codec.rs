@@ -1,4 +1,4 @@
-//! Codecs: what they make of db_bench's values, and what they take for it.
+//! Codecs: how far they compress db_bench's values, and the time that they take.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,25 +14,28 @@ pub enum Codec {
     Zlib,
 }
 
-/// Printable characters of db_bench's random strings: a coder of entropies packs them this far.
+/// The size to which an entropy coder compresses the printable characters of db_bench's random
+/// strings.
 const ENTROPY: f64 = 0.821;
 
-/// A random piece is repeated until it fills so many bytes (`RandomGenerator` in
+/// db_bench repeats a random piece until it fills this number of bytes (`RandomGenerator` in
 /// tools/db_bench_tool.cc).
 const FILLED: f64 = 100.0;
 
-/// So many bytes of a key, its trailer and its lengths are as in the record before.
+/// The bytes of a key, its trailer and its lengths that are the same as in the record before.
 const ALIKE: f64 = 5.7;
 
-/// RocksDB keeps a block plain unless it shrinks by an eighth (`GoodCompressionRatio`).
+/// RocksDB stores a block without compression unless it shrinks by an eighth
+/// (`GoodCompressionRatio`).
 const LEAST_GAIN: f64 = 1.0 / 8.0;
 
 impl Codec {
-    /// Compressed over plain bytes of a record in a block, beside what each block takes.
+    /// Compressed bytes of a record in a block, divided by its plain bytes. `block_bytes` come on
+    /// top.
     ///
-    /// db_bench fills each 100 bytes with repetitions of a random piece, and a value is so many
-    /// bytes from there on: its first piece repeats nothing. What a codec makes of a piece and of
-    /// what is repeated was measured at a ratio of 0.5, on values of 1,024 and of 128 bytes.
+    /// db_bench fills each 100 bytes with repetitions of a random piece. A value is a part of that
+    /// text, so its first piece repeats nothing. The ratios of pieces and of repetitions were
+    /// measured at a compression ratio of 0.5, with values of 1,024 and of 128 bytes.
     pub fn ratio(self, record: f64, value: f64, compression_ratio: f64) -> f64 {
         let (piece, repetition) = match self {
             Self::None => return 1.0,
@@ -50,8 +53,8 @@ impl Codec {
         }
     }
 
-    /// What each block takes: type, checksum, restart points, the first key's whole front, and the
-    /// codec's header and tables.
+    /// The additional bytes of a block: type, checksum, restart points, the whole start of the
+    /// first key, and the header and tables of the codec.
     pub fn block_bytes(self) -> f64 {
         match self {
             Self::None => 20.0,
@@ -61,9 +64,10 @@ impl Codec {
         }
     }
 
-    /// To begin a block takes as long as so many bytes more, compressing and getting them back.
+    /// The time to begin a block, as the number of bytes that take this time: for compressing and
+    /// for decompressing.
     ///
-    /// By `db_bench --benchmarks=compress,uncompress` with blocks of 1 to 16 KiB.
+    /// Measured by `db_bench --benchmarks=compress,uncompress` with blocks of 1 to 16 KiB.
     pub fn bytes_of_begun(self) -> (f64, f64) {
         match self {
             Self::None => (0.0, 0.0),
@@ -75,7 +79,8 @@ impl Codec {
         }
     }
 
-    /// What a record takes less where nothing older can lie below: its sequence number is zero.
+    /// The bytes that a record saves if no older record can be below it. Its sequence number is
+    /// then zero.
     pub fn zeroed_bytes(self) -> f64 {
         match self {
             Self::None => 0.0,

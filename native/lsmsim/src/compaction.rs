@@ -1,22 +1,22 @@
-//! A compaction: which files go in, and which come out.
+//! A compaction: its inputs and its outputs.
 
 use crate::codec::Codec;
 use crate::options::Options;
 use crate::table::Sizes;
 use crate::tree::{merged, File, FileId, Range, Record, Tree};
 
-/// What is to be merged, and where to.
+/// The files to merge, and the level of the outputs.
 #[derive(Clone, Debug)]
 pub struct Compaction {
-    /// The files of each level that has some, from above.
+    /// Files by level, from the highest level to the deepest.
     pub inputs: Vec<(usize, Vec<FileId>)>,
     pub output_level: usize,
     pub codec: Codec,
     pub target_file_bytes: u64,
-    /// Files two levels below: outputs are cut where they end.
+    /// Files two levels below. Outputs may end where one of these ends.
     pub grandparents: Vec<FileId>,
     pub range: Range,
-    /// Files change their level, nothing is read or written.
+    /// Files change their level; nothing is read or written.
     pub is_trivial_move: bool,
     /// Files are dropped instead of merged (FIFO).
     pub is_deletion: bool,
@@ -31,7 +31,7 @@ impl Compaction {
         self.inputs.iter().flat_map(|(_, ids)| ids.iter().copied())
     }
 
-    /// Whether nothing older than its outputs can lie below them (`IsBottommostLevel`).
+    /// Whether no older records can be below the outputs (`IsBottommostLevel`).
     fn is_bottommost(&self, tree: &Tree) -> bool {
         let oldest = tree.levels[0].last();
         let takes_oldest = oldest.is_none_or(|&oldest| self.files().any(|id| id == oldest));
@@ -41,9 +41,9 @@ impl Compaction {
     }
 }
 
-/// The files that come out of merging those that go in: of each key the newest record alone.
+/// Merge the inputs. The outputs have only the newest record of each key.
 ///
-/// `records_per_key` is how many records a key of the sample stands for.
+/// `records_per_key` is the number of records that a key of the sample represents.
 pub fn merge(
     compaction: &Compaction,
     tree: &Tree,
@@ -78,11 +78,12 @@ pub fn merge(
 
 /// Decides where one output ends and the next begins: `CompactionOutputs::ShouldStopBefore`.
 ///
-/// RocksDB 7.8 lets files that have some two levels below grow to twice their target, so that most
-/// end where one of those does: from half the target on, later the more such ends were passed.
+/// From RocksDB 7.8 on, an output with grandparents may grow to twice its target, so that most
+/// outputs end where a grandparent ends. This is allowed from half of the target on. The more
+/// ends of grandparents an output has passed, the larger it must be.
 struct Cutter<'a> {
     grandparents: Vec<&'a File>,
-    /// The grandparent that the current key is in, or the next one behind it.
+    /// The grandparent that contains the current key, or else the next one.
     at: usize,
     in_gap: bool,
     seen_key: bool,
@@ -115,7 +116,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// Where the files end, as places behind their last keys.
+    /// The ends of the files. Each is the place after a file's last key.
     fn ends(mut self, records: &[Record]) -> Vec<usize> {
         let mut ends = Vec::new();
         if self.most_bytes.is_infinite() {
@@ -124,7 +125,7 @@ impl<'a> Cutter<'a> {
         }
         let (mut start, mut place) = (0, 0);
         while place < records.len() {
-            // Between the ends of grandparents nothing but the size can end a file.
+            // Between two ends of grandparents, only the size can end a file.
             let until = self.next_end(records, place);
             let room = (self.most_bytes / self.bytes_per_key).ceil().max(1.0) as usize;
             if start + room <= until && start + room < records.len() {
@@ -156,7 +157,7 @@ impl<'a> Cutter<'a> {
         ends
     }
 
-    /// The first place from `from` on whose key crosses the end of a grandparent.
+    /// The first place, starting at `from`, whose key crosses a boundary of a grandparent.
     fn next_end(&self, records: &[Record], from: usize) -> usize {
         let Some(next) = self.grandparents.get(self.at) else { return records.len() };
         if !self.seen_key {
@@ -170,7 +171,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// Move on to a key; how many ends of grandparents lie before it.
+    /// Move on to a key. Return the number of grandparents' boundaries that were crossed.
     fn cross(&mut self, key: u32) -> usize {
         let mut crossed = 0;
         while let Some(next) = self.grandparents.get(self.at) {
@@ -203,7 +204,7 @@ impl<'a> Cutter<'a> {
         crossed
     }
 
-    /// A file begins.
+    /// Begin a file.
     fn begin(&mut self) {
         self.switched = 0;
         self.overlapped_bytes = self.overlapped_now();

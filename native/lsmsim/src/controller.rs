@@ -15,7 +15,7 @@ pub enum Writes {
     Stopped,
 }
 
-/// What the controller looks at.
+/// The state of the store by which the controller decides.
 #[derive(Clone, Copy, Debug)]
 pub struct Backlog {
     /// Full memtables that are not in a table file yet.
@@ -23,14 +23,14 @@ pub struct Backlog {
     /// Files of level 0, or sorted runs.
     pub runs: usize,
     pub pending_bytes: u64,
-    /// Bytes of files below which there is nothing.
+    /// Bytes of files that have no older records below them.
     pub bottommost_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
 pub struct Controller {
     pub writes: Writes,
-    /// Bytes of write batches a second that delayed writes may have.
+    /// Bytes of write batches per second while writes are delayed.
     pub rate: f64,
     /// Whether more than one compaction may run.
     pub pressure: bool,
@@ -44,7 +44,7 @@ impl Controller {
         Self { writes: Writes::Free, rate: most, pressure: false, most, last_pending_bytes: 0 }
     }
 
-    /// Decide anew: a memtable was switched, or files have changed.
+    /// Decide again after a memtable was switched or files have changed.
     pub fn recalculate(&mut self, backlog: Backlog, options: &Options) {
         let (now, near_stop) = condition(backlog, options);
         match now {
@@ -85,7 +85,7 @@ pub fn would_stall(backlog: Backlog, options: &Options) -> bool {
     condition(backlog, options).0 != Writes::Free
 }
 
-/// What the backlog asks for, and whether it is near to stop writes.
+/// Return how writes run with this backlog, and whether they are near their stop.
 fn condition(backlog: Backlog, options: &Options) -> (Writes, bool) {
     let Backlog { memtables, runs, pending_bytes, .. } = backlog;
     let compacts = !options.disable_auto_compactions;
@@ -113,7 +113,7 @@ fn condition(backlog: Backlog, options: &Options) -> (Writes, bool) {
     (Writes::Free, false)
 }
 
-/// From so many pending bytes on compactions run side by side
+/// The number of pending bytes from which on several compactions run at once
 /// (`GetPendingCompactionBytesForCompactionSpeedup`).
 fn pressing_debt(bottommost_bytes: u64, options: &Options) -> u64 {
     let of_limit = options.soft_pending_compaction_bytes_limit / 4;
@@ -127,7 +127,8 @@ fn pressing_debt(bottommost_bytes: u64, options: &Options) -> u64 {
     of_limit.min((bottommost_bytes / 8).max(least))
 }
 
-/// From so many runs on compactions run side by side (`GetL0ThresholdSpeedupCompaction`).
+/// The number of runs from which on several compactions run at once
+/// (`GetL0ThresholdSpeedupCompaction`).
 fn pressure_at(options: &Options) -> usize {
     let trigger = options.level0_file_num_compaction_trigger;
     let quarter = trigger + (options.level0_slowdown_writes_trigger - trigger) / 4;

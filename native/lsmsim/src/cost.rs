@@ -1,4 +1,4 @@
-//! What jobs take: seconds of one core, and bytes that the device moves.
+//! Costs of jobs: seconds of one core, and bytes that the device reads and writes.
 
 use crate::load::Sample;
 use crate::machine::Machine;
@@ -11,7 +11,7 @@ pub struct Cost {
     pub device_bytes: f64,
 }
 
-/// The costs on a machine, of records of these sizes.
+/// The costs of records of these sizes on a machine.
 #[derive(Clone, Debug)]
 pub struct Costs {
     pub machine: Machine,
@@ -22,25 +22,25 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// How many records a file has.
+    /// The number of records of a file.
     pub fn records(&self, file: &File) -> f64 {
         file.records.len() as f64 * self.sample.every as f64
     }
 
-    /// Seconds of one put into memtables of so many records; `logged` where it is in the WAL.
+    /// Seconds of one put into memtables of `memtable_records` records. `logged`: with the WAL.
     pub fn put_s(&self, memtable_records: f64, logged: bool) -> f64 {
         let wal = if logged { self.sizes.batch * self.machine.wal_s_per_byte } else { 0.0 };
         self.machine.put_s + self.machine.memtable_s(memtable_records) + wal
     }
 
-    /// Making a file of so many records in memtables.
+    /// The cost to write a file from memtables with `records` records.
     pub fn flush(&self, records: f64, file: &File) -> Cost {
         let each = self.machine.flush_s_per_record + self.machine.memtable_s(records);
         let written = self.written(file);
         Cost { cpu_s: self.machine.flush_s + each * records + written.cpu_s, ..written }
     }
 
-    /// Merging files into others.
+    /// The cost to merge files into others.
     pub fn compaction<'a>(&self, inputs: impl Iterator<Item = &'a File>, outputs: &[File]) -> Cost {
         let machine = &self.machine;
         let begin = Cost { cpu_s: machine.compaction_s, device_bytes: 0.0 };

@@ -1,5 +1,5 @@
-//! Latencies as db_bench tells them: counted in buckets of whole microseconds, percentiles drawn
-//! evenly from within a bucket (monitoring/histogram.cc).
+//! Latencies as db_bench reports them: counts in buckets of whole microseconds. Percentiles are
+//! interpolated within a bucket (monitoring/histogram.cc).
 
 pub struct Histogram {
     limits: Vec<u64>,
@@ -9,7 +9,7 @@ pub struct Histogram {
     sum: u64,
 }
 
-/// No read takes longer.
+/// Longer than any read.
 const LAST_LIMIT: f64 = 1e12;
 
 impl Histogram {
@@ -26,12 +26,12 @@ impl Histogram {
         self.sum += micros;
     }
 
-    /// NaN of none.
+    /// The mean; NaN if there are no latencies.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.counts.iter().sum::<u64>() as f64
     }
 
-    /// `share` of all were no longer.
+    /// The latency that a `share` of all latencies does not exceed.
     pub fn percentile(&self, share: f64) -> f64 {
         let wanted = self.counts.iter().sum::<u64>() as f64 * share;
         let mut before = 0.0;
@@ -49,7 +49,7 @@ impl Histogram {
     }
 }
 
-/// The upper ends of the buckets: each is half as large again, cut to two digits.
+/// The upper ends of the buckets. Each is 1.5 times the one before, cut to two digits.
 fn limits() -> Vec<u64> {
     let mut limits = vec![1, 2];
     let mut exact = 2.0;

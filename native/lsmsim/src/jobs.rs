@@ -1,10 +1,10 @@
-//! Flushes and compactions at work.
+//! Running flushes and compactions.
 
 use crate::compaction::Compaction;
 use crate::cost::Cost;
 use crate::tree::File;
 
-/// What a job does when it is done.
+/// The result of a job, which changes the tree at the end of the job.
 #[derive(Clone, Debug)]
 pub enum Task {
     /// The flush of this number makes a file of level 0.
@@ -18,19 +18,19 @@ pub enum Task {
     },
 }
 
-/// A job: how much work it is, and how much of it is left.
+/// A job: its cost, and the share of it that is left.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub number: u64,
     pub task: Task,
     pub cost: Cost,
-    /// So many cores it can use.
+    /// The number of cores that the job can use.
     pub width: f64,
     /// From 1 to 0.
     pub left: f64,
 }
 
-/// The shortest job, so that time goes on.
+/// The shortest time of a job. It is above 0, so that time passes.
 const SHORTEST_S: f64 = 1e-9;
 
 impl Job {
@@ -42,7 +42,7 @@ impl Job {
         matches!(self.task, Task::Flush { .. })
     }
 
-    /// Of all of it, how much is done in a second with these shares.
+    /// The share of the job that is done per second with these cores and this bandwidth.
     pub fn speed(&self, cpus: f64, device_bytes_per_s: f64) -> f64 {
         let computing_s = self.cost.cpu_s / cpus;
         let moving_s = self.cost.device_bytes / device_bytes_per_s;

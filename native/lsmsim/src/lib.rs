@@ -1,10 +1,10 @@
 //! A discrete-event simulator of RocksDB: the run of a load on a store, predicted in milliseconds.
 //!
-//! It takes a load, the options of the store and the constants of a machine, and gives the
-//! measurement that the real run would give. Keys are real: every file holds those of a sample, so
-//! that merging drops overwritten records as the tree does. Time is that of a machine whose cores
-//! and device the writer, flushes and compactions share, so that queues of level 0 and stalls come
-//! out of it, and with them the write amplification, which hangs on both.
+//! It takes a load, the options of the store and the constants of a machine, and predicts the
+//! measurement of the real run. Keys are real: each file contains the keys of a sample, so merging
+//! drops overwritten records as RocksDB does. The writer, flushes and compactions share the cores
+//! and the device of the machine. So stalls and the number of files in level 0 follow from the
+//! simulated times, and the write amplification depends on both.
 
 mod cache;
 mod codec;
@@ -41,6 +41,6 @@ pub use machine::{CodecSpeed, Machine};
 pub use measurement::Measurement;
 pub use options::{Options, Priority, Style};
 pub use reads::Probe;
-pub use recording::{record, FileTold, Frame, JobTold, Recording};
-pub use run::{observe, simulate, Moment, Trial};
+pub use recording::{record, FileInfo, Frame, JobInfo, Recording};
+pub use run::{simulate, Trial};
 pub use version::Version;

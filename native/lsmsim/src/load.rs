@@ -1,7 +1,7 @@
-//! What is written: a load of db_bench, as a stream of the keys of a sample.
+//! A load of db_bench, as a stream of the keys of a sample.
 //!
-//! Only one key in `every` is followed, and one operation in `every` writes one: `n` operations on
-//! `n` keys overwrite each other as often as a sample of both does. It bounds memory and time.
+//! The run follows one of `every` keys, and one of `every` operations writes such a key. So keys
+//! are overwritten as often as in the whole load. The sample bounds memory and time.
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ use crate::tree::Record;
 pub struct Load {
     pub name: Name,
     pub num: u64,
-    /// Of each client; None: `num`.
+    /// The number of operations of each client. None: `num`.
     pub operations: Option<u64>,
     pub key_size: u64,
     pub value_size: u64,
@@ -24,11 +24,11 @@ pub struct Load {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Name {
-    /// Every key is drawn anew: some twice, some never.
+    /// Random keys: some are written twice, some never.
     Fillrandom,
     /// Keys in their order.
     Fillseq,
-    /// Random ones of a settled store that has each.
+    /// Random keys of a settled store that has each key.
     Overwrite,
 }
 
@@ -47,21 +47,21 @@ impl Default for Load {
 }
 
 impl Load {
-    /// How many records are written by all clients.
+    /// The number of records that all clients write.
     pub fn operations(&self) -> f64 {
         (self.operations.unwrap_or(self.num) * self.threads.max(1)) as f64
     }
 
-    /// Whether it finds a store that has each record.
+    /// Whether the load starts on a store that has each key.
     pub fn is_prepared(&self) -> bool {
         self.name == Name::Overwrite
     }
 }
 
-/// At least this number of keys is followed, or each key of a smaller load.
-const LEAST_FOLLOWED: u64 = 1 << 16;
-/// At least this number of records of each full memtable is followed: with fewer, files of a large
-/// tree overlap too few files of the next level.
+/// About this number of keys is followed, or each key of a smaller load.
+const FOLLOWED: u64 = 1 << 16;
+/// At least this number of records of each full memtable is followed. With fewer, files of a large
+/// tree would overlap too few files of the next level.
 const LEAST_PER_MEMTABLE: f64 = 60.0;
 
 /// The part of a load's keys that a run follows.
@@ -77,7 +77,7 @@ impl Sample {
     /// The sample for memtables with this number of records.
     pub fn of(load: &Load, records_per_memtable: f64) -> Self {
         let most = (records_per_memtable / LEAST_PER_MEMTABLE) as u64;
-        let every = load.num.div_ceil(LEAST_FOLLOWED).min(most).max(1);
+        let every = load.num.div_ceil(FOLLOWED).min(most).max(1);
         Self { every, keys: (load.num / every).max(1) as u32 }
     }
 }
@@ -86,13 +86,14 @@ impl Sample {
 pub struct Keys {
     drawn: Drawn,
     sequence: u32,
-    /// Of these keys one is written by one operation in `every`.
+    /// One of `every` operations writes a key of this sample.
     pub sample: Sample,
 }
 
 enum Drawn {
-    Anew(fastrand::Rng),
-    /// One of these after the other.
+    /// A random key each time.
+    Randomly(fastrand::Rng),
+    /// One key after the other.
     From(Box<dyn Iterator<Item = u32>>),
 }
 
@@ -100,15 +101,15 @@ impl Keys {
     /// The keys that the load writes.
     pub fn new(load: &Load, sample: Sample, seed: u64) -> Self {
         let drawn = match load.name {
-            Name::Fillrandom | Name::Overwrite => Drawn::Anew(fastrand::Rng::with_seed(seed)),
+            Name::Fillrandom | Name::Overwrite => Drawn::Randomly(fastrand::Rng::with_seed(seed)),
             Name::Fillseq => Drawn::From(Box::new((0..sample.keys).cycle())),
         };
-        // Behind those that the store was built from.
+        // The records of the store come before those of the load.
         let sequence = if load.is_prepared() { sample.keys } else { 0 };
         Self { drawn, sequence, sample }
     }
 
-    /// Each key once, as a store is built that the load finds.
+    /// Each key once in random order: the store on which a load starts.
     pub fn each_once(sample: Sample, seed: u64) -> Self {
         let mut keys: Vec<u32> = (0..sample.keys).collect();
         fastrand::Rng::with_seed(seed).shuffle(&mut keys);
@@ -116,7 +117,7 @@ impl Keys {
         Self { drawn, sequence: 0, sample }
     }
 
-    /// What the next so many operations of the sample write, in their order.
+    /// The records that the next `operations` operations of the sample write, in their order.
     pub fn take(&mut self, operations: usize) -> Vec<Record> {
         (0..operations).map(|_| self.write()).collect()
     }
@@ -124,8 +125,8 @@ impl Keys {
     fn write(&mut self) -> Record {
         self.sequence += 1;
         let key = match &mut self.drawn {
-            Drawn::Anew(rng) => rng.u32(0..self.sample.keys),
-            Drawn::From(keys) => keys.next().expect("keys begin anew"),
+            Drawn::Randomly(rng) => rng.u32(0..self.sample.keys),
+            Drawn::From(keys) => keys.next().expect("the keys start again at their end"),
         };
         Record::new(key, self.sequence)
     }

@@ -6,46 +6,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::Codec;
 
-/// Seconds of one core that a byte takes.
+/// Seconds of one core per byte.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct CodecSpeed {
     pub compress_s_per_byte: f64,
     pub decompress_s_per_byte: f64,
 }
 
-/// Constants of a machine; times are seconds of CPU.
+/// Constants of a machine. Times are seconds of CPU.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Machine {
     pub cores: f64,
-    /// Seconds of CPU that a core gives in a second: in the rest, pages are waited for, or other
-    /// machines have their turn on it. Constants that do not tell it count all time as work.
+    /// Seconds of CPU that a core has per second. In the rest, it waits for pages, or other virtual
+    /// machines use it. The default is 1.
     #[serde(default = "all")]
     pub cpu_share: f64,
     /// A put into a memtable of 1,000 records, without its bytes in the WAL.
     pub put_s: f64,
-    /// What a put takes more, and a flush for each record, when memtables are twice as large.
+    /// Additional time of a put, and of each record of a flush, if memtables are twice as large.
     pub memtable_s_per_doubling: f64,
     pub wal_s_per_byte: f64,
-    /// What a flush takes before and behind its records, and each of those.
+    /// A flush without its records; each of its records.
     pub flush_s: f64,
     pub flush_s_per_record: f64,
     pub compaction_s: f64,
     pub compaction_s_per_record: f64,
     /// Opening, closing and installing one more file.
     pub file_s: f64,
-    /// Building, reading and writing tables, beside what a codec takes.
+    /// Building, reading and writing tables, without the time of the codec.
     pub read_s_per_byte: f64,
     pub write_s_per_byte: f64,
-    /// Writing through the page cache's own pages takes more (`mmap_write`).
+    /// Additional time to write through mapped pages (`mmap_write`).
     pub mmap_write_s_per_byte: f64,
     /// Beginning and ending a block, when it is read and when it is written.
     pub block_s: f64,
-    /// A get and a scan, beside what follows; each record that a scan reads on.
+    /// A get and a scan, without the parts below; each record that a scan reads.
     pub get_s: f64,
     pub scan_s: f64,
     pub next_s: f64,
-    /// Looking at one more file for a key, at its filter, at its index.
+    /// Checking one more file for a key; its filter; its index.
     pub table_s: f64,
     pub filter_s: f64,
     pub index_s: f64,
@@ -56,17 +56,17 @@ pub struct Machine {
     pub fetch_s: f64,
     pub map_s: f64,
     pub fetch_s_per_byte: f64,
-    /// Memory that the block cache has not used before.
+    /// Memory that the block cache uses for the first time.
     pub fresh_s_per_byte: f64,
-    /// Opening a file that is read for the first time, beside its index and filter.
+    /// Opening a file at its first read, without its index and filter.
     pub open_s: f64,
-    /// How widely reads of the same blocks vary, in logarithms.
+    /// How much reads of the same blocks vary, as a logarithm.
     pub read_jitter: f64,
-    /// Others' work that comes between, and how long it takes.
+    /// Pauses in which other work runs: how many per second, and how long each is.
     pub pauses_per_s: f64,
     pub pause_s: f64,
     pub codecs: BTreeMap<Codec, CodecSpeed>,
-    /// What the device moves, both ways together.
+    /// Bytes that the device reads and writes per second, together.
     pub device_bytes_per_s: f64,
 }
 
@@ -75,8 +75,8 @@ fn all() -> f64 {
 }
 
 impl Default for Machine {
-    /// A virtual machine of two cores, as 80 runs of the screening that ships with lsmtune tell:
-    /// a guess of any other until that is calibrated.
+    /// A virtual machine with two cores, calibrated with 80 runs of the screening that ships with
+    /// lsmtune. For any other machine, these constants are a guess until it is calibrated.
     fn default() -> Self {
         let speed = |compress: f64, decompress: f64| CodecSpeed {
             compress_s_per_byte: compress,
@@ -116,7 +116,7 @@ impl Default for Machine {
             codecs: BTreeMap::from([
                 (Codec::Snappy, speed(0.78e-9, 0.32e-9)),
                 (Codec::Lz4, speed(0.89e-9, 0.28e-9)),
-                // 0.55 and 0.26 of what zlib takes, by `db_bench --benchmarks=compress,uncompress`.
+                // 0.55 and 0.26 of zlib's time, by `db_bench --benchmarks=compress,uncompress`.
                 (Codec::Lz4hc, speed(6.9e-9, 0.28e-9)),
                 (Codec::Zstd, speed(3.3e-9, 0.92e-9)),
                 (Codec::Zlib, speed(12.6e-9, 3.33e-9)),
@@ -127,24 +127,24 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// How much longer a record takes in a memtable of so many than in one of 1,000.
+    /// The additional time of a record in a memtable of `records` records instead of 1,000.
     pub fn memtable_s(&self, records: f64) -> f64 {
         self.memtable_s_per_doubling * (records / 1000.0).log2()
     }
 
-    /// Seconds to write so many bytes of a table, beside what its codec takes.
+    /// Seconds to write bytes of a table, without the time of the codec.
     pub fn write_s(&self, bytes: f64, mapped: bool) -> f64 {
         let extra = if mapped { self.mmap_write_s_per_byte } else { 0.0 };
         bytes * (self.write_s_per_byte + extra)
     }
 
-    /// Seconds to compress so many plain bytes in so many blocks.
+    /// Seconds to compress plain bytes to blocks.
     pub fn compress_s(&self, codec: Codec, bytes: f64, blocks: f64) -> f64 {
         let all = bytes + blocks * codec.bytes_of_begun().0;
         self.codecs.get(&codec).map_or(0.0, |speed| all * speed.compress_s_per_byte)
     }
 
-    /// Seconds to get so many plain bytes back from so many blocks.
+    /// Seconds to decompress blocks to plain bytes.
     pub fn decompress_s(&self, codec: Codec, bytes: f64, blocks: f64) -> f64 {
         let all = bytes + blocks * codec.bytes_of_begun().1;
         self.codecs.get(&codec).map_or(0.0, |speed| all * speed.decompress_s_per_byte)

@@ -1,4 +1,4 @@
-//! What came out of a run, under the names that lsmtune gives to metrics.
+//! The result of a run, by the names of lsmtune's metrics.
 
 use std::collections::BTreeMap;
 
@@ -27,12 +27,12 @@ pub struct Measurement {
     pub rate_mb_s: f64,
     pub compaction_cpu_s: f64,
     pub cpu_s: f64,
-    /// Latencies and caches, where reads were asked for.
+    /// Latencies and cache hits of the reads after the load; empty without reads.
     #[serde(flatten)]
     pub reads: BTreeMap<String, f64>,
 }
 
-/// What is summed up in a run.
+/// Sums of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     pub load_s: f64,

@@ -1,4 +1,4 @@
-//! Memtables: the one that is written, those that are full, those that are being flushed.
+//! Memtables: the active one, the full ones, and those that are being flushed.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ struct Memtable {
     records: f64,
 }
 
-/// A flush that runs, or has run but waits for an older one.
+/// A flush that runs, or that is done and waits for an older one.
 struct Flush {
     number: u64,
     memtables: usize,
@@ -19,10 +19,10 @@ struct Flush {
     file: Option<File>,
 }
 
-/// What a flush writes: of each key the newest record.
+/// The records that a flush writes: the newest of each key.
 pub struct Flushed {
     pub number: u64,
-    /// How many are read, and how many are left of them.
+    /// The number of records that the flush reads, and of those that it keeps.
     pub records: f64,
     pub kept: f64,
     pub sampled: Vec<Record>,
@@ -30,9 +30,9 @@ pub struct Flushed {
 
 pub struct Memtables {
     keys: Keys,
-    /// Records that one takes.
+    /// The number of records of a full memtable.
     pub capacity: f64,
-    /// Records of the load so far, and of them those in full memtables or files.
+    /// Records of the load so far, and those of them in full memtables or files.
     pub written: f64,
     switched: f64,
     /// Operations of the sample so far.
@@ -56,29 +56,29 @@ impl Memtables {
         }
     }
 
-    /// How many more records the active one takes.
+    /// The number of records for which the active memtable has room.
     pub fn room(&self) -> f64 {
         self.switched + self.capacity - self.written
     }
 
-    /// Full ones that wait for a flush.
+    /// The number of full memtables that wait for a flush.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Full ones that are not in a file yet.
+    /// The number of full memtables that are not in a file yet.
     pub fn unflushed(&self) -> usize {
         self.waiting.len() + self.flushes.iter().map(|flush| flush.memtables).sum::<usize>()
     }
 
-    /// Records that are not in a file yet.
+    /// The number of records that are not in a file yet.
     pub fn unflushed_records(&self) -> f64 {
         let waiting: f64 = self.waiting.iter().map(|memtable| memtable.records).sum();
         let flushing: f64 = self.flushes.iter().map(|flush| flush.records).sum();
         waiting + flushing + self.written - self.switched
     }
 
-    /// The active one waits to be flushed, a new one takes its place.
+    /// Let the active memtable wait for a flush, and begin a new one.
     pub fn switch(&mut self) {
         let upto = (self.written / self.keys.sample.every as f64) as u64;
         let operations = (upto - self.sampled).max(1) as usize;
@@ -88,7 +88,7 @@ impl Memtables {
         self.waiting.push_back(Memtable { sampled: self.keys.take(operations), records });
     }
 
-    /// Begin to flush all that wait; there is one at least.
+    /// Begin to flush all waiting memtables. There must be at least one.
     pub fn flush(&mut self) -> Flushed {
         let memtables: Vec<Memtable> = self.waiting.drain(..).collect();
         let records: f64 = memtables.iter().map(|memtable| memtable.records).sum();
@@ -102,7 +102,8 @@ impl Memtables {
         Flushed { number, records, kept: records * sampled.len() as f64 / before, sampled }
     }
 
-    /// A flush has made its file; those that may be installed now: older ones come first.
+    /// Take the file of a flush. Return the files that can be installed now: files of older flushes
+    /// come first.
     pub fn finish(&mut self, number: u64, file: File) -> Vec<File> {
         if let Some(flush) = self.flushes.iter_mut().find(|flush| flush.number == number) {
             flush.file = Some(file);

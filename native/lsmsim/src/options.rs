@@ -1,4 +1,4 @@
-//! What the store is told: the options that the simulator knows, as db_bench spells them.
+//! The options that the simulator knows, as db_bench spells them.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ impl TryFrom<u8> for Style {
     }
 }
 
-/// Which file of a level goes down first (`compaction_pri`).
+/// Which file of a level is compacted first (`compaction_pri`).
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(try_from = "u8")]
 pub enum Priority {
@@ -53,11 +53,11 @@ impl TryFrom<u8> for Priority {
     }
 }
 
-/// The options, with the defaults of db_bench 7.8.3. Sizes are bytes. Others are ignored.
+/// The options, with the defaults of db_bench 7.8.3. Sizes are in bytes. Other options are ignored.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Options {
-    /// No option: the RocksDB that runs with them.
+    /// The version of RocksDB. It is not an option.
     #[serde(skip)]
     pub version: Version,
 
@@ -91,7 +91,7 @@ pub struct Options {
     pub universal_max_size_amplification_percent: u64,
     pub universal_compression_size_percent: i64,
 
-    /// 0: nothing is kept.
+    /// 0: each compaction drops all files.
     pub fifo_max_table_files_size: u64,
     pub fifo_compaction_allow_compaction: bool,
 
@@ -169,8 +169,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options as RocksDB runs them (`SanitizeOptions` in db/column_family.cc, and db_bench's
-    /// own reading of 0 as "the default").
+    /// Return the options as RocksDB runs them (`SanitizeOptions` in db/column_family.cc). db_bench
+    /// takes 0 for the default of some options.
     pub fn sanitised(mut self) -> Self {
         self.write_buffer_size = self.write_buffer_size.max(64 << 10);
         self.max_write_buffer_number = self.max_write_buffer_number.max(2);
@@ -208,7 +208,7 @@ impl Options {
         self
     }
 
-    /// How large a file of a level becomes at most; files of level 0 have no limit.
+    /// The largest size of a file of a level. Files of level 0 have no limit.
     ///
     /// `MaxFileSizeForLevel` and `RefreshDerivedOptions` in options/cf_options.cc.
     pub fn target_file_bytes(&self, level: usize, base_level: usize) -> u64 {
@@ -247,9 +247,9 @@ impl Options {
         }
     }
 
-    /// How many flushes and compactions may run at once (`GetBGJobLimits`).
+    /// The numbers of flushes and of compactions that may run at once (`GetBGJobLimits`).
     ///
-    /// More than one compaction only under `pressure`.
+    /// Without `pressure`, only one compaction runs.
     pub fn job_limits(&self, pressure: bool) -> (usize, usize) {
         let (flushes, compactions) =
             if self.max_background_flushes == -1 && self.max_background_compactions == -1 {

@@ -1,4 +1,4 @@
-//! What holds in every run, whatever the options.
+//! Properties of all runs, for random options.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -33,8 +33,8 @@ fn options() -> impl Strategy<Value = Options> {
                 max_write_buffer_number: memtables.1,
                 min_write_buffer_number_to_merge: memtables.2,
                 level0_file_num_compaction_trigger: level0.0,
-                // Two more than the trigger at least: else the last flush waits for universal compaction,
-                // which leaves a run, for ever.
+                // At least two more than the trigger. Otherwise the last flush would wait forever
+                // for universal compaction, which leaves a run.
                 level0_slowdown_writes_trigger: 1 + level0.0 + level0.1,
                 level0_stop_writes_trigger: 1 + level0.0 + level0.1 + level0.2,
                 max_bytes_for_level_base: levels.0,
@@ -65,7 +65,7 @@ fn keys_of(tree: &Tree) -> BTreeSet<u32> {
     files.flat_map(|&id| tree.file(id).records.iter().map(|record| record.key())).collect()
 }
 
-/// The sums that the tree keeps are those of its files.
+/// Check the sums of the tree against its files.
 fn check_sums(tree: &Tree) {
     for (level, ids) in tree.levels.iter().enumerate() {
         let idle: Vec<_> =
@@ -162,20 +162,20 @@ fn a_faster_machine_is_no_slower() {
 }
 
 #[test]
-fn filters_spare_blocks_of_gets_that_miss_and_a_larger_cache_those_that_were_read() {
+fn filters_save_blocks_of_missing_gets_and_a_larger_cache_saves_blocks_that_were_read() {
     let load = load(Name::Fillrandom, 100_000);
-    let told = |options: &Options| run(&load, options, &Machine::default()).reads;
+    let reads = |options: &Options| run(&load, options, &Machine::default()).reads;
     let plain = Options { write_buffer_size: 1 << 20, cache_size: 1 << 20, ..Options::default() };
     let filtered = Options { bloom_bits: 10.0, ..plain.clone() };
     let cached = Options { cache_size: 64 << 20, ..plain.clone() };
-    let (plain, filtered, cached) = (told(&plain), told(&filtered), told(&cached));
+    let (plain, filtered, cached) = (reads(&plain), reads(&filtered), reads(&cached));
     assert!(filtered["get_missing_mean_us"] < 0.5 * plain["get_missing_mean_us"]);
     assert!(cached["read_amp"] < 0.9 * plain["read_amp"]);
     assert!(cached["cache_hit_data"] > plain["cache_hit_data"]);
 }
 
 #[test]
-fn overwrites_leave_as_many_keys_and_cost_more_than_what_they_find_was_built_for() {
+fn overwrites_keep_all_keys_and_amplify_writes_more_than_the_load_before() {
     let overwrite = load(Name::Overwrite, 50_000);
     let small = Options {
         write_buffer_size: 1 << 20,
@@ -204,7 +204,7 @@ fn overwrites_leave_as_many_keys_and_cost_more_than_what_they_find_was_built_for
 }
 
 #[test]
-fn fifo_keeps_so_many_bytes_at_most_and_tells_that_keys_were_lost_where_they_are_read() {
+fn fifo_limits_bytes_and_reads_of_dropped_keys_fail() {
     let load = load(Name::Fillrandom, 50_000);
     let machine = Machine::default();
     let kept = Options {
@@ -233,7 +233,7 @@ fn fifo_keeps_so_many_bytes_at_most_and_tells_that_keys_were_lost_where_they_are
 }
 
 #[test]
-fn the_flush_behind_a_load_waits_for_ever_where_nothing_can_be_merged() {
+fn the_flush_after_a_load_waits_forever_if_nothing_can_be_merged() {
     let load = load(Name::Fillrandom, 50_000);
     let machine = Machine::default();
     let merging = Options {
@@ -244,7 +244,7 @@ fn the_flush_behind_a_load_waits_for_ever_where_nothing_can_be_merged() {
         universal_max_size_amplification_percent: 1_000_000,
         ..Options::default()
     };
-    // Merges of seven runs at least and five at most: there are none.
+    // At least seven and at most five runs are merged: no merge is possible.
     let stuck =
         Options { universal_min_merge_width: 7, universal_max_merge_width: 5, ..merging.clone() };
     assert_eq!(without_reads(&load, &stuck, &machine), Err(Failure::Stuck));

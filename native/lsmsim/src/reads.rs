@@ -1,9 +1,9 @@
-//! Reads behind the load: gets that hit, gets that miss, short scans, on the settled tree.
+//! Reads after the load on the settled tree: gets that hit, gets that miss, short scans.
 //!
-//! db_bench's `readrandom`, `readmissing` and `seekrandom`, one after the other in a process whose
-//! block cache is empty at first. Every read looks at the files that RocksDB would look at
-//! (`Version::Get`, `LevelIterator`), and takes the time of the blocks that it needs; those that
-//! the block cache has not are in the page cache.
+//! These are db_bench's `readrandom`, `readmissing` and `seekrandom`, one after the other in a
+//! process whose block cache is empty at first. Each read checks the same files as RocksDB
+//! (`Version::Get`, `LevelIterator`). Its time is the sum of the times of its blocks. Blocks that
+//! are not in the block cache are in the page cache.
 
 use std::collections::BTreeMap;
 
@@ -18,23 +18,23 @@ use crate::jitter::jitter;
 use crate::options::Options;
 use crate::tree::{File, FileId, Tree};
 
-/// How many reads of each kind are made, and how many records a scan reads on.
+/// The number of reads of each kind, and the number of records that a scan reads.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Probe {
     pub reads: u64,
     pub scan_length: u64,
 }
 
-/// So many reads of a kind are followed at most: those of a part of the keys, with as large a part
-/// of the cache, so that as many blocks are found in it.
+/// The largest number of reads of a kind that are simulated. With more reads, only those of a part
+/// of the keys are simulated, with the same part of the cache, so that the hit rates are the same.
 const MOST_FOLLOWED: u64 = 3000;
-/// So many files are opened with the store where not all are (`LoadTableHandlers`).
+/// The number of files that are opened with the store, if not all files are (`LoadTableHandlers`).
 const OPENED_FIRST: f64 = 16.0;
-/// How much fewer keys each bit of a filter lets through that are not there.
+/// A filter with n bits per key lets through this share to the power of n of the missing keys.
 const BLOOM_BASE: f64 = 0.6185;
 const MICROS: f64 = 1e6;
 
-/// What the reads come to, by the names of lsmtune's metrics.
+/// Latencies and cache hits of the reads, by the names of lsmtune's metrics.
 pub fn probed(
     probe: Probe,
     tree: &Tree,
@@ -46,7 +46,7 @@ pub fn probed(
     let reads = probe.reads.min(MOST_FOLLOWED);
     let part = reads as f64 / probe.reads.max(1) as f64;
     let mut reader = Reader::new(&runs, options, costs, part, seed);
-    // The same seed draws the keys that the load has written first.
+    // With the same seed, these are the keys that the load wrote first.
     let mut keys = Rng::with_seed(seed);
     let last = (part * f64::from(costs.sample.keys)).ceil() as u32;
     let mut key = || loop {
@@ -55,53 +55,53 @@ pub fn probed(
             return drawn;
         }
     };
-    let mut told = BTreeMap::new();
-    let mut tell = |name: &str, mut read: Box<dyn FnMut() -> u64 + '_>| {
+    let mut metrics = BTreeMap::new();
+    let mut add = |name: &str, mut read: Box<dyn FnMut() -> u64 + '_>| {
         let mut latencies = Histogram::new();
         (0..reads).for_each(|_| latencies.add(read()));
-        told.insert(format!("{name}_mean_us"), latencies.mean());
+        metrics.insert(format!("{name}_mean_us"), latencies.mean());
         for (what, share) in [("p50", 0.5), ("p75", 0.75), ("p99", 0.99)] {
-            told.insert(format!("{name}_{what}_us"), latencies.percentile(share));
+            metrics.insert(format!("{name}_{what}_us"), latencies.percentile(share));
         }
     };
-    tell("get", Box::new(|| reader.timed(|reader| reader.get(key(), true))));
-    tell("get_missing", Box::new(|| reader.timed(|reader| reader.get(key(), false))));
-    tell("scan", Box::new(|| reader.timed(|reader| reader.scan(key(), probe.scan_length as f64))));
-    told.extend(reader.blocks.told(3 * reads));
-    told
+    add("get", Box::new(|| reader.timed(|reader| reader.get(key(), true))));
+    add("get_missing", Box::new(|| reader.timed(|reader| reader.get(key(), false))));
+    add("scan", Box::new(|| reader.timed(|reader| reader.scan(key(), probe.scan_length as f64))));
+    metrics.extend(reader.blocks.metrics(3 * reads));
+    metrics
 }
 
-/// How many blocks of each kind were found in the cache, and how many were not.
+/// Counts of blocks of each kind: found in the cache or not.
 #[derive(Default)]
 struct Counts {
     found: [u64; 3],
     missed: [u64; 3],
-    /// Files that were passed by for what their filter said.
+    /// Files that a get skipped because of their filter.
     filtered: u64,
 }
 
 impl Counts {
-    fn told(&self, reads: u64) -> BTreeMap<String, f64> {
+    fn metrics(&self, reads: u64) -> BTreeMap<String, f64> {
         let reads = reads.max(1) as f64;
         let missed = self.missed.iter().sum::<u64>() as f64;
-        let mut told = BTreeMap::from([
+        let mut metrics = BTreeMap::from([
             ("read_amp".to_owned(), missed / reads),
             ("bloom_useful".to_owned(), self.filtered as f64 / reads),
         ]);
         for (kind, name) in ["data", "index", "filter"].iter().enumerate() {
             let all = self.found[kind] + self.missed[kind];
             if all > 0 {
-                told.insert(format!("cache_hit_{name}"), self.found[kind] as f64 / all as f64);
+                metrics.insert(format!("cache_hit_{name}"), self.found[kind] as f64 / all as f64);
             }
         }
-        told
+        metrics
     }
 }
 
-/// The sorted runs of a tree: each file of level 0, and each level below that has some.
+/// The sorted runs of a tree: each file of level 0, and each other level that has files.
 struct Runs<'a> {
     tree: &'a Tree,
-    /// Those levels with the largest key of each of their files, where it is quick to find.
+    /// These levels, with the largest key of each file in one list, which is fast to search.
     below: Vec<(usize, Vec<u32>)>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Runs<'a> {
         Self { tree, below: filled.map(|level| (level, largest(level))).collect() }
     }
 
-    /// Of each run the file that would have the key, or the next one behind it if there is one.
+    /// The file of each run that could have the key, or else the next file. None after the last.
     fn files_for(&self, key: u32) -> impl Iterator<Item = Option<FileId>> + '_ {
         let level0 = self.tree.levels[0].iter().map(|&id| Some(id));
         let below = self.below.iter().map(move |(level, largest)| {
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Whole microseconds of a read, as a clock of such shows them.
+    /// The time of a read in whole microseconds, as db_bench's clock measures it.
     fn timed(&mut self, read: impl FnOnce(&mut Self) -> f64) -> u64 {
         let exact_s = read(self);
         let machine = &self.costs.machine;
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         took_s
     }
 
-    /// A seek in every sorted run, and so many records of them all.
+    /// Seek in each sorted run, then read `length` records.
     fn scan(&mut self, key: u32, length: f64) -> f64 {
         let (runs, costs) = (self.runs, self.costs);
         let machine = &costs.machine;
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
         took_s
     }
 
-    /// Among all records of a file one of those for which the one at the place stands.
+    /// Draw one of the records of a file that the record of the sample at this place represents.
     fn drawn_at(&mut self, place: usize) -> f64 {
         ((place as f64 + self.rng.f64()) * self.costs.sample.every as f64).floor()
     }
@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
         (record / self.costs.sizes.records_per_block()) as u64
     }
 
-    /// Seconds to open a file, the first time that it is needed.
+    /// Seconds to open a file; 0 if it is open.
     fn open(&mut self, id: FileId) -> f64 {
         if std::mem::replace(&mut self.is_open[id], true) {
             return 0.0;
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Seconds to have an index or a filter at hand, of a file that is open.
+    /// Seconds to get an index or a filter of an open file.
     fn metadata(&mut self, block: Block) -> f64 {
         if !self.options.cache_index_and_filter_blocks {
             return 0.0;
@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
         self.looked_up(Block::Data(id, block))
     }
 
-    /// Seconds to have a block at hand: from the cache, or from its file.
+    /// Seconds to get a block from the cache, or else from its file.
     fn looked_up(&mut self, block: Block) -> f64 {
         let kind = match block {
             Block::Data(..) => 0,
@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
         }
         self.blocks.missed[kind] += 1;
         let took_s = self.fetched_s(block);
-        // Plain blocks of a mapped file are read where they lie.
+        // Plain blocks of a mapped file are not copied into the cache.
         if self.options.mmap_read && self.codec(block) == Codec::None {
             return took_s;
         }
@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
         begun_s + stored * machine.fetch_s_per_byte + machine.decompress_s(codec, plain, 1.0)
     }
 
-    /// Filters are never compressed.
+    /// The codec of a block. Filters are never compressed.
     fn codec(&self, block: Block) -> Codec {
         match block {
             Block::Data(id, _) | Block::Index(id) => self.runs.tree.file(id).codec,
@@ -317,8 +317,8 @@ impl File {
         self.records.get(self.place_of(key)).is_some_and(|found| found.key() == key)
     }
 
-    /// Where the key is, or the next one behind it: looked for around where it would be if keys lay
-    /// evenly, as most do.
+    /// The place of the key, or else of the next key. The search starts where the key would be if
+    /// keys were spread evenly, as most are.
     fn place_of(&self, key: u32) -> usize {
         let (first, last, count) = (self.smallest(), self.largest(), self.records.len());
         if key <= first || key > last {
@@ -338,7 +338,7 @@ impl File {
         from + self.records[from..to].partition_point(|record| record.key() < key)
     }
 
-    /// The share of the keys from its smallest to its largest that it has.
+    /// The share of all keys from its smallest to its largest that the file has.
     fn density(&self) -> f64 {
         self.records.len() as f64 / f64::from(self.largest() - self.smallest() + 1)
     }

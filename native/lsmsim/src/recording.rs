@@ -1,4 +1,4 @@
-//! A run as a film: what the tree looked like at moments that follow each other evenly.
+//! A recording of a run: frames with the state of the tree, evenly spread over its time.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::measurement::Measurement;
 use crate::run::{observe, Moment, Trial};
 use crate::tree::{FileId, Tree};
 
-/// The film of a run. Files and jobs are told once, by their numbers.
+/// A recording of a run. Frames name files and jobs by their numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recording {
     pub levels: usize,
-    pub files: BTreeMap<FileId, FileTold>,
-    pub jobs: BTreeMap<u64, JobTold>,
+    pub files: BTreeMap<FileId, FileInfo>,
+    pub jobs: BTreeMap<u64, JobInfo>,
     pub frames: Vec<Frame>,
     pub metrics: Measurement,
 }
 
-/// A file, and where it lies among the keys: these go from 0 to 1.
+/// A file: its bytes, and its range of keys as shares of all keys, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct FileTold {
+pub struct FileInfo {
     pub from: f32,
     pub to: f32,
     pub bytes: u64,
@@ -30,17 +30,17 @@ pub struct FileTold {
 
 /// A flush, or a compaction of these files into a level.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct JobTold {
+pub struct JobInfo {
     pub is_flush: bool,
     pub inputs: Vec<FileId>,
     pub to: usize,
 }
 
-/// A moment, and what has changed since the one before.
+/// The state at one moment, and the files that have moved since the frame before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Frame {
     pub at_s: f64,
-    /// 0: nothing holds writes up, 1: they are delayed, 2: they are stopped.
+    /// 0: writes are not slowed down, 1: they are delayed, 2: they are stopped.
     pub writes: u8,
     /// Full memtables that are not in a file yet.
     pub memtables: usize,
@@ -48,13 +48,13 @@ pub struct Frame {
     pub flushed_bytes: f64,
     pub compacted_bytes: f64,
     pub stall_s: f64,
-    /// Files that have come into a level, and those that are gone: their level is -1.
+    /// Files with a new level; -1 for files that were deleted.
     pub moved: BTreeMap<FileId, i32>,
-    /// The jobs at work, and how much of each is done.
+    /// The running jobs, with the share of each that is done.
     pub jobs: Vec<(u64, f32)>,
 }
 
-/// Run the load, and keep so many frames of it at most.
+/// Run the load, and keep at most `frames` frames and the last one.
 pub fn record(trial: Trial, frames: usize) -> Result<Recording, Failure> {
     let mut recorder = Recorder::new();
     let metrics = observe(trial, |moment| recorder.watch(moment))?;
@@ -66,8 +66,8 @@ struct Recorder {
     keys: f32,
     levels: usize,
     places: BTreeMap<FileId, i32>,
-    files: BTreeMap<FileId, FileTold>,
-    jobs: BTreeMap<u64, JobTold>,
+    files: BTreeMap<FileId, FileInfo>,
+    jobs: BTreeMap<u64, JobInfo>,
     frames: Vec<Frame>,
 }
 
@@ -87,7 +87,7 @@ impl Recorder {
         self.levels = moment.tree.levels.len();
         self.keys = moment.keys as f32;
         for job in moment.jobs {
-            self.jobs.entry(job.number).or_insert_with(|| told(job));
+            self.jobs.entry(job.number).or_insert_with(|| info(job));
         }
         let frame = Frame {
             at_s: moment.now_s,
@@ -114,7 +114,7 @@ impl Recorder {
             if self.places.get(&id) != Some(&level) {
                 moved.insert(id, level);
                 let file = tree.file(id);
-                self.files.entry(id).or_insert_with(|| FileTold {
+                self.files.entry(id).or_insert_with(|| FileInfo {
                     from: file.smallest() as f32 / self.keys,
                     to: (file.largest() + 1) as f32 / self.keys,
                     bytes: file.bytes,
@@ -126,10 +126,10 @@ impl Recorder {
     }
 }
 
-fn told(job: &Job) -> JobTold {
+fn info(job: &Job) -> JobInfo {
     match &job.task {
-        Task::Flush { .. } => JobTold { is_flush: true, inputs: Vec::new(), to: 0 },
-        Task::Compact { compaction, .. } => JobTold {
+        Task::Flush { .. } => JobInfo { is_flush: true, inputs: Vec::new(), to: 0 },
+        Task::Compact { compaction, .. } => JobInfo {
             is_flush: false,
             inputs: compaction.files().collect(),
             to: compaction.output_level,
@@ -137,8 +137,8 @@ fn told(job: &Job) -> JobTold {
     }
 }
 
-/// The last frame of each of so many equal spans of time, and the very last; what moved in those
-/// that are left out moves in the next that is kept.
+/// Keep the last frame of each of `count` equal spans of time, and the last frame of all. Files
+/// that moved in a frame that is left out move in the next one.
 fn thinned(all: Vec<Frame>, count: usize) -> Vec<Frame> {
     let end_s = all.last().map_or(0.0, |frame| frame.at_s);
     let span_of = |at_s: f64| (at_s / end_s * count as f64) as usize;

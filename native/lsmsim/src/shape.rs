@@ -1,4 +1,4 @@
-//! How large each level may be, and which has to go down first.
+//! Target sizes of levels, and the scores by which levels are compacted.
 //!
 //! `CalculateBaseBytes`, `ComputeCompactionScore` and `EstimateCompactionBytesNeeded` in
 //! db/version_set.cc.
@@ -6,13 +6,13 @@
 use crate::options::{Options, Style};
 use crate::tree::Tree;
 
-/// Scores above 1 are told apart more widely where levels are dynamic.
+/// With dynamic levels, scores above 1 are multiplied by this.
 const SCALE: f64 = 10.0;
-/// The lowest score of a level that is drained, and by how much that of the level above is higher.
+/// The lowest score of a level that is drained, and the difference to the level above it.
 const DRAINED: f64 = 1.001;
 const DRAINED_STEP: f64 = 0.001;
 
-/// Targets of the levels, and where files of level 0 go.
+/// Target sizes of the levels, and the level to which files of level 0 go.
 #[derive(Clone, Debug)]
 pub struct Shape {
     pub base_level: usize,
@@ -76,7 +76,8 @@ impl Shape {
         Self { base_level, target_bytes, lowest_unnecessary }
     }
 
-    /// The levels with their scores, the highest first; from 1 on a level has to be compacted.
+    /// The levels with their scores, the highest first. A level with a score of at least 1 has to
+    /// be compacted.
     pub fn scores(&self, tree: &Tree, options: &Options) -> Vec<(usize, f64)> {
         let mut down = tree.level_bytes(0) as f64;
         let mut scores = vec![(0, self.score_of_level0(tree, options))];
@@ -127,7 +128,7 @@ impl Shape {
         }
     }
 
-    /// The bytes that compactions would have to read and write until no level is too large.
+    /// The bytes that compactions have to read and write until no level is too large.
     pub fn pending_bytes(&self, tree: &Tree, options: &Options) -> u64 {
         if options.compaction_style != Style::Level {
             return 0;

@@ -1,17 +1,17 @@
 //! The tree: files with real keys, sorted in levels.
 //!
-//! A large tree has thousands of files in a level, and a run asks for sums over them at each event:
+//! A large tree has thousands of files in a level, and a run needs sums over them at each event. So
 //! the tree keeps these sums.
 
 use std::cell::Cell;
 
 use crate::codec::Codec;
 
-/// A file's place in the store of files; never used twice.
+/// The number of a file. Each is used once.
 pub type FileId = usize;
 
-/// A record of the sample: its key above, and below it how early it was written, so that of one
-/// key's records the newest comes first in order.
+/// A record of the sample. The upper half is the key. The lower half is smaller the later the
+/// record was written, so the newest record of a key comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Record(u64);
 
@@ -29,7 +29,7 @@ impl Record {
     }
 }
 
-/// A table file. `records` are those of the sample that it holds, in order, of each key one.
+/// A table file. `records` are its records of the sample in the order of their keys, one per key.
 #[derive(Clone, Debug)]
 pub struct File {
     pub records: Vec<Record>,
@@ -41,12 +41,12 @@ pub struct File {
     pub newest: u32,
     pub being_compacted: bool,
     keys: Range,
-    /// Bytes of the next level's files that it overlaps; None: not known.
+    /// Bytes of the files of the next level that it overlaps. None: not computed.
     overlapped_bytes: Cell<Option<u64>>,
 }
 
 impl File {
-    /// A file of these records, of which there is one at least.
+    /// Make a file of these records. There must be at least one.
     pub fn new(records: Vec<Record>, bytes: u64, codec: Codec, is_filtered: bool) -> Self {
         let sequences = || records.iter().map(|record| record.sequence());
         let (oldest, newest) = (sequences().min().unwrap_or(0), sequences().max().unwrap_or(0));
@@ -76,14 +76,14 @@ impl File {
     }
 }
 
-/// The records in order, and of each key the newest alone.
+/// Sort the records, and keep only the newest of each key.
 pub fn merged(mut records: Vec<Record>) -> Vec<Record> {
-    records.sort(); // stable: it finds the sorted runs, and merges them
+    records.sort(); // faster than an unstable sort, because it merges runs that are sorted
     records.dedup_by_key(|record| record.key());
     records
 }
 
-/// Smallest and largest key of something.
+/// A range of keys, with both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     pub smallest: u32,
@@ -96,10 +96,10 @@ impl Range {
     }
 }
 
-/// All files, and which of them each level has.
+/// All files, and the files of each level.
 ///
-/// Level 0 has its newest file first; the files of the others lie in the order of their keys and
-/// share none.
+/// Level 0 has its newest file first. The files of other levels are in the order of their keys and
+/// do not overlap.
 #[derive(Clone, Debug)]
 pub struct Tree {
     files: Vec<File>,
@@ -127,17 +127,17 @@ impl Tree {
         &self.files[id]
     }
 
-    /// A new file, in no level yet.
+    /// Add a file, which is in no level yet.
     pub fn create(&mut self, file: File) -> FileId {
         debug_assert!(file.records.windows(2).all(|pair| pair[0].key() < pair[1].key()));
         self.files.push(file);
         self.files.len() - 1
     }
 
-    /// Put files into a level: in front of level 0, in the order of their keys into the others.
+    /// Insert files into a level: by age into level 0, by their keys into other levels.
     pub fn insert(&mut self, level: usize, ids: &[FileId]) {
         if level == 0 {
-            // A file merged within level 0 stands where its newest record belongs.
+            // The place of a file that was merged within level 0 is that of its newest record.
             for &id in ids {
                 let newest = self.files[id].newest;
                 let place =
@@ -157,7 +157,7 @@ impl Tree {
         self.forget_overlaps(level, ids);
     }
 
-    /// Take files out of a level; they stay known. Those of a sorted level come in its order.
+    /// Remove files from a level. For a sorted level, `ids` must be in its order.
     pub fn remove(&mut self, level: usize, ids: &[FileId]) {
         let mut left = ids;
         while let Some(&first) = left.first() {
@@ -169,7 +169,7 @@ impl Tree {
                 })),
             };
             let place = place.expect("the level has the file");
-            // Neighbours go together: each removal moves all files behind it.
+            // Neighbours are removed together, because each removal moves all files after it.
             let count = left.iter().zip(&files[place..]).take_while(|(a, b)| a == b).count();
             self.levels[level].drain(place..place + count);
             left = &left[count..];
@@ -184,10 +184,10 @@ impl Tree {
         self.forget_overlaps(level, ids);
     }
 
-    /// Files of the level above no longer know how much of this level they overlap.
+    /// Forget the overlaps of files of the level above that overlap changed files.
     fn forget_overlaps(&self, level: usize, changed: &[FileId]) {
         if level < 2 {
-            return; // nothing asks for the overlaps of level 0
+            return; // the overlaps of level 0 are never used
         }
         let above = &self.levels[level - 1];
         for &id in changed {
@@ -200,7 +200,7 @@ impl Tree {
         }
     }
 
-    /// Bytes of the next level's files that a file of a level overlaps.
+    /// Bytes of the files of the next level that a file overlaps.
     pub fn overlapped_bytes(&self, level: usize, id: FileId) -> u64 {
         let file = &self.files[id];
         file.overlapped_bytes.get().unwrap_or_else(|| {
@@ -216,12 +216,12 @@ impl Tree {
         })
     }
 
-    /// Forget the records of a file that no level has.
+    /// Drop the records of a file that is in no level.
     pub fn drop_records(&mut self, id: FileId) {
         self.files[id].records = Vec::new();
     }
 
-    /// A compaction reads these files from now on.
+    /// Mark files that a compaction reads from now on.
     pub fn mark_being_compacted(&mut self, level: usize, ids: &[FileId]) {
         for &id in ids {
             self.files[id].being_compacted = true;
@@ -229,12 +229,12 @@ impl Tree {
         }
     }
 
-    /// Whether a level has a file that has the key.
+    /// Whether a file of a level has the key.
     pub fn has(&self, key: u32) -> bool {
         self.levels.iter().flatten().any(|&id| self.files[id].has(key))
     }
 
-    /// How many files there have been.
+    /// The number of all files, also of those that are in no level.
     pub fn files(&self) -> usize {
         self.files.len()
     }
@@ -260,7 +260,7 @@ impl Tree {
         ids.iter().any(|&id| self.files[id].being_compacted)
     }
 
-    /// From the smallest to the largest key of files; None of none.
+    /// The range from the smallest to the largest key of files. None without files.
     pub fn range_of(&self, ids: impl IntoIterator<Item = FileId>) -> Option<Range> {
         ids.into_iter().map(|id| &self.files[id]).fold(None, |range: Option<Range>, file| {
             let (smallest, largest) = (file.smallest(), file.largest());
@@ -286,7 +286,7 @@ impl Tree {
         ids[first..end.max(first)].to_vec()
     }
 
-    /// The files of a sorted level that lie wholly within the range.
+    /// The files of a sorted level whose keys are all in the range.
     pub fn within(&self, level: usize, range: &Range) -> Vec<FileId> {
         let ids = &self.levels[level];
         let first = ids.partition_point(|&id| self.files[id].smallest() < range.smallest);
@@ -294,7 +294,7 @@ impl Tree {
         ids[first..end.max(first)].to_vec()
     }
 
-    /// The deepest level that has files; None of an empty tree.
+    /// The deepest level that has files. None for an empty tree.
     pub fn deepest(&self) -> Option<usize> {
         self.levels.iter().rposition(|level| !level.is_empty())
     }

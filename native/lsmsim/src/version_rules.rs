@@ -1,4 +1,4 @@
-//! What later versions of RocksDB do on the same tree.
+//! Tests of rules that changed: what older and newer versions compact in the same tree.
 
 use crate::codec::Codec;
 use crate::compaction::Compaction;
@@ -13,7 +13,7 @@ const MIB: u64 = 1 << 20;
 const LEVELS: usize = 5;
 const BEFORE: Version = Version(7, 8);
 const NEW: Version = Version(11, 8);
-/// Keys that a file has from and to.
+/// Smallest and largest key of a file.
 type Keys = (u32, u32);
 const ALL: Keys = (0, 100);
 
@@ -28,7 +28,7 @@ fn options(version: Version) -> Options {
     .sanitised()
 }
 
-/// Files by level; those of level 0 come from the oldest to the newest.
+/// Make a tree of files with their levels. Files of level 0 come from the oldest to the newest.
 fn tree(files: &[(usize, Keys, u64)]) -> Tree {
     let mut tree = Tree::new(LEVELS);
     for (sequence, &(level, (smallest, largest), bytes)) in files.iter().enumerate() {
@@ -50,7 +50,7 @@ fn taken(tree: &Tree, options: &Options) -> Vec<FileId> {
 }
 
 #[test]
-fn a_level0_that_is_small_beside_the_base_is_merged_within() {
+fn files_of_a_small_level0_are_merged_with_each_other() {
     let small = [(1, ALL, 500 * MIB), (0, ALL, MIB), (0, ALL, MIB), (0, ALL, MIB)];
     let options = |version| Options {
         level0_file_num_compaction_trigger: 2,
@@ -90,7 +90,7 @@ fn more_files_from_above_may_double_the_limit() {
 }
 
 #[test]
-fn debt_presses_where_it_is_large_beside_the_bottommost_files() {
+fn large_debt_is_compared_with_the_bottommost_files() {
     let presses = |version, pending_bytes| {
         let options = options(version);
         let mut controller = Controller::new(&options);
@@ -126,7 +126,7 @@ fn a_universal_compaction_near_the_stop_leaves_out_small_new_runs() {
 }
 
 #[test]
-fn a_universal_compaction_takes_what_is_idle_behind_a_run_being_compacted() {
+fn a_universal_compaction_takes_idle_runs_after_a_run_being_compacted() {
     let sizes = [(4, ALL, 20), (0, ALL, 50), (0, ALL, 5), (0, ALL, 5), (0, ALL, 5), (0, ALL, 1)];
     let mut tree = tree(&sizes.map(|(level, keys, mib)| (level, keys, mib * MIB)));
     tree.mark_being_compacted(0, &[3]);

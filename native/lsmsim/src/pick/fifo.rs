@@ -1,4 +1,4 @@
-//! FIFO compaction: the oldest files go, and small ones are merged
+//! FIFO compaction: it drops the oldest files and merges small ones
 //! (db/compaction/compaction_picker_fifo.cc).
 
 use super::{newest_of_level0, Running};
@@ -12,7 +12,7 @@ pub fn pick(tree: &Tree, options: &Options, running: &Running) -> Option<Compact
     let files = match is_deletion {
         true if !running.takes_level0() => oldest_beyond(tree, most),
         false if options.fifo_compaction_allow_compaction => {
-            // What is larger than a memtable, give or take what its file has beside, was merged.
+            // A file that is clearly larger than a memtable was merged before.
             let most_bytes = (options.write_buffer_size as f64 * 1.1) as u64;
             newest_of_level0(tree, options, options.level0_file_num_compaction_trigger, most_bytes)?
         }
@@ -31,7 +31,7 @@ pub fn pick(tree: &Tree, options: &Options, running: &Running) -> Option<Compact
     })
 }
 
-/// The oldest files of level 0, until those that stay have so many bytes at most.
+/// The oldest files of level 0: as many as must go until the others have at most `most` bytes.
 fn oldest_beyond(tree: &Tree, most: u64) -> Vec<FileId> {
     let mut bytes = tree.level_bytes(0);
     let mut oldest = Vec::new();

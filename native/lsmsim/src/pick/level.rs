@@ -9,18 +9,19 @@ use crate::options::{Options, Priority};
 use crate::shape::Shape;
 use crate::tree::{FileId, Range, Tree};
 
-/// So many files at least are merged within level 0.
+/// The smallest number of files that are merged within level 0.
 const LEAST_WITHIN_LEVEL0: usize = 4;
-/// The base level is so many times as large as the next level should be beside it, before files of
-/// level 0 are merged with each other alone; the multiplier counts as 10 at least.
+/// Level 0 is small if its bytes, times the multiplier of levels, times this factor, are fewer than
+/// the bytes of the base level.
 const TIMES_MULTIPLIER: f64 = 2.0;
+/// A smaller multiplier of levels is taken for this one.
 const LEAST_MULTIPLIER: f64 = 10.0;
-/// So many files of a level are ordered by priority; the others come behind as they lie.
+/// The number of files of a level that are ordered by priority. The others follow in their order.
 const MOST_ORDERED: usize = 50;
-/// So many files are moved at once at most.
+/// The largest number of files that are moved at once.
 const MOST_MOVED: usize = 4;
 
-/// Where round robin goes on in each level: behind this key.
+/// The key after which round robin continues in each level.
 #[derive(Clone, Debug)]
 pub struct Cursors(Vec<Option<u32>>);
 
@@ -43,7 +44,7 @@ pub fn pick(
             break;
         }
         if skipped_level0 && level == shape.base_level {
-            continue; // else level 0 might starve
+            continue; // otherwise level 0 might wait forever
         }
         if level == 0 && options.version.keeps_small_level0() {
             if let Some(files) = small_beside_base(tree, shape, options) {
@@ -69,8 +70,8 @@ pub fn pick(
     None
 }
 
-/// The newest files of level 0 where all of it is small beside the base level, so that merging it
-/// into that would write much for little: `PickSizeBasedIntraL0Compaction`.
+/// The newest files of level 0, if level 0 is small compared with the base level. To merge it into
+/// the base level would write many bytes for few: `PickSizeBasedIntraL0Compaction`.
 fn small_beside_base(tree: &Tree, shape: &Shape, options: &Options) -> Option<Vec<FileId>> {
     let multiplier = options.max_bytes_for_level_multiplier.max(LEAST_MULTIPLIER);
     let most = tree.level_bytes(0) as f64 * multiplier * TIMES_MULTIPLIER;
@@ -82,7 +83,8 @@ fn small_beside_base(tree: &Tree, shape: &Shape, options: &Options) -> Option<Ve
     (files.len() >= options.level0_file_num_compaction_trigger.max(2)).then_some(files)
 }
 
-/// The oldest file of level 0 with all that it overlaps, and what these do; None while one is taken.
+/// The oldest file of level 0 with all files that it overlaps, directly or through others. None if
+/// a file of these or below them is being compacted.
 fn level0_to(tree: &Tree, output: usize, running: &Running) -> Option<Vec<FileId>> {
     let files = &tree.levels[0];
     let &oldest = files.last()?;
@@ -106,7 +108,7 @@ fn level0_to(tree: &Tree, output: usize, running: &Running) -> Option<Vec<FileId
     free.then_some(start)
 }
 
-/// The file that a level's priority chooses among those that may go down now.
+/// The file of a level with the highest priority among those that may be compacted now.
 fn from_level(
     tree: &Tree,
     options: &Options,
@@ -137,7 +139,7 @@ fn from_level(
     None
 }
 
-/// The places of a level's files, those that shall go down first in front.
+/// The places of a level's files, in the order in which they should be compacted.
 fn ordered(tree: &Tree, priority: Priority, cursor: Option<u32>, level: usize) -> Vec<usize> {
     let ids = &tree.levels[level];
     let mut places: Vec<usize> = (0..ids.len()).collect();
@@ -151,7 +153,7 @@ fn ordered(tree: &Tree, priority: Priority, cursor: Option<u32>, level: usize) -
             places.sort_by_key(|&place| file(place).oldest);
         }
         Priority::LeastOverlap => {
-            // In 1024ths, as RocksDB does.
+            // In units of 1/1024, as in RocksDB.
             let overlap = |place: usize| tree.overlapped_bytes(level, ids[place]) * 1024;
             first_sorted(&mut places, |place| (overlap(place) / file(place).bytes.max(1), place));
         }
@@ -164,7 +166,7 @@ fn ordered(tree: &Tree, priority: Priority, cursor: Option<u32>, level: usize) -
     places
 }
 
-/// Order the first places alone, as RocksDB does.
+/// Order only the first places, as RocksDB does.
 fn first_sorted<K: Ord>(places: &mut [usize], key: impl Fn(usize) -> K) {
     if places.len() > MOST_ORDERED {
         places.select_nth_unstable_by_key(MOST_ORDERED - 1, |&place| key(place));
@@ -173,7 +175,7 @@ fn first_sorted<K: Ord>(places: &mut [usize], key: impl Fn(usize) -> K) {
     places[..count].sort_by_key(|&place| key(place));
 }
 
-/// A file that can be moved, and its neighbours that can be moved with it.
+/// A file that can be moved, with its neighbours that can be moved together with it.
 fn moved_along(tree: &Tree, options: &Options, level: usize, place: usize) -> Vec<FileId> {
     let ids = &tree.levels[level];
     let mut moved = vec![ids[place]];
@@ -204,7 +206,7 @@ fn moved_along(tree: &Tree, options: &Options, level: usize, place: usize) -> Ve
     moved
 }
 
-/// The newest files of level 0, where no compaction to the next level may start.
+/// The newest files of level 0, to be merged if no compaction to the next level may start.
 ///
 /// `PickCostBasedIntraL0Compaction`.
 fn within_level0(tree: &Tree, options: &Options) -> Option<Vec<FileId>> {
@@ -212,7 +214,8 @@ fn within_level0(tree: &Tree, options: &Options) -> Option<Vec<FileId>> {
     has_enough.then(|| newest_of_level0(tree, options, LEAST_WITHIN_LEVEL0, u64::MAX))?
 }
 
-/// The compaction of these files with those below, and more from above where that adds none below.
+/// The compaction of these files with those below. More files of the same level are added if they
+/// overlap no more files below.
 fn with_others(
     tree: &Tree,
     shape: &Shape,

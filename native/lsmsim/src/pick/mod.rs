@@ -11,7 +11,7 @@ use crate::tree::{FileId, Range, Tree};
 
 pub use level::Cursors;
 
-/// Compactions that run, by where they write.
+/// Running compactions: start level, output level and range of keys of each.
 #[derive(Clone, Debug, Default)]
 pub struct Running(Vec<(usize, usize, Range)>);
 
@@ -27,18 +27,19 @@ impl Running {
         }
     }
 
-    /// Whether one reads from level 0: there is never a second one to the base level.
+    /// Whether a compaction reads from level 0. RocksDB never starts a second one to the base
+    /// level.
     fn takes_level0(&self) -> bool {
         self.0.iter().any(|&(start, _, _)| start == 0)
     }
 
-    /// Whether one writes keys of this range into the level.
+    /// Whether a compaction writes keys of this range into the level.
     fn writes(&self, level: usize, range: &Range) -> bool {
         self.0.iter().any(|(_, output, other)| *output == level && other.overlaps(range))
     }
 }
 
-/// The next compaction; None while nothing has to be done, or what has to is being done.
+/// The next compaction. None if nothing has to be compacted, or if it is being compacted.
 pub fn pick(
     tree: &Tree,
     shape: &Shape,
@@ -53,10 +54,11 @@ pub fn pick(
     }
 }
 
-/// The newest files of level 0, as many as make the work for each file that goes smaller.
+/// The newest files of level 0. A file is added as long as this lowers the bytes to merge per file
+/// that the merge removes.
 ///
-/// None where these are fewer than `least`, or the work is not less than `most_bytes` a file:
-/// `FindIntraL0Compaction` in db/compaction/compaction_picker.cc.
+/// None if these are fewer than `least` files, or if the bytes per removed file are not below
+/// `most_bytes`: `FindIntraL0Compaction` in db/compaction/compaction_picker.cc.
 fn newest_of_level0(
     tree: &Tree,
     options: &Options,

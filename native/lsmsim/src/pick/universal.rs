@@ -16,7 +16,8 @@ struct SortedRun {
 pub fn pick(tree: &Tree, options: &Options) -> Option<Compaction> {
     let runs = sorted_runs(tree);
     let trigger = options.level0_file_num_compaction_trigger;
-    // The score (`ComputeCompactionScore` in db/version_set.cc) leaves out what is being merged.
+    // The score (`ComputeCompactionScore` in db/version_set.cc) does not count runs that are being
+    // merged.
     let idle = runs.iter().filter(|run| !run.being_compacted).count();
     if idle < trigger {
         return None;
@@ -29,9 +30,9 @@ pub fn pick(tree: &Tree, options: &Options) -> Option<Compaction> {
         return planned(tree, options, &runs, start, runs.len(), true);
     }
     let ratio = Some(options.universal_size_ratio);
-    let found = alike(&runs, options, ratio, usize::MAX).or_else(|| {
+    let found = similar(&runs, options, ratio, usize::MAX).or_else(|| {
         let count = (idle + 1).checked_sub(trigger).filter(|_| idle > trigger)?;
-        alike(&runs, options, None, count)
+        similar(&runs, options, None, count)
     });
     let (start, end) = found?;
     planned(tree, options, &runs, start, end, is_compressed(&runs, options, end))
@@ -52,7 +53,8 @@ fn sorted_runs(tree: &Tree) -> Vec<SortedRun> {
     level0.chain(below).collect()
 }
 
-/// From which run on all are merged, because those above the last are too large beside it.
+/// The run from which on all are merged, because the runs before the last are too large compared
+/// with it.
 fn too_large(runs: &[SortedRun], options: &Options) -> Option<usize> {
     let (last, above) = runs.split_last()?;
     if last.being_compacted {
@@ -67,8 +69,8 @@ fn too_large(runs: &[SortedRun], options: &Options) -> Option<usize> {
     (bytes.saturating_mul(100) >= most).then_some(start)
 }
 
-/// The same in later versions: all that are idle in a row before the last, without new ones that
-/// shall not be held while writes are near their stop.
+/// The same in later versions: all runs before the last that follow each other and are idle. New
+/// runs are left out if writes are near their stop.
 fn too_large_without_new(runs: &[SortedRun], options: &Options) -> Option<usize> {
     let (last, above) = runs.split_last()?;
     if last.being_compacted {
@@ -85,7 +87,7 @@ fn too_large_without_new(runs: &[SortedRun], options: &Options) -> Option<usize>
         return None;
     }
     let (least, most) = left_out(above, options);
-    // Almost as much as without leaving any out.
+    // At least 90 % of the bytes must stay.
     let fits = |count: usize| {
         let left: u64 = above[count..].iter().map(|run| run.bytes).sum();
         is_large(left) && left >= all * 9 / 10
@@ -93,19 +95,19 @@ fn too_large_without_new(runs: &[SortedRun], options: &Options) -> Option<usize>
     Some(start + (least..=most).take_while(|&count| fits(count)).last().unwrap_or(0))
 }
 
-/// How many of the newest runs are left out, from and to; `above` are all that are idle in a row
-/// before the last: `MightExcludeNewL0sToReduceWriteStop`.
+/// The smallest and the largest number of the newest runs to leave out. `above` are the idle runs
+/// before the last that follow each other: `MightExcludeNewL0sToReduceWriteStop`.
 fn left_out(above: &[SortedRun], options: &Options) -> (usize, usize) {
     let level0 = above.iter().filter(|run| run.level == 0).count();
-    // One of level 0 and two of all are merged in any case.
+    // At least one run of level 0 is merged, and at least two runs in all.
     let most = level0.saturating_sub(1).min(above.len() - 1);
     let until_stop = options.level0_stop_writes_trigger.saturating_sub(above.len() + 1);
     let beyond = |width: usize| width.saturating_sub(until_stop).min(most);
     (beyond(options.universal_min_merge_width), beyond(options.universal_max_merge_width))
 }
 
-/// The first runs in a row that are alike enough; without a ratio any are.
-fn alike(
+/// The first runs in a row whose sizes are similar. Without a ratio, all sizes are.
+fn similar(
     runs: &[SortedRun],
     options: &Options,
     ratio: Option<u64>,
@@ -133,7 +135,8 @@ fn alike(
     None
 }
 
-/// Whether what comes out is compressed: not while older runs hold enough of all bytes.
+/// Whether the outputs are compressed. They are not if older runs contain a large enough share of
+/// all bytes.
 fn is_compressed(runs: &[SortedRun], options: &Options, end: usize) -> bool {
     let percent = options.universal_compression_size_percent;
     if percent < 0 {

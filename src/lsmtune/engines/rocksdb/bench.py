@@ -149,8 +149,9 @@ class Bench(Contract):
     RocksDB or the program fails.
     """
 
-    cannot_set: frozenset[str]
-    """Knobs of RocksDB that the program cannot set."""
+    @property
+    def cannot_set(self) -> frozenset[str]:
+        """Knobs of RocksDB that the program cannot set."""
 
     @property
     def identity(self) -> Mapping[str, str]:

@@ -47,6 +47,15 @@ _CACHES = {"LRUCache": "lru_cache", "AutoHyperClockCache": "hyper_clock_cache"}
 """The values of the knob cache_type, by the name of the block cache in a LOG."""
 _CHANGES_DATABASE = "rocksdb_set_db_options"
 """The function that changes options of an open database. Older C APIs do not have it."""
+_NEEDED = {
+    "cache_type": "rocksdb_wait_for_compact",
+    "rate_limiter_auto_tuned": "rocksdb_ratelimiter_create_auto_tuned",
+}
+"""Knobs that the driver can set only with a newer C API, and a function of this API.
+
+RocksDB 8.7 brought `rocksdb_wait_for_compact`, and hyper clock caches that choose the size of their
+table. The driver makes only such caches. The other function came with 8.9.
+"""
 
 
 def library_engine(loaded: Loaded) -> "LibraryRocksDB":
@@ -87,10 +96,15 @@ class LibraryRocksDB(RocksDB):
 class Driver:
     """The driver with a library."""
 
-    cannot_set = NOT_READ
-
     def __init__(self, loaded: Loaded) -> None:
         self._loaded = loaded
+
+    @property
+    def cannot_set(self) -> frozenset[str]:
+        """Knobs that RocksDB does not read from a text, or that its C API cannot set."""
+        path = self._loaded.path
+        missing = (knob for knob, function in _NEEDED.items() if not has_function(path, function))
+        return NOT_READ.union(missing)
 
     @property
     def identity(self) -> Mapping[str, str]:

@@ -91,7 +91,9 @@ def measured(load: Workload, seed: int) -> Json:
 def store(options: str, settings: Settings) -> Json:
     """Return the options of a plan, and the objects of the knobs that no OPTIONS text contains.
 
-    The plan does not contain an object that is off, because an older library may not have it.
+    The plan does not contain an object that is off, because an older library may not have it. Nor
+    does it contain settings that the library cannot change (`Driver.cannot_set`): for these, the
+    driver has the same defaults.
     """
     plan: Json = {"options": option_string(options)}
     if "cache_size" in settings:
@@ -101,7 +103,7 @@ def store(options: str, settings: Settings) -> Json:
     if settings.get("rate_limiter_bytes_per_sec"):
         plan["rate_limiter"] = {
             "bytes_per_second": settings["rate_limiter_bytes_per_sec"],
-            "auto_tuned": settings["rate_limiter_auto_tuned"],
+            "auto_tuned": settings.get("rate_limiter_auto_tuned", False),
         }
     if settings.get("num_bottom_pri_threads"):
         plan["bottom_priority_threads"] = settings["num_bottom_pri_threads"]
@@ -109,7 +111,7 @@ def store(options: str, settings: Settings) -> Json:
 
 
 def _block_cache(settings: Settings) -> Json:
-    kind = str(settings["cache_type"])
+    kind = str(settings.get("cache_type", "lru_cache"))
     cache: Json = {"kind": _CACHES[kind], "bytes": settings["cache_size"]}
     if settings["cache_numshardbits"] != -1:
         cache["shard_bits"] = settings["cache_numshardbits"]

@@ -1,33 +1,30 @@
 //! A run from its first write to the settled tree, event by event.
 //!
-//! Between two events every rate is constant: how fast records are written, and how far each job
-//! comes. An event is a full memtable, a job's end, or the load's.
+//! An event is a full memtable, the end of a job, or the end of the load. Between two events, the
+//! speeds of the writer and of all jobs are constant.
+
+mod background;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::compaction::{merge, Compaction};
 use crate::controller::{would_stall, Backlog, Controller, Writes};
-use crate::cost::{Cost, Costs};
+use crate::cost::Costs;
 use crate::failure::Failure;
-use crate::jitter::jitter;
-use crate::jobs::{Job, Task};
+use crate::jobs::Job;
 use crate::load::{Keys, Load, Sample};
 use crate::machine::Machine;
 use crate::measurement::{Measurement, Totals};
 use crate::memtables::Memtables;
 use crate::options::{Options, Style};
-use crate::pick::{pick, Cursors, Running};
+use crate::pick::{Cursors, Running};
 use crate::reads::{probed, Probe};
 use crate::shape::Shape;
 use crate::share::fair_shares;
 use crate::table::Sizes;
-use crate::tree::{File, Tree};
+use crate::tree::Tree;
 
-/// How widely alike jobs vary in the time that they take, in logarithms.
-const JITTER: f64 = 0.1;
-
-/// What a run looks like between two events.
+/// The state of a run between two events.
 pub struct Moment<'a> {
     pub now_s: f64,
     pub tree: &'a Tree,
@@ -41,7 +38,7 @@ pub struct Moment<'a> {
     pub keys: u32,
 }
 
-/// What is run: a load on a store on a machine, and the reads behind it if there are any.
+/// A load on a store on a machine, and the reads after it (None: no reads).
 ///
 /// The same seed gives the same run.
 #[derive(Clone, Copy)]
@@ -60,7 +57,7 @@ pub fn simulate(trial: Trial) -> Result<Measurement, Failure> {
     observe(trial, |_| {})
 }
 
-/// Run the load, and let somebody watch.
+/// Run the load on the store, and call `watch` between events.
 pub fn observe(trial: Trial, mut watch: impl FnMut(&Moment)) -> Result<Measurement, Failure> {
     let Trial { load, seed, probe, .. } = trial;
     let options = trial.options.clone().sanitised();
@@ -137,7 +134,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A run on the settled tree of this one.
+    /// Return a run that starts with the settled tree of this one.
     fn followed_by(self, keys: Keys, records: f64) -> Self {
         let mut next = Self {
             records,
@@ -179,7 +176,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether the flush behind the load waits, which it does until it would slow no writes down:
+    /// Whether the flush after the load has to wait. It waits until it would not slow down writes:
     /// `WaitUntilFlushWouldNotStallWrites` in db/db_impl/db_impl_compaction_flush.cc.
     fn flush_waits(&self) -> bool {
         let now = self.backlog();
@@ -189,7 +186,7 @@ impl<'a> Run<'a> {
         !is_idle && would_stall(then, self.options)
     }
 
-    /// A failure where keys were dropped that no other file has.
+    /// Fail if FIFO compaction has dropped keys that no other file has.
     fn check_kept(&self) -> Result<(), Failure> {
         let lost = self.dropped.iter().filter(|&&key| !self.tree.has(key)).count();
         match lost as u64 * self.costs.sample.every {
@@ -236,7 +233,8 @@ impl<'a> Run<'a> {
         if !self.is_written() {
             self.totals.stall_s += step_s * self.stalled_share(cores[0]);
             self.totals.cpu_s += step_s * cpus[0];
-            // Whole numbers, when a memtable or the load ends: rounding must not hold time up.
+            // Whole records at the end of a memtable or of the load. Otherwise a rounding error
+            // could leave a tiny rest again and again.
             let all = step_s >= until_full;
             self.memtables.written += if all { room } else { records_per_s * step_s };
             if all {
@@ -250,7 +248,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// How much of a core the writer would use.
+    /// The share of a core that the writer would use.
     fn wanted_by_writer(&self) -> f64 {
         match self.controller.writes {
             _ if self.is_written() => 0.0,
@@ -263,7 +261,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// How much of the time the writer sleeps, beside what it would have of a core if it did not.
+    /// The share of the time in which the writer is stalled. A delayed writer gets the `share` of a
+    /// core, which is compared with the share that it would get without the delay.
     fn stalled_share(&self, share: f64) -> f64 {
         match self.controller.writes {
             Writes::Free => 0.0,
@@ -276,7 +275,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What each job has of the device, or of what the rate limiter leaves of it.
+    /// The bytes per second that each job can read and write. The rate limiter may lower them.
     fn device_share(&self) -> f64 {
         let device = self.costs.machine.device_bytes_per_s;
         let most = match self.options.rate_limiter_bytes_per_sec {
@@ -284,63 +283,6 @@ impl<'a> Run<'a> {
             limit => device.min(limit as f64),
         };
         most / self.jobs.len().max(1) as f64
-    }
-
-    fn finish_jobs(&mut self) {
-        const DONE: f64 = 1e-9;
-        let (done, left): (Vec<Job>, Vec<Job>) =
-            std::mem::take(&mut self.jobs).into_iter().partition(|job| job.left < DONE);
-        self.jobs = left;
-        for Job { task, cost, .. } in done {
-            self.totals.cpu_s += cost.cpu_s;
-            match task {
-                Task::Flush { number, file } => self.finish_flush(number, file),
-                Task::Compact { compaction, files } => {
-                    self.totals.compaction_cpu_s += cost.cpu_s;
-                    self.finish_compaction(&compaction, files);
-                }
-            }
-        }
-    }
-
-    fn finish_flush(&mut self, number: u64, file: File) {
-        for file in self.memtables.finish(number, file) {
-            self.totals.flushed_bytes += file.bytes as f64;
-            let id = self.tree.create(file);
-            self.tree.insert(0, &[id]);
-        }
-        self.files_changed();
-    }
-
-    fn finish_compaction(&mut self, compaction: &Compaction, files: Vec<File>) {
-        self.running.remove(compaction);
-        let written: f64 = files.iter().map(|file| file.bytes as f64).sum();
-        self.totals.compacted_bytes += written;
-        self.note_space(written);
-        for (level, ids) in &compaction.inputs {
-            self.tree.remove(*level, ids);
-            for &id in ids {
-                self.tree.drop_records(id);
-            }
-        }
-        let ids: Vec<_> = files.into_iter().map(|file| self.tree.create(file)).collect();
-        self.tree.insert(compaction.output_level, &ids);
-        self.files_changed();
-    }
-
-    /// Files that change their level, or go.
-    fn move_files(&mut self, compaction: &Compaction) {
-        let (level, ids) = &compaction.inputs[0];
-        self.tree.remove(*level, ids);
-        if compaction.is_deletion {
-            for &id in ids {
-                self.dropped.extend(self.tree.file(id).records.iter().map(|record| record.key()));
-                self.tree.drop_records(id);
-            }
-        } else {
-            self.tree.insert(compaction.output_level, ids);
-        }
-        self.files_changed();
     }
 
     fn files_changed(&mut self) {
@@ -362,7 +304,7 @@ impl<'a> Run<'a> {
             memtables: self.memtables.unflushed(),
             runs: self.tree.levels[0].len() + below,
             pending_bytes: self.shape.pending_bytes(&self.tree, self.options),
-            // Files of other levels have some below in almost all cases.
+            // In almost all cases, files of the other levels have older records below them.
             bottommost_bytes: self.tree.deepest().map_or(0, |level| self.tree.level_bytes(level)),
         }
     }
@@ -378,69 +320,5 @@ impl<'a> Run<'a> {
     fn switch_memtable(&mut self) {
         self.memtables.switch();
         self.control();
-    }
-
-    fn schedule(&mut self) {
-        let (flushes, _) = self.options.job_limits(self.controller.pressure);
-        let least = if self.is_closed { 1 } else { self.options.min_write_buffer_number_to_merge };
-        while self.jobs.iter().filter(|job| job.is_flush()).count() < flushes
-            && self.memtables.waiting() >= least
-        {
-            self.start_flush();
-        }
-        while !self.options.disable_auto_compactions {
-            let (_, limit) = self.options.job_limits(self.controller.pressure);
-            if self.jobs.iter().filter(|job| !job.is_flush()).count() >= limit {
-                return;
-            }
-            let found =
-                pick(&self.tree, &self.shape, self.options, &self.running, &mut self.cursors);
-            match found {
-                None => return,
-                Some(moved) if moved.is_trivial_move || moved.is_deletion => {
-                    self.move_files(&moved)
-                }
-                Some(compaction) => self.start_compaction(compaction),
-            }
-        }
-    }
-
-    fn start_flush(&mut self) {
-        let flushed = self.memtables.flush();
-        let codec = self.options.flush_codec();
-        let filtered = self.is_filtered(0);
-        let bytes = self.costs.sizes.file(flushed.kept, codec, filtered, false);
-        let file = File::new(flushed.sampled, bytes as u64, codec, filtered);
-        let cost = self.costs.flush(flushed.records, &file);
-        self.start(Task::Flush { number: flushed.number, file }, cost, 1.0);
-    }
-
-    fn start_compaction(&mut self, compaction: Compaction) {
-        let filtered = self.is_filtered(compaction.output_level);
-        let (sizes, every) = (&self.costs.sizes, self.costs.sample.every as f64);
-        let files = merge(&compaction, &self.tree, self.options, sizes, every, filtered);
-        let inputs = compaction.files().map(|id| self.tree.file(id));
-        let cost = self.costs.compaction(inputs, &files);
-        for (level, ids) in &compaction.inputs {
-            self.tree.mark_being_compacted(*level, ids);
-        }
-        self.running.add(&compaction);
-        let splits = compaction.output_level > 0
-            && (compaction.start_level() == 0 || self.options.compaction_style == Style::Universal);
-        let width = if splits { self.options.subcompactions.max(1) as f64 } else { 1.0 };
-        self.start(Task::Compact { compaction, files }, cost, width);
-    }
-
-    fn start(&mut self, task: Task, cost: Cost, width: f64) {
-        self.started_jobs += 1;
-        // If alike jobs took exactly as long, compactions could keep step with flushes for ever.
-        let cpu_s = cost.cpu_s * jitter(&mut self.rng, JITTER);
-        self.jobs.push(Job::new(self.started_jobs, task, Cost { cpu_s, ..cost }, width));
-    }
-
-    /// Whether files of a level have a filter: the deepest needs none where most gets hit.
-    fn is_filtered(&self, level: usize) -> bool {
-        let deepest = level > 0 && self.tree.deepest().is_none_or(|deepest| level >= deepest);
-        self.options.bloom_bits > 0.0 && !(self.options.optimize_filters_for_hits && deepest)
     }
 }
