@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import time
 import zipfile
 from pathlib import Path
@@ -16,14 +15,6 @@ VERSION = "9.9.9"
 _SOURCE = Path(__file__).with_name("fake_rocksdb.c")
 _HELD = "held"
 _SETTINGS = "FAKE_MAVEN"
-
-INSTALLING_LSMTUNE = (
-    sys.executable,
-    "-c",
-    "from fakes.jars import fetch_as_told; from lsmtune.engines.libraries import maven; "
-    "maven.fetch_jar = fetch_as_told; from lsmtune.cli.main import main; main()",
-)
-"""lsmtune as a process of its own whose Maven is a jar of the test's."""
 
 
 def build(folder: Path, fault: str = "NOTHING", version: str = VERSION) -> bytes:
@@ -66,12 +57,11 @@ def fetch_from(jar: Path) -> Fetch:
 
 
 def settings(jar: Path, hold: Path | None = None) -> dict[str, str]:
-    """The environment of INSTALLING_LSMTUNE; with `hold`, its download does not end.
+    """The environment of a program that downloads this jar; with `hold`, that does not end.
 
     The file `hold` is made as soon as half of the jar is written.
     """
-    told = json.dumps([str(jar), None if hold is None else str(hold)])
-    return {_SETTINGS: told, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return {_SETTINGS: json.dumps([str(jar), None if hold is None else str(hold)])}
 
 
 def fetch_as_told(version: str, folder: Path) -> Path:
