@@ -296,9 +296,17 @@ def answer(port: int, host: str | None) -> tuple[int, str]:
         connection.close()
 
 
-def test_the_dashboard_answers_only_requests_to_this_machine(home: Path) -> None:
+def check_ended(process: subprocess.Popen[str], port: int, code: int) -> None:
+    """It says nothing more, and nothing answers any longer."""
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, out, err) == (code, "", "")
+    with pytest.raises(ConnectionRefusedError):
+        answer(port, "localhost")
+
+
+def test_the_dashboard_answers_only_requests_to_this_machine_until_ctrl_c(home: Path) -> None:
     port = free_port()
-    with dashboard(home.parent, port) as (_, document):
+    with dashboard(home.parent, port) as (process, document):
         assert document["dashboard"] == f"http://127.0.0.1:{port}/"
         for name in ("127.0.0.1", "localhost", "LocalHost"):
             for host in (name, f"{name}:{port}"):
@@ -310,19 +318,17 @@ def test_the_dashboard_answers_only_requests_to_this_machine(home: Path) -> None
             status, text = answer(port, host)
             assert status == 403
             assert document["storage"] not in text
+        process.send_signal(signal.SIGINT)
+        check_ended(process, port, 0)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_the_dashboard_ends_with_the_program(home: Path, how: signal.Signals) -> None:
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
+def test_the_dashboard_ends_with_the_program(home: Path, how: signal.Signals, code: int) -> None:
     port = free_port()
     with dashboard(home.parent, port) as (process, _):
         assert answer(port, "localhost")[0] == 200
         process.send_signal(how)
-        out, err = process.communicate(timeout=PATIENCE_S)
-    expected = -how if how is signal.SIGKILL else 0
-    assert (process.returncode, out, err) == (expected, "", "")
-    with pytest.raises(ConnectionRefusedError):
-        answer(port, "localhost")
+        check_ended(process, port, code)
 
 
 def test_a_port_in_use_is_told_at_once(

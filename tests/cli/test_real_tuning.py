@@ -27,7 +27,7 @@ limits = ["live_sst_bytes <= 9 * base", LIMITS]
 [workload]
 num = 20000
 [protocol]
-probe_reads = 5000
+probe_reads = 500
 """
 
 
