@@ -114,7 +114,7 @@ def test_configs_of_the_space_run_as_they_were_given(tmp_path: Path, knobs: str)
     rig = Rig("db_bench", tmp_path, StudySpec(knobs=knobs))
     space = replace(rig.space, memory=replace(rig.space.memory, limit_bytes=1 << 30))
     rng = np.random.default_rng(5)
-    for _ in range(5):
+    for _ in range(3):
         config = space.sample(rng)
         result = rig.run(space.settings(config), Workload(num=2000), silence_limit_s=5).result
         # Some far-off configs of 7.8 stand still for good; that is data, not a mistake of ours.
@@ -134,9 +134,9 @@ def test_describe_reads_version_build_and_codecs(rig: Rig) -> None:
     assert "kSnappyCompression" in (rig.facts.codecs or ())
 
 
-SMALL = {"num": 20_000, "operations": 4_000}
+SMALL = {"num": 10_000, "operations": 4_000}
 LOADS = {
-    "fillseq": {"num": 20_000},
+    "fillseq": {"num": 10_000},
     "overwrite": SMALL,
     "updaterandom": SMALL,
     "deleterandom": SMALL,
