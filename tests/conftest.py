@@ -2,7 +2,7 @@
 
 import gc
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -39,10 +39,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-texts", action="store_true", help="record tests/texts again")
 
 
-def pytest_collection_finish() -> None:
-    """Thousands of tests, which stay, need not be gone through by every collection of garbage."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector away from modules and tests, which all stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
