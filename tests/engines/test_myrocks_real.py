@@ -14,7 +14,7 @@ from fakes.asks import Asks
 from fakes.records import check_records
 from fakes.rig import Rig
 from lsmtune.engines.base import Live, Outcome, Places, TrialFailedError, Watch
-from lsmtune.engines.myrocks import MyRocks
+from lsmtune.engines.myrocks import MyRocks, loads
 from lsmtune.engines.myrocks.loads import read_check, sysbench_argv
 from lsmtune.engines.myrocks.server import DATABASE, ServerFiles, install, run_client, running
 from lsmtune.errors import UserError
@@ -55,7 +55,22 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
 
 
 @pytest.fixture(scope="module")
-def tpcc(tmp_path_factory: pytest.TempPathFactory) -> Rig:
+def few_items(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """TPC-C has a tenth of its items, which are a third of its rows and most of its bytes."""
+    folder = tmp_path_factory.mktemp("scripts")
+    for script in Path(loads.__file__).parent.glob("*.lua"):
+        shutil.copy(script, folder)
+    population = folder / "tpcc_load.lua"
+    whole = population.read_text()
+    assert "local ITEMS = 100000\n" in whole
+    population.write_text(whole.replace("local ITEMS = 100000\n", "local ITEMS = 10000\n"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(loads._SCRIPTS, loads.TPCC, str(folder / "tpcc.lua"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def tpcc(tmp_path_factory: pytest.TempPathFactory, few_items: None) -> Rig:
     load = TPCC.model_copy(update={"families": True})
     return Rig("mariadbd", tmp_path_factory.mktemp("tpcc"), StudySpec(workload=load))
 
@@ -167,7 +182,7 @@ def test_a_server_that_is_killed_is_a_crash_and_the_data_stay_consistent(tpcc: R
 
 def _run_and_kill(files: ServerFiles, load: Workload) -> None:
     with running("mariadbd", files, {}) as server:
-        threading.Timer(1.5, server.process.kill).start()
+        threading.Timer(0.7, server.process.kill).start()
         run_client(sysbench_argv(load, server.socket, "run", 3), files, "load", 60)
 
 
@@ -189,7 +204,7 @@ def test_a_trial_whose_server_dies_is_a_failed_one(rig: Rig) -> None:
 
 def test_a_load_that_takes_too_long_is_ended(rig: Rig) -> None:
     load = SMALL.model_copy(update={"operations": 1_000_000})
-    outcome = rig.run(workload=load, wall_limit_s=2)
+    outcome = rig.run(workload=load, wall_limit_s=1)
     assert outcome.result.status is Status.TIMED_OUT
     assert servers_in(rig.folder) == []
 
