@@ -335,7 +335,7 @@ def test_a_planted_harmful_change_to_a_real_server_is_taken_back(rig: Rig) -> No
     )  # fmt: skip
     harmful = space.canonical({**space.default(), "cache_size": 64 << 10})
     with served(rig, "guarded") as live:
-        tuner = OnlineTuner(live, space, Asks([harmful]), Plan("read_amp", 1.0, 3, 1, 1))
+        tuner = OnlineTuner(live, space, Asks([harmful]), Plan("read_amp", 0.5, 3, 1, 1))
         [step] = tuner.steps()
         # Where other work makes the windows differ, the loss may not be shown, but no gain is.
         assert step.judgement in (Judgement.LOST, Judgement.NOT_SHOWN), step
