@@ -1,7 +1,5 @@
 """Bounds of a running trial hold on real runs, and a trial without hope is cut."""
 
-from pathlib import Path
-
 import psutil
 import pytest
 
@@ -19,9 +17,9 @@ STRONG: Settings = {"compression_type": "zlib", "block_size": 16384}
 """What makes the tables as small as any codec can."""
 
 
-@pytest.fixture
-def rig(tmp_path: Path) -> Rig:
-    return Rig("db_bench", tmp_path)
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    return Rig("db_bench", tmp_path_factory.mktemp("db_bench"))
 
 
 @pytest.mark.parametrize(
