@@ -32,11 +32,27 @@ from lsmtune.studies.study import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"
+METRICS = {
+    "write_amp", "throughput_ops_s", "live_sst_bytes", "get_p99_us", "get_missing_p99_us",
+    "scan_p99_us", "flushes", "others_cpu_percent",
+}  # fmt: skip
+"""Those of the objectives and constraints: an export writes a row for each metric of a trial."""
+
+
+def complete(**metrics: float) -> TrialResult:
+    """A result with few metrics."""
+    result = measured(**metrics)
+    assert result.measurement is not None
+    few = {name: value for name, value in result.metrics.items() if name in METRICS}
+    measurement = result.measurement.model_copy(update={"metrics": few})
+    return result.model_copy(update={"measurement": measurement})
+
+
 FATES = {
     3: TrialResult(status=Status.CRASHED, reason="it died"),
     5: TrialResult(status=Status.CUT, reason="hopeless", bounds={"write_amp": 3.0}),
-    6: measured(write_amp=0.1, live_sst_bytes=100.0),  # the best, if there were no limits
-    8: measured(others_cpu_percent=50.0),
+    6: complete(write_amp=0.1, live_sst_bytes=100.0),  # the best, if there were no limits
+    8: complete(others_cpu_percent=50.0),
 }
 
 
@@ -45,7 +61,7 @@ def make_study(home: Path, **given: Any) -> None:
     runs = iter(range(1000))
 
     def script(spec: TrialSpec) -> TrialResult:
-        fine = measured(write_amp=1e4 / float(spec.settings["block_size"]))
+        fine = complete(write_amp=1e4 / float(spec.settings["block_size"]))
         return FATES.get(next(runs), fine)
 
     fast = {"study": "s", "objective": "write_amp", "optimizer": "random", "knobs": KNOBS,
@@ -152,7 +168,7 @@ def test_runs_at_another_scale_have_no_value(home: Path, tmp_path: Path) -> None
         best = opened.trials(stored)[-1]
         for scale, role in (("1", Role.VERIFY_BEST), ("1/64", Role.VERIFY_BASE)):
             made = opened.add_verification(stored, best.number, scale, best.spec.workload)
-            trial = NewTrial(role, Config(best.config), best.spec, measured(), best.started_at, 1.0,
+            trial = NewTrial(role, Config(best.config), best.spec, complete(), best.started_at, 1.0,
                              made.id, 0)  # fmt: skip
             opened.add_trial(stored, trial, {})
     export(tmp_path / "o.sqlite3")
