@@ -3,8 +3,10 @@
 import json
 import os
 import subprocess
+import tempfile
 import time
 import zipfile
+from functools import cache
 from pathlib import Path
 
 from lsmtune.engines.libraries.install import Fetch, Sources
@@ -17,12 +19,14 @@ _HELD = "held"
 _SETTINGS = "FAKE_MAVEN"
 
 
-def build(folder: Path, fault: str = "NOTHING", version: str = VERSION) -> bytes:
+@cache
+def build(fault: str = "NOTHING", version: str = VERSION) -> bytes:
     """Compile the stand-in that has this fault and says that it is this version."""
-    library = folder / f"{fault}-{version}.so"
     macros = [f"-DFAULT={fault}", f'-DVERSION="{version}"']
-    subprocess.run(["cc", "-shared", "-fPIC", *macros, "-o", library, _SOURCE], check=True)
-    return library.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "library.so"
+        subprocess.run(["cc", "-shared", "-fPIC", *macros, "-o", library, _SOURCE], check=True)
+        return library.read_bytes()
 
 
 def pack(jar: Path, library: bytes | None, platform: str | None = None) -> Path:

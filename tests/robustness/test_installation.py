@@ -57,7 +57,7 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, tmp_path / "cache", pack(tmp_path / "a.jar", build(tmp_path)))
+    return Site(tmp_path, tmp_path / "cache", pack(tmp_path / "a.jar", build()))
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -77,7 +77,7 @@ def test_a_download_that_is_interrupted(site: Site, how: signal.Signals) -> None
 
 def test_a_check_that_is_interrupted(site: Site) -> None:
     works = site.jar.read_bytes()
-    pack(site.jar, build(site.folder, "HANGS"))
+    pack(site.jar, build("HANGS"))
     running = site.start()
     assert eventually(lambda: bool(list(site.engines.glob("install-*/store/LOG"))))
     running.send_signal(signal.SIGINT)
@@ -107,7 +107,7 @@ def test_killed_before_each_change_it_is_whole_or_not_there(site: Site) -> None:
 @pytest.mark.parametrize("size_bytes", [16 * KIB, 64 * KIB])
 def test_a_full_disk(site: Site, size_bytes: int) -> None:
     """There is no room for the jar, and for the jar but not for its library."""
-    library = build(site.folder)
+    library = build()
     pack(site.jar, library + bytes(200 * KIB) if size_bytes > 16 * KIB else os.urandom(64 * KIB))
     with disk(site.cache, size_bytes):
         code, out, err = end(site.start())
