@@ -2,11 +2,11 @@
 
 import gc
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
@@ -18,11 +18,11 @@ from lsmtune.engines.libraries.installed import (
     installed_engines,
 )
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION
-from lsmtune.learning import models
-from lsmtune.recipes.base import Progress
-from lsmtune.spec import StudySpec
-from lsmtune.studies import runner
-from lsmtune.studies.runner import Listener
+
+if TYPE_CHECKING:  # slow imports: the process that hands out the tests does without them
+    from lsmtune.recipes.base import Progress
+    from lsmtune.spec import StudySpec
+    from lsmtune.studies.runner import Listener
 
 # A deadline per example fails a test when other work slows the machine down.
 settings.register_profile("no deadline", deadline=None)
@@ -39,10 +39,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-texts", action="store_true", help="record tests/texts again")
 
 
-def pytest_collection_finish() -> None:
-    """Thousands of tests, which stay, need not be gone through by every collection of garbage."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector away from modules and tests, which all stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -86,8 +92,8 @@ def _built(build: Callable[[typer.Typer], Any], app: typer.Typer) -> Any:
 def quick_models() -> Iterator[None]:
     """Fewer and smaller models, for tests of what is made of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "MODELS", {"extra trees": ("extra trees",)})
-        patch.setattr(models, "_TREES", 20)
+        patch.setattr("lsmtune.learning.models.MODELS", {"extra trees": ("extra trees",)})
+        patch.setattr("lsmtune.learning.models._TREES", 20)
         yield
 
 
@@ -96,7 +102,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests run side by side: no trial waits for theirs, or is repeated for what they take."""
     folder = tmp_path_factory.mktemp("crowd")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "DISTURBED_PERCENT", 100.0)
+        patch.setattr("lsmtune.studies.runner.DISTURBED_PERCENT", 100.0)
         patch.setenv("TMPDIR", str(folder))
         patch.setenv("XDG_STATE_HOME", str(folder))
         patch.setattr(tempfile, "tempdir", None)
@@ -104,11 +110,11 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def silent() -> Progress:
+def silent() -> "Progress":
     """Shows no progress."""
 
     @contextmanager
-    def listen(_: StudySpec) -> Iterator[Listener]:
+    def listen(_: "StudySpec") -> "Iterator[Listener]":
         yield lambda _: None
 
     return listen

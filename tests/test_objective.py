@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.each import each
 from lsmtune.errors import UserError
 from lsmtune.limits import Limit, default_limits, parse_limit
 from lsmtune.metrics.definitions import METRICS
@@ -49,7 +50,7 @@ def test_the_base_is_one(name: str, metrics: dict[str, float]) -> None:
     assert parse_objective(name, ()).value(metrics, metrics) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ASKABLE)
+@each(ASKABLE)
 def test_twice_as_good_is_one_half_whichever_way_is_better(name: str) -> None:
     trial = BASE | {name: turned(name, 2)}
     assert parse_objective(name, ()).value(trial, BASE) == pytest.approx(0.5)

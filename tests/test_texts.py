@@ -4,6 +4,7 @@
 read the diff as a new user would, and commit it together with the change.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -131,18 +132,25 @@ def test_errors(check: Any, capsys: pytest.CaptureFixture[str]) -> None:
     check("errors", "\n".join(parts))
 
 
-@pytest.mark.parametrize(
-    "command", [["--help"], ["show", "verified"], OPTIONS, ["inspect", LOG], ["shwo"]],
-    ids=["help", "summary", "export", "findings", "error"],
-)  # fmt: skip
-def test_output_in_a_pipe_has_no_escape_codes(
-    monkeypatch: pytest.MonkeyPatch, command: list[str]
-) -> None:
+PIPED = [["--help"], ["show", "verified"], OPTIONS, ["inspect", LOG], ["shwo"]]
+RUN_ALL = """\
+import json, sys
+from lsmtune.cli.main import run
+for command in json.loads(sys.argv[1]):
+    run(command)
+    print("\f", end="")
+"""
+
+
+def test_output_in_a_pipe_has_no_escape_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    program = "from lsmtune.cli.main import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", program, *command], check=False, capture_output=True, text=True
-    )
-    assert done.stdout or done.stderr
+        [sys.executable, "-c", RUN_ALL, json.dumps(PIPED)],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    *outputs, of_error, rest = done.stdout.split("\f")
+    assert (len(outputs), of_error, rest) == (len(PIPED) - 1, "", "")
+    assert all(outputs)
+    assert done.stderr
     assert not ESCAPE.search(done.stdout + done.stderr)

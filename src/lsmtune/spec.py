@@ -20,7 +20,7 @@ from lsmtune.knobs.rules.base import USUAL_VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Knob, Settings
 from lsmtune.limits import default_limits
-from lsmtune.metrics.options_file import parse_options
+from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.spec_defaults import (
@@ -74,7 +74,7 @@ class Ground:
         """The version that wrote the OPTIONS of the baseline; None for engines without such."""
         if self.catalogue.engine != "rocksdb" or not self.base.options:
             return None
-        return parse_options(self.base.options).rocksdb_version
+        return version_of_options(self.base.options)
 
 
 class StudySpec(BaseModel):

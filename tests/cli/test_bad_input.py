@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fakes.fake_db_bench import install
+from fakes.forks import Program
 from lsmtune.cli.main import run
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.scripted import ScriptedEngine, measured
@@ -383,11 +384,20 @@ def test_a_db_bench_beside_the_user_is_found(
     ],
     ids=["command", "study file", "study", "home", "program"],
 )
-def test_the_real_program_ends_with_2(place: Path, arguments: list[str], words: list[str]) -> None:
+def test_a_process_of_the_program_ends_with_2(
+    place: Path, arguments: list[str], words: list[str]
+) -> None:
+    process = Program(arguments, place, os.environ)
+    out, err = process.communicate()
+    assert (process.returncode, out) == (2, "")
+    check_message(err, words)
+
+
+def test_the_installed_program_ends_with_2(place: Path) -> None:
     program = Path(sys.executable).with_name("lsmtune")
     done = subprocess.run(
-        [program, *arguments], env=os.environ, capture_output=True, text=True, check=False,
+        [program, "show", "nosuch"], env=os.environ, capture_output=True, text=True, check=False,
         timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
-    check_message(done.stderr, words)
+    check_message(done.stderr, ["'nosuch'", STUDY])

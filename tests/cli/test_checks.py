@@ -43,7 +43,7 @@ def library(place: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
         patch.setenv("PATH", os.defpath)
         if shutil.which("cc") is None:
             pytest.skip("no C compiler")
-        sources = serving(pack(place / "a.jar", build(place)))
+        sources = serving(pack(place / "a.jar", build()))
     return install(VERSION, engines_folder(), sources, lambda _: None, trust=True).engine
 
 

@@ -32,11 +32,27 @@ from lsmtune.studies.study import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"
+METRICS = {
+    "write_amp", "throughput_ops_s", "live_sst_bytes", "get_p99_us", "get_missing_p99_us",
+    "scan_p99_us", "flushes", "others_cpu_percent",
+}  # fmt: skip
+"""Those of the objectives and constraints: an export writes a row for each metric of a trial."""
+
+
+def complete(**metrics: float) -> TrialResult:
+    """A result with few metrics."""
+    result = measured(**metrics)
+    assert result.measurement is not None
+    few = {name: value for name, value in result.metrics.items() if name in METRICS}
+    measurement = result.measurement.model_copy(update={"metrics": few})
+    return result.model_copy(update={"measurement": measurement})
+
+
 FATES = {
     3: TrialResult(status=Status.CRASHED, reason="it died"),
     5: TrialResult(status=Status.CUT, reason="hopeless", bounds={"write_amp": 3.0}),
-    6: measured(write_amp=0.1, live_sst_bytes=100.0),  # the best, if there were no limits
-    8: measured(others_cpu_percent=50.0),
+    6: complete(write_amp=0.1, live_sst_bytes=100.0),  # the best, if there were no limits
+    8: complete(others_cpu_percent=50.0),
 }
 
 
@@ -45,7 +61,7 @@ def make_study(home: Path, **given: Any) -> None:
     runs = iter(range(1000))
 
     def script(spec: TrialSpec) -> TrialResult:
-        fine = measured(write_amp=1e4 / float(spec.settings["block_size"]))
+        fine = complete(write_amp=1e4 / float(spec.settings["block_size"]))
         return FATES.get(next(runs), fine)
 
     fast = {"study": "s", "objective": "write_amp", "optimizer": "random", "knobs": KNOBS,
@@ -152,7 +168,7 @@ def test_runs_at_another_scale_have_no_value(home: Path, tmp_path: Path) -> None
         best = opened.trials(stored)[-1]
         for scale, role in (("1", Role.VERIFY_BEST), ("1/64", Role.VERIFY_BASE)):
             made = opened.add_verification(stored, best.number, scale, best.spec.workload)
-            trial = NewTrial(role, Config(best.config), best.spec, measured(), best.started_at, 1.0,
+            trial = NewTrial(role, Config(best.config), best.spec, complete(), best.started_at, 1.0,
                              made.id, 0)  # fmt: skip
             opened.add_trial(stored, trial, {})
     export(tmp_path / "o.sqlite3")
@@ -296,9 +312,17 @@ def answer(port: int, host: str | None) -> tuple[int, str]:
         connection.close()
 
 
-def test_the_dashboard_answers_only_requests_to_this_machine(home: Path) -> None:
+def check_ended(process: subprocess.Popen[str], port: int, code: int) -> None:
+    """It says nothing more, and nothing answers any longer."""
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, out, err) == (code, "", "")
+    with pytest.raises(ConnectionRefusedError):
+        answer(port, "localhost")
+
+
+def test_the_dashboard_answers_only_requests_to_this_machine_until_ctrl_c(home: Path) -> None:
     port = free_port()
-    with dashboard(home.parent, port) as (_, document):
+    with dashboard(home.parent, port) as (process, document):
         assert document["dashboard"] == f"http://127.0.0.1:{port}/"
         for name in ("127.0.0.1", "localhost", "LocalHost"):
             for host in (name, f"{name}:{port}"):
@@ -310,19 +334,17 @@ def test_the_dashboard_answers_only_requests_to_this_machine(home: Path) -> None
             status, text = answer(port, host)
             assert status == 403
             assert document["storage"] not in text
+        process.send_signal(signal.SIGINT)
+        check_ended(process, port, 0)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_the_dashboard_ends_with_the_program(home: Path, how: signal.Signals) -> None:
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
+def test_the_dashboard_ends_with_the_program(home: Path, how: signal.Signals, code: int) -> None:
     port = free_port()
     with dashboard(home.parent, port) as (process, _):
         assert answer(port, "localhost")[0] == 200
         process.send_signal(how)
-        out, err = process.communicate(timeout=PATIENCE_S)
-    expected = -how if how is signal.SIGKILL else 0
-    assert (process.returncode, out, err) == (expected, "", "")
-    with pytest.raises(ConnectionRefusedError):
-        answer(port, "localhost")
+        check_ended(process, port, code)
 
 
 def test_a_port_in_use_is_told_at_once(

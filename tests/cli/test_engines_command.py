@@ -36,7 +36,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Maven that serves one library as every version."""
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
-    jar = pack(tmp_path / "a.jar", build(tmp_path))
+    jar = pack(tmp_path / "a.jar", build())
     monkeypatch.setattr(maven, "fetch_jar", fetch_from(jar))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fakes.fake_db_bench import install
+from fakes.forks import Program
 from fakes.libraries import put
 from lsmtune import __version__
 from lsmtune.cli.main import run
@@ -141,16 +142,15 @@ def test_wrong_word_is_answered_with_the_nearest(
         ("lsmtune export s --format my", ["my.cnf"]),
     ],
 )
-def test_shell_completes_commands_flags_and_values(words: str, completed: list[str]) -> None:
+def test_shell_completes_commands_flags_and_values(
+    words: str, completed: list[str], tmp_path: Path
+) -> None:
     place = len(words.split()) - 1
     environment = os.environ | {
         "_LSMTUNE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place),
     }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", "from lsmtune.cli.main import main; main()"], env=environment,
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert (done.stdout.split(), done.stderr) == (completed, "")
+    out, err = Program([], tmp_path, environment).communicate()
+    assert (out.split(), err) == (completed, "")
 
 
 def test_completion_script_is_printed(

@@ -27,7 +27,7 @@ limits = ["live_sst_bytes <= 9 * base", LIMITS]
 [workload]
 num = 20000
 [protocol]
-probe_reads = 5000
+probe_reads = 500
 """
 
 
@@ -180,7 +180,7 @@ def test_exported_flags_run(home: Path, tmp_path: Path) -> None:
 
 def test_verify_at_another_size(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    command = ["verify", "s", "--num", "30000", "--scale", "1/32", "--home", str(home), "--json"]
+    command = ["verify", "s", "--num", "24000", "--scale", "1/32", "--home", str(home), "--json"]
     assert run(command) == 0
     assert json.loads(capsys.readouterr().out)["verification"]["scale"] == "1/32"
 

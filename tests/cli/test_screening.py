@@ -25,14 +25,17 @@ def test_a_screening_writes_what_another_can_run(
 ) -> None:
     home, first, second = tmp_path / "home", tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     common = ["--home", str(home), "--json"]
+    file = tmp_path / "quick.toml"
+    file.write_text("[protocol]\nprobe_reads = 100\n")
     flags = ["--num", "5000", "--trials", "3", "--replicated", "1", "--runs", "2"]
-    assert run(["screen", *flags, "--study", "a", "-o", str(first), *common]) == 0
+    command = ["screen", str(file), *common]
+    assert run([*command, *flags, "--study", "a", "-o", str(first)]) == 0
     assert json.loads(capsys.readouterr().out)["runs"] == 4
     lines = [json.loads(line) for line in first.read_text().splitlines()]
     assert lines[0]["knobs"] == lines[3]["knobs"]
     assert lines[0]["metrics"]["write_amp"] > 0
     again = ["--batch", str(first), "--replicated", "0", "--study", "b", "-o", str(second)]
-    assert run(["screen", *again, *common]) == 0
+    assert run([*command, *again]) == 0
     rerun = [json.loads(line) for line in second.read_text().splitlines()]
     for again, line in zip(rerun, lines, strict=False):  # what has no effect there is left out
         assert again["knobs"].items() <= line["knobs"].items()

@@ -1,10 +1,9 @@
 """The whole way on TiKV's stand-in: tune, show, export, page, sweep, interruption, doctor."""
 
 import json
+import os
 import re
 import signal
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from fakes.fake_tikv import Mode
-from fakes.patience import PATIENCE_S, eventually
+from fakes.forks import Program
+from fakes.patience import eventually
 from fakes.tikv_site import FILE, NUM, Site, site
 from lsmtune.cli.main import run
 
@@ -39,11 +39,6 @@ ONE = STUDY.replace("pairs = 6", "pairs = 0").replace("trials = 3", "trials = 2"
 class Tuned:
     site: Site
     home: Path
-
-
-def ctrl_c_works() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="module")
@@ -296,18 +291,13 @@ def test_a_study_that_is_interrupted_gives_tikv_back(
     """While go-ycsb runs under options that came by a restart."""
     path = study_file(place, ONE.replace('"random"', '"tpe"'))
     place.program.with_name("hold").touch()
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from lsmtune.cli.main import main; main()",
-         "tune", str(path), "--home", str(tmp_path / "home")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=ctrl_c_works,  # noqa: PLW1509 - as in test_interruption.py
-    )  # fmt: skip
+    process = Program(["tune", str(path), "--home", str(tmp_path / "home")], tmp_path, os.environ)
     try:
         held = place.program.with_name("held")
         assert eventually(lambda: held.exists() or process.poll() is not None)
         assert place.config.read_text() != FILE
         process.send_signal(how)
-        _, err = process.communicate(timeout=PATIENCE_S)
+        _, err = process.communicate()
     finally:
         process.kill()
     assert "lsmtune: interrupted" in err

@@ -1,7 +1,5 @@
 """Bounds of a running trial hold on real runs, and a trial without hope is cut."""
 
-from pathlib import Path
-
 import pytest
 
 from fakes.rig import Rig
@@ -19,24 +17,27 @@ STRONG: Settings = {"compression_type": "zlib", "block_size": 16384}
 """What makes the tables as small as any codec can."""
 
 
-@pytest.fixture
-def rig(tmp_path: Path) -> Rig:
-    return Rig("db_bench", tmp_path)
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    return Rig("db_bench", tmp_path_factory.mktemp("db_bench"))
 
 
 @pytest.mark.parametrize(
-    ("name", "changes"),
-    [("fillrandom", {}), ("fillrandom", STRONG), ("fillseq", STRONG), ("overwrite", STRONG),
-     ("readrandom", {}), ("readrandomwriterandom", {})],
+    ("name", "num", "changes"),
+    [("fillrandom", 40_000, {}), ("fillrandom", 20_000, STRONG), ("fillseq", 20_000, STRONG),
+     ("overwrite", 20_000, STRONG), ("readrandom", 40_000, {}),
+     ("readrandomwriterandom", 40_000, {})],
 )  # fmt: skip
-def test_no_metric_comes_out_better_than_its_bound(rig: Rig, name: str, changes: Settings) -> None:
+def test_no_metric_comes_out_better_than_its_bound(
+    rig: Rig, name: str, num: int, changes: Settings
+) -> None:
     seen: list[dict[str, float]] = []
 
     def collect(bounds: dict[str, float]) -> None:
         seen.append(dict(bounds))
 
     watch = Watch(lambda phase: None, collect)  # type: ignore[arg-type]
-    load = Workload(name=name, num=40_000)
+    load = Workload(name=name, num=num)
     result = rig.run({**rig.base, **changes}, load, watch).result
     assert result.status is Status.COMPLETE, result.reason
     assert len(seen) > 3

@@ -30,8 +30,8 @@ PLATFORMS = {"linux64", "linux64-musl", "linux-aarch64", "linux-aarch64-musl"}
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    return build(tmp_path_factory.mktemp("library"))
+def library() -> bytes:
+    return build()
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_a_jar_without_natives(folder: Path, tmp_path: Path, library: bytes) -> 
     ],
 )
 def test_a_library_that_does_not_work(folder: Path, tmp_path: Path, fault: str, word: str) -> None:
-    jar = pack(tmp_path / "broken.jar", build(tmp_path, fault))
+    jar = pack(tmp_path / "broken.jar", build(fault))
     assert word in refused(folder, serving(jar))
 
 
@@ -161,12 +161,12 @@ def test_a_library_that_hangs(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proof, "_LIMIT_S", 0.5)
-    jar = pack(tmp_path / "hangs.jar", build(tmp_path, "HANGS"))
+    jar = pack(tmp_path / "hangs.jar", build("HANGS"))
     assert "does not end" in refused(folder, serving(jar))
 
 
 def test_a_library_of_another_version(folder: Path, tmp_path: Path) -> None:
-    jar = pack(tmp_path / "other.jar", build(tmp_path, version="9.9.8"))
+    jar = pack(tmp_path / "other.jar", build(version="9.9.8"))
     assert "is RocksDB 9.9.8" in refused(folder, serving(jar))
 
 
@@ -243,9 +243,7 @@ def test_the_default_is_the_usual_version_or_the_newest(folder: Path, jar: Path)
 
 def test_versions_are_in_the_order_of_their_numbers(folder: Path, tmp_path: Path) -> None:
     for version in ("10.1.0", "9.10.0", "9.9.0"):
-        trusted(
-            folder, serving(pack(tmp_path / "a.jar", build(tmp_path, version=version))), version
-        )
+        trusted(folder, serving(pack(tmp_path / "a.jar", build(version=version))), version)
     found = [engine.record.version for engine in installed_engines(folder)]
     assert found == ["9.9.0", "9.10.0", "10.1.0"]
 

@@ -21,17 +21,26 @@ LOADS = [n for n, p in PRESETS.items() if p.engine == "rocksdb" and n not in ONL
 FEW = Workload(num=5_000)
 
 
-@pytest.fixture(params=["oldest", "newest"])
+@pytest.fixture(scope="module", params=["oldest", "newest"])
 def engine(request: pytest.FixtureRequest, installed: Path) -> Installed:
     """The oldest or the newest version that is installed."""
     engines = installed_engines(installed)
     return engines[0] if request.param == "oldest" else engines[-1]
 
 
-@pytest.fixture
-def rig(engine: Installed, installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(installed.parents[1]))
-    return Rig("", tmp_path, StudySpec(rocksdb=engine.record.version))
+@pytest.fixture(scope="module")
+def rig(engine: Installed, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(installed.parents[1]))
+        spec = StudySpec(rocksdb=engine.record.version)
+        return Rig("", tmp_path_factory.mktemp(engine.record.version), spec)
+
+
+@pytest.fixture(scope="module")
+def newest(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    """The newest version, named by its file."""
+    library = installed_engines(installed)[-1].library
+    return Rig("", tmp_path_factory.mktemp("newest"), StudySpec(library=str(library)))
 
 
 def test_a_trial_measures_what_happened(rig: Rig, engine: Installed) -> None:
@@ -74,10 +83,8 @@ def test_the_baseline_is_what_the_library_does_by_default(rig: Rig, engine: Inst
 
 
 @pytest.mark.parametrize("name", LOADS)
-def test_every_load_is_measured(name: str, installed: Path, tmp_path: Path) -> None:
-    engine = installed_engines(installed)[-1]
-    rig = Rig("", tmp_path, StudySpec(library=str(engine.library)))
-    result = rig.run(workload=Workload(name=name, num=FEW.num)).result
+def test_every_load_is_measured(name: str, newest: Rig) -> None:
+    result = newest.run(workload=Workload(name=name, num=FEW.num)).result
     assert result.status is Status.COMPLETE, result.reason
     assert result.metrics["throughput_ops_s"] > 0
     if PRESETS[name].kind != "write":

@@ -23,9 +23,9 @@ from lsmtune.workloads import Workload
 pytestmark = pytest.mark.db_bench
 
 
-@pytest.fixture
-def rig(tmp_path: Path) -> Rig:
-    return Rig("db_bench", tmp_path)
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
+    return Rig("db_bench", tmp_path_factory.mktemp("db_bench"))
 
 
 def test_a_trial_measures_what_happened(rig: Rig) -> None:
@@ -103,11 +103,11 @@ def test_what_rocksdb_changes_silently_is_noticed_and_foreseen(rig: Rig, changes
 
 
 @pytest.mark.parametrize("knobs", ["core", "reads", "mixed", "space", "all"])
-def test_configs_of_the_space_run_as_they_were_given(tmp_path: Path, knobs: str) -> None:
-    rig = Rig("db_bench", tmp_path, StudySpec(knobs=knobs))
-    space = replace(rig.space, memory=replace(rig.space.memory, limit_bytes=1 << 30))
+def test_configs_of_the_space_run_as_they_were_given(rig: Rig, knobs: str) -> None:
+    space = StudySpec(knobs=knobs).space(rig.ground)
+    space = replace(space, memory=replace(space.memory, limit_bytes=1 << 30))
     rng = np.random.default_rng(5)
-    for _ in range(5):
+    for _ in range(3):
         config = space.sample(rng)
         result = rig.run(space.settings(config), Workload(num=2000), silence_limit_s=5).result
         # Some far-off configs of 7.8 stand still for good; that is data, not a mistake of ours.
@@ -127,9 +127,9 @@ def test_describe_reads_version_build_and_codecs(rig: Rig) -> None:
     assert "kSnappyCompression" in (rig.facts.codecs or ())
 
 
-SMALL = {"num": 20_000, "operations": 4_000}
+SMALL = {"num": 10_000, "operations": 4_000}
 LOADS = {
-    "fillseq": {"num": 20_000},
+    "fillseq": {"num": 10_000},
     "overwrite": SMALL,
     "updaterandom": SMALL,
     "deleterandom": SMALL,

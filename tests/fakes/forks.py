@@ -8,6 +8,7 @@ three open files. It forks a watcher, which forks the program and sends its proc
 end, its status. The helper itself has no threads, so it can fork safely.
 """
 
+import gc
 import json
 import os
 import pkgutil
@@ -24,9 +25,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, NoReturn
 
+from fakes.jars import fetch_as_told
 from fakes.patience import PATIENCE_S
 from lsmtune import cli
 from lsmtune.cli import checks
+from lsmtune.engines.libraries import maven
 from lsmtune.report.canvas import canvas
 from lsmtune.report.page import packed_plotly
 from lsmtune.studies import calibration, runner
@@ -167,6 +170,7 @@ def _be_the_program(
         os.environ.update(environment)
         tempfile.tempdir = None
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         from lsmtune.cli.main import main  # noqa: PLC0415 - the helper imports it
 
         sys.argv = ["lsmtune", *arguments]
@@ -182,23 +186,27 @@ def _be_the_program(
         os._exit(code if isinstance(code, int) else 0)
 
 
+@cache
 def warm_up() -> None:
     """Do once what would take long in every fork: imports, and what a page needs."""
     for module in pkgutil.iter_modules(cli.__path__):
         import_module(f"{cli.__name__}.{module.name}")
     canvas(100)
     packed_plotly()
+    gc.collect()
+    gc.freeze()  # a collection in a fork would copy the memory of all of it
 
 
 def be_quick() -> None:
     """Do without what takes long beside other tests.
 
-    No trial is repeated because of them, no command looks at other programs for a second, and a
-    calibration needs shorter runs.
+    No trial is repeated because of them, no command looks at other programs for a second, a
+    calibration needs shorter runs, and nothing is downloaded: jars come from the test.
     """
     runner.DISTURBED_PERCENT = 100.0
     checks._QUIET_S = 0.01
     calibration._RECORDS = 10_000
+    maven.fetch_jar = fetch_as_told
 
 
 if __name__ == "__main__":

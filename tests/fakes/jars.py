@@ -3,9 +3,10 @@
 import json
 import os
 import subprocess
-import sys
+import tempfile
 import time
 import zipfile
+from functools import cache
 from pathlib import Path
 
 from lsmtune.engines.libraries.install import Fetch, Sources
@@ -17,21 +18,15 @@ _SOURCE = Path(__file__).with_name("fake_rocksdb.c")
 _HELD = "held"
 _SETTINGS = "FAKE_MAVEN"
 
-INSTALLING_LSMTUNE = (
-    sys.executable,
-    "-c",
-    "from fakes.jars import fetch_as_told; from lsmtune.engines.libraries import maven; "
-    "maven.fetch_jar = fetch_as_told; from lsmtune.cli.main import main; main()",
-)
-"""lsmtune as a process of its own whose Maven is a jar of the test's."""
 
-
-def build(folder: Path, fault: str = "NOTHING", version: str = VERSION) -> bytes:
+@cache
+def build(fault: str = "NOTHING", version: str = VERSION) -> bytes:
     """Compile the stand-in that has this fault and says that it is this version."""
-    library = folder / f"{fault}-{version}.so"
     macros = [f"-DFAULT={fault}", f'-DVERSION="{version}"']
-    subprocess.run(["cc", "-shared", "-fPIC", *macros, "-o", library, _SOURCE], check=True)
-    return library.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "library.so"
+        subprocess.run(["cc", "-shared", "-fPIC", *macros, "-o", library, _SOURCE], check=True)
+        return library.read_bytes()
 
 
 def pack(jar: Path, library: bytes | None, platform: str | None = None) -> Path:
@@ -66,12 +61,11 @@ def fetch_from(jar: Path) -> Fetch:
 
 
 def settings(jar: Path, hold: Path | None = None) -> dict[str, str]:
-    """The environment of INSTALLING_LSMTUNE; with `hold`, its download does not end.
+    """The environment of a program that downloads this jar; with `hold`, that does not end.
 
     The file `hold` is made as soon as half of the jar is written.
     """
-    told = json.dumps([str(jar), None if hold is None else str(hold)])
-    return {_SETTINGS: told, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return {_SETTINGS: json.dumps([str(jar), None if hold is None else str(hold)])}
 
 
 def fetch_as_told(version: str, folder: Path) -> Path:

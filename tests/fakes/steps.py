@@ -11,7 +11,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -23,8 +23,6 @@ from fakes.fake_db_bench import Mode, install
 from fakes.forks import be_quick, warm_up
 from fakes.patience import eventually
 from fakes.traces import left_behind
-
-warm_up()
 
 _CHANGES = {
     "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate",
@@ -42,7 +40,7 @@ trials = 1
 base_runs = 1
 finalists = 1
 repeats = 0
-pairs = {pairs}
+pairs = 0
 [workload]
 num = 25000
 [protocol]
@@ -50,7 +48,12 @@ quiet_s = 0.05
 probe_reads = 100
 """
 _PAIRS = 6
+"""A verification runs at least this number."""
 _LOCKS = {"lsmtune-host.lock", "lsmtune-turn.lock"}
+
+
+Change = int | Callable[[str], bool]
+"""A change of the world by its number, from 1 on, or by its text."""
 
 
 class Place(NamedTuple):
@@ -79,10 +82,10 @@ def run_steps(
     arguments: Sequence[str],
     folder: Path,
     settings: Mapping[str, str],
-    killed_before: int | None = None,
+    killed_before: Change | None = None,
     killed_after_s: float | None = None,
 ) -> Ended:
-    """Run the command line in `folder`, killed before a change (from 1 on) or after a time."""
+    """Run the command line in `folder`, killed before a change or after a time."""
     out, err, log = (folder.with_name(f"steps.{name}") for name in ("out", "err", "log"))
     log.write_text("")
     child = os.fork()
@@ -101,13 +104,14 @@ def run_steps(
 class Site:
     """A folder with a study file, a stand-in for db_bench, a home and a folder for drafts."""
 
-    def __init__(self, folder: Path, pairs: int = 0) -> None:
+    def __init__(self, folder: Path) -> None:
+        warm_up()
         self.folder = folder / "site"
         self.home = self.folder / "home"
         self._saved = folder / "saved"
         self.folder.mkdir(parents=True)
         (self.folder / "tmp").mkdir()
-        (self.folder / "study.toml").write_text(STUDY.format(pairs=pairs))
+        (self.folder / "study.toml").write_text(STUDY)
         self.program = install(self.folder / "bin", Mode.WORKS)
         self._settings = {
             "LSMTUNE_HOME": str(self.home), "LSMTUNE_DB_BENCH": str(self.program),
@@ -128,10 +132,10 @@ class Site:
     def run(
         self,
         command: Sequence[str],
-        killed_before: int | None = None,
+        killed_before: Change | None = None,
         killed_after_s: float | None = None,
     ) -> Ended:
-        """Run a command line, killed before a change (from 1 on) or after a time if given."""
+        """Run a command line, killed before a change or after a time if given."""
         return run_steps(command, self.folder, self._settings, killed_before, killed_after_s)
 
     def rows(self) -> list[tuple[Any, ...]]:
@@ -197,15 +201,17 @@ def tune_site(folder: Path) -> tuple[Site, list[str]]:
 
 def verify_site(folder: Path) -> tuple[Site, list[str]]:
     """A site with a tuned study of whose verification all but the last pair is done."""
-    site = Site(folder, _PAIRS)
+    site = Site(folder)
     assert site.run(["tune", "study.toml", "--json"]).code == 0
     site.save()
     command = ["verify", "it", "--trial", "1", "--scale", "1/32", "--json"]
-    whole = site.run(command)
-    assert whole.code == 0, whole.err
-    starts = [n for n, change in enumerate(whole.changes, 1) if _starts_a_run(change)]
-    site.restore()
-    assert site.run(command, killed_before=starts[2 * _PAIRS - 2]).code == -signal.SIGKILL
+    runs = count(1)
+
+    def starts_the_last_pair(change: str) -> bool:
+        return _starts_a_run(change) and next(runs) == 2 * _PAIRS - 1
+
+    killed = site.run(command, killed_before=starts_the_last_pair)
+    assert killed.code == -signal.SIGKILL, killed.err
     site.save()
     return site, command
 
@@ -219,7 +225,7 @@ def _be_the_program(
     folder: Path,
     settings: Mapping[str, str],
     files: tuple[Path, Path, Path],
-    killed_before: int | None,
+    killed_before: Change | None,
 ) -> None:
     code = 70
     try:
@@ -246,8 +252,8 @@ def _be_the_program(
         os._exit(code)
 
 
-def _count_changes(folder: Path, log: int, killed_before: int | None) -> None:
-    """Log each change, and end the process before the one that has the number."""
+def _count_changes(folder: Path, log: int, killed_before: Change | None) -> None:
+    """Log each change, and end the process before the one that is given."""
     done = 0
     inside = str(folder)
 
@@ -255,7 +261,7 @@ def _count_changes(folder: Path, log: int, killed_before: int | None) -> None:
         nonlocal done
         done += 1
         os.write(log, f"{what}\n".encode())
-        if done == killed_before:
+        if killed_before(what) if callable(killed_before) else done == killed_before:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def statement(text: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.each import each
 from knobs.real import captured, read_all
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue, Preset, Start, load
@@ -32,7 +33,7 @@ STUDY_PARAMETERS = [
 ]  # fmt: skip
 """The 30 parameters of Jin et al. 2022."""
 
-every_knob = pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
+every_knob = each(KNOBS, lambda knob: knob.name)
 
 
 def named(name: str) -> Knob:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.each import each
 from knobs.real import CAPTURED, CATALOGUE, captured, read_all
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import (
@@ -31,7 +32,7 @@ def normal(settings: Settings, **changes: Value) -> Settings:
     return normalise(settings | changes, Context(DEFAULTS, 1024))
 
 
-@pytest.mark.parametrize("rule", [*NORMALISATIONS, *REFUSALS], ids=lambda rule: rule.needs[0])
+@each((*NORMALISATIONS, *REFUSALS), lambda rule: ", ".join(rule.needs))
 def test_rules_are_about_knobs_and_name_their_source(rule: Normalisation | Refusal) -> None:
     assert rule.source
     assert rule.needs

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fakes.each import each
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.families import family_of, option_name, view
@@ -130,7 +131,7 @@ def test_what_is_drawn_is_legal_and_in_whole_steps(seed: int) -> None:
             assert int(config[knob.name]) % knob.step == 0, knob.name
 
 
-@pytest.mark.parametrize("knob", CATALOGUE.knobs, ids=lambda knob: knob.name)
+@each(CATALOGUE.knobs, lambda knob: knob.name)
 def test_places_and_values_agree(knob: Knob) -> None:
     assert knob.allows(knob.default)
     for value in (*knob.values, *(knob.bounds() if knob.is_range else ()), knob.default):

@@ -1,17 +1,25 @@
 """Main effects and interactions: what was planted is what is shown."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from planted import NAMES, NOISE, STRONG, USELESS, cells, planted
 
 from lsmtune.learning.effects import interactions, main_effect
-from lsmtune.learning.factors import Design, Factor
-from lsmtune.learning.models import fitted_model
+from lsmtune.learning.factors import Design, Factor, Floats
+from lsmtune.learning.models import Fitted, fitted_model
+
+
+@cache
+def boosted() -> tuple[Design, Floats, Fitted]:
+    """Planted runs, and a model of them."""
+    design, outcome = planted(600, seed=2)
+    return design, outcome, fitted_model("gradient boosting", 1, design.matrix, outcome)
 
 
 def test_the_means_of_groups_are_those_planted() -> None:
-    design, outcome = planted(600, seed=2)
-    fitted = fitted_model("gradient boosting", 1, design.matrix, outcome)
+    design, outcome, fitted = boosted()
     place = [factor.name for factor in design.factors].index(NAMES)
     means = {group.group: group for group in main_effect(design, place, outcome, fitted, 1)}
     assert means["fast"].modelled - means["none"].modelled == pytest.approx(1, abs=3 * NOISE)
@@ -35,8 +43,7 @@ def test_only_factors_that_act_together_interact() -> None:
 
 
 def test_useless_factors_have_flat_effects() -> None:
-    design, outcome = planted(600, seed=2)
-    fitted = fitted_model("gradient boosting", 1, design.matrix, outcome)
+    design, outcome, fitted = boosted()
     spans = {}
     for place, factor in enumerate(design.factors):
         means = [group.modelled for group in main_effect(design, place, outcome, fitted, 1)]

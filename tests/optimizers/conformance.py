@@ -14,10 +14,14 @@ from landscapes import (
     FEW,
     Judge,
     Landscape,
+    always,
     make_space,
     mixed,
+    mixing,
     random_history,
     run,
+    shared_history,
+    shared_space,
     smooth,
     trade_off,
 )
@@ -65,9 +69,9 @@ def check_is_legal(space: KnobSpace, config: Config) -> None:
 
 def proposals(name: str) -> list[str]:
     """Hashes of proposals in every phase of a search, for a comparison between processes."""
-    space, optimizer = make_space(), make_optimizer(name)
-    judges = (mixed(smooth(space)), mixed(trade_off(space)))
-    histories = (random_history(space, n, judge) for judge in judges for n in (0, 1, 5, 30))
+    space, optimizer = shared_space(), make_optimizer(name)
+    landscapes = (mixing(smooth), mixing(trade_off))
+    histories = (shared_history(each, n) for each in landscapes for n in (0, 1, 5, 30))
     return [optimizer.ask(space, history, 5).hash for history in histories]
 
 
@@ -93,7 +97,7 @@ def proposals_elsewhere() -> dict[str, list[str]]:
 @cache
 def long_history(landscape: Landscape) -> tuple[KnobSpace, list[Observation]]:
     """200 trials of all knobs, which take a second to draw."""
-    space = make_space("all")
+    space = shared_space("all")
     return space, random_history(space, 200, mixed(landscape(space)))
 
 
@@ -112,14 +116,14 @@ class OptimizerConformance:
     def test_proposals_are_legal_in_every_phase(
         self, optimizer: Optimizer, landscape: Landscape
     ) -> None:
-        space = make_space()
+        space = shared_space()
         for count in (0, 3, 12, 40):
-            history = random_history(space, count, mixed(landscape(space)))
+            history = shared_history(mixing(landscape), count)
             for seed in (1, 2, 3):
                 check_is_legal(space, optimizer.ask(space, history, seed))
 
     def test_proposals_keep_to_special_values_and_bounds(self, optimizer: Optimizer) -> None:
-        space = make_space("bloom_bits,wal_bytes_per_sync,min_level_to_compress")
+        space = shared_space("bloom_bits,wal_bytes_per_sync,min_level_to_compress")
         history = run(optimizer, space, 40, smooth(space))
         for observation in history:
             check_is_legal(space, observation.config)
@@ -129,7 +133,7 @@ class OptimizerConformance:
             assert len(values - set(knob.special_values)) > 2
 
     def test_memory_is_kept_where_it_is_scarce(self, optimizer: Optimizer) -> None:
-        space = make_space("write_buffer_size,max_write_buffer_number,cache_size")
+        space = shared_space("write_buffer_size,max_write_buffer_number,cache_size")
 
         def greedy(config: Config) -> Observation:
             return Observation(config, (1 / float(config["cache_size"]),), -1.0)
@@ -141,13 +145,13 @@ class OptimizerConformance:
     def test_the_same_history_and_seed_give_the_same_config(
         self, optimizer: Optimizer, landscape: Landscape
     ) -> None:
-        space = make_space()
+        space = shared_space()
         for count in (0, 3, 30):
-            history = random_history(space, count, mixed(landscape(space)))
+            history = shared_history(mixing(landscape), count)
             again = [
                 Observation(Config(dict(o.config)), o.values, o.violation, o.cut) for o in history
             ]
-            optimizer.ask(space, random_history(space, 7, smooth(space), seed=9), 3)  # no memory
+            optimizer.ask(space, shared_history(smooth, 7, seed=9), 3)  # no memory
             fresh = self.fresh(optimizer)
             assert optimizer.ask(space, history, 7) == fresh.ask(make_space(), again, 7)
 
@@ -155,37 +159,37 @@ class OptimizerConformance:
         assert proposals_elsewhere()[optimizer.name] == proposals(optimizer.name)
 
     def test_other_seeds_propose_other_configs(self, optimizer: Optimizer) -> None:
-        space = make_space()
-        history = random_history(space, 20, smooth(space))
+        space = shared_space()
+        history = shared_history(smooth, 20)
         assert len({optimizer.ask(space, history, seed) for seed in range(1, 6)}) > 1
 
     def test_a_search_changes_its_mind_with_the_results(self, optimizer: Optimizer) -> None:
-        space = make_space()
-        history = random_history(space, 20, smooth(space))
+        space = shared_space()
+        history = shared_history(smooth, 20)
         found = Observation(space.sample(np.random.default_rng(5)), (0.01,), -0.5)
         assert optimizer.ask(space, [*history, found], 1) != optimizer.ask(space, history, 1)
 
     def test_nothing_is_proposed_twice_in_40_trials(self, optimizer: Optimizer) -> None:
-        space = make_space(FEW)
+        space = shared_space(FEW)
         history = run(optimizer, space, 40, mixed(smooth(space)))
         assert len(seen(history)) == 41
 
     def test_the_history_is_left_alone(self, optimizer: Optimizer) -> None:
-        space = make_space()
-        history = random_history(space, 15, mixed(smooth(space)))
+        space = shared_space()
+        history = shared_history(mixing(smooth), 15)
         before = list(history)
         optimizer.ask(space, tuple(history), 1)
         optimizer.ask(space, history, 1)
         assert history == before
 
     def test_without_any_history_it_proposes(self, optimizer: Optimizer) -> None:
-        space = make_space()
+        space = shared_space()
         check_is_legal(space, optimizer.ask(space, [], 1))
 
     @pytest.mark.parametrize("judge", [fails, breaks_limits, is_cut, is_flat, is_anything])
     def test_nothing_that_trials_come_to_stops_it(self, optimizer: Optimizer, judge: Judge) -> None:
-        space = make_space()
-        history = random_history(space, 25, judge)
+        space = shared_space()
+        history = shared_history(always(judge), 25)
         self._goes_on(optimizer, space, history)
         self._goes_on(optimizer, space, history[1:])  # not even the base is measured
 
@@ -200,20 +204,19 @@ class OptimizerConformance:
     def test_a_history_from_a_host_with_another_ulimit_does_not_stop_it(
         self, optimizer: Optimizer
     ) -> None:
-        here = make_space()
-        history = random_history(here, 25, smooth(here))
+        history = shared_history(smooth, 25)
         assert any(o.config["open_files"] == 1024 for o in history)
-        there = make_space(open_files=4096)
+        there = shared_space(open_files=4096)
         check_is_legal(there, optimizer.ask(there, history, 1))
 
     def test_all_of_a_small_space_is_found_and_then_repeated(self, optimizer: Optimizer) -> None:
-        space = make_space("compaction_pri")
+        space = shared_space("compaction_pri")
         history = run(optimizer, space, 3, smooth(space))
         assert {o.config["compaction_pri"] for o in history} == {0, 1, 2, 3}
         check_is_legal(space, optimizer.ask(space, history, 1))
 
     def test_a_small_space_with_rules_is_exhausted(self, optimizer: Optimizer) -> None:
-        space = make_space("num_levels,compaction_pri", memory=2)
+        space = shared_space("num_levels,compaction_pri", memory=2)
         history = run(optimizer, space, 15, mixed(smooth(space)))
         assert len(seen(history)) == 16
 

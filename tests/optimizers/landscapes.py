@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -35,6 +36,10 @@ def make_space(knobs: str = "core-0.2", memory: float = 1, open_files: int = 102
     limit = MemoryLimit(round(memory * memory_bytes(base)))
     advice = ({"compaction_style": 1, "bloom_bits": 10}, {"max_write_buffer_number": 4})
     return KnobSpace(chosen, base, open_files, limit, advice).fitted()
+
+
+shared_space = cache(make_space)
+"""The same space each time: many tests only read it, and making one takes as long as they do."""
 
 
 def position(space: KnobSpace, config: Config) -> dict[str, float]:
@@ -87,6 +92,18 @@ def mixed(judge: Judge) -> Judge:
     return judge_mixed
 
 
+@cache
+def mixing(landscape: Landscape) -> Landscape:
+    """The landscape with `mixed` judges."""
+    return lambda space: mixed(landscape(space))
+
+
+@cache
+def always(judge: Judge) -> Landscape:
+    """The landscape of a judge that needs no space."""
+    return lambda _: judge
+
+
 def base_first(space: KnobSpace, goals: int = 1) -> list[Observation]:
     """The history of a study that has measured its base."""
     return [Observation(space.default(), (1.0,) * goals, -0.1)]
@@ -99,6 +116,17 @@ def random_history(space: KnobSpace, count: int, judge: Judge, seed: int = 1) ->
     told = [judge(config) for config in configs]
     goals = next((len(o.values) for o in told if o.values is not None), 1)
     return base_first(space, goals) + told
+
+
+def shared_history(landscape: Landscape, count: int, seed: int = 1) -> list[Observation]:
+    """A `random_history` of the usual space, which is drawn once for all optimizers."""
+    return list(_drawn(landscape, count, seed))
+
+
+@cache
+def _drawn(landscape: Landscape, count: int, seed: int) -> tuple[Observation, ...]:
+    space = shared_space()
+    return tuple(random_history(space, count, landscape(space), seed))
 
 
 def run(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conformance import check_is_legal
-from landscapes import Landscape, base_first, make_space, mixed, smooth, trade_off
+from landscapes import Landscape, base_first, mixed, shared_space, smooth, trade_off
 
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.optimizers.base import Observation, Optimizer
@@ -34,7 +34,7 @@ MANY, HALF = 5000, 2504
 @cache
 def drawn(landscape: Landscape) -> list[Observation]:
     """Some hundred trials, which all tests share: drawing them takes longer than most of these."""
-    space, rng = make_space(KNOBS, memory=4), np.random.default_rng(1)
+    space, rng = shared_space(KNOBS, memory=4), np.random.default_rng(1)
     judge = mixed(landscape(space))
     return [judge(space.sample(rng)) for _ in range(300)]
 
@@ -78,7 +78,7 @@ SLOW = {"gp-ucb", "guided", "gp-ucb-autotikv", "cdbtune"}
     + [(name, smooth) for name in OPTIMIZERS if name not in SLOW],
 )
 def test_twice_the_trials_are_at_most_twice_the_work(name: str, landscape: Landscape) -> None:
-    space, optimizer = make_space(KNOBS, memory=4), make_optimizer(name)
+    space, optimizer = shared_space(KNOBS, memory=4), make_optimizer(name)
     many = long_history(space, MANY, landscape)
     optimizer.ask(space, many[:100], 1)  # what is loaded once does not count
     calls, held = work(optimizer, space, many)
@@ -88,7 +88,7 @@ def test_twice_the_trials_are_at_most_twice_the_work(name: str, landscape: Lands
 
 
 def test_a_warm_start_from_thousands_of_runs_is_at_most_twice_the_work() -> None:
-    space = make_space(KNOBS, memory=4)
+    space = shared_space(KNOBS, memory=4)
     many = long_history(space, MANY)
 
     def warm(count: int) -> Optimizer:
@@ -103,7 +103,7 @@ def test_a_warm_start_from_thousands_of_runs_is_at_most_twice_the_work() -> None
 
 
 def test_a_process_learns_from_no_more_trials_than_it_can_in_time() -> None:
-    space = make_space(KNOBS, memory=4)
+    space = shared_space(KNOBS, memory=4)
     found = expectation(space, long_history(space, 2000))
     assert found is not None
     assert len(found.values) <= MOST_TRIALS
@@ -111,7 +111,7 @@ def test_a_process_learns_from_no_more_trials_than_it_can_in_time() -> None:
 
 def test_the_parents_of_nsga2_are_the_best_of_thousands() -> None:
     """Its children have the values of the best, however long ago these ran."""
-    space, optimizer = make_space(KNOBS, memory=4), make_optimizer("nsga2")
+    space, optimizer = shared_space(KNOBS, memory=4), make_optimizer("nsga2")
     history = long_history(space, MANY)
     rng = np.random.default_rng(2)
     found = [Observation(space.sample(rng), (0.001 * n,), -0.5) for n in range(1, 9)]
@@ -126,14 +126,14 @@ def test_the_parents_of_nsga2_are_the_best_of_thousands() -> None:
 
 
 def test_a_short_history_is_chosen_whole() -> None:
-    space = make_space(KNOBS, memory=4)
+    space = shared_space(KNOBS, memory=4)
     history = long_history(space, 99)
     assert chosen_trials(history, 100) == history
 
 
 @pytest.mark.parametrize("landscape", [smooth, trade_off])
 def test_the_choice_has_the_base_the_best_the_newest_and_others(landscape: Landscape) -> None:
-    space = make_space(KNOBS, memory=4)
+    space = shared_space(KNOBS, memory=4)
     history = long_history(space, 2000, landscape)
     chosen = chosen_trials(history, 90)
     kept = {id(observation) for observation in chosen}
@@ -149,7 +149,7 @@ def test_the_choice_has_the_base_the_best_the_newest_and_others(landscape: Lands
 
 
 def test_the_choice_changes_little_with_a_new_trial() -> None:
-    space = make_space(KNOBS, memory=4)
+    space = shared_space(KNOBS, memory=4)
     history = [
         Observation(o.config, (1.0 + 0.001 * at,), -0.1)
         for at, o in enumerate(long_history(space, 2000))
@@ -161,7 +161,7 @@ def test_the_choice_changes_little_with_a_new_trial() -> None:
 
 
 def test_the_best_of_several_goals_is_never_dominated() -> None:
-    rng, space = np.random.default_rng(1), make_space(KNOBS, memory=4)
+    rng, space = np.random.default_rng(1), shared_space(KNOBS, memory=4)
     values = rng.integers(1, 30, size=(400, 3)).astype(float)
     configs = [space.sample(rng) for _ in values]
     history = [

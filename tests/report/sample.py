@@ -194,9 +194,14 @@ def verification(
 
 def study_view(**fields: object) -> StudyView:
     """The finished, verified study; the fields replace its parts."""
+    return replace(_whole_view(), **fields)  # type: ignore[arg-type]
+
+
+@cache
+def _whole_view() -> StudyView:
     runs = trials()
     rng = np.random.default_rng(3)
-    view = StudyView(
+    return StudyView(
         name="night-run",
         engine="rocksdb",
         engine_version="11.8.1",
@@ -222,7 +227,6 @@ def study_view(**fields: object) -> StudyView:
         verifications=(verification(),),
         best_within_limits=next(run for run in runs if run.number == _BEST_NUMBER - 1),
     )  # fmt: skip
-    return replace(view, **fields)  # type: ignore[arg-type]
 
 
 EMPTY: dict[str, Any] = {

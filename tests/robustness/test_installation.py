@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -11,10 +10,10 @@ from pathlib import Path
 import pytest
 from user import disk, end
 
-from fakes.jars import INSTALLING_LSMTUNE, VERSION, build, fetch_from, pack, settings
+from fakes.forks import Program
+from fakes.jars import VERSION, build, pack, settings
 from fakes.patience import eventually
 from fakes.steps import run_steps
-from lsmtune.engines.libraries import maven
 from lsmtune.engines.libraries.installed import installed_engines
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -38,13 +37,11 @@ class Site:
         """A file that the download makes when half of the jar is written."""
         return self.folder / "hold"
 
-    def start(self, *, held: bool = False) -> subprocess.Popen[str]:
+    def start(self, *, held: bool = False) -> Program:
         told = settings(self.jar, self.hold if held else None)
-        return subprocess.Popen(
-            [*INSTALLING_LSMTUNE, "engines", "install", f"rocksdb@{VERSION}", "--trust"],
-            env=os.environ | told | {"XDG_CACHE_HOME": str(self.cache)}, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+        return Program(
+            ["engines", "install", f"rocksdb@{VERSION}", "--trust"], self.folder,
+            os.environ | told | {"XDG_CACHE_HOME": str(self.cache)},
         )  # fmt: skip
 
     def left(self) -> list[str]:
@@ -60,7 +57,7 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return Site(tmp_path, tmp_path / "cache", pack(tmp_path / "a.jar", build(tmp_path)))
+    return Site(tmp_path, tmp_path / "cache", pack(tmp_path / "a.jar", build()))
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -80,7 +77,7 @@ def test_a_download_that_is_interrupted(site: Site, how: signal.Signals) -> None
 
 def test_a_check_that_is_interrupted(site: Site) -> None:
     works = site.jar.read_bytes()
-    pack(site.jar, build(site.folder, "HANGS"))
+    pack(site.jar, build("HANGS"))
     running = site.start()
     assert eventually(lambda: bool(list(site.engines.glob("install-*/store/LOG"))))
     running.send_signal(signal.SIGINT)
@@ -90,12 +87,9 @@ def test_a_check_that_is_interrupted(site: Site) -> None:
     site.check_works()
 
 
-def test_killed_before_each_change_it_is_whole_or_not_there(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(maven, "fetch_jar", fetch_from(site.jar))
+def test_killed_before_each_change_it_is_whole_or_not_there(site: Site) -> None:
     command = ["engines", "install", f"rocksdb@{VERSION}", "--trust"]
-    environment = {"XDG_CACHE_HOME": str(site.cache)}
+    environment = settings(site.jar) | {"XDG_CACHE_HOME": str(site.cache)}
     for number in count(1):
         shutil.rmtree(site.cache, ignore_errors=True)
         site.cache.mkdir()
@@ -113,7 +107,7 @@ def test_killed_before_each_change_it_is_whole_or_not_there(
 @pytest.mark.parametrize("size_bytes", [16 * KIB, 64 * KIB])
 def test_a_full_disk(site: Site, size_bytes: int) -> None:
     """There is no room for the jar, and for the jar but not for its library."""
-    library = build(site.folder)
+    library = build()
     pack(site.jar, library + bytes(200 * KIB) if size_bytes > 16 * KIB else os.urandom(64 * KIB))
     with disk(site.cache, size_bytes):
         code, out, err = end(site.start())

@@ -34,13 +34,13 @@ def test_short_runs_tell_how_fast_the_machine_is(tmp_path: Path) -> None:
     load, knobs = Workload(num=200_000, value_size=1024), {**knobs, "compression_type": "zlib"}
     runs = [Run(load, knobs, seed) for seed in range(1, 10)]
 
-    def typical(metric: str, constants: dict[str, Any] | None) -> float:
-        return median(told.metrics[metric] for told in predict(runs, constants))
+    def typical(constants: dict[str, Any] | None) -> dict[str, float]:
+        predicted = [told.metrics for told in predict(runs, constants)]
+        return {name: median(each[name] for each in predicted) for name in ("total_s", "cpu_s")}
 
-    for metric in ("total_s", "cpu_s"):
-        truth = typical(metric, real)
-        assert typical(metric, machine.constants) == pytest.approx(truth, rel=0.1)
-    assert typical("cpu_s", None) != pytest.approx(truth, rel=0.2)
+    truth = typical(real)
+    assert typical(machine.constants) == pytest.approx(truth, rel=0.1)
+    assert typical(None)["cpu_s"] != pytest.approx(truth["cpu_s"], rel=0.2)
 
 
 def test_a_run_that_fails_is_told(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ comments from an unescaped `#` to the end of the line. Values are kept as they a
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lsmtune.errors import ParseError
 from lsmtune.metrics.decimal_points import with_points
@@ -54,6 +55,15 @@ def parse_options(text: str) -> OptionsFile:
     if not sections:
         raise ParseError("OPTIONS file: the file has no section such as [DBOptions]")
     return OptionsFile(sections.get("Version", {}).get("rocksdb_version"), sections)
+
+
+@lru_cache(maxsize=16)
+def version_of_options(text: str) -> str | None:
+    """Return the version of RocksDB that wrote an OPTIONS file; None if the file has none.
+
+    It is kept, because each knob space of a study asks for it.
+    """
+    return parse_options(text).rocksdb_version
 
 
 def in_decimal_points(file: OptionsFile) -> tuple[OptionsFile, bool]:

@@ -84,6 +84,8 @@ class Study:
         self.ground = Ground(catalogue, stored.base, describe_host().max_open_files)
         self._of_versions = version_spaces(spec, self.ground)
         self.space = spec.space(self.ground)
+        self._base_settings = without_load(self.space.settings(self.space.default()))
+        self._settings_at: dict[tuple[Config, Fraction], Settings] = {}
         self._runner = Runner(
             home, stored, stored.base, engine, listener, accept_noise=accept_noise
         )
@@ -187,7 +189,7 @@ class Study:
         settings = self.space_of(config).settings(config)
         return TrialSpec(
             settings=without_load(settings),
-            base_settings=without_load(self.space.settings(self.space.default())),
+            base_settings=self._base_settings,
             workload=self.spec.load_at(config),
             protocol=protocol,
             seed=workload_seed(self.spec.seed, "trial"),
@@ -200,8 +202,11 @@ class Study:
         return limits.model_copy(update={"wall_limit_s": limits.wall_limit_s + given_s})
 
     def settings_at(self, config: Config, scale: Fraction) -> Settings:
-        """The settings of a config for a tree at another scale."""
-        return rescaled(self.spec, self.ground, config, scale).settings
+        """The settings of a config for a tree at another scale; each pair of runs needs them."""
+        if (config, scale) not in self._settings_at:
+            found = rescaled(self.spec, self.ground, config, scale)
+            self._settings_at[config, scale] = found.settings
+        return self._settings_at[config, scale]
 
     def _complete_base(self) -> list[StoredTrial]:
         self.trials()
