@@ -65,7 +65,8 @@ def _configs(
     spec: StudySpec, ground: Ground, own: Settings, rng: np.random.Generator
 ) -> Iterator[dict[str, Value]]:
     """Yield random configs with some values of their own as flags of db_bench, without end."""
-    base = ground.base.model_copy(update={"settings": {**ground.base.settings, **own}})
+    changes = {"settings": {**ground.base.settings, **own}, "scales_cache": False}
+    base = ground.base.model_copy(update=changes)
     space = spec.space(replace(ground, base=base))
     catalogue = catalogue_of(spec.engine, spec.workload)
     while True:
