@@ -100,7 +100,7 @@ def _figures(name: str, results: dict[str, Any]) -> str:
     if name == "four loads":
         return figures_studies.four_loads(results)
     if name == "what to expect":
-        return f"{ROCKSDB}.\n\n{table.table()}"
+        return f"{table.builds()}.\n\n{table.table()}"
     if name == "simulator summary":
         return figures_simulator.summary(results["simulator"])
     if name not in results:

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from figures_text import BUILDS, table_text
+
 RESULTS = Path(__file__).parent / "results"
 _OLD = "7.8.3"
-"""The version of db_bench that measured what does not name its version."""
+"""The version of db_bench whose results name no version."""
 _RATIOS = {
     "write_amp": "exact write amplification, winner / baseline",
     "sustained_ops_s": "operations per second over load + settle time, winner / baseline",
@@ -24,6 +26,15 @@ _RATIOS = {
 def read(name: str) -> Any:
     """Return the recorded results of a benchmark."""
     return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def builds() -> str:
+    """Return the versions of RocksDB that the table names, with their builds."""
+    version = read("five_studies")["studies"][0]["engine_version"]
+    return (
+        f"We measured with RocksDB {version} {BUILDS[version]}, and with RocksDB {_OLD} "
+        f"{BUILDS[_OLD]}"
+    )
 
 
 def table() -> str:
@@ -47,11 +58,8 @@ def table() -> str:
         ("time of `tpe` to suggest a config for 80 knobs, after 200 trials (longest of ten)",
          _suggestion("tpe", 80, 200), "no runs", "suggestion_cost.py"),
     ]  # fmt: skip
-    lines = ["| figure | median (range) | measured with | made by |", "|---|---|---|---|"]
-    return (
-        "\n".join([*lines, *(f"| {a} | {b} | {c} | `benchmarks/{d}` |" for a, b, c, d in rows)])
-        + "\n"
-    )
+    heads = ["figure", "median (range)", "measured with", "made by"]
+    return table_text(heads, [[*cells, f"`benchmarks/{file}`"] for *cells, file in rows])
 
 
 def _suggestion(optimizer: str, knobs: int, trials: int) -> str:
