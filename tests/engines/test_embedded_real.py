@@ -106,18 +106,17 @@ def test_clients_side_by_side_write_all_they_should(rig: Rig, store: str) -> Non
 @pytest.mark.parametrize("store", ["rocksdb", "leveldb"])
 def test_the_settings_reach_the_stores(rig: Rig, store: str) -> None:
     """Without compression tables are larger, small memtables are flushed more often."""
-    load = SMALL.model_copy(update={"num": 60_000})
     # Each key once: no compaction, early or late, changes how much data is live.
-    once = Workload(name="fillseq", num=60_000, value_size=100)
+    once = Workload(name="fillseq", num=SMALL.num, value_size=100)
 
     def live(**settings: Value) -> float:
         result = rig.run(rig.base | {"store": store} | settings, once).result
         return result.metrics["live_sst_bytes"]
 
     assert live() < 0.9 * live(compression_type="none")
-    assert live(bloom_bits=-1) < live(bloom_bits=20) - 60_000
-    small = rig.run(rig.base | {"store": store, "write_buffer_size": 1 << 18}, load).result
-    large = rig.run(rig.base | {"store": store, "write_buffer_size": 16 << 20}, load).result
+    assert live(bloom_bits=-1) < live(bloom_bits=20) - SMALL.num
+    small = rig.run(rig.base | {"store": store, "write_buffer_size": 1 << 18}).result
+    large = rig.run(rig.base | {"store": store, "write_buffer_size": 16 << 20}).result
     assert small.metrics["write_amp"] > 1.2 * large.metrics["write_amp"] > 0
 
 
