@@ -367,6 +367,29 @@ def test_once_finalists_ran_again_a_single_good_run_does_not_win(home: Home) -> 
         assert best.value == pytest.approx(0.95)
 
 
+def breaks_a_limit_later(spec: TrialSpec) -> TrialResult:
+    """compaction_pri 0 and 1 keep the constraint under the first seed only; 2 always does."""
+    number = int(spec.settings["compaction_pri"])
+    slow = spec.seed != 1 and number in (0, 1)
+    return measured(
+        write_amp={0: 0.5, 1: 0.6, 2: 0.9, 3: 1.0}[number], get_p99_us=2.0 if slow else 1.0
+    )
+
+
+def test_if_no_finalist_keeps_the_limits_the_next_configs_run_again(home: Home) -> None:
+    spec = make(knobs="compaction_pri", trials=3, finalists=2, repeats=2)
+    for _ in ("new", "complete"):
+        with opened(home, spec, breaks_a_limit_later) as study:
+            study.tune()
+            best = study.best()
+            assert best is not None
+            assert (best.trial.config["compaction_pri"], best.runs) == (2, 3)
+            repeats = complete_trials(study.trials(), Role.REPEAT)
+        assert [(t.config["compaction_pri"], t.spec.seed) for t in repeats] == [
+            (0, 2), (1, 2), (0, 3), (1, 3), (2, 2), (2, 3),
+        ]  # fmt: skip
+
+
 def test_finalists_that_were_interrupted_are_finished(home: Home) -> None:
     spec = make(knobs="compaction_pri", trials=3, finalists=2, repeats=2)
     whole = tune(home, spec.model_copy(update={"study": "whole"}), lucky_once)

@@ -14,6 +14,7 @@ from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.studies.guard import FEWEST
 from lsmtune.studies.stopping import fewest_trials
+from lsmtune.studies.study import GROUPS_OF_FINALISTS
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes, format_duration
 
@@ -51,7 +52,7 @@ def disk_bytes(spec: StudySpec) -> int:
 
 def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
     """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
-    finals = spec.finalists * spec.repeats
+    finals = GROUPS_OF_FINALISTS * spec.finalists * spec.repeats
     verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
     least = _fewest_trials(spec, knobs)
     if spec.trials is None:
@@ -218,7 +219,11 @@ def _online_facts(spec: StudySpec, online: Online) -> list[tuple[str, str]]:
 def _run_facts(spec: StudySpec, knobs: int) -> list[tuple[str, str]]:
     facts = [("runs of the baseline", str(spec.base_runs)), ("search", _search_text(spec, knobs))]
     if spec.repeats:
-        finals = f"the {spec.finalists} best configs run {spec.repeats} more times each"
+        finals = (
+            f"the {spec.finalists} best configs run {spec.repeats} more times each; if none keeps "
+            f"all constraints, the next {spec.finalists} do, at most "
+            f"{GROUPS_OF_FINALISTS * spec.finalists} in all"
+        )
         facts.append(("repeats", finals))
     if spec.pairs:
         most_pairs = max(spec.pairs, spec.max_pairs)

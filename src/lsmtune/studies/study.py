@@ -55,6 +55,8 @@ from lsmtune.workloads import Workload
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
+GROUPS_OF_FINALISTS = 3
+"""At most this many groups of finalists run again."""
 _NEARLY = 0.1
 """By how much a finalist's first run may exceed a limit beyond the base's noise."""
 
@@ -220,29 +222,43 @@ class Study:
         return hopeless(self.objective, known.base, known.value_noise, known.to_beat)
 
     def _repeat_finalists(self) -> None:
-        """Run the finalists again under other seeds, round by round.
+        """Run the finalists again with other seeds, until one of them can win.
 
-        A config that just missed a limit takes part: some configs end a run with much more or
-        less to merge than in another, and only their median tells.
+        If none keeps all constraints, the next best configs run again too: two runs of a config
+        with universal compaction can differ by a fifth in live space, and all finalists can have
+        it.
         """
-        trials = self.trials()
-        runs = {c.trial.number: c.runs for c in candidates(trials, self.objective)}
+        ranked, size = self._ranked(), self.spec.finalists
+        for first in range(0, GROUPS_OF_FINALISTS * size, size):
+            self._repeat(ranked[first : first + size])
+            if self.objective.pareto or self.best() is not None:
+                return
+
+    def _ranked(self) -> list[StoredTrial]:
+        """Return the trials that may be finalists, the best first.
+
+        A config that just missed a constraint is one of them: only the median of several runs
+        decides about it.
+        """
         found_so_far = self._history.as_searched().runs
         found = candidates(found_so_far, self.objective)
         near = [c for c in found if c.promise < 1 and c.excess <= _NEARLY]
         near.sort(key=lambda candidate: candidate.promise)
         # With several goals every config of the front is one that the user may pick.
         front = front_candidates(found_so_far, self.objective) if self.objective.pareto else []
-        ranked = dict.fromkeys(c.trial.number for c in [*front, *near])
-        by_number = {candidate.trial.number: candidate for candidate in found}
-        finalists = [by_number[number] for number in ranked][: self.spec.finalists]
+        by_number = {candidate.trial.number: candidate.trial for candidate in found}
+        numbers = dict.fromkeys(c.trial.number for c in [*front, *near])
+        return [by_number[number] for number in numbers]
+
+    def _repeat(self, finalists: Sequence[StoredTrial]) -> None:
+        """Run each finalist under further seeds, round by round; runs that exist count."""
+        runs = {c.trial.number: c.runs for c in candidates(self.trials(), self.objective)}
         for repeat in range(1, self.spec.repeats + 1):
-            for finalist in (f for f in finalists if runs[f.trial.number] <= repeat):
-                config = finalist.trial.config
+            for finalist in (f for f in finalists if runs[f.number] <= repeat):
                 seed = workload_seed(self.spec.seed, "repeat", repeat)
-                spec = self.trial_spec(config).model_copy(update={"seed": seed})
-                title = f"repeat of trial {finalist.trial.number}"
-                self.run(Task(title, Role.REPEAT, config, spec))
+                spec = self.trial_spec(finalist.config).model_copy(update={"seed": seed})
+                title = f"repeat of trial {finalist.number}"
+                self.run(Task(title, Role.REPEAT, finalist.config, spec))
 
     def _end(self) -> str | None:
         """Why the search has an end; None while it goes on."""
