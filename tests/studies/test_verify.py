@@ -16,14 +16,19 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
 from lsmtune.studies.study import Study, open_study
-from lsmtune.studies.verify import verify
+from lsmtune.studies.verify import verify, verify_contenders
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 from lsmtune.verdict import Verdict
 from lsmtune.workloads import Workload
 
 SEARCH_SEED = 1
 BEST = 0
-"""The value of compaction_pri that wins; the base has 3."""
+"""The value of compaction_pri that wins."""
+
+
+BASE = 3
+MOST_SEARCH_SEED = 3
+"""Repeats have the seeds 2 and 3, verification has others."""
 
 
 class Scripts:
@@ -70,6 +75,10 @@ def verified(home: Home, script: Script, **given: Any) -> Verdict:
 def runs(home: Home) -> list[StoredTrial]:
     """The runs of all verifications."""
     return [t for t in home.trials(home.study("s")) if t.verification_id is not None]
+
+
+def runs_of(study: Study, role: Role) -> list[StoredTrial]:
+    return [trial for trial in study.trials() if trial.role is role]
 
 
 def by_pair(home: Home) -> dict[int, list[Role]]:
@@ -209,6 +218,41 @@ def test_a_verification_that_gave_up_can_be_tried_again(home: Home) -> None:
     with pytest.raises(LsmtuneError):
         verified(home, script)
     assert verified(home, script).claim == "gain"
+
+
+def loses_when_verified(spec: TrialSpec) -> TrialResult:
+    """compaction_pri 0 is better only in the search and its repeats; 1 always is."""
+    number = int(spec.settings["compaction_pri"])
+    in_search = {0: 0.5, 1: 0.7}
+    later = {0: 1.1, 1: 0.7}
+    values = in_search if spec.seed <= MOST_SEARCH_SEED else later
+    return measured(write_amp=values.get(number, 1.0))
+
+
+def test_if_the_winner_loses_the_next_config_is_repeated_and_verified(home: Home) -> None:
+    with tuned(home, loses_when_verified, trials=3, finalists=1, repeats=2, pairs=6) as study:
+        assert {t.config["compaction_pri"] for t in runs_of(study, Role.REPEAT)} == {0}
+        verify_contenders(study)
+        assert {t.config["compaction_pri"] for t in runs_of(study, Role.REPEAT)} == {0, 1}
+        best = study.best()
+        assert best is not None
+        assert best.trial.config["compaction_pri"] == 1
+        count = len(study.trials())
+        study.tune()
+        verify_contenders(study)
+        assert len(study.trials()) == count
+
+
+def test_no_third_config_is_verified(home: Home) -> None:
+    def only_in_the_search(spec: TrialSpec) -> TrialResult:
+        number = int(spec.settings["compaction_pri"])
+        better = spec.seed <= MOST_SEARCH_SEED and number != BASE
+        return measured(write_amp=0.5 + number / 10 if better else 1.0)
+
+    with tuned(home, only_in_the_search, trials=3, finalists=1, repeats=2, pairs=6) as study:
+        verify_contenders(study)
+        verified = {t.config["compaction_pri"] for t in runs(home) if t.role is Role.VERIFY_BEST}
+    assert verified == {0, 1}
 
 
 def test_without_a_winner_there_is_nothing_to_verify(home: Home) -> None:

@@ -32,6 +32,7 @@ from lsmtune.store.ranking import (
     base_metrics,
     candidates,
     front_candidates,
+    ranked_candidates,
     study_objective,
     study_winner,
 )
@@ -107,7 +108,7 @@ class Study:
         ended = self._search()
         self.home.update_ended(self.stored, ended)
         tell(ended)
-        self._repeat_finalists()
+        self.repeat_finalists(1)
 
     def _search(self) -> str:
         """Run what the optimizer asks for; why the search has ended."""
@@ -221,17 +222,17 @@ class Study:
         known = self._history
         return hopeless(self.objective, known.base, known.value_noise, known.to_beat)
 
-    def _repeat_finalists(self) -> None:
-        """Run the finalists again with other seeds, until one of them can win.
+    def repeat_finalists(self, wanted: int) -> None:
+        """Run the best configs again with other seeds, until this number of them can win.
 
-        If none keeps all constraints, the next best configs run again too: two runs of a config
-        with universal compaction can differ by a fifth in live space, and all finalists can have
-        it.
+        They run in groups of `finalists`. All configs of a group may fail a constraint: two runs
+        of a config with universal compaction can differ by a fifth in live space.
         """
         ranked, size = self._ranked(), self.spec.finalists
         for first in range(0, GROUPS_OF_FINALISTS * size, size):
             self._repeat(ranked[first : first + size])
-            if self.objective.pareto or self.best() is not None:
+            can_win = ranked_candidates(self.trials(), self.objective)
+            if self.objective.pareto or len(can_win) >= wanted:
                 return
 
     def _ranked(self) -> list[StoredTrial]:
