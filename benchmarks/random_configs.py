@@ -65,8 +65,7 @@ def _configs(
     spec: StudySpec, ground: Ground, own: Settings, rng: np.random.Generator
 ) -> Iterator[dict[str, Value]]:
     """Yield random configs with some values of their own as flags of db_bench, without end."""
-    changes = {"settings": {**ground.base.settings, **own}, "scales_cache": False}
-    base = ground.base.model_copy(update=changes)
+    base = ground.base.model_copy(update={"settings": {**ground.base.settings, **own}})
     space = spec.space(replace(ground, base=base))
     catalogue = catalogue_of(spec.engine, spec.workload)
     while True:

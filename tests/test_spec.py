@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from lsmtune.errors import UserError
@@ -463,33 +462,6 @@ def test_a_cache_that_is_given_scales_with_the_tree() -> None:
     space = StudySpec(cache="512MiB", knobs="cache_size", memory="1GiB").space(ground())
     assert space.base["cache_size"] == 8 << 20
     assert space.knobs[0].bounds() == (512 << 10, 32 << 20)
-
-
-def of_library() -> Ground:
-    """The defaults of a library, which include the block cache."""
-    settings: Settings = {**ground().base.settings, "cache_size": 32 << 20}
-    base = Base(options="", settings=settings, scales_cache=True)
-    return Ground(load("rocksdb"), base, open_files=1024)
-
-
-def test_the_cache_of_a_library_scales_with_the_tree() -> None:
-    space = StudySpec(knobs="cache_size", memory="1GiB").space(of_library())
-    assert space.base["cache_size"] == 512 << 10
-    assert space.knobs[0].bounds() == (64 << 10, 2 << 20)
-    whole = StudySpec(knobs="cache_size", scale="1").space(of_library())
-    assert whole.base["cache_size"] == 32 << 20
-
-
-def test_the_cache_of_a_published_study_has_one_size() -> None:
-    space = StudySpec(knobs="jin2022", memory="1GiB").space(of_library())
-    assert space.base["cache_size"] == 32 << 20
-
-
-def test_no_config_gains_memory_that_it_loses_at_full_size() -> None:
-    spec, memory = StudySpec(knobs="all"), {"cache_size", "write_buffer_size"}
-    space, rng = spec.space(of_library()), np.random.default_rng(1)
-    for config in (space.sample(rng) for _ in range(100)):
-        assert not memory & {*rescaled(spec, of_library(), config, Fraction(1)).fitted}
 
 
 def test_the_ranges_reach_around_the_users_own_base() -> None:

@@ -29,7 +29,6 @@ from lsmtune.spec_defaults import (
     check_versions,
     compared_versions,
     for_online,
-    scaled_with_tree,
     with_defaults,
 )
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
@@ -50,6 +49,9 @@ ALL_STUDIES = "all"
 
 SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB's smallest memtable is 64 KiB, and no knob may be scaled below the engine's minimum."""
+
+_CACHE_BELOW, _CACHE_ABOVE = 16, 4
+"""The block cache is searched from 1/16 to 4 times the given size."""
 
 _LOAD = ("threads", "compression_ratio")
 """Parameters of the workload that presets of published studies vary."""
@@ -279,12 +281,13 @@ class StudySpec(BaseModel):
         then, now = before.lasting(), self.lasting()
         return [key for key in dict.fromkeys((*then, *now)) if then.get(key) != now.get(key)]
 
-    def _cache(self, ground: Ground) -> Settings:
-        """Return the baseline's block cache at scale 1; empty if it has one size at all scales."""
-        if self.cache_bytes is not None:
-            return {"cache_size": self.cache_bytes}
-        keeps = not ground.base.scales_cache or ground.catalogue.is_published(self.knobs)
-        return {} if keeps else {"cache_size": ground.base.settings["cache_size"]}
+    def knob(self, knob: Knob) -> Knob:
+        """Return the knob for this study: a given block cache scales with the tree."""
+        size = self.cache_bytes
+        if knob.name != "cache_size" or size is None:
+            return knob
+        low, high = size // _CACHE_BELOW, size * _CACHE_ABOVE
+        return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})
 
     def space(self, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
         """Return the knob space around the baseline, at the study's scale or another.
@@ -292,13 +295,13 @@ class StudySpec(BaseModel):
         Raises UserError if the knobs or the memory limit do not fit.
         """
         factor, catalogue = float(scale or self.scale_value), self.catalogue(ground)
+        cache: Settings = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
         settings = with_families(ground.base.settings, self.workload.column_families)
         selected = [k for k in catalogue.select(self.knobs) if k.name not in self.fixed]
         if self.online is not None and self.engine == "rocksdb":
             selected, settings = for_online(selected, settings, ground.base)
         load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
-        begun = {**settings, **self.begun(ground), **self._cache(ground)}
-        scaled = catalogue.scaled(begun, factor)
+        scaled = catalogue.scaled({**settings, **self.begun(ground), **cache}, factor)
         base = {**scaled, **self.fixed, **load}
         knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in selected)
         if not (published := catalogue.is_published(self.knobs)):
@@ -342,8 +345,7 @@ class StudySpec(BaseModel):
         ).limited(ground.base.most)
         if (version := ground.rocksdb_version) is not None:
             known = known.of_version(version)
-        cache = self._cache(ground)
-        return replace(known, knobs=tuple(scaled_with_tree(knob, cache) for knob in known.knobs))
+        return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
 
     def _ranged(self, knob: Knob, base: Settings) -> Knob:
         """Return the knob, its range widened around the value of a user's baseline."""

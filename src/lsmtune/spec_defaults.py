@@ -26,9 +26,6 @@ PROGRAMS: dict[EngineName, str] = {
 SYSTEM_KEYS = ("program", "rocksdb", "library")
 """Settings that name the RocksDB to run; a study has one of them."""
 
-_CACHE_BELOW, _CACHE_ABOVE = 16, 4
-"""The block cache is searched from 1/16 to 4 times the baseline's size."""
-
 _LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
 """Engines whose options lsmtune changes while they run."""
 
@@ -185,15 +182,6 @@ def _check_online_rocksdb(load: Workload, program: str, knobs: str) -> None:
             f"knobs: RocksDB cannot change {name} while it runs; with [online], use the preset "
             "online, or a list of knobs that `lsmtune knobs rocksdb` marks as online"
         )
-
-
-def scaled_with_tree(knob: Knob, sizes: Settings) -> Knob:
-    """Return the knob; if `sizes` has its size at scale 1, it scales and is searched around it."""
-    size = sizes.get(knob.name)
-    if not isinstance(size, int):
-        return knob
-    low, high = size // _CACHE_BELOW, size * _CACHE_ABOVE
-    return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})
 
 
 def for_online(

@@ -108,7 +108,6 @@ class Base(BaseModel):
     options of the user's file that trials do not run with, each as "NAME = VALUE: REASON".
     `fixed_online` are knobs that this engine can set only when it opens the store, although
     RocksDB could change them online.
-    `scales_cache` is true if the block cache of `settings` shrinks with the tree.
     `versions` are the baselines of all versions of an experiment that compares versions.
     """
 
@@ -121,7 +120,6 @@ class Base(BaseModel):
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     fixed_online: tuple[str, ...] = ()
-    scales_cache: bool = False
     versions: dict[str, "Base"] = {}
 
 

@@ -34,10 +34,6 @@ from lsmtune.trials import Base, TrialSpec
 
 __all__ = ["RocksDB"]
 
-_CACHE = "cache_size"
-"""A library's own cache is for a full-size tree. The published studies on db_bench do not scale
-db_bench's cache."""
-
 
 class RocksDB:
     """The engine contract on a program that runs workloads on RocksDB."""
@@ -60,13 +56,8 @@ class RocksDB:
         """Return the defaults, or the user's options as this RocksDB runs them."""
         if own is None:
             settings = self._settings(facts.options, facts)
-            return Base(
-                options=facts.options,
-                settings=settings,
-                codecs=facts.codecs,
-                notes=self._bench.notes(settings),
-                scales_cache=_CACHE in facts.unprinted,
-            )
+            notes = self._bench.notes(settings)
+            return Base(options=facts.options, settings=settings, codecs=facts.codecs, notes=notes)
         given, notes = read_own(own, facts.version)
         try:
             merged, as_run = self._merged(facts.options, given, own.family, workdir)
@@ -84,7 +75,6 @@ class RocksDB:
                 *ignored(merged, as_run),
                 *silently_changed(merged.text, as_run),
             ),
-            scales_cache=_CACHE in facts.unprinted,
         )
 
     def run(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Outcome:
