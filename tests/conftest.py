@@ -1,6 +1,8 @@
 """What several rooms of tests share; its place also makes `fakes` importable."""
 
 import gc
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -23,6 +25,10 @@ if TYPE_CHECKING:  # slow imports: the process that hands out the tests does wit
     from lsmtune.recipes.base import Progress
     from lsmtune.spec import StudySpec
     from lsmtune.studies.runner import Listener
+
+# Without bytecode, workers and hundreds of small programs compile the same modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A deadline per example fails a test when other work slows the machine down.
 settings.register_profile("no deadline", deadline=None)

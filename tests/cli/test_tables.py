@@ -106,7 +106,7 @@ def test_terminal_of_60_columns_gets_lines_of_60_columns() -> None:
     ours, theirs = pty.openpty()
     subprocess.run(["stty", "cols", "60"], stdin=theirs, check=True)
     running = subprocess.Popen(
-        [sys.executable, "-c", code, "workloads"], stdout=theirs, stdin=theirs,
+        [sys.executable, "-c", code, "optimizers"], stdout=theirs, stdin=theirs,
         stderr=subprocess.PIPE, env=environment | {"TERM": "xterm"},
     )  # fmt: skip
     os.close(theirs)

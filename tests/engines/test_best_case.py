@@ -24,7 +24,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
 
 @pytest.mark.parametrize(
     ("name", "num", "changes"),
-    [("fillrandom", 40_000, {}), ("fillrandom", 20_000, STRONG), ("fillseq", 20_000, STRONG),
+    [("fillrandom", 40_000, {}), ("fillrandom", 30_000, STRONG), ("fillseq", 40_000, STRONG),
      ("overwrite", 20_000, STRONG), ("readrandom", 40_000, {}),
      ("readrandomwriterandom", 40_000, {})],
 )  # fmt: skip
