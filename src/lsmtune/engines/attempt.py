@@ -28,8 +28,8 @@ def attempted(measure: Callable[[], Measurement]) -> TrialResult:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        failure = disk_full(str(error))
-        return TrialResult(status=failure.status, reason=str(failure))
+        full = disk_full(str(error))
+        return TrialResult(status=full.status, reason=str(full))
 
 
 def is_disk_full(said: str, folder: Path) -> bool:
