@@ -13,7 +13,7 @@ class Compared:
     write_amp_error: float
 
 
-COMPARED = (Compared("7.8.3", 0.042), Compared("11.8.1", 0.066))
+COMPARED = (Compared("7.8.3", 0.042), Compared("11.8.1", 0.064))
 """The errors are from benchmarks/results/simulator.json. A test compares them."""
 
 

@@ -154,7 +154,9 @@ class Driver:
         """Return the version that the LOG contains; UserError if another version was installed."""
         installed = self._loaded.version
         if found is None:
-            raise UserError(f"library {self._loaded.path}: RocksDB's LOG does not tell the version")
+            raise UserError(
+                f"library {self._loaded.path}: RocksDB's LOG does not contain the version"
+            )
         if installed is not None and release_of(installed) != found:
             raise UserError(
                 f"library {self._loaded.path}: this is RocksDB {found}, not {installed}; remove "
@@ -167,7 +169,7 @@ class Driver:
         table, size = options.families.get(DEFAULT_FAMILY), options.block_cache_capacity_bytes
         if table is None or size is None:
             raise UserError(
-                f"library {self._loaded.path}: RocksDB's LOG does not tell the size of the block "
+                f"library {self._loaded.path}: RocksDB's LOG does not contain the size of the block "
                 "cache"
             )
         cache: Settings = {"cache_size": size}
