@@ -52,7 +52,7 @@ _UNDERSTOOD = {
     ),
     "filter_policy": (
         re.compile(f"(?!{re.escape(NAMELESS_FILTER)}).*"),
-        "the file does not contain the bits of the filter; write the filter as bloomfilter:10:false",
+        "the file does not contain the bits of the filter; write it as bloomfilter:10:false",
     ),
 }
 """Options that may name a class: the values that trials support, and why others are left out."""

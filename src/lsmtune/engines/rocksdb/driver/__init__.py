@@ -169,8 +169,8 @@ class Driver:
         table, size = options.families.get(DEFAULT_FAMILY), options.block_cache_capacity_bytes
         if table is None or size is None:
             raise UserError(
-                f"library {self._loaded.path}: RocksDB's LOG does not contain the size of the block "
-                "cache"
+                f"library {self._loaded.path}: RocksDB's LOG does not contain the size of the "
+                "block cache"
             )
         cache: Settings = {"cache_size": size}
         if (kind := _CACHES.get(table.get("block_cache_name", ""))) is not None:
