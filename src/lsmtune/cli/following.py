@@ -40,7 +40,7 @@ def stored_settings(home: Path, study: str | None) -> dict[str, Any]:
     return {**kept, "study": study}
 
 
-def tell_other_system(spec: StudySpec, home: Path, tell: Callable[[str], None]) -> None:
+def _tell_other_system(spec: StudySpec, home: Path, tell: Callable[[str], None]) -> None:
     """Say if a new study without a name has the settings of one that ran on another RocksDB.
 
     The name of a study follows from its settings, so the same command does not continue it.
@@ -70,13 +70,21 @@ def _other_system_text(before: StudySpec, version: str) -> str:
 
 
 def followed(
-    spec: StudySpec, home: Path, tell: Callable[[str], None], *, new_baseline: bool
+    spec: StudySpec,
+    home: Path,
+    tell: Callable[[str], None],
+    *,
+    new_baseline: bool,
+    chosen: bool = False,
 ) -> Followed:
     """Continue a stored study of this name, or start a study NAME-2 from it.
 
     A new study is needed if the objective or a constraint changed: the stored runs count for it.
     With `new_baseline`, its baseline is measured again, and the stored runs only guide its search.
+    `chosen`: lsmtune chose the RocksDB, so the user may not know that another one ran before.
     """
+    if chosen:
+        _tell_other_system(spec, home, tell)
     if spec.online is not None or not is_home(home):
         return _not_there(spec, new_baseline)
     with Home(home, create=False) as opened:

@@ -210,7 +210,7 @@ def _online_facts(spec: StudySpec, online: Online) -> list[tuple[str, str]]:
     count, each = online.windows, format_duration(online.window_s)
     return [
         ("changes", f"{spec.number_of_trials} at most, one at a time, while the workload runs"),
-        ("windows", f"{count} of {each} before each change, and {FEWEST} to {count} with the "
+        ("windows", f"{count} of {each} before each change, and up to {count} with the "
                     f"change; if the change looks like a gain, {count} more after lsmtune undid "
                     "it"),
     ]  # fmt: skip

@@ -193,14 +193,12 @@ def tune(
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
     tuning.apply_switches(given, online=online, as_published=as_published)
-    is_chosen = choosing.name_rocksdb(given, flags, home, note)
+    chosen = choosing.name_rocksdb(given, flags, home, note)
     tuning.name_ranked_knobs(given, home, note)
     names = tuning.flag_names(flags, workload, num)
     made = make_spec(given, str(study_file or "lsmtune tune"), names)
     made = made if "optimizer" in given else with_usual_optimizer(made, home, note)
-    if is_chosen:
-        following.tell_other_system(made, home, note)
-    spec, source = following.followed(made, home, note, new_baseline=new_baseline)
+    spec, source = following.followed(made, home, note, new_baseline=new_baseline, chosen=chosen)
     if dry_run:
         tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
     else:
