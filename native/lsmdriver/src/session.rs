@@ -18,16 +18,8 @@ use crate::stores::{Found, Session, Store};
 const APPENDS: &str = "{id=StringAppendOperator;delimiter=,;}";
 
 /// `rocksdb_put_cf` or `rocksdb_merge_cf`.
-type WriteRecord = unsafe extern "C" fn(
-    Handle,
-    Handle,
-    Handle,
-    *const c_char,
-    usize,
-    *const c_char,
-    usize,
-    Error,
-);
+type WriteRecord =
+    unsafe extern "C" fn(Handle, Handle, Handle, *const c_char, usize, *const c_char, usize, Error);
 
 /// The functions for some kinds of operations, with their options. All clients of a group share
 /// one session.
