@@ -12,7 +12,7 @@ from lsmtune.engines.rocksdb.driver.plans import store
 from lsmtune.errors import UserError
 from lsmtune.spec import Ground, make_spec
 
-OPTIONS = (CAPTURED / "rocksdb-11.8.1-level" / "OPTIONS").read_text()
+OPTIONS = (CAPTURED / "rocksdb-7.8.3-level" / "OPTIONS").read_text()
 NEEDED = {
     "cache_type": b"rocksdb_wait_for_compact",
     "rate_limiter_auto_tuned": b"rocksdb_ratelimiter_create_auto_tuned",
@@ -25,7 +25,7 @@ def ground(folder: Path, functions: list[bytes]) -> Ground:
     library = folder / "librocksdb.so"
     library.write_bytes(b"\0".join([b"ELF", *functions, b""]))
     engine = library_engine(Loaded(library, VERSION, "a source", "a hash"))
-    options = OPTIONS.replace("rocksdb_version=11.8.1", f"rocksdb_version={VERSION}")
+    options = OPTIONS.replace("rocksdb_version=7.8.3", f"rocksdb_version={VERSION}")
     unprinted = {"cache_size": 8 << 20, "cache_type": "lru_cache"}
     facts = EngineFacts(VERSION, str(library), False, options, None, unprinted=unprinted)
     return Ground(engine.catalogue, engine.base(facts, None, folder), 1024)
