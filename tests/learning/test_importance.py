@@ -33,7 +33,7 @@ def check_ranking(shares: dict[str, float]) -> None:
 
 
 def test_permutation_ranks_right_and_finds_nothing_in_the_useless() -> None:
-    falls = permutation(DESIGN, OUTCOME, "gradient boosting", repeats=2, seed=1)
+    falls = permutation(DESIGN, OUTCOME, "gradient boosting", repeats=3, seed=1)
     check_ranking(by_name([fall.median for fall in falls]))
     for name, fall in zip(NAMES_OF, falls, strict=True):
         assert fall.low <= fall.median <= fall.high
@@ -111,7 +111,7 @@ def test_pure_noise_cannot_be_predicted(two_models: None) -> None:
     few, _ = planted(80, seed=1)
     assert cross_validated(few, outcome[:80], 1, seed=1)[0].r2.median < 0.05
     assert all(part.p > 0.05 for part in multi_factor(DESIGN, outcome))
-    falls = permutation(DESIGN, outcome, "extra trees", repeats=2, seed=1)
+    falls = permutation(DESIGN, outcome, "extra trees", repeats=3, seed=1)
     assert all(fall.median < 0.02 for fall in falls)
 
 

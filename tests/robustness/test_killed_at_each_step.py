@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-EVERY = 15
+EVERY = 11
 """`benchmarks/kills.py` does this at every place."""
 
 
