@@ -66,6 +66,11 @@ class Sweep(BaseModel):
                     f"factor {name}: the lists of values differ in length; "
                     "list the same number of values for each knob"
                 )
+            levels = list(zip(*knobs.values(), strict=True))
+            if again := next((one for one in levels if levels.count(one) > 1), None):
+                raise ValueError(
+                    f"factor {name} lists {', '.join(map(str, again))} twice; list each level once"
+                )
         for name, words in self.labels.items():
             if name not in self.factors:
                 raise ValueError(f"labels: {unknown_word('factor', name, self.factors)}")

@@ -37,7 +37,8 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     grown |= {knob.name: _as_drawn(knob, grown[knob.name], growth) for knob in space.knobs}
     kept = {name: space.base[name] for name in config if config[name] == here[name]}
     wanted = {**grown, **kept}
-    plain, legal = space.canonical(wanted), space.legalise(wanted)
+    # Memtables grow with the tree, and caches may not. So memtables are what is too large.
+    plain, legal = space.canonical(wanted), space.legalise(wanted, memtables_first=True)
     fitted = tuple(name for name in legal if not _nearly(legal[name], plain[name]))
     return Rescaled(without_load(space.settings(legal)), fitted)
 

@@ -10,7 +10,7 @@ from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
-from lsmtune.units import MIB
+from lsmtune.units import MIB, is_version
 from lsmtune.workloads import PRESETS, EngineName, Workload, endless_workloads
 
 DRIVER = "lsmdriver"
@@ -100,7 +100,9 @@ def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
     lists = (one[VERSION] for one in knobs if isinstance(one, Mapping) and VERSION in one)
     first = next((one[0] for one in lists if isinstance(one, list | tuple) and one), None)
     is_named = any(given.get(key) is not None for key in SYSTEM_KEYS)
-    return {**given} if is_named or not isinstance(first, str) else {**given, VERSION: first}
+    if is_named or not (isinstance(first, str) and is_version(first)):
+        return {**given}
+    return {**given, VERSION: first}
 
 
 def check_system(
@@ -114,12 +116,12 @@ def check_system(
         return
     key = named[0]
     if engine not in ("rocksdb", "embedded"):
-        raise UserError(f"{key}: not used by engine {engine}; remove {key}")
+        raise UserError(f"{key}: not used by engine {engine}; remove it")
     if others := [*named[1:], *(["program"] if program != DRIVER else [])]:
         raise UserError(f"{key}: not allowed with {others[0]}; remove one of them")
     if load.preset.needs_db_bench:
         raise UserError(
-            f"{key}: only db_bench runs the workload {load.name}; remove {key}, or choose another "
+            f"{key}: only db_bench runs the workload {load.name}; remove it, or choose another "
             "workload"
         )
 
@@ -197,7 +199,7 @@ def for_online(
     if not kept:
         raise UserError(
             f"knobs: this RocksDB can set {', '.join(k.name for k in knobs)} only when it opens "
-            "the store; choose other knobs"
+            "the store; use the preset online"
         )
     changes_database = any(k.option and k.option.section == DATABASE_SECTION for k in kept)
     is_changed = changes_database and settings.get(BYTES_PER_SYNC) == 0

@@ -173,6 +173,8 @@ def test_show_names_the_command_that_continues_the_comparison(
         assert ("--trial" in command) is ("--trial" in flags)
         assert run([*shlex.split(command)[1:], "--home", str(home)]) == 0
         assert len(played.trials) == count
+        assert run(["verify", "s-versions", "--trial", "1", "--home", str(home)]) == 2
+        assert len(played.trials) == count
         assert run(["rename", "s-versions", "old", "--home", str(home)]) == 0
         assert shown(home, capsys, "old") is None
         assert run(["delete", "old", "--yes", "--home", str(home)]) == 0

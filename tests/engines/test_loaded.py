@@ -1,6 +1,7 @@
 """A study gets the library that it names, unchanged since its installation."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,13 @@ def test_a_library_that_changed_after_its_installation(cache: Path) -> None:
     (engine,) = put(cache, "8.10.2")
     engine.library.write_text("another library")
     assert str(engine.library) in refused("8.10.2", None)
+
+
+@pytest.mark.parametrize("name", ["a folder", "a pipe", "nothing"])
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a folder").mkdir()
+    os.mkfifo(tmp_path / "a pipe")
+    assert name in refused(None, str(tmp_path / name))
 
 
 def test_a_library_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

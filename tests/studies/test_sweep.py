@@ -131,6 +131,7 @@ def test_cells_that_are_one_config_to_rocksdb_each_have_their_runs(home: Home) -
          "sweep: factor a: "),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]},
                       "b": {"write_buffer_size": ["1MiB", "2MiB"]}}}, "write_buffer_size .*twice"),
+        ({"factors": {"a": {"write_buffer_size": ["1MiB", "1MiB"]}}}, "factor a .*twice"),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]}}, "blocks": 3}, "blocks"),
         ({"factors": {"a": {"write_buffer_size": ["1MiB", "2MiB"]}}, "labels": {"b": ["x", "y"]}},
          "labels: .*'b'.*: a$"),

@@ -57,6 +57,25 @@ def test_made_marked_and_removed(tmp_path: Path) -> None:
     remove_workdir(path)
 
 
+def test_a_removal_that_is_interrupted_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = create_workdir(tmp_path, "a")
+    (path / "000001.sst").touch()
+    (path / "000002.sst").touch()
+    unlink, left = Path.unlink, [KeyboardInterrupt()]
+
+    def interrupted(file: Path, missing_ok: bool = False) -> None:
+        unlink(file, missing_ok)
+        if left:
+            raise left.pop()
+
+    monkeypatch.setattr(Path, "unlink", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        remove_workdir(path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_existing_directory_is_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     with pytest.raises(UserError, match=r"data.*exists"):

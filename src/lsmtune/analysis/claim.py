@@ -143,9 +143,10 @@ def claim_of(view: StudyView) -> Claim:
     verdict = verification.verdict if verification else None
     status = _status(view, verdict)
     rows = tuple(_rows(view))
-    failed, failed_trial = _failed(view, rows)
+    failed, failed_trial = ((), None) if status == "no search" else _failed(view, rows)
     unbroken = status == "not verified" and not failed
-    alternative = None if status == "gain" or unbroken else _alternative(view)
+    settled = status in ("gain", "no search") or unbroken
+    alternative = None if settled else _alternative(view)
     objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
     value = objective.median if objective else _unverified_value(view, verdict)
     best = view.best_trial

@@ -64,7 +64,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     verdicts = newest_verdicts(stored, verifications, objective)
     views = _trial_views(spec, stored, objective)
     best: Candidate | None = None
-    no_search = _no_search(spec)
+    no_search = no_search_of(spec)
     if trial is None and no_search is None:
         best = study_winner(stored, verifications, objective, spec.scale, spec.workload)
     elif trial is not None:
@@ -127,8 +127,17 @@ def _is_interrupted(study: StoredStudy, stored: Sequence[StoredTrial]) -> bool:
     return trials is None or sum(trial.role is Role.TRIAL for trial in stored) < trials
 
 
-def _no_search(spec: StudySpec) -> str | None:
-    """Return what the study is if it cannot have a winner."""
+def check_searches(spec: StudySpec) -> None:
+    """Raise UserError if the study cannot have a winner."""
+    if (kind := no_search_of(spec)) is not None:
+        raise UserError(
+            f"study {spec.name!r}: nothing to verify, because this study is a {kind}; name a study "
+            "of `lsmtune tune`"
+        )
+
+
+def no_search_of(spec: StudySpec) -> str | None:
+    """Return what the study is if it cannot have a winner, else None."""
     if spec.screen is not None:
         return "screening"
     if spec.online is not None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lsmtune.analysis.importance import SIMULATED
 from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
+from lsmtune.analysis.upgrade_plan import compares_winner
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import Catalogue
@@ -215,10 +216,10 @@ def _fit(metric: str, told: Sequence[SweptRun]) -> FactorialFit | None:
 
 def _warnings(experiment: Sweep, catalogue: Catalogue, outcome: Outcome) -> list[str]:
     warnings = [
-        f"factor {factor} changes {' and '.join(knobs)} together, so this experiment cannot "
-        "show the effect of each knob alone"
+        f"Factor {factor} changes {', '.join([*knobs][:-1])} and {[*knobs][-1]} together, so this "
+        "experiment cannot show the effect of each knob alone."
         for factor, knobs in experiment.factors.items()
-        if len(knobs) > 1
+        if len(knobs) > 1 and not compares_winner(experiment)
     ]
     same: dict[Config, tuple[int, ...]] = {}
     for cell, config in outcome.configs.items():

@@ -115,6 +115,17 @@ def upgrade_answers(upgrade: Upgrade, metric: UpgradeMetric) -> Iterator[str]:
     yield f"{metric.metric}: the winner has {', '.join(winners)}"
 
 
+def comparison_text(comparison: Comparison) -> str:
+    """Return a ratio with its interval and whether it is proven."""
+    if comparison.ratio is None:
+        return "not measured"
+    ratio = comparison.ratio
+    return (
+        f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} ({ratio.low:.3g}\N{EN DASH}{ratio.high:.3g}), "
+        f"{_PROOFS[comparison.side]}"
+    )
+
+
 def _told(comparison: Comparison, against: str) -> str:
     ratio = comparison.ratio
     if ratio is None:

@@ -55,7 +55,10 @@ def upgrade_spec(
             raise UserError(f"--rocksdb {version!r}: {VERSION_FORM}")
     others = sorted({*versions} - {own}, key=lambda version: (version_number(version), version))
     if not others:
-        raise UserError(f"--rocksdb {own}: study {spec.name!r} ran this version; name another one")
+        raise UserError(
+            f"--rocksdb {own}: study {spec.name!r} ran this version; name another one "
+            "(`lsmtune engines` lists the installed versions)"
+        )
     base = spec.space(ground).default()
     changed = config.differing(base)
     if not changed:

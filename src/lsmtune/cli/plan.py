@@ -46,7 +46,7 @@ def disk_bytes(spec: StudySpec) -> int:
     """Return the maximum disk space that trials take at a time."""
     if spec.engine in ("tikv", "simulated"):
         return 0  # the data is elsewhere, or there is none
-    kept = MOST_TEMPLATES if spec.workload.preset.prepared else 0
+    kept = MOST_TEMPLATES if spec.workload.preset.prepared and spec.online is None else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
 
 

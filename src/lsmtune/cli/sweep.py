@@ -50,10 +50,12 @@ def sweep(
     """
     from lsmtune.analysis.swept_words import swept_document
     from lsmtune.cli import sweeping
+    from lsmtune.engines.registry import engine_of
 
     system = {"program": program, "rocksdb": rocksdb, "library": library}
     spec = sweeping.read_experiment(experiment, system, home, note)
     if dry_run:
+        engine_of(spec)  # refuses versions that are not installed
         say_all(sweeping.planned(spec))
         return
     found = sweeping.run_sweep(spec, home, accept_noise=accept_noise)

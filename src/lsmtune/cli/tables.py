@@ -189,6 +189,7 @@ def _stacked(
 ) -> Iterator[str]:
     """Each row as a list: its first cell, then a line per other cell that has a text."""
     for row in rows:
-        yield from paragraph(row[0] or columns[0].head, indent)
+        if row[0]:  # an empty cell: the row belongs to the one above
+            yield from paragraph(row[0], indent)
         rest = zip(columns[1:], row[1:], strict=True)
         yield from facts_lines([(c.head, text) for c, text in rest if text], indent + _GAP)

@@ -195,7 +195,7 @@ def tune(
     tuning.apply_switches(given, online=online, as_published=as_published)
     chosen = choosing.name_rocksdb(given, flags, home, note)
     tuning.name_ranked_knobs(given, home, note)
-    names = tuning.flag_names(flags, workload, num)
+    names = tuning.flag_names(flags, workload, num) | ({"online": "--online"} if online else {})
     made = make_spec(given, str(study_file or "lsmtune tune"), names)
     made = made if "optimizer" in given else with_usual_optimizer(made, home, note)
     spec, source = following.followed(made, home, note, new_baseline=new_baseline, chosen=chosen)

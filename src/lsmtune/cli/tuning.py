@@ -23,8 +23,9 @@ from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.knobs.types import Config
 from lsmtune.optimizers.registry import published_name
-from lsmtune.report.words import Ratio, counted
+from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.spec_defaults import SYSTEM_KEYS
 from lsmtune.store.home import Home
@@ -210,7 +211,7 @@ def run_online(
 
     def on_step(step: Step) -> None:
         steps.append(step)
-        note(_step_line(step, spec.number_of_trials))
+        note(_step_line(step, spec.number_of_trials, study.space.default()))
 
     with Home(home_path, create=True) as home:
         check_space(spec, home)
@@ -228,7 +229,8 @@ def run_online(
         files = online_files(home, spec.name, kept)
         path = home.path / "results" / spec.name / files.name
         write_deployment(home, path.parent, files)
-    tell_result(f"file to deploy:  {path}")
+    unchanged = "" if kept.differing(base) else " (lsmtune kept no change; it equals the baseline)"
+    tell_result(f"file to deploy:  {path}{unchanged}")
     tell_result(f"file to undo:    {path}.back")
     return {
         "study": spec.name,
@@ -254,11 +256,12 @@ def _interrupted_text(name: str, steps: Sequence[Step]) -> str:
     return f"interrupted after {tried}; {listed}the same command starts again from the baseline"
 
 
-def _step_line(step: Step, trials: int) -> str:
-    line = f"change {step.number} of {trials}: {step.judgement}: {step.reason}"
+def _step_line(step: Step, trials: int, base: Config) -> str:
+    changed = ", ".join(f"{k} = {option_value(v)}" for k, v in step.config.differing(base).items())
+    line = f"change {step.number} of {trials} ({changed}): {step.judgement.meaning}: {step.reason}"
     if step.cost is None:
         return line
-    return f"{line}; objective after the change / before the change: {Ratio.of(step.cost)}"
+    return f"{line}; with / without the change, below 1 is better: {Ratio.of(step.cost)}"
 
 
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:

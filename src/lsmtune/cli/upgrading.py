@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsmtune.analysis.ground import stored_ground
-from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.read_study import check_searches, read_study
 from lsmtune.analysis.swept import Swept
 from lsmtune.analysis.swept_words import swept_document
 from lsmtune.analysis.upgrade import Upgrade, compare_versions, upgrade_answers, upgrade_document
@@ -19,6 +19,7 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept, upgrade_section
+from lsmtune.report.words import listed
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
@@ -77,7 +78,8 @@ def run_upgrade(
         result = finish(study)
     upgrade = compare_versions(table, result.outcome.runs)
     page = home.path / "results" / spec.name / "report.html"
-    text = render_swept(result.swept, upgrade_section(upgrade))
+    title = f"Study {name}: winner and baseline on RocksDB {listed(list(table.versions))}"
+    text = render_swept(result.swept, title, upgrade_section(upgrade))
     write_file(page, text, "page", home.path)
     tell(f"page:            {page}")
     return Upgraded(name, winner, upgrade, result.swept)
@@ -87,6 +89,7 @@ def _planned(
     home: Home, name: str, trial: int | None, versions: Sequence[str]
 ) -> tuple[StudySpec, int]:
     """Return the settings of the experiment, and the number of the winner's trial."""
+    check_searches(home.study(name).settings)
     view = read_study(home, name, trial)
     if view.best_trial is None:
         raise UserError(

@@ -70,7 +70,7 @@ def _run_pairs(
     as_json: bool,
 ) -> None:
     """Run pairs of winner and baseline; print the verdict and write the results."""
-    from lsmtune.analysis.read_study import read_study
+    from lsmtune.analysis.read_study import check_searches, read_study
     from lsmtune.cli.consent import ask_for_home
     from lsmtune.cli.progress import progress
     from lsmtune.cli.results import write_results
@@ -85,6 +85,7 @@ def _run_pairs(
 
     with Home(home, create=False) as opened:
         spec = opened.study(study).settings
+        check_searches(spec)
         wanted_scale = str(parse_scale(scale or spec.scale, "--scale"))
         load = spec.workload.model_dump() | ({"num": num} if num is not None else {})
         asked = {**opened.study(study).spec, "workload": load, "scale": wanted_scale}

@@ -26,7 +26,8 @@ _CHANGED_SHARE = 0.2
 _ALMOST = 1e-12
 """Places lie below 1 by at least this."""
 _CACHES = ("cache_size", "row_cache_size")
-_SHRINK_ORDER = (*_CACHES, "max_write_buffer_number", "write_buffer_size")
+_MEMTABLES = ("max_write_buffer_number", "write_buffer_size")
+_SHRINK_ORDER = (*_CACHES, *_MEMTABLES)
 _MEMORY_KNOBS = (*_SHRINK_ORDER, "db_write_buffer_size")
 
 
@@ -173,15 +174,16 @@ class KnobSpace:
     def _drawn(self, knobs: Iterable[Knob], rng: np.random.Generator) -> Settings:
         return {knob.name: value_at(knob, rng.random()) for knob in knobs}
 
-    def legalise(self, values: Mapping[str, Value]) -> Config:
+    def legalise(self, values: Mapping[str, Value], *, memtables_first: bool = False) -> Config:
         """The canonical config nearest to the values that may be run.
 
         Of options that exclude each other a tuned one gives way. Memory over the limit is given
         back by the block cache first, then by the row cache, the number of memtables, and their
-        size. UserError where no config of the space is legal.
+        size; with `memtables_first`, by the caches last. UserError where no config of the space is
+        legal.
         """
         settings = self._mended(values)
-        for knob in self._of(_SHRINK_ORDER):
+        for knob in self._of((*_MEMTABLES, *_CACHES) if memtables_first else _SHRINK_ORDER):
             if self.memory.excess(settings, option_name(knob.name)) > 0:
                 settings = self._mended({**settings, knob.name: self._shrunk(knob, settings)})
         config = self._config(settings)

@@ -41,7 +41,7 @@ _STEPS: dict[StepKind, str] = {
     "start": "The search has not ended. Run this command to continue the search:",
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
-    "read_upgrade": "Run what is missing of the comparison, and show its result:",
+    "read_upgrade": "Show the result. If runs are missing, this command runs them first:",
     "read_online": "List the changes that lsmtune tried, and which of them it kept:",
 }
 

@@ -22,7 +22,8 @@ def host_text(host: Mapping[str, Any]) -> Iterator[str]:
         elif key.endswith("_bytes") and isinstance(value, int | float):
             yield f"{words.removesuffix(' bytes')}: {format_bytes(value)}"
         elif value is not None and key != "boot_id":
-            yield f"{words}: {value}"
+            shown = ("yes" if value else "no") if isinstance(value, bool) else value
+            yield f"{words}: {shown}"
 
 
 def workload_text(load: Workload) -> Iterator[str]:

@@ -50,6 +50,8 @@ def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
     if view.verification and view.verification.workload != view.workload:
         yield "Workload of the verification", tuple(workload_text(view.verification.workload))
     yield "Objective", tuple(objective_text(view.objective))
+    if view.no_search is not None:
+        return
     yield "Constraints", tuple(_limits_text(view, claim)) or ("none",)
     yield "Memory limit", (format_bytes(view.memory_limit_bytes),)
     yield "Search", tuple(_search_text(view))

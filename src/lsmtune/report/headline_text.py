@@ -29,7 +29,7 @@ def headline_of(claim: Claim) -> str:
         "no gain": f"No gain: {_why_not(claim)}",
         "not "
         "verified": f"Not verified: {whose} config of trial {claim.trial} looks {_looks(claim)}",
-        "no search": f"No winner: this study is a {claim.no_search}",
+        "no search": f"A {claim.no_search}, without a winner",
         "nothing found": f"Nothing found: {_none(claim)} beat the baseline within constraints",
     }
     return texts.get(claim.status, "No result yet: too few runs are measured")

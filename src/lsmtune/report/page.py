@@ -78,7 +78,8 @@ def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> I
     yield next_section(head)
     if (found := pareto(view)) is not None and found.points:
         yield front_section(found)
-    yield search_section(convergence(view))
+    if view.no_search is None:
+        yield search_section(convergence(view))
     if compared is not None:
         yield comparison_section(compared)
     if (grown := trees(view)) is not None:
@@ -87,4 +88,5 @@ def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> I
         yield stalls_section(stalled)
     yield failures_section(failures(view))
     yield facts_section(head)
-    yield method_section(view)
+    if view.no_search is None:
+        yield method_section(view)

@@ -87,8 +87,8 @@ def _add_best_so_far(figure: go.Figure, record: Convergence) -> None:
         figure.add_annotation(
             x=record.best[0],
             y=log10(record.best[1]),
-            text=f"winner: {number(record.best[1])}",
-            yshift=-18,
+            text="winner",
+            yshift=16,
             showarrow=False,
         )
 
@@ -122,7 +122,7 @@ def _trials_axis(record: Convergence) -> dict[str, Any]:
     return {
         "tickvals": ticks,
         "ticktext": texts,
-        "range": [1 - room - 0.3, end + room + 0.3],
+        "range": [_first(record) - room - 0.3, end + room + 0.3],
         "showgrid": False,
     }
 
@@ -130,6 +130,11 @@ def _trials_axis(record: Convergence) -> dict[str, Any]:
 def _last(record: Convergence) -> int:
     measured = [trial.number for trial in record.measured]
     return max(measured + [trial.number for trial in record.unmeasured], default=1)
+
+
+def _first(record: Convergence) -> int:
+    measured = [trial.number for trial in record.measured]
+    return min(measured + [trial.number for trial in record.unmeasured], default=1)
 
 
 def _verified_place(record: Convergence) -> float:

@@ -1,6 +1,8 @@
 """Sections of a study's page: a title with the finding, a sentence, a chart or a table."""
 
+import re
 from collections.abc import Iterable
+from html import escape
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.claim import MetricRow as ClaimRow
@@ -30,6 +32,9 @@ from lsmtune.report.words import (
     unbroken,
     unit_text,
 )
+
+_CAMEL = re.compile("(?<=[a-z]{3})(?=[A-Z])")
+"""Place where a name such as kCompactionStyleLevel may break."""
 
 
 def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html:
@@ -145,13 +150,14 @@ def _option_cells(row: OptionRow, *, with_file: bool) -> list[str]:
         _value(row.best, row.raw_best, "strong"),
         *([_value(row.deployed, row.raw_deployed)] if with_file else []),
         "at run time" if row.apply == "online" else "at restart",
-        row.trade,
+        element("span", row.trade, class_="prose"),
     ]
 
 
 def _value(text: str, raw: str, name: str = "span") -> Html:
     small = element("small", raw) if raw != text.split(" ", maxsplit=1)[0] else Html()
-    return join([element(name, text), " ", small]) if small else element(name, text)
+    shown = Html(_CAMEL.sub("<wbr>", escape(text)))
+    return join([element(name, shown), " ", small]) if small else element(name, shown)
 
 
 def search_section(record: Convergence) -> Html:
@@ -172,11 +178,19 @@ def _described(record: Convergence | Comparison) -> str:
 def _trials(record: Convergence) -> Html:
     measured = [(t.number, _outcome(t), number(t.value)) for t in record.measured]
     unmeasured = [(t.number, _because(t.status, t.reason), "none") for t in record.unmeasured]
-    rows = ((str(n), *cells) for n, *cells in sorted([*measured, *unmeasured]))
+    rows = (
+        (str(n), element("span", outcome, class_="prose"), value)
+        for n, outcome, value in sorted([*measured, *unmeasured])
+    )
     return element(
         "details",
         element("summary", "The trials as a table"),
-        table("The trials in order", ("trial", "outcome", record.axis), rows, fold=False),
+        table(
+            "The trials in order",
+            ("trial", "outcome", record.axis.replace(", logarithmic", "")),
+            rows,
+            fold=False,
+        ),
     )
 
 
@@ -282,8 +296,13 @@ def failures_section(record: Failures) -> Html:
 def _failed_cells(row: FailedTrial) -> list[str]:
     return [
         join([str(row.number), element("small", row.role)]),
-        join([element("strong", row.status), element("small", row.meaning)]),
-        row.reason,
+        join(
+            [
+                element("strong", row.status),
+                element("small", row.meaning.removeprefix(f"{row.status}: ")),
+            ]
+        ),
+        element("span", row.reason, class_="prose"),
         element(
             "details",
             element("summary", counted(len(row.differences), "option")),

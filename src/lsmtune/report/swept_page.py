@@ -7,11 +7,12 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
 from lsmtune.analysis.swept_words import answers, library_lines, short_answer
-from lsmtune.analysis.upgrade import Upgrade, upgrade_answers
-from lsmtune.report.canvas import LINES, Key, canvas, colour, marker
+from lsmtune.analysis.upgrade import Upgrade, comparison_text
+from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
 from lsmtune.report.frame import picture, section, simulated_note
-from lsmtune.report.markup import Html, code, element, items, join, nowrap, table
+from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, table
 from lsmtune.report.page import assembled
+from lsmtune.report.sections import warnings_box
 from lsmtune.report.words import (
     Ratio,
     counted,
@@ -23,21 +24,21 @@ from lsmtune.report.words import (
 )
 
 _HEIGHT_PX = 260
+_BASELINE = Shape("line-ew", "┅", "ink")
 _SEE = (
     "Each mark is the mean of {metric} over all runs with the same options. Two means differ "
     "clearly if their 95 % intervals do not overlap. The dashed line is the mean of the baseline."
 )
 
 
-def render_swept(swept: Swept, *more: Html) -> str:
+def render_swept(swept: Swept, title: str = "", answer: Html | str = "") -> str:
     """Return the experiment as one HTML page without external requests.
 
-    The sections `more` come before the design.
+    `title` and `answer` replace the strongest effect at the top of the page.
     """
     first, *others = swept.metrics
     parts = [
-        _header(swept, first),
-        *more,
+        _header(swept, first, title, answer),
         _design(swept),
         *(_section(swept, metric) for metric in others),
         numbers_section(swept),
@@ -51,13 +52,20 @@ def upgrade_section(upgrade: Upgrade) -> Html:
         f"All {upgrade.comparisons} intervals together have 95 % confidence (Bonferroni). An "
         "effect is proven if its interval does not contain 1."
     )
-    told = (answer for metric in upgrade.metrics for answer in upgrade_answers(upgrade, metric))
-    return section(
-        "Versions",
-        f"Upgrade from RocksDB {upgrade.own}, and the winner on each version",
-        items(map(unbroken, told)),
-        element("p", together),
+    rows = (
+        [
+            join([element("strong", label(metric.metric)), " ", element("small", metric.metric)]),
+            *(nowrap(comparison_text(found)) for found in (*metric.upgrades, *metric.winners)),
+        ]
+        for metric in upgrade.metrics
     )
+    one = upgrade.metrics[0]
+    heads = (
+        "metric",
+        *(f"{c.version} / {upgrade.own}, with the baseline's options" for c in one.upgrades),
+        *(f"winner / baseline on {c.version}" for c in one.winners),
+    )
+    return join([table("Ratios, with their 95 % intervals", heads, rows), element("p", together)])
 
 
 def numbers_section(swept: Swept) -> Html:
@@ -91,18 +99,22 @@ def _numbers(metric: str, cell: Cell) -> list[str]:
     return [str(cell.runs), nowrap(mean), ratio]
 
 
-def _header(swept: Swept, metric: SweptMetric) -> Html:
-    title = short_answer(swept, metric)
+def _header(swept: Swept, metric: SweptMetric, own: str, answer: Html | str) -> Html:
+    title = sentence_start(short_answer(swept, metric))
     prefix = "Simulated: " if swept.is_simulated else ""
+    see = element("p", _SEE.format(metric=label(metric.metric)))
     return element(
         "header",
         element("p", f"Controlled experiment: {swept.name}", class_="topic"),
-        element("h1", unbroken(f"{prefix}{title}")),
+        element("h1", unbroken(f"{prefix}{own or title}")),
         simulated_note() if swept.is_simulated else "",
-        element("p", _SEE.format(metric=label(metric.metric))),
+        warnings_box(swept.warnings),
+        answer,
+        element("h2", unbroken(title)) if own else "",
+        "" if own else see,
         _cells(swept, metric, title),
+        see if own else "",
         _answers(swept, metric),
-        element("div", items(swept.warnings), class_="warnings") if swept.warnings else "",
     )
 
 
@@ -120,15 +132,15 @@ def _design(swept: Swept) -> Html:
 
 def _factors(swept: Swept) -> Iterator[Html]:
     for factor, levels in swept.factors.items():
-        knobs = join(part for knob in swept.knobs[factor] for part in (code(knob), " "))
-        yield join([f"Factor {factor}: ", knobs, f"with the values {', '.join(levels)}"])
+        knobs = join(codes(swept.knobs[factor]))
+        yield join([f"Factor {factor}: ", knobs, f" with the values {', '.join(levels)}"])
     yield from (join([line]) for line in library_lines(swept))
     for name, value in swept.fixed.items():
         yield join(["In all runs: ", code(name), f" = {value}"])
 
 
 def _section(swept: Swept, metric: SweptMetric) -> Html:
-    title = short_answer(swept, metric)
+    title = sentence_start(short_answer(swept, metric))
     shown = _cells(swept, metric, title), _answers(swept, metric)
     return section(label(metric.metric), title, *shown)
 
@@ -157,7 +169,7 @@ def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
     return [
         Key(LINES[index % len(LINES)][0], f"{others}: {name}" if name else "mean of the runs")
         for index, (name, _) in enumerate(_lines(metric))
-    ]
+    ] + [Key(_BASELINE, "baseline")]
 
 
 def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
@@ -177,7 +189,6 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
         )
     figure.add_hline(
         y=metric.base.mean / divisor, line={"color": colour("ink"), "width": 1, "dash": "dash"},
-        annotation={"text": "baseline", "font": {"color": colour("ink"), "size": 12}},
     )  # fmt: skip
     figure.update_yaxes(title=unit, range=_range(metric, divisor))
     figure.update_xaxes(type="category", title=next(iter(swept.factors)))
@@ -192,7 +203,10 @@ def _range(metric: SweptMetric, divisor: float) -> list[float]:
             values += [cell.interval.low, cell.interval.high]
     low, high = min(values) / divisor, max(values) / divisor
     room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    return [low - room, high + room]
+    return [
+        max(low - room, 0.0) if min(cell.mean for cell in metric.cells) >= 0 else low - room,
+        high + room,
+    ]
 
 
 def _whiskers(cells: Sequence[Cell], divisor: float, ink: str) -> dict[str, object]:

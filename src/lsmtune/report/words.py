@@ -172,7 +172,9 @@ def knob_value(knob: Knob, value: Value) -> str:
     if knob.unit == "bytes":
         return format_bytes(value)
     text = f"{value:,}" if isinstance(value, int) else f"{value:g}"
-    return text if value < 0 or knob.unit in ("", "ratio", "level") else f"{text} {knob.unit}"
+    one = value == 1 and knob.unit in ("files", "memtables", "threads", "levels")
+    unit = knob.unit[:-1] if one else knob.unit
+    return text if value < 0 or knob.unit in ("", "ratio", "level") else f"{text} {unit}"
 
 
 def unbroken(text: str) -> str:

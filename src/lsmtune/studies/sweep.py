@@ -56,7 +56,7 @@ def sweep(study: Study, experiment: Sweep) -> list[tuple[Step, TrialResult]]:
             continue
         held = {"seed": step.seed, "base_settings": study.space.settings(base)}
         spec = study.trial_spec(step.config).model_copy(update=held)
-        what = "baseline" if step.cell is None else "cell"
+        what = "baseline" if step.cell is None else "combination"
         title = f"run {place + 1} of {len(steps)} ({what}){_time(study, len(steps) - place)}"
         result = study.run(Task(title, step.role, step.config, spec))
         if step.cell is None:

@@ -78,7 +78,7 @@ def remove_workdir(path: Path) -> None:
         return
     _read_marker(path)
     try:
-        _delete(path)
+        _delete_to_the_end(path)
     except OSError as error:
         raise LsmtuneError(f"cannot remove {error.filename}: {error.strerror}") from error
 
@@ -244,6 +244,16 @@ def _read_marker(path: Path) -> _Marker:
 
 def _place(path: Path) -> str:
     return str(path.parent.resolve() / path.name)
+
+
+def _delete_to_the_end(path: Path) -> None:
+    """Delete the directory also if Ctrl-C comes meanwhile; a second Ctrl-C ends it."""
+    try:
+        _delete(path)
+    except KeyboardInterrupt:
+        if path.exists():
+            _delete(path)
+        raise
 
 
 def _delete(path: Path) -> None:

@@ -14,6 +14,10 @@ from lsmtune.trials import Origin
 
 OWN = "library of the user"
 """Source of a library that lsmtune did not install."""
+NAME_LIBRARY = (
+    "name a librocksdb.so, or use --rocksdb (`lsmtune engines` lists the installed versions)"
+)
+"""Advice after a library that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,11 @@ def install_command(version: str) -> str:
 
 def _own(library: str) -> Loaded:
     path = Path(library).absolute()
+    if path.exists() and not path.is_file():
+        raise UserError(f"library: {library}: not a file; {NAME_LIBRARY}")
     try:
         return Loaded(path, None, OWN, sha256_of(path))
     except OSError as error:
-        raise UserError(f"library: {library}: cannot read: {error.strerror}") from error
+        raise UserError(
+            f"library: {library}: cannot read: {error.strerror}; {NAME_LIBRARY}"
+        ) from error

@@ -17,7 +17,7 @@ from lsmtune.engines.base import (
 )
 from lsmtune.engines.libraries.exports import has_assertions, has_function
 from lsmtune.engines.libraries.installed import release_of
-from lsmtune.engines.libraries.loaded import OWN, Loaded
+from lsmtune.engines.libraries.loaded import NAME_LIBRARY, OWN, Loaded
 from lsmtune.engines.read_back import linked_codecs
 from lsmtune.engines.rocksdb import RocksDB
 from lsmtune.engines.rocksdb.bench import Files, LoadOutput, Part, ProbeOutput
@@ -141,13 +141,12 @@ class Driver:
 
     def _unusable(self, failure: TrialFailedError) -> str:
         path = self._loaded.path
-        why = str(failure).replace(f"{path}: ", "")
+        why = str(failure).removeprefix(f"{path.resolve()}: ").removeprefix(f"{path}: ")
         problem = f"library {path}: lsmtune cannot run this library: {why}"
         if failure.status is Status.OUT_OF_SPACE:
             return problem
         if self._loaded.source == OWN:
-            others = "`lsmtune engines` lists the installed versions"
-            return f"{problem}; name a librocksdb.so, or use --rocksdb ({others})"
+            return f"{problem}; {NAME_LIBRARY}"
         return f"{problem}; remove the folder {path.parent}, then install the version again"
 
     def _checked(self, found: str | None) -> str:
