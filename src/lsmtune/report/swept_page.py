@@ -197,16 +197,15 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
 
 def _range(metric: SweptMetric, divisor: float) -> list[float]:
     """Return the range of the axis, with room around all intervals and the baseline."""
-    values = [metric.base.mean, *(cell.mean for cell in metric.cells)]
+    means = [metric.base.mean, *(cell.mean for cell in metric.cells)]
+    values = [*means]
     for cell in metric.cells:
         if cell.interval is not None:
             values += [cell.interval.low, cell.interval.high]
     low, high = min(values) / divisor, max(values) / divisor
     room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    return [
-        max(low - room, 0.0) if min(cell.mean for cell in metric.cells) >= 0 else low - room,
-        high + room,
-    ]
+    bottom = low - room if min(means) < 0 else max(low - room, 0.0)
+    return [bottom, high + room]
 
 
 def _whiskers(cells: Sequence[Cell], divisor: float, ink: str) -> dict[str, object]:
