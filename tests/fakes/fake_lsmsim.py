@@ -1,4 +1,4 @@
-"""Stands for the package lsmsim: its driver serves a load without end on no store.
+"""Replaces the package lsmsim: its driver runs a load without end, and without a store.
 
 The file of the library says what the driver does: WORKS, IDLE (no operation), SILENT, DIES while it
 prints an event, or REFUSES to open. A second of its clock lasts SECOND_S. Some options do something

@@ -143,6 +143,7 @@ def _systems(program: str | None) -> list[Check]:
     A library that works also has a remark about its codecs.
     """
     library, db_bench = _library(), _db_bench(program or PROGRAMS["rocksdb"])
+    works = has_driver() and library is not None and library.ok
     if not has_driver():
         library = Check("RocksDB", db_bench.ok, f"{_ABSENT}: {NO_DRIVER}", BUILD_DRIVER)
     elif library is None:
@@ -151,7 +152,6 @@ def _systems(program: str | None) -> list[Check]:
     elif library.ok and not db_bench.ok and program is None:
         fix = f"lsmtune needs db_bench only for {_ONLY_DB_BENCH}: {db_bench.fix}"
         db_bench = Check("db_bench", True, f"{_ABSENT}: {db_bench.detail}", fix)
-    works = library.ok and not library.detail.startswith(_ABSENT)
     return [library, *([_CODECS] if works else []), db_bench]
 
 

@@ -24,6 +24,7 @@ from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
 from lsmtune.studies.same_system import check_same_system
+from lsmtune.studies.verify import no_winner
 from lsmtune.system.host import describe_host, describe_storage
 
 
@@ -92,10 +93,7 @@ def _planned(
     check_searches(home.study(name).settings)
     view = read_study(home, name, trial)
     if view.best_trial is None:
-        raise UserError(
-            f"study {name!r}: nothing to verify; no trial is better than the baseline and keeps "
-            "all constraints"
-        )
+        raise no_winner(name)
     number = view.best_trial.number
     spec, ground = stored_ground(home, name)
     config = next(t.config for t in home.trials(home.study(name)) if t.number == number)

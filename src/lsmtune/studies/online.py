@@ -47,8 +47,8 @@ class Step:
     """A change that was tried: what became of it, and by how much it moved the metric.
 
     `cost` is the metric under the change over that before, below 1 better; None where it was not
-    measured: the change was refused, or the load came to a stop under it. `base` tells how often
-    the load had shifted before.
+    measured: the change was refused, or the load came to a stop under it. `base` is the number of
+    times that the load had shifted before.
     """
 
     number: int

@@ -33,6 +33,7 @@ from lsmtune.store.ranking import (
     candidates,
     front_candidates,
     ranked_candidates,
+    searched_runs,
     study_objective,
     study_winner,
 )
@@ -247,15 +248,13 @@ class Study:
         near.sort(key=lambda candidate: candidate.promise)
         # With several goals every config of the front is one that the user may pick.
         front = front_candidates(found_so_far, self.objective) if self.objective.pareto else []
-        by_number = {candidate.trial.number: candidate.trial for candidate in found}
-        numbers = dict.fromkeys(c.trial.number for c in [*front, *near])
-        return [by_number[number] for number in numbers]
+        return list({c.trial.number: c.trial for c in [*front, *near]}.values())
 
     def _repeat(self, finalists: Sequence[StoredTrial]) -> None:
         """Run each finalist under further seeds, round by round; runs that exist count."""
-        runs = {c.trial.number: c.runs for c in candidates(self.trials(), self.objective)}
+        done = searched_runs(self.trials())
         for repeat in range(1, self.spec.repeats + 1):
-            for finalist in (f for f in finalists if runs[f.number] <= repeat):
+            for finalist in (f for f in finalists if len(done[f.config]) <= repeat):
                 seed = workload_seed(self.spec.seed, "repeat", repeat)
                 spec = self.trial_spec(finalist.config).model_copy(update={"seed": seed})
                 title = f"repeat of trial {finalist.number}"

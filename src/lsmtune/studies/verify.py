@@ -34,11 +34,16 @@ def verify(study: Study, scale: str, workload: Workload, trial: int | None = Non
     if trial is not None:
         return verify_trial(study, _searched(study, trial), scale, workload)
     if (winner := study.best()) is None:
-        raise UserError(
-            f"study {study.stored.name!r}: nothing to verify; no trial is better than the baseline "
-            "and keeps all constraints"
-        )
+        raise no_winner(study.stored.name)
     return verify_trial(study, winner.trial, scale, workload)
+
+
+def no_winner(study: str) -> UserError:
+    """Return the error of a verification of a study that found nothing."""
+    return UserError(
+        f"study {study!r}: nothing to verify; no trial is better than the baseline and keeps all "
+        "constraints"
+    )
 
 
 def verify_contenders(study: Study) -> None:
