@@ -3,11 +3,14 @@
 import re
 from dataclasses import replace
 
+from sample import WORKLOAD, study_view
+
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
 from lsmtune.analysis.swept_words import answers, short_answer
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
 from lsmtune.report.swept_page import cell_plot, render_swept
+from lsmtune.trials import Origin
 
 SWEEP = Sweep(
     factors={
@@ -62,9 +65,9 @@ def test_no_effect_is_claimed_without_a_significant_factor() -> None:
 
 def test_simulated_experiment_is_marked_and_a_measured_one_is_not() -> None:
     assert swept("simulated").is_simulated
-    assert "<h1>Simulated: " in render_swept(swept("simulated"))
+    assert "<h1>Simulated: " in render_swept(swept("simulated"), study_view())
     assert not swept().is_simulated
-    assert "imulated" not in render_swept(swept()).partition('id="plotly"')[0]
+    assert "imulated" not in render_swept(swept(), study_view()).partition('id="plotly"')[0]
 
 
 def test_chart_contains_all_intervals_and_the_baseline() -> None:
@@ -76,6 +79,22 @@ def test_chart_contains_all_intervals_and_the_baseline() -> None:
 
 
 def test_page_has_a_row_per_cell_and_the_baseline() -> None:
-    page = render_swept(swept())
+    page = render_swept(swept(), study_view())
     assert page.count("<tr>") == 1 + 1 + 4
     assert page.count('class="plot"') == 1
+
+
+def test_page_names_the_system_and_the_workload() -> None:
+    view = study_view()
+    page = render_swept(swept(), view)
+    for text in (view.engine_version, WORKLOAD.name, f"{WORKLOAD.num:,}", view.host["cpu_model"]):
+        assert text in page
+
+
+def test_page_names_each_library_that_ran() -> None:
+    libraries = {
+        version: Origin(source=f"org.rocksdb:rocksdbjni:{version}", sha256=digit * 64)
+        for version, digit in (("8.10.2", "a"), ("11.8.1", "b"))
+    }
+    page = render_swept(replace(swept(), libraries=libraries), study_view())
+    assert all(page.count(origin.sha256) == 1 for origin in libraries.values())

@@ -58,11 +58,11 @@ def sweep(
         engine_of(spec)  # refuses versions that are not installed
         say_all(sweeping.planned(spec))
         return
-    found = sweeping.run_sweep(spec, home, accept_noise=accept_noise)
-    for path, text, what in sweeping.files(found, csv, markdown, page):
+    found, view = sweeping.run_sweep(spec, home, accept_noise=accept_noise)
+    for path, text, what in sweeping.files(found, view, csv, markdown, page):
         write_file(path, text, what)
         note(f"{what}: {path}")
     if as_json:
         print_json(swept_document(found))
         return
-    say_all(sweeping.lines(found))
+    say_all(sweeping.lines(found, view))

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from lsmtune.analysis.ground import study_catalogue
+from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept
 from lsmtune.analysis.swept_words import answers, library_lines, rows
 from lsmtune.cli.baseline import baseline_lines
@@ -21,8 +23,10 @@ from lsmtune.report.words import Ratio, metric_value
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH, with_first_version
 from lsmtune.store.home import Home
+from lsmtune.store.records import machine_text
 from lsmtune.studies.sweep import BASE_EVERY
 from lsmtune.trials import Base
+from lsmtune.workloads import Workload
 
 _OF_SEARCHES = (
     "knobs", "objective", "limits", "optimizer", "warm_start", "trials", "budget", "until",
@@ -87,7 +91,6 @@ def planned(spec: StudySpec) -> Iterator[str]:
     yield from table_lines([Column("factor"), Column("knobs"), Column("levels")], rows)
     cells = experiment.cell_count
     bases = -(-cells // BASE_EVERY)
-    records = f", {spec.workload.num:,} records" if spec.workload.preset.has("num") else ""
     fixed = ", ".join(f"{k} = {v}" for k, v in experiment.fixed.items()) or "nothing"
     total = experiment.repeats * (cells + bases)
     yield ""
@@ -99,9 +102,15 @@ def planned(spec: StudySpec) -> Iterator[str]:
                 f"{experiment.repeats}, each with one run per combination ({cells}) and {bases} "
                 "runs of the baseline",
             ),
-            ("total", f"{total} runs of {spec.workload.name}{records}"),
+            ("total", f"{total} runs of {_load(spec.workload)}"),
         ]
     )
+
+
+def _load(workload: Workload) -> str:
+    """Return name and size of the workload."""
+    records = f", {workload.num:,} records" if workload.preset.has("num") else ""
+    return f"{workload.name}{records}"
 
 
 def remarks(base: Base) -> Iterator[str]:
@@ -110,8 +119,10 @@ def remarks(base: Base) -> Iterator[str]:
         yield from (f"RocksDB {version}: {line}" for line in baseline_lines(one, verbose=False))
 
 
-def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -> Swept:
-    """Run the missing runs of the experiment and return its result."""
+def run_sweep(
+    spec: StudySpec, home_path: Path, *, accept_noise: bool = False
+) -> tuple[Swept, StudyView]:
+    """Run the missing runs of the experiment; return its result and its stored study."""
     engine = engine_of(spec)
     found = described(spec, engine)
     for remark in remarks(found[1].base):
@@ -120,11 +131,15 @@ def run_sweep(spec: StudySpec, home_path: Path, *, accept_noise: bool = False) -
         Home(home_path, create=True) as home,
         opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study,
     ):
-        return finish(study).swept
+        return finish(study).swept, read_study(home, spec.name)
 
 
 def files(
-    swept: Swept, csv_path: Path | None, markdown: Path | None, page: Path | None
+    swept: Swept,
+    view: StudyView,
+    csv_path: Path | None,
+    markdown: Path | None,
+    page: Path | None,
 ) -> Iterator[tuple[Path, str, str]]:
     """Give the requested files: path, text and kind."""
     if csv_path is not None:
@@ -132,7 +147,7 @@ def files(
     if markdown is not None:
         yield markdown, _markdown(swept), "table"
     if page is not None:
-        yield page, render_swept(swept), "page"
+        yield page, render_swept(swept, view), "page"
 
 
 def _markdown(swept: Swept) -> str:
@@ -141,11 +156,17 @@ def _markdown(swept: Swept) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def lines(swept: Swept) -> Iterator[str]:
-    """Give the result as text: sentences and a table per metric."""
+def lines(swept: Swept, view: StudyView) -> Iterator[str]:
+    """Give the result as text: what ran, then sentences and a table per metric."""
     failed = f", {swept.failed} failed" if swept.failed else ""
     yield f"{swept.name}: {swept.runs} runs in {swept.blocks} blocks of runs{failed}"
-    yield from library_lines(swept)
+    yield f"workload: {_load(view.workload)}, scale {view.scale}"
+    yield f"machine: {machine_text(view.host)}"
+    yield from (
+        library_lines(swept)
+        if swept.libraries
+        else [f"engine: {view.engine} {view.engine_version}"]
+    )
     for warning in swept.warnings:
         yield from paragraph(f"note: {warning}", hanging=2)
     for metric in swept.metrics:

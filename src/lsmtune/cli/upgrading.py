@@ -6,6 +6,7 @@ from typing import Any
 
 from lsmtune.analysis.ground import stored_ground
 from lsmtune.analysis.read_study import check_searches, read_study
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Swept
 from lsmtune.analysis.swept_words import swept_document
 from lsmtune.analysis.upgrade import Upgrade, compare_versions, upgrade_answers, upgrade_document
@@ -30,12 +31,16 @@ from lsmtune.system.host import describe_host, describe_storage
 
 @dataclass(frozen=True, slots=True)
 class Upgraded:
-    """The winner of the study `of` (a trial number) compared on several versions."""
+    """The winner of the study `of` (a trial number) compared on several versions.
+
+    `view` is the stored study of the comparison.
+    """
 
     of: str
     trial: int
     upgrade: Upgrade
     swept: Swept
+    view: StudyView
 
     def document(self) -> dict[str, Any]:
         """Return the comparison as JSON."""
@@ -48,7 +53,7 @@ class Upgraded:
             for sentence in upgrade_answers(self.upgrade, metric):
                 yield from paragraph(sentence, hanging=2)
         yield ""
-        yield from sweeping.lines(self.swept)
+        yield from sweeping.lines(self.swept, self.view)
 
 
 def run_upgrade(
@@ -77,13 +82,14 @@ def run_upgrade(
         note(remark)
     with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
         result = finish(study)
+        view = read_study(home, spec.name)
     upgrade = compare_versions(table, result.outcome.runs)
     page = home.path / "results" / spec.name / "report.html"
     title = f"Study {name}: winner and baseline on RocksDB {listed(list(table.versions))}"
-    text = render_swept(result.swept, title, upgrade_section(upgrade))
+    text = render_swept(result.swept, view, title, upgrade_section(upgrade))
     write_file(page, text, "page", home.path)
     tell(f"page:            {page}")
-    return Upgraded(name, winner, upgrade, result.swept)
+    return Upgraded(name, winner, upgrade, result.swept, view)
 
 
 def _planned(

@@ -38,7 +38,8 @@ def headline(view: StudyView) -> Headline:
     return Headline(record=record, text=claim_text(record), facts=tuple(_facts(view, record)))
 
 
-def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
+def system_facts(view: StudyView) -> Iterator[Fact]:
+    """Yield what ran: engine, baseline, machine, workload and scale."""
     built = "with assertions" if view.assertions_enabled else "without assertions"
     origin = () if view.origin is None else (f"library: {view.origin.text}",)
     yield "Engine", (f"{view.engine} {view.engine_version}", f"built {built}", *origin)
@@ -47,6 +48,10 @@ def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
     yield "Machine", tuple(host_text(view.host)) or ("not recorded",)
     yield "Workload", tuple(workload_text(view.workload))
     yield "Scale", (_scale_text(view),)
+
+
+def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
+    yield from system_facts(view)
     if view.verification and view.verification.workload != view.workload:
         yield "Workload of the verification", tuple(workload_text(view.verification.workload))
     yield "Objective", tuple(objective_text(view.objective))
@@ -74,6 +79,8 @@ def _search_text(view: StudyView) -> Iterator[str]:
 
 
 def _scale_text(view: StudyView) -> str:
+    if view.no_search is not None:
+        return f"all runs at {view.scale}"
     searched, scales = f"searched at {view.scale}", [v.scale for v in view.verifications]
     return f"{searched}, verified at {listed(scales)}" if scales else searched
 

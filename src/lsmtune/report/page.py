@@ -87,6 +87,6 @@ def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> I
     if (stalled := stalls(view)) is not None:
         yield stalls_section(stalled)
     yield failures_section(failures(view))
-    yield facts_section(head)
+    yield facts_section(head.facts)
     if view.no_search is None:
         yield method_section(view)

@@ -9,6 +9,7 @@ from lsmtune.analysis.claim import MetricRow as ClaimRow
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.report.claim_text import StepText, metric_cells
 from lsmtune.report.comparison import Comparison, MetricRow
+from lsmtune.report.facts import Fact
 from lsmtune.report.figures import (
     MARK_WORDS,
     Convergence,
@@ -106,13 +107,13 @@ def command(text: str) -> Html:
     )
 
 
-def facts_section(head: Headline) -> Html:
+def facts_section(facts: Iterable[Fact]) -> Html:
     """Return the facts of the study: system, workload, objective."""
-    facts = (
+    shown = (
         element("div", element("dt", term), *(element("dd", unbroken(text)) for text in texts))
-        for term, texts in head.facts
+        for term, texts in facts
     )
-    return section("Study", "What was measured", element("dl", *facts, class_="facts"))
+    return section("Study", "What was measured", element("dl", *shown, class_="facts"))
 
 
 def warnings_box(warnings: Iterable[str]) -> Html:

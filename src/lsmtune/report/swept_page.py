@@ -5,19 +5,23 @@ from html import escape
 
 import plotly.graph_objects as go
 
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
 from lsmtune.analysis.swept_words import answers, library_lines, short_answer
 from lsmtune.analysis.upgrade import Upgrade, comparison_text
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
+from lsmtune.report.facts import Fact
 from lsmtune.report.frame import picture, section, simulated_note
+from lsmtune.report.headline import system_facts
 from lsmtune.report.markup import Html, code, codes, element, items, join, nowrap, table
 from lsmtune.report.page import assembled
-from lsmtune.report.sections import warnings_box
+from lsmtune.report.sections import facts_section, warnings_box
 from lsmtune.report.words import (
     Ratio,
     counted,
     drawn_unit,
     label,
+    listed,
     metric_value,
     sentence_start,
     unbroken,
@@ -31,19 +35,27 @@ _SEE = (
 )
 
 
-def render_swept(swept: Swept, title: str = "", answer: Html | str = "") -> str:
+def render_swept(swept: Swept, view: StudyView, title: str = "", answer: Html | str = "") -> str:
     """Return the experiment as one HTML page without external requests.
 
-    `title` and `answer` replace the strongest effect at the top of the page.
+    `view` is the stored study of the experiment. `title` and `answer` replace the strongest
+    effect at the top of the page.
     """
     first, *others = swept.metrics
     parts = [
-        _header(swept, first, title, answer),
+        _header(swept, view, first, title, answer),
         _design(swept),
         *(_section(swept, metric) for metric in others),
         numbers_section(swept),
+        facts_section(experiment_facts(swept, view)),
     ]
     return assembled(f"{swept.name}: a controlled experiment", parts)
+
+
+def experiment_facts(swept: Swept, view: StudyView) -> Iterator[Fact]:
+    """Yield what ran; the engine is all libraries of RocksDB that ran, if libraries ran."""
+    for term, texts in system_facts(view):
+        yield term, (*library_lines(swept),) if term == "Engine" and swept.libraries else texts
 
 
 def upgrade_section(upgrade: Upgrade) -> Html:
@@ -99,13 +111,15 @@ def _numbers(metric: str, cell: Cell) -> list[str]:
     return [str(cell.runs), nowrap(mean), ratio]
 
 
-def _header(swept: Swept, metric: SweptMetric, own: str, answer: Html | str) -> Html:
+def _header(
+    swept: Swept, view: StudyView, metric: SweptMetric, own: str, answer: Html | str
+) -> Html:
     title = sentence_start(short_answer(swept, metric))
     prefix = "Simulated: " if swept.is_simulated else ""
     see = element("p", _SEE.format(metric=label(metric.metric)))
     return element(
         "header",
-        element("p", f"Controlled experiment: {swept.name}", class_="topic"),
+        element("p", f"Controlled experiment {swept.name}: {_system(swept, view)}", class_="topic"),
         element("h1", unbroken(f"{prefix}{own or title}")),
         simulated_note() if swept.is_simulated else "",
         warnings_box(swept.warnings),
@@ -116,6 +130,12 @@ def _header(swept: Swept, metric: SweptMetric, own: str, answer: Html | str) -> 
         see if own else "",
         _answers(swept, metric),
     )
+
+
+def _system(swept: Swept, view: StudyView) -> str:
+    """Return the engine with its versions, and the workload."""
+    versions = listed([*swept.libraries] or [view.engine_version])
+    return f"{view.engine} {versions} under {view.workload.name}"
 
 
 def _design(swept: Swept) -> Html:
@@ -134,7 +154,6 @@ def _factors(swept: Swept) -> Iterator[Html]:
     for factor, levels in swept.factors.items():
         knobs = join(codes(swept.knobs[factor]))
         yield join([f"Factor {factor}: ", knobs, f" with the values {', '.join(levels)}"])
-    yield from (join([line]) for line in library_lines(swept))
     for name, value in swept.fixed.items():
         yield join(["In all runs: ", code(name), f" = {value}"])
 

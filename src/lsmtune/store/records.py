@@ -1,6 +1,6 @@
 """The rows of the store as records."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,12 @@ class StoredStudy:
     @property
     def machine(self) -> str:
         """What it ran on, in a few words."""
-        return f"{self.host['cpu_model'] or 'unknown CPU'}, {self.host['logical_cpus']} cores"
+        return machine_text(self.host)
+
+
+def machine_text(host: Mapping[str, Any]) -> str:
+    """Return the recorded host in a few words: its CPU and the number of its cores."""
+    return f"{host['cpu_model'] or 'unknown CPU'}, {host['logical_cpus']} cores"
 
 
 @dataclass(frozen=True, slots=True)
