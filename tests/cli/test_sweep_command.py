@@ -20,7 +20,7 @@ repeats = 2
 metrics = ["write_amp", "flush_write_bytes"]
 fixed = { compression_type = "none" }
 [sweep.factors.memtable]
-write_buffer_size = ["512KiB", "4MiB"]
+write_buffer_size = ["512KiB", "2MiB"]
 [sweep.factors.files]
 target_file_size_base = ["1MiB", "4MiB"]
 max_bytes_for_level_base = ["4MiB", "16MiB"]
@@ -42,7 +42,7 @@ def test_a_real_experiment_is_answered_in_words_tables_and_pictures(
     command = ["sweep", str(experiment), "--home", str(tmp_path / "home"), *flags]
     assert run([*command, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["factors"]["memtable"]["levels"] == ["512 KiB", "4 MiB"]
+    assert document["factors"]["memtable"]["levels"] == ["512 KiB", "2 MiB"]
     moved = document["metrics"]["write_amp"]["factors"]["memtable"]
     # The interval of two repeats can be of any width; the median cannot be wrong about this.
     assert moved["contrasts"][0]["change"]["median"] < 1

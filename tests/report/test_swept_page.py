@@ -6,10 +6,10 @@ from dataclasses import replace
 from sample import WORKLOAD, study_view
 
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
-from lsmtune.analysis.swept_words import answers, short_answer
+from lsmtune.analysis.swept_words import answers, rows, short_answer
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
-from lsmtune.report.swept_page import cell_plot, render_swept
+from lsmtune.report.swept_page import cell_keys, cell_plot, render_swept
 from lsmtune.trials import Origin
 
 SWEEP = Sweep(
@@ -98,3 +98,43 @@ def test_page_names_each_library_that_ran() -> None:
     }
     page = render_swept(replace(swept(), libraries=libraries), study_view())
     assert all(page.count(origin.sha256) == 1 for origin in libraries.values())
+
+
+def flushed(few: set[tuple[int, ...] | None]) -> Swept:
+    """Return the experiment in which the cells `few` (None: the baseline) flush 7 times a run."""
+    runs = [
+        SweptRun(block, cell, {
+            "write_amp": 2.0 + 0.01 * block, "total_s": 9.0 - block,
+            "flushes": 7.0 if cell in few else 8.0,
+        })
+        for block in range(3)
+        for cell in (None, (0, 0), (0, 1), (1, 0), (1, 1))
+    ]  # fmt: skip
+    sweep = SWEEP.model_copy(update={"metrics": ("write_amp", "total_s")})
+    return analyse(sweep, load("rocksdb"), Outcome("sizes", "write", runs, [], {}))
+
+
+def test_a_metric_with_too_few_flushes_has_no_answer_and_no_number() -> None:
+    found = flushed({(1, 0)})
+    amp, total = found.metrics
+    assert amp.few_flushes == 3
+    assert amp.fit is None
+    assert "too few flushes" in short_answer(found, amp)
+    assert [cell.ratio is None for cell in amp.cells] == [False, False, True, False]
+    assert total.fit is not None
+    heads, lines = rows(found)
+    at = heads.index("write_amp")
+    assert [line[at] == "" for line in lines] == [False, False, False, True, False]
+    page = render_swept(found, study_view())
+    assert page.count('class="plot"') == 1
+    assert "cells-total_s" in page
+
+
+def test_baseline_with_too_few_flushes_leaves_the_answer_but_no_ratio() -> None:
+    found = flushed({None})
+    amp, total = found.metrics
+    assert amp.fit is not None
+    assert all(cell.ratio is None and cell.interval is not None for cell in amp.cells)
+    assert all(cell.ratio is not None for cell in total.cells)
+    assert not cell_plot(found, amp).layout.shapes
+    assert len(cell_keys(found, amp)) == len(cell_keys(found, total)) - 1

@@ -5,13 +5,21 @@ from collections.abc import Iterable
 from lsmtune.knobs.constraints import FEWEST_FLUSHES
 from lsmtune.objective import Metrics
 
+NEED_FLUSHES = frozenset({
+    "write_amp", "wal_inclusive_write_amp", "w_amp_table", "disk_write_amp",
+    "compact_write_bytes", "compact_read_bytes",
+})  # fmt: skip
+"""Metrics that depend on how many compactions ran, which is chance after a few flushes."""
+
+
+def flushes_too_seldom(run: Metrics) -> bool:
+    """Return whether the run wrote, but flushed its memtables fewer than 8 times."""
+    return run.get("flushes", FEWEST_FLUSHES) < FEWEST_FLUSHES
+
 
 def too_few_flushes(runs: Iterable[Metrics]) -> int:
-    """Return the number of runs whose write amplification cannot be measured.
-
-    These runs wrote, but flushed their memtables fewer than 8 times.
-    """
-    return sum(run.get("flushes", FEWEST_FLUSHES) < FEWEST_FLUSHES for run in runs)
+    """Return the number of runs whose write amplification cannot be measured."""
+    return sum(map(flushes_too_seldom, runs))
 
 
 def flushes_text(few: int, runs: int) -> str:

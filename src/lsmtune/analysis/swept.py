@@ -7,7 +7,12 @@ from math import exp, fsum, log
 import numpy as np
 
 from lsmtune.analysis.importance import SIMULATED
-from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_flushes
+from lsmtune.analysis.measurable import (
+    NEED_FLUSHES,
+    disturbed_text,
+    flushes_text,
+    too_few_flushes,
+)
 from lsmtune.analysis.upgrade_plan import compares_winner
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
@@ -45,7 +50,8 @@ class Cell:
     """One cell and one metric: the mean over the blocks, and the ratio to the baseline.
 
     `interval` is that of the mean. It and the ratio are None if fewer than two runs exist.
-    `disturbed` is the number of runs that were disturbed and kept.
+    `disturbed` is the number of runs that were disturbed and kept. `few_flushes` is the number of
+    runs that flushed too seldom to measure the metric; interval and ratio are then None too.
     """
 
     levels: tuple[str, ...]
@@ -54,16 +60,25 @@ class Cell:
     interval: Interval | None
     ratio: Interval | None
     disturbed: int = 0
+    few_flushes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SweptMetric:
-    """One metric: the baseline, the cells in their order, and the effects of the factors."""
+    """One metric: the baseline, the cells in their order, and the effects of the factors.
+
+    `fit` is None if the runs are too few, or if a cell flushed too seldom to measure the metric.
+    """
 
     metric: str
     base: Cell
     cells: tuple[Cell, ...]
     fit: FactorialFit | None
+
+    @property
+    def few_flushes(self) -> int:
+        """The number of runs of the cells that flushed too seldom to measure the metric."""
+        return sum(cell.few_flushes for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +181,19 @@ def _metric(
             f"sweep: no run of the baseline has a value of the metric {metric}; set `metrics` in "
             "the table [sweep] to other metrics"
         )
+    summed_base = _summed(metric, (), base, None)
+    compared = [] if summed_base.few_flushes else base
     by_cell: dict[tuple[int, ...], list[SweptRun]] = {}
     for run in told:
         if run.cell is not None:
             by_cell.setdefault(run.cell, []).append(run)
     cells = tuple(
         _summed(metric, tuple(names[at] for names, at in zip(levels, cell, strict=True)),
-                found, _ratio(metric, found, base))
+                found, _ratio(metric, found, compared))
         for cell, found in sorted(by_cell.items())
     )  # fmt: skip
-    return SweptMetric(metric, _summed(metric, (), base, None), cells, _fit(metric, told))
+    fit = None if any(cell.few_flushes for cell in cells) else _fit(metric, told)
+    return SweptMetric(metric, summed_base, cells, fit)
 
 
 def _summed(
@@ -183,8 +201,16 @@ def _summed(
 ) -> Cell:
     values = [run.metrics[metric] for run in runs]
     interval = mean_interval(values) if len(values) > 1 else None
-    disturbed = sum(run.is_disturbed for run in runs)
-    return Cell(levels, len(values), fsum(values) / len(values), interval, ratio, disturbed)
+    few = too_few_flushes(run.metrics for run in runs) if metric in NEED_FLUSHES else 0
+    return Cell(
+        levels,
+        runs=len(values),
+        mean=fsum(values) / len(values),
+        interval=None if few else interval,
+        ratio=None if few else ratio,
+        disturbed=sum(run.is_disturbed for run in runs),
+        few_flushes=few,
+    )
 
 
 def _ratio(metric: str, found: Sequence[SweptRun], base: Sequence[SweptRun]) -> Interval | None:

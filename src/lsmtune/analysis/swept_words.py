@@ -6,16 +6,27 @@ from itertools import product
 from typing import Any
 
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
+from lsmtune.knobs.constraints import FEWEST_FLUSHES
 from lsmtune.learning.factorial import Contrast, FactorEffect
 from lsmtune.stats import Interval
 
 SURE_P = 0.05
+TOO_FEW_FLUSHES = "too few flushes"
+"""Text in place of a value that was not measurable."""
 _SURE_TO = 0.001
 _LIBRARY = ("RocksDB", "SHA-256")
 
 
 def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
     """Yield one sentence per factor, the strongest first; then the interactions."""
+    if metric.few_flushes:
+        runs = sum(cell.runs for cell in metric.cells)
+        yield (
+            f"{TOO_FEW_FLUSHES} to tell which factor changes {metric.metric}: {metric.few_flushes} "
+            f"of {runs} runs flushed their memtables fewer than {FEWEST_FLUSHES} times. Use more "
+            "records or smaller memtables"
+        )
+        return
     if metric.fit is None:
         yield f"too few runs have a value of {metric.metric} to show the effect of a factor"
         return
@@ -35,6 +46,8 @@ def answers(swept: Swept, metric: SweptMetric) -> Iterator[str]:
 
 def short_answer(swept: Swept, metric: SweptMetric) -> str:
     """Return the strongest effect that is shown, in a few words."""
+    if metric.few_flushes:
+        return f"{TOO_FEW_FLUSHES} to tell which factor changes {metric.metric}"
     if metric.fit is None:
         return f"too few runs have a value of {metric.metric}"
     effects = zip(swept.factors.items(), metric.fit.factors, strict=True)
@@ -130,7 +143,7 @@ def _numbers(cells: Sequence[Cell | None]) -> list[str]:
     known = [cell for cell in cells if cell is not None]
     texts = [str(max(cell.runs for cell in known)), str(max(cell.disturbed for cell in known))]
     for cell in cells:
-        if cell is None:
+        if cell is None or cell.few_flushes:
             texts += ["", "", ""]
         else:
             ratio = "" if cell.ratio is None else f"{cell.ratio.median:.3g}"

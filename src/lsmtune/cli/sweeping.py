@@ -7,7 +7,7 @@ from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept
-from lsmtune.analysis.swept_words import answers, library_lines, rows
+from lsmtune.analysis.swept_words import TOO_FEW_FLUSHES, answers, library_lines, rows
 from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.choosing import name_rocksdb
 from lsmtune.cli.common import note
@@ -184,10 +184,13 @@ def lines(swept: Swept, view: StudyView) -> Iterator[str]:
 
 def _row(cell: Cell, metric: str) -> tuple[str, str, str, str]:
     """The name, the mean with its interval, and the ratio to the baseline with its own."""
+    name = " / ".join(cell.levels) or "baseline"
+    if cell.few_flushes:
+        return name, TOO_FEW_FLUSHES, "", ""
     interval = ratio = ""
     if cell.interval is not None:
         low, high = (metric_value(metric, x) for x in (cell.interval.low, cell.interval.high))
         interval = f"{low} to {high}"
     if cell.ratio is not None:
         ratio = str(Ratio.of(cell.ratio))
-    return " / ".join(cell.levels) or "baseline", metric_value(metric, cell.mean), interval, ratio
+    return name, metric_value(metric, cell.mean), interval, ratio

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.swept_words import answers, library_lines, short_answer
+from lsmtune.analysis.swept_words import TOO_FEW_FLUSHES, answers, library_lines, short_answer
 from lsmtune.analysis.upgrade import Upgrade, comparison_text
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
 from lsmtune.report.facts import Fact
@@ -31,8 +31,9 @@ _HEIGHT_PX = 260
 _BASELINE = Shape("line-ew", "┅", "ink")
 _SEE = (
     "Each mark is the mean of {metric} over all runs with the same options. Two means differ "
-    "clearly if their 95 % intervals do not overlap. The dashed line is the mean of the baseline."
+    "clearly if their 95 % intervals do not overlap."
 )
+_SEE_BASELINE = " The dashed line is the mean of the baseline."
 
 
 def render_swept(swept: Swept, view: StudyView, title: str = "", answer: Html | str = "") -> str:
@@ -41,7 +42,8 @@ def render_swept(swept: Swept, view: StudyView, title: str = "", answer: Html | 
     `view` is the stored study of the experiment. `title` and `answer` replace the strongest
     effect at the top of the page.
     """
-    first, *others = swept.metrics
+    first = next((one for one in swept.metrics if not one.few_flushes), swept.metrics[0])
+    others = (metric for metric in swept.metrics if metric is not first)
     parts = [
         _header(swept, view, first, title, answer),
         _design(swept),
@@ -103,6 +105,8 @@ def _metric_table(swept: Swept, metric: SweptMetric) -> Html:
 
 
 def _numbers(metric: str, cell: Cell) -> list[str]:
+    if cell.few_flushes:
+        return [str(cell.runs), TOO_FEW_FLUSHES, ""]
     mean = metric_value(metric, cell.mean)
     if cell.interval is not None:
         low, high = (metric_value(metric, x) for x in (cell.interval.low, cell.interval.high))
@@ -116,7 +120,7 @@ def _header(
 ) -> Html:
     title = sentence_start(short_answer(swept, metric))
     prefix = "Simulated: " if swept.is_simulated else ""
-    see = element("p", _SEE.format(metric=label(metric.metric)))
+    see = _see(metric)
     return element(
         "header",
         element("p", f"Controlled experiment {swept.name}: {_system(swept, view)}", class_="topic"),
@@ -130,6 +134,14 @@ def _header(
         see if own else "",
         _answers(swept, metric),
     )
+
+
+def _see(metric: SweptMetric) -> Html:
+    """Return how to read the chart of the metric; nothing if there is no chart."""
+    if metric.few_flushes:
+        return Html()
+    baseline = "" if metric.base.few_flushes else _SEE_BASELINE
+    return element("p", _SEE.format(metric=label(metric.metric)) + baseline)
 
 
 def _system(swept: Swept, view: StudyView) -> str:
@@ -169,6 +181,8 @@ def _answers(swept: Swept, metric: SweptMetric) -> Html:
 
 
 def _cells(swept: Swept, metric: SweptMetric, described: str) -> Html:
+    if metric.few_flushes:
+        return Html()
     axis = f"{label(metric.metric)}, mean and 95 % interval"
     figure, keys = cell_plot(swept, metric), cell_keys(swept, metric)
     return picture(f"cells-{metric.metric}", figure, keys, described, axis)
@@ -183,16 +197,20 @@ def _lines(metric: SweptMetric) -> list[tuple[str, list[Cell]]]:
 
 
 def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
-    """Return one mark per combination of the other factors' levels."""
+    """Return one mark per combination of the other factors' levels, and the baseline's line."""
     others = ", ".join(list(swept.factors)[1:])
-    return [
+    keys = [
         Key(LINES[index % len(LINES)][0], f"{others}: {name}" if name else "mean of the runs")
         for index, (name, _) in enumerate(_lines(metric))
-    ] + [Key(_BASELINE, "baseline")]
+    ]
+    return keys if metric.base.few_flushes else [*keys, Key(_BASELINE, "baseline")]
 
 
 def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
-    """Draw the cells over the levels of the first factor, and the baseline as a line."""
+    """Draw the cells over the levels of the first factor, and the baseline as a line.
+
+    The line is missing if the baseline flushed too seldom to measure the metric.
+    """
     divisor, unit = drawn_unit(metric.metric)
     figure = canvas(_HEIGHT_PX, bottom=56)
     for index, (name, cells) in enumerate(_lines(metric)):
@@ -206,9 +224,11 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
             error_y=_whiskers(cells, divisor, shape.colour),
             hovertemplate=f"{escape(name)} %{{y:.4g}}<extra></extra>",
         )
-    figure.add_hline(
-        y=metric.base.mean / divisor, line={"color": colour("ink"), "width": 1, "dash": "dash"},
-    )  # fmt: skip
+    if not metric.base.few_flushes:
+        figure.add_hline(
+            y=metric.base.mean / divisor,
+            line={"color": colour("ink"), "width": 1, "dash": "dash"},
+        )
     figure.update_yaxes(title=unit, range=_range(metric, divisor))
     figure.update_xaxes(type="category", title=next(iter(swept.factors)))
     return figure
@@ -216,7 +236,8 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
 
 def _range(metric: SweptMetric, divisor: float) -> list[float]:
     """Return the range of the axis, with room around all intervals and the baseline."""
-    means = [metric.base.mean, *(cell.mean for cell in metric.cells)]
+    drawn = metric.cells if metric.base.few_flushes else (metric.base, *metric.cells)
+    means = [cell.mean for cell in drawn]
     values = [*means]
     for cell in metric.cells:
         if cell.interval is not None:
