@@ -38,7 +38,13 @@ def ratio_interval(
     """
     if len(trial) != len(base) or len(base) < 2:  # noqa: PLR2004 - an interval needs two pairs
         raise ValueError(f"need at least 2 pairs of values, got {len(trial)} and {len(base)}")
-    logs = np.log(np.asarray(trial, dtype=float) / np.asarray(base, dtype=float))
+    ratios = np.asarray(trial, dtype=float) / np.asarray(base, dtype=float)
+    return geometric_mean_interval([float(ratio) for ratio in ratios], confidence)
+
+
+def geometric_mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    """Return the geometric mean of at least 2 positive values, with a t-interval on the logs."""
+    logs = np.log(np.asarray(values, dtype=float))
     centre, half = float(logs.mean()), half_width(float(logs.std(ddof=1)), len(logs), confidence)
     return Interval(*(float(np.exp(x)) for x in (centre, centre - half, centre + half)))
 

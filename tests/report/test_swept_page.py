@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import pytest
 from sample import WORKLOAD, study_view
 
 from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
@@ -138,3 +139,35 @@ def test_baseline_with_too_few_flushes_leaves_the_answer_but_no_ratio() -> None:
     assert all(cell.ratio is not None for cell in total.cells)
     assert not cell_plot(found, amp).layout.shapes
     assert len(cell_keys(found, amp)) == len(cell_keys(found, total)) - 1
+
+
+def spread(*values: float) -> Swept:
+    """Return the experiment in which a block has a time from `values` in all its runs."""
+    runs = [
+        SweptRun(block, cell, {"total_s": value})
+        for block, value in enumerate(values)
+        for cell in (None, (0, 0), (0, 1), (1, 0), (1, 1))
+    ]
+    sweep = SWEEP.model_copy(update={"metrics": ("total_s",)})
+    return analyse(sweep, load("rocksdb"), Outcome("sizes", "write", runs, [], {}))
+
+
+@pytest.mark.parametrize(
+    ("values", "geometric", "mean"), [((0.1, 1.0, 10.0), True, 1.0), ((0.0, 1.0, 8.0), False, 3.0)]
+)
+def test_interval_of_a_time_does_not_go_below_zero(
+    values: tuple[float, ...], geometric: bool, mean: float
+) -> None:
+    found = spread(*values)
+    (metric,) = found.metrics
+    assert metric.geometric == geometric
+    for cell in (metric.base, *metric.cells):
+        assert cell.mean == pytest.approx(mean)
+        assert cell.interval is not None
+        assert 0 <= cell.interval.low < mean < cell.interval.high
+    figure = cell_plot(found, metric)
+    for trace in figure.data:
+        ends = [y - below for y, below in zip(trace.y, trace.error_y.arrayminus, strict=True)]
+        assert min(ends) == pytest.approx(metric.base.interval.low)
+    words = "geometric mean (95 %" in render_swept(found, study_view())
+    assert words == geometric

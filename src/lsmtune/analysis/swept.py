@@ -1,8 +1,8 @@
 """Results of a controlled experiment: cells against the baseline, and effects of the factors."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import exp, fsum, log
+from dataclasses import dataclass, field, replace
+from math import fsum
 
 import numpy as np
 
@@ -19,7 +19,13 @@ from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.learning.factorial import FactorialFit, fit_factorial
-from lsmtune.stats import Interval, mean_interval, ratio_interval
+from lsmtune.stats import (
+    Interval,
+    geometric_mean,
+    geometric_mean_interval,
+    mean_interval,
+    ratio_interval,
+)
 from lsmtune.trials import Origin
 from lsmtune.workloads import Kind
 
@@ -49,9 +55,10 @@ class SweptRun:
 class Cell:
     """One cell and one metric: the mean over the blocks, and the ratio to the baseline.
 
-    `interval` is that of the mean. It and the ratio are None if fewer than two runs exist.
-    `disturbed` is the number of runs that were disturbed and kept. `few_flushes` is the number of
-    runs that flushed too seldom to measure the metric; interval and ratio are then None too.
+    `interval` is that of the mean, see `SweptMetric`. It and the ratio are None if fewer than two
+    runs exist. `disturbed` is the number of runs that were disturbed and kept. `few_flushes` is
+    the number of runs that flushed too seldom to measure the metric; interval and ratio are then
+    None too.
     """
 
     levels: tuple[str, ...]
@@ -67,6 +74,8 @@ class Cell:
 class SweptMetric:
     """One metric: the baseline, the cells in their order, and the effects of the factors.
 
+    The means are `geometric`, with intervals computed on logarithms, if the values of all runs are
+    positive. Otherwise they are arithmetic, and an interval that would begin below 0 begins at 0.
     `fit` is None if the runs are too few, or if a cell flushed too seldom to measure the metric.
     """
 
@@ -74,6 +83,7 @@ class SweptMetric:
     base: Cell
     cells: tuple[Cell, ...]
     fit: FactorialFit | None
+    geometric: bool
 
     @property
     def few_flushes(self) -> int:
@@ -181,7 +191,8 @@ def _metric(
             f"sweep: no run of the baseline has a value of the metric {metric}; set `metrics` in "
             "the table [sweep] to other metrics"
         )
-    summed_base = _summed(metric, (), base, None)
+    geometric = all(run.metrics[metric] > 0 for run in told)
+    summed_base = _summed(metric, (), base, None, geometric=geometric)
     compared = [] if summed_base.few_flushes else base
     by_cell: dict[tuple[int, ...], list[SweptRun]] = {}
     for run in told:
@@ -189,28 +200,41 @@ def _metric(
             by_cell.setdefault(run.cell, []).append(run)
     cells = tuple(
         _summed(metric, tuple(names[at] for names, at in zip(levels, cell, strict=True)),
-                found, _ratio(metric, found, compared))
+                found, _ratio(metric, found, compared), geometric=geometric)
         for cell, found in sorted(by_cell.items())
     )  # fmt: skip
     fit = None if any(cell.few_flushes for cell in cells) else _fit(metric, told)
-    return SweptMetric(metric, summed_base, cells, fit)
+    return SweptMetric(metric, summed_base, cells, fit, geometric)
 
 
 def _summed(
-    metric: str, levels: tuple[str, ...], runs: Sequence[SweptRun], ratio: Interval | None
+    metric: str,
+    levels: tuple[str, ...],
+    runs: Sequence[SweptRun],
+    ratio: Interval | None,
+    *,
+    geometric: bool,
 ) -> Cell:
     values = [run.metrics[metric] for run in runs]
-    interval = mean_interval(values) if len(values) > 1 else None
+    interval = _mean_interval(values, geometric=geometric) if len(values) > 1 else None
     few = too_few_flushes(run.metrics for run in runs) if metric in NEED_FLUSHES else 0
     return Cell(
         levels,
         runs=len(values),
-        mean=fsum(values) / len(values),
+        mean=geometric_mean(values) if geometric else fsum(values) / len(values),
         interval=None if few else interval,
         ratio=None if few else ratio,
         disturbed=sum(run.is_disturbed for run in runs),
         few_flushes=few,
     )
+
+
+def _mean_interval(values: Sequence[float], *, geometric: bool) -> Interval:
+    """Return the mean with its interval, which is never below 0, because no metric is."""
+    if geometric:
+        return geometric_mean_interval(values)
+    found = mean_interval(values)
+    return replace(found, low=max(found.low, 0.0))
 
 
 def _ratio(metric: str, found: Sequence[SweptRun], base: Sequence[SweptRun]) -> Interval | None:
@@ -222,7 +246,7 @@ def _ratio(metric: str, found: Sequence[SweptRun], base: Sequence[SweptRun]) -> 
     ]
     if len(pairs) < _FEWEST_PAIRS or any(v <= 0 or min(others) <= 0 for v, others in pairs):
         return None
-    means = [exp(fsum(log(value) for value in others) / len(others)) for _, others in pairs]
+    means = [geometric_mean(others) for _, others in pairs]
     return ratio_interval([value for value, _ in pairs], means)
 
 

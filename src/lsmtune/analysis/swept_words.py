@@ -103,6 +103,11 @@ def _strength(value: float, *, relative: bool) -> float:
     return max(value, 1 / value) if relative else abs(value)
 
 
+def mean_word(metric: SweptMetric) -> str:
+    """Return which mean the cells of the metric have."""
+    return "geometric mean" if metric.geometric else "mean"
+
+
 def probability(p: float) -> str:
     """Return a p-value as text."""
     return f"p < {_SURE_TO}" if p < _SURE_TO else f"p = {p:.2g}"
@@ -112,7 +117,8 @@ def rows(swept: Swept) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows of a table: one row per cell, the baseline first."""
     heads = [*swept.factors, *(_LIBRARY if swept.libraries else ()), "runs", "disturbed"]
     for metric in swept.metrics:
-        heads += [metric.metric, f"{metric.metric} ±", f"{metric.metric} / base"]
+        name = metric.metric
+        heads += [name, f"{name} low", f"{name} high", f"{name} / base"]
     cells = {cell.levels for metric in swept.metrics for cell in metric.cells}
     order = [levels for levels in product(*swept.factors.values()) if levels in cells]
     base = ["base", *[""] * (len(swept.factors) - 1), *_library(swept, ())]
@@ -139,22 +145,20 @@ def _library(swept: Swept, levels: tuple[str, ...]) -> list[str]:
 
 
 def _numbers(cells: Sequence[Cell | None]) -> list[str]:
-    """Return runs, disturbed runs, and per metric mean, half its interval and ratio, if known."""
+    """Return runs, disturbed runs, and per metric mean, its interval and ratio, if known."""
     known = [cell for cell in cells if cell is not None]
     texts = [str(max(cell.runs for cell in known)), str(max(cell.disturbed for cell in known))]
     for cell in cells:
         if cell is None or cell.few_flushes:
-            texts += ["", "", ""]
+            texts += ["", "", "", ""]
         else:
-            ratio = "" if cell.ratio is None else f"{cell.ratio.median:.3g}"
-            texts += [f"{cell.mean:.6g}", _half_width(cell), ratio]
+            texts += [f"{cell.mean:.6g}", *_bounds(cell.interval)]
+            texts.append("" if cell.ratio is None else f"{cell.ratio.median:.3g}")
     return texts
 
 
-def _half_width(cell: Cell) -> str:
-    if cell.interval is None:
-        return ""
-    return f"{(cell.interval.high - cell.interval.low) / 2:.3g}"
+def _bounds(interval: Interval | None) -> tuple[str, str]:
+    return ("", "") if interval is None else (f"{interval.low:.6g}", f"{interval.high:.6g}")
 
 
 def swept_document(swept: Swept) -> dict[str, Any]:
@@ -174,6 +178,7 @@ def swept_document(swept: Swept) -> dict[str, Any]:
             metric.metric: {
                 "base": asdict(metric.base),
                 "cells": [asdict(cell) for cell in metric.cells],
+                "geometric": metric.geometric,
                 "relative": metric.fit and metric.fit.relative,
                 "factors": {name: asdict(effect)
                             for name, effect in zip(names, metric.fit.factors, strict=True)}

@@ -7,7 +7,7 @@ from lsmtune.analysis.ground import study_catalogue
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept
-from lsmtune.analysis.swept_words import TOO_FEW_FLUSHES, answers, library_lines, rows
+from lsmtune.analysis.swept_words import TOO_FEW_FLUSHES, answers, library_lines, mean_word, rows
 from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.choosing import name_rocksdb
 from lsmtune.cli.common import note
@@ -173,6 +173,7 @@ def lines(swept: Swept, view: StudyView) -> Iterator[str]:
         yield ""
         for sentence in answers(swept, metric):
             yield from paragraph(sentence, hanging=2)
+        yield f"  {mean_word(metric)} of the runs:"
         cells = [_row(cell, metric.metric) for cell in (metric.base, *metric.cells)]
         columns = [
             Column("cell", at_least=20), Column(metric.metric, right=True),

@@ -7,7 +7,13 @@ import plotly.graph_objects as go
 
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.analysis.swept_words import TOO_FEW_FLUSHES, answers, library_lines, short_answer
+from lsmtune.analysis.swept_words import (
+    TOO_FEW_FLUSHES,
+    answers,
+    library_lines,
+    mean_word,
+    short_answer,
+)
 from lsmtune.analysis.upgrade import Upgrade, comparison_text
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
 from lsmtune.report.facts import Fact
@@ -30,10 +36,10 @@ from lsmtune.report.words import (
 _HEIGHT_PX = 260
 _BASELINE = Shape("line-ew", "┅", "ink")
 _SEE = (
-    "Each mark is the mean of {metric} over all runs with the same options. Two means differ "
+    "Each mark is the {mean} of {metric} over all runs with the same options. Two means differ "
     "clearly if their 95 % intervals do not overlap."
 )
-_SEE_BASELINE = " The dashed line is the mean of the baseline."
+_SEE_BASELINE = " The dashed line is the {mean} of the baseline."
 
 
 def render_swept(swept: Swept, view: StudyView, title: str = "", answer: Html | str = "") -> str:
@@ -95,7 +101,8 @@ def numbers_table(swept: Swept) -> Html:
 
 
 def _metric_table(swept: Swept, metric: SweptMetric) -> Html:
-    heads = (*swept.factors, "runs", "mean (95 %)", "ratio to the baseline (95 %)")
+    heads = (*swept.factors, "runs", f"{mean_word(metric)} (95 % interval)",
+             "ratio to the baseline (95 % interval)")  # fmt: skip
     filler = [""] * (len(swept.factors) - 1)
     rows = [["baseline", *filler, *_numbers(metric.metric, metric.base)]]
     rows += [[*cell.levels, *_numbers(metric.metric, cell)] for cell in metric.cells]
@@ -140,8 +147,8 @@ def _see(metric: SweptMetric) -> Html:
     """Return how to read the chart of the metric; nothing if there is no chart."""
     if metric.few_flushes:
         return Html()
-    baseline = "" if metric.base.few_flushes else _SEE_BASELINE
-    return element("p", _SEE.format(metric=label(metric.metric)) + baseline)
+    text = _SEE if metric.base.few_flushes else _SEE + _SEE_BASELINE
+    return element("p", text.format(mean=mean_word(metric), metric=label(metric.metric)))
 
 
 def _system(swept: Swept, view: StudyView) -> str:
@@ -183,9 +190,13 @@ def _answers(swept: Swept, metric: SweptMetric) -> Html:
 def _cells(swept: Swept, metric: SweptMetric, described: str) -> Html:
     if metric.few_flushes:
         return Html()
-    axis = f"{label(metric.metric)}, mean and 95 % interval"
     figure, keys = cell_plot(swept, metric), cell_keys(swept, metric)
-    return picture(f"cells-{metric.metric}", figure, keys, described, axis)
+    return picture(f"cells-{metric.metric}", figure, keys, described, cell_axis(metric))
+
+
+def cell_axis(metric: SweptMetric) -> str:
+    """Return what the chart of a metric shows."""
+    return f"{label(metric.metric)}, {mean_word(metric)} and 95 % interval"
 
 
 def _lines(metric: SweptMetric) -> list[tuple[str, list[Cell]]]:
@@ -200,7 +211,10 @@ def cell_keys(swept: Swept, metric: SweptMetric) -> list[Key]:
     """Return one mark per combination of the other factors' levels, and the baseline's line."""
     others = ", ".join(list(swept.factors)[1:])
     keys = [
-        Key(LINES[index % len(LINES)][0], f"{others}: {name}" if name else "mean of the runs")
+        Key(
+            LINES[index % len(LINES)][0],
+            f"{others}: {name}" if name else f"{mean_word(metric)} of the runs",
+        )
         for index, (name, _) in enumerate(_lines(metric))
     ]
     return keys if metric.base.few_flushes else [*keys, Key(_BASELINE, "baseline")]
@@ -237,20 +251,22 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
 def _range(metric: SweptMetric, divisor: float) -> list[float]:
     """Return the range of the axis, with room around all intervals and the baseline."""
     drawn = metric.cells if metric.base.few_flushes else (metric.base, *metric.cells)
-    means = [cell.mean for cell in drawn]
-    values = [*means]
+    values = [cell.mean for cell in drawn]
     for cell in metric.cells:
         if cell.interval is not None:
             values += [cell.interval.low, cell.interval.high]
     low, high = min(values) / divisor, max(values) / divisor
     room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    bottom = low - room if min(means) < 0 else max(low - room, 0.0)
-    return [bottom, high + room]
+    return [max(low - room, 0.0), high + room]
 
 
 def _whiskers(cells: Sequence[Cell], divisor: float, ink: str) -> dict[str, object]:
-    halves = [
-        0.0 if cell.interval is None else (cell.interval.high - cell.mean) / divisor
+    bounds = [
+        (0.0, 0.0)
+        if (found := cell.interval) is None
+        else ((found.high - cell.mean) / divisor, (cell.mean - found.low) / divisor)
         for cell in cells
     ]
-    return {"type": "data", "array": halves, "thickness": 2, "width": 0, "color": colour(ink)}
+    above, below = zip(*bounds, strict=True)
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below,
+            "thickness": 2, "width": 0, "color": colour(ink)}  # fmt: skip

@@ -32,7 +32,7 @@ from lsmtune.report.frame import picture, section
 from lsmtune.report.inspect_page import shape_section, stalls_section
 from lsmtune.report.markup import Html, code, element, items, table
 from lsmtune.report.page import assembled
-from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
+from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
 from lsmtune.report.words import TIMES, label, listed, metric_value, number, sentence_start
 
 _TOPIC = "db_bench and other stores (2021), run again"
@@ -168,7 +168,7 @@ def _command_section(results: Results, name: Name) -> Html:
     return section(
         f"{name}: effect of the published options", title,
         picture(f"command-{name}", cell_plot(swept, drawn), cell_keys(swept, drawn), title,
-                f"{label(drawn.metric)}, mean and 95 % interval"),
+                cell_axis(drawn)),
         items(text for texts in effects for text in texts[:2]),
     )  # fmt: skip
 
@@ -244,7 +244,7 @@ def _store_section(results: Results, name: str) -> Html:
         element("p", "The chart shows RocksDB two times: as one of the stores, and as the baseline "
                      f"with the dashed line.{last}"),
         picture(f"stores-{name}", plot, cell_keys(swept, drawn), title,
-                f"{label(name)}, mean and 95 % interval"),
+                cell_axis(drawn)),
     )  # fmt: skip
 
 

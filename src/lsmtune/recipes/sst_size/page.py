@@ -21,7 +21,7 @@ from lsmtune.report.facts import workload_text
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, items, table
 from lsmtune.report.page import assembled
-from lsmtune.report.swept_page import cell_keys, cell_plot, numbers_section
+from lsmtune.report.swept_page import cell_axis, cell_keys, cell_plot, numbers_section
 from lsmtune.report.words import (
     TIMES,
     counted,
@@ -87,7 +87,7 @@ def _opening(results: Results) -> Html:
     return opening(
         _TOPIC, answer(results), sentence,
         picture("which", cell_plot(swept, found), cell_keys(swept, found), answer(results),
-                "write amplification, mean and 95 % interval"),
+                cell_axis(found)),
         element("p", f"The runs of lsmtune used RocksDB {results.experiment.version} on "
                      f"{results.experiment.machine}. Compare directions and ratios with the "
                      "published report, not absolute sizes or times."),
