@@ -10,6 +10,7 @@ from lsmtune.analysis.swept import Outcome, Swept, SweptRun, analyse
 from lsmtune.analysis.swept_words import answers, rows, short_answer
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
+from lsmtune.report.canvas import LINES
 from lsmtune.report.swept_page import cell_keys, cell_plot, render_swept
 from lsmtune.trials import Origin
 
@@ -171,3 +172,12 @@ def test_interval_of_a_time_does_not_go_below_zero(
         assert min(ends) == pytest.approx(metric.base.interval.low)
     words = "geometric mean (95 %" in render_swept(found, study_view())
     assert words == geometric
+
+
+def test_marks_of_a_level_are_side_by_side_and_differ_from_the_baseline() -> None:
+    found = swept()
+    figure = cell_plot(found, found.metrics[0])
+    assert figure.layout.scattermode == "group"
+    assert len({trace.marker.symbol for trace in figure.data}) == len(figure.data) == 2
+    (baseline,) = figure.layout.shapes
+    assert baseline.line.dash not in {dash for _, dash in LINES}

@@ -233,6 +233,7 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
             x=[escape(cell.levels[0]) for cell in cells],
             y=[cell.mean / divisor for cell in cells],
             mode="lines+markers",
+            cliponaxis=False,  # a mark at 0 is on the axis
             marker=marker(shape, 9),
             line={"color": colour(shape.colour), "width": 1.5, "dash": dash},
             error_y=_whiskers(cells, divisor, shape.colour),
@@ -241,8 +242,10 @@ def cell_plot(swept: Swept, metric: SweptMetric) -> go.Figure:
     if not metric.base.few_flushes:
         figure.add_hline(
             y=metric.base.mean / divisor,
-            line={"color": colour("ink"), "width": 1, "dash": "dash"},
+            line={"color": colour("ink"), "width": 1, "dash": "longdashdot"},
         )
+    # Marks of one level are drawn side by side, because their values are often equal.
+    figure.update_layout(scattermode="group", scattergap=0.5)
     figure.update_yaxes(title=unit, range=_range(metric, divisor))
     figure.update_xaxes(type="category", title=next(iter(swept.factors)))
     return figure
