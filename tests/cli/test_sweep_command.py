@@ -54,7 +54,7 @@ def test_a_real_experiment_is_answered_in_words_tables_and_pictures(
     assert "cells-write_amp" in files["page"].read_text()
     assert run(command) == 0
     told = capsys.readouterr().out
-    assert re.search(r"memtable .*write_amp: 0\.\d+", told)
+    assert re.search(r"memtable .*write_amp: 2 MiB has 0\.\d+", told)
     assert document["runs"] == 10
 
 

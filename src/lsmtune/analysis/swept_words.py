@@ -8,7 +8,9 @@ from typing import Any
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
 from lsmtune.knobs.constraints import FEWEST_FLUSHES
 from lsmtune.learning.factorial import Contrast, FactorEffect
+from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval
+from lsmtune.units import format_bytes, format_duration
 
 SURE_P = 0.05
 TOO_FEW_FLUSHES = "too few flushes"
@@ -54,13 +56,9 @@ def short_answer(swept: Swept, metric: SweptMetric) -> str:
     shown = [pair for pair in effects if pair[1].p < SURE_P and pair[1].contrasts]
     if not shown:
         return f"no factor is shown to change {metric.metric}"
-    relative = metric.fit.relative
     (factor, levels), effect = max(shown, key=lambda pair: pair[1].eta_squared)
-    strongest = _strongest(effect, relative=relative)
-    moved = strongest.change.median
-    change = f"{moved:.3g} \N{MULTIPLICATION SIGN}" if relative else f"{moved:+.3g}"
-    where = f"{levels[strongest.level]} against {levels[effect.reference]}"
-    return f"{factor} changes {metric.metric}: {change} at {where}"
+    change, _ = _change(metric.metric, levels, effect, relative=metric.fit.relative)
+    return f"{factor} changes {metric.metric}: {change}"
 
 
 def _strongest(effect: FactorEffect, *, relative: bool) -> Contrast:
@@ -76,23 +74,45 @@ def _sentence(
     """Return the effect of the strongest level, its share of the variance, and its p-value."""
     if not effect.contrasts:
         return f"{factor}: no effect on {metric} can be computed from these runs"
-    strongest = _strongest(effect, relative=relative)
-    moved, first = strongest.change, levels[effect.reference]
-    where = f"at {levels[strongest.level]} against {first}"
-    change = _ratio(moved) if relative else (
-        f"{moved.median:+.3g} (95 % interval {moved.low:+.3g} to {moved.high:+.3g})"
-    )  # fmt: skip
+    change, interval = _change(metric, levels, effect, relative=relative)
     verb = "changes" if effect.p < SURE_P else "is not shown to change"
     return (
-        f"{factor} {verb} {metric}: {change} {where}; {factor} explains "
+        f"{factor} {verb} {metric}: {change} (95 % interval {interval}); {factor} explains "
         f"{_share(effect.eta_squared)}, {probability(effect.p)}"
     )
 
 
-def _ratio(ratio: Interval) -> str:
-    """Return a ratio and its interval as people read them."""
-    low, high = f"{ratio.low:.3g}", f"{ratio.high:.3g}"
-    return f"{ratio.median:.3g} \N{MULTIPLICATION SIGN} (95 % interval {low} to {high})"
+def _change(
+    metric: str, levels: tuple[str, ...], effect: FactorEffect, *, relative: bool
+) -> tuple[str, str]:
+    """Return the change at the strongest level, and its interval."""
+    strongest = _strongest(effect, relative=relative)
+    level, reference = levels[strongest.level], levels[effect.reference]
+    found = strongest.change
+    if relative:
+        ratio = f"{found.median:.3g} \N{MULTIPLICATION SIGN}"
+        return (
+            f"{level} has {ratio} the value of {reference}",
+            f"{found.low:.3g} to {found.high:.3g}",
+        )
+    side = "less" if found.median < 0 else "more"
+    change = f"{level} has {_amount(metric, abs(found.median))} {side} than {reference}"
+    return change, f"{_signed(metric, found.low)} to {_signed(metric, found.high)}"
+
+
+def _signed(metric: str, value: float) -> str:
+    sign = "\N{MINUS SIGN}" if value < 0 else "+"
+    return f"{sign}{_amount(metric, abs(value))}"
+
+
+def _amount(metric: str, value: float) -> str:
+    """Return a value of the metric with its unit."""
+    unit = METRICS[metric].unit
+    if unit == "bytes":
+        return format_bytes(value)
+    if unit == "s":
+        return format_duration(value)
+    return f"{value:.3g}" if unit == "ratio" else f"{value:.3g} {unit}"
 
 
 def _share(eta_squared: float) -> str:

@@ -19,7 +19,7 @@ from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
 from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept
-from lsmtune.report.words import Ratio, metric_value
+from lsmtune.report.words import Ratio, counted, metric_value
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH, with_first_version
 from lsmtune.store.home import Home
@@ -98,9 +98,9 @@ def planned(spec: StudySpec) -> Iterator[str]:
         [
             ("fixed", fixed),
             (
-                "blocks of runs",
-                f"{experiment.repeats}, each with one run per combination ({cells}) and {bases} "
-                "runs of the baseline",
+                "repeats",
+                f"{experiment.repeats}, each with one run per combination ({cells}) and "
+                f"{counted(bases, 'run')} of the baseline",
             ),
             ("total", f"{total} runs of {_load(spec.workload)}"),
         ]
@@ -159,7 +159,7 @@ def _markdown(swept: Swept) -> str:
 def lines(swept: Swept, view: StudyView) -> Iterator[str]:
     """Give the result as text: what ran, then sentences and a table per metric."""
     failed = f", {swept.failed} failed" if swept.failed else ""
-    yield f"{swept.name}: {swept.runs} runs in {swept.blocks} blocks of runs{failed}"
+    yield f"{swept.name}: {swept.runs} runs, {swept.blocks} repeats{failed}"
     yield f"workload: {_load(view.workload)}, scale {view.scale}"
     yield f"machine: {machine_text(view.host)}"
     yield from (
@@ -176,7 +176,7 @@ def lines(swept: Swept, view: StudyView) -> Iterator[str]:
         yield f"  {mean_word(metric)} of the runs:"
         cells = [_row(cell, metric.metric) for cell in (metric.base, *metric.cells)]
         columns = [
-            Column("cell", at_least=20), Column(metric.metric, right=True),
+            Column(" / ".join(swept.factors), at_least=20), Column(metric.metric, right=True),
             Column("95 % interval", at_least=12, drop=1),
             Column("ratio to baseline", at_least=18),
         ]  # fmt: skip

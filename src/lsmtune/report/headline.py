@@ -80,7 +80,7 @@ def _search_text(view: StudyView) -> Iterator[str]:
 
 def _scale_text(view: StudyView) -> str:
     if view.no_search is not None:
-        return f"all runs at {view.scale}"
+        return f"all runs at scale {view.scale}"
     searched, scales = f"searched at {view.scale}", [v.scale for v in view.verifications]
     return f"{searched}, verified at {listed(scales)}" if scales else searched
 

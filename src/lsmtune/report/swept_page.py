@@ -15,6 +15,7 @@ from lsmtune.analysis.swept_words import (
     short_answer,
 )
 from lsmtune.analysis.upgrade import Upgrade, comparison_text
+from lsmtune.metrics.definitions import METRICS
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker
 from lsmtune.report.facts import Fact
 from lsmtune.report.frame import picture, section, simulated_note
@@ -55,12 +56,12 @@ def render_swept(swept: Swept, view: StudyView, title: str = "", answer: Html | 
         _design(swept),
         *(_section(swept, metric) for metric in others),
         numbers_section(swept),
-        facts_section(experiment_facts(swept, view)),
+        facts_section(_facts(swept, view)),
     ]
     return assembled(f"{swept.name}: a controlled experiment", parts)
 
 
-def experiment_facts(swept: Swept, view: StudyView) -> Iterator[Fact]:
+def _facts(swept: Swept, view: StudyView) -> Iterator[Fact]:
     """Yield what ran; the engine is all libraries of RocksDB that ran, if libraries ran."""
     for term, texts in system_facts(view):
         yield term, (*library_lines(swept),) if term == "Engine" and swept.libraries else texts
@@ -148,7 +149,7 @@ def _see(metric: SweptMetric) -> Html:
     if metric.few_flushes:
         return Html()
     text = _SEE if metric.base.few_flushes else _SEE + _SEE_BASELINE
-    return element("p", text.format(mean=mean_word(metric), metric=label(metric.metric)))
+    return element("p", unbroken(text.format(mean=mean_word(metric), metric=label(metric.metric))))
 
 
 def _system(swept: Swept, view: StudyView) -> str:
@@ -196,7 +197,9 @@ def _cells(swept: Swept, metric: SweptMetric, described: str) -> Html:
 
 def cell_axis(metric: SweptMetric) -> str:
     """Return what the chart of a metric shows."""
-    return f"{label(metric.metric)}, {mean_word(metric)} and 95 % interval"
+    better = METRICS[metric.metric].better
+    side = f" ({better} is better)" if better else ""
+    return f"{label(metric.metric)}{side}, {mean_word(metric)} and 95 % interval"
 
 
 def _lines(metric: SweptMetric) -> list[tuple[str, list[Cell]]]:
