@@ -19,7 +19,9 @@ _HOW = "write `lsmtune engines install rocksdb@VERSION`"
 def engines(
     action: Annotated[
         str | None,
-        typer.Argument(metavar="install", help="Install a version; without it, list them."),
+        typer.Argument(
+            metavar="install", help="Install a version. Without `install`, list the versions."
+        ),
     ] = None,
     engine: Annotated[
         str | None,
@@ -35,8 +37,8 @@ def engines(
 ) -> None:
     """List the installed versions of RocksDB, or install one.
 
-    `lsmtune engines install rocksdb@VERSION` downloads a Release build of that version, checks
-    its SHA-256, and proves that it works: it writes, flushes and reads back 1,000 records.
+    `lsmtune engines install rocksdb@VERSION` downloads a Release build of this version and checks
+    its SHA-256. Then lsmtune writes, flushes and reads back 1,000 records with the new library.
     """
     from lsmtune.engines.libraries.installed import (
         default_engine,
