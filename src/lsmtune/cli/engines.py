@@ -90,7 +90,7 @@ def _say_installed(done: "Installation") -> None:
 
     record = done.engine.record
     if done.is_new:
-        say(f"installed RocksDB {record.version}; it wrote and read back {RECORDS:,} records")
+        say(f"installed RocksDB {record.version}; a test wrote and read back {RECORDS:,} records")
     else:
         say(f"RocksDB {record.version} is already installed")
     facts = [("source", record.source), ("SHA-256", record.sha256)]
