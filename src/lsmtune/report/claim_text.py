@@ -28,7 +28,7 @@ SIMULATED = (
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify trial {trial} in pairs of runs with the baseline:",
-    "verify_full_size": "Verify the gain at scale 1, with the full amount of data:",
+    "verify_full_size": "Verify the gain at scale 1, with a full-size tree:",
     "verify_other": "Verify the best trial that keeps all constraints:",
     "deploy": "Write the file to deploy:",
     "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
@@ -138,8 +138,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
         yield SIMULATED
     if claim.unverified_at_full_scale:
         yield (
-            "UNVERIFIED at scale 1: no pairs of runs were measured with the full amount of data. "
-            f"The search ran at scale {claim.search_scale}, with less data."
+            "UNVERIFIED at scale 1: no pairs of runs were measured with a full-size tree. The "
+            f"search ran at scale {claim.search_scale}, with smaller memtables, files and levels."
         )
     yield from filter(None, (disturbed_text(claim.disturbed_runs), fitted_text(claim)))
     for other in claim.others:
