@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample import (
+    BASE_CONFIG,
     BASE_METRICS,
+    BEST_CONFIG,
     EMPTY,
     LIMITS,
     pairs,
@@ -237,6 +239,25 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     assert claim.alternative.trial == 8
     assert "relax_constraint" in kinds(claim)
     assert "verify_other" not in kinds(claim)  # it is worse than the baseline
+
+
+def test_alternative_that_ran_once_is_not_called_the_best_config() -> None:
+    """A repeat of another config is not a run of the alternative."""
+    once = trial(8, Role.TRIAL, 0.9, config=BASE_CONFIG | {"open_files": 10_000})
+    repeat = trial(9, Role.REPEAT, 0.95, config=BEST_CONFIG)
+    view = study_view(**EMPTY, trials=(once, repeat), base_runs=(BASE_METRICS,))
+    claim = claim_of(replace(view, best_within_limits=once))
+    assert claim.status == "nothing found"
+    assert claim.alternative
+    assert (claim.alternative.trial, claim.alternative.runs) == (8, 1)
+    reasons = " ".join(claim_text(claim).reasons)
+    assert "best config" not in reasons
+    assert "ran only once" in reasons
+    again = replace(repeat, number=10, config=once.config)
+    repeated = claim_of(replace(view, trials=(once, repeat, again), best_within_limits=once))
+    assert repeated.alternative
+    assert repeated.alternative.runs == 2
+    assert "ran only once" not in " ".join(claim_text(repeated).reasons)
 
 
 def test_only_a_verification_at_full_scale_lifts_the_warning() -> None:

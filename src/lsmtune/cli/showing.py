@@ -272,6 +272,7 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "alternative": other and {
             "trial": other.trial,
             "objective": other.ratio,
+            "runs": other.runs,
             "verified": other.verified,
             "config": {change.knob.name: change.best for change in other.changes},
         },
