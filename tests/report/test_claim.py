@@ -26,6 +26,8 @@ from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.study_view import COMPARISON, ONLINE, StudyView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
+from lsmtune.recipes.base import Asked
+from lsmtune.recipes.registry import RECIPES
 from lsmtune.report.claim_text import claim_text, metric_cells
 from lsmtune.report.export_notes import export_notes
 from lsmtune.report.headline_text import MAX_WORDS, headline_of, percent
@@ -239,6 +241,18 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     assert claim.alternative.trial == 8
     assert "relax_constraint" in kinds(claim)
     assert "verify_other" not in kinds(claim)  # it is worse than the baseline
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_study_of_a_recipe_names_the_recipe_as_the_next_command(recipe: str) -> None:
+    names = [spec.name for spec in RECIPES[recipe].studies(Asked())]
+    for name in (name for name in names if name.startswith("reproduce-")):
+        experiment = study_view(name=name, no_search="controlled experiment", **EMPTY)
+        interrupted = study_view(name=name, is_interrupted=True, **EMPTY)
+        for view in (experiment, interrupted):
+            assert claim_of(view).steps[0].command == f"lsmtune reproduce {recipe}"
+    others = study_view(name="reproduce-it", no_search="controlled experiment", **EMPTY)
+    assert kinds(claim_of(others)) == ["read_sweep"]
 
 
 def test_alternative_that_ran_once_is_not_called_the_best_config() -> None:

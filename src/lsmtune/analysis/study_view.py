@@ -1,5 +1,6 @@
 """View of a study: baseline, winner, trials and verifications."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ COMPARISON = "comparison of versions of RocksDB"
 """An experiment of `lsmtune verify --rocksdb`."""
 ONLINE = "record of online tuning"
 """A study of `lsmtune tune --online`."""
+
+_REPRODUCED = re.compile(r"reproduce-(sst-size|compaction-style|db-bench-study|autotikv)(-.+)?")
+"""Names of the studies of `lsmtune reproduce`, each with the name of its recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,12 @@ class StudyView:
     def is_simulated(self) -> bool:
         """True if the metrics are predictions of the simulator."""
         return self.engine == "simulated"
+
+    @property
+    def recipe(self) -> str | None:
+        """The recipe of `lsmtune reproduce` that made the study."""
+        found = _REPRODUCED.fullmatch(self.name)
+        return found[1] if found else None
 
     @property
     def searched(self) -> tuple[TrialView, ...]:

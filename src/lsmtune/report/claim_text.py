@@ -42,6 +42,8 @@ _STEPS: dict[StepKind, str] = {
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
     "read_upgrade": "Show the result. If runs are missing, this command runs them first:",
+    "reproduce": "Compare the result with the published one. Add the flags that you used before, "
+    "such as --num. If runs are missing, this command runs them first:",
     "read_online": "List the changes that lsmtune tried, and which of them it kept:",
 }
 
