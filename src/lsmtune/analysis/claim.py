@@ -195,7 +195,7 @@ def claim_of(view: StudyView) -> Claim:
         wide=_wide(verdict),
         changes=view.changes,
         steps=next_steps(view, status, failed=bool(failed), other=_other(alternative, view)),
-        undo=export_command(view.name, view.engine, trial=_picked(view), back=True)
+        undo=export_command(view.name, view.engine, trial=_picked(view), back=True) + view.home_flag
         if status == "gain"
         else None,
     )

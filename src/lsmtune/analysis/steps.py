@@ -1,7 +1,7 @@
 """Next steps of a study, as codes with commands."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Literal
 
@@ -32,10 +32,13 @@ def next_steps(
     `failed`: a constraint was not kept. `other`: another trial that is worth verifying.
     """
     more = view.is_interrupted or status == "not measured"
-    start = (_reproducing(view) or Step("start", view.continuing),) if more else ()
-    if status == "not measured":
-        return start
-    return (*start, *_steps(view, status, failed=failed, other=other))
+    steps = [_reproducing(view) or Step("start", view.continuing)] if more else []
+    if status != "not measured":
+        steps += _steps(view, status, failed=failed, other=other)
+    return tuple(
+        step if step.command is None else replace(step, command=step.command + view.home_flag)
+        for step in steps
+    )
 
 
 def _full_size(view: StudyView) -> str:
