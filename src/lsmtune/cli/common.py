@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from lsmtune.analysis import deploy
+
 Home = Annotated[
     Path,
     typer.Option(
@@ -79,7 +81,7 @@ OtherTrial = Annotated[
     int | None,
     typer.Option("--trial", help="Number of a trial to use instead of the winner [the winner]."),
 ]
-DEFAULT_HOME = Path("lsmtune-data")
+DEFAULT_HOME = deploy.DEFAULT_HOME
 
 
 def print_json(document: Any) -> None:
