@@ -233,7 +233,8 @@ def _default_constraints() -> list[str]:
         "",
         f"Every workload has the constraints {' and '.join(f'`{one}`' for one in sorted(common))}.",
         "The table has the other default constraints. They bound the latency of each kind of",
-        "operation of the workload, and of the reads of the read probe.",
+        "operation of the workload. If the workload only writes, they also bound the latency of",
+        "the [probe](../explanation/measuring.md#5-probe), which reads after the workload.",
         "",
         "| workloads | further constraints |",
         "|---|---|",
@@ -244,11 +245,11 @@ def _default_constraints() -> list[str]:
     return [
         *lines,
         "",
-        "A default bound grows if the runs of the baseline vary too much for it: lsmtune then uses",
-        "the tightest bound that `max_pairs` pairs of runs can decide, and reports that bound.",
+        "If the runs of the baseline vary too much to check a default bound, lsmtune uses and",
+        "reports a wider bound: the tightest one that `max_pairs` pairs of runs can check.",
         "",
         "Your own constraint on a metric replaces the default constraint on this metric, and its",
-        "bound never grows. The constraint `METRIC <= none` removes the default constraint.",
+        "bound never changes. The constraint `METRIC <= none` removes the default constraint.",
     ]
 
 

@@ -287,7 +287,7 @@ def test_what_is_no_limit_is_refused(text: str) -> None:
     ],
 )
 def test_units_that_do_not_fit_the_metric_are_refused(text: str, words: str) -> None:
-    with pytest.raises(UserError, match=rf"^limit:? .*{words}"):
+    with pytest.raises(UserError, match=rf"^limits: .*{words}"):
         parse_limit(text)
 
 
@@ -295,7 +295,7 @@ def test_units_that_do_not_fit_the_metric_are_refused(text: str, words: str) -> 
 def test_unknown_metrics_are_refused_with_those_that_there_are(name: str) -> None:
     with pytest.raises(UserError, match=rf"'{name}'.*write_amp.*throughput_ops_s"):
         parse_objective(name, ())
-    with pytest.raises(UserError, match=rf"^limit: .*'{name}'.*write_amp"):
+    with pytest.raises(UserError, match=rf"^limits: .*'{name}'.*write_amp"):
         parse_limit(f"{name} <= 5")
 
 

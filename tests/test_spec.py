@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,14 @@ from typing import Any
 import pytest
 
 from lsmtune.errors import UserError
+from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.rescale import rescaled
 from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, make_spec, read_study_file
-from lsmtune.trials import Base
+from lsmtune.tables import Cluster, Online, Screen
+from lsmtune.trials import Base, Protocol
 from lsmtune.units import MIB
 from lsmtune.workloads import Workload
 
@@ -168,6 +172,54 @@ def test_a_wrong_setting_is_refused_with_place_key_value_and_what_is_allowed(
     for word in words:
         assert word in message
     assert "\n" not in message
+
+
+WRONG_VALUES = ["", -1, 1.5, True, [], [1], [[1]], {}, {"a": 1}, float("inf"), date(2026, 1, 2)]
+PYDANTIC = r"[Ii]nput|valid (string|integer|number|boolean|tuple)|tuple|\[key\]|[Ff]ield|datetime"
+
+
+@pytest.mark.parametrize(
+    ("table", "keys"),
+    [
+        ("", StudySpec.model_fields),
+        ("workload", Workload.model_fields),
+        ("protocol", Protocol.model_fields),
+        ("screen", Screen.model_fields),
+        ("sweep", Sweep.model_fields),
+        ("online", Online.model_fields),
+        ("tikv", Cluster.model_fields),
+    ],
+)
+def test_messages_about_wrong_types_have_the_key_and_plain_words(
+    table: str, keys: Iterable[str]
+) -> None:
+    for key in (*keys, "nonesuch"):
+        for value in WRONG_VALUES:
+            given: dict[str, Any] = {table: {key: value}} if table else {key: value}
+            try:
+                make_spec(given, "study.toml")
+            except UserError as error:
+                message = str(error)
+                assert (table or key) in message
+                assert not re.search(PYDANTIC, message), message
+
+
+@pytest.mark.parametrize(
+    ("sweep", "words"),
+    [
+        ({"factors": {"f": {"num_levels": [3]}}}, ["f.num_levels = [3]", "2 values"]),
+        ({"factors": {"f": {"num_levels": [3, []]}}}, ["f.num_levels.1 = []", "a number"]),
+        ({"factors": {"f": {"num_levels": 3}}}, ["f.num_levels = 3", "a list"]),
+        ({"fixed": {"num_levels": {}}}, ["fixed.num_levels: ", "a number"]),
+        ({}, ["sweep.factors: ", "missing"]),
+    ],
+)
+def test_messages_about_an_experiment_name_a_wrong_value_once(
+    sweep: dict[str, Any], words: list[str]
+) -> None:
+    message = refusal({"sweep": sweep})
+    assert all(word in message for word in words), message
+    assert all(message.count(word) == 1 for word in words), message
 
 
 def test_every_wrong_setting_is_told_at_once() -> None:

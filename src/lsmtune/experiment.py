@@ -8,6 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
@@ -23,7 +24,14 @@ from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.definitions import metric
 from lsmtune.units import format_bytes, is_version, parse_size
 
-Told = StrictBool | StrictInt | StrictFloat | str
+
+def _single(value: object) -> object:
+    if not isinstance(value, bool | int | float | str):
+        raise ValueError("must be a number, a text in quotes, true or false")
+    return value
+
+
+Told = Annotated[StrictBool | StrictInt | StrictFloat | str, BeforeValidator(_single)]
 """A value in a study file; a size may be a text such as 8MiB."""
 
 _FEWEST_LEVELS, _MOST_CELLS = 2, 1000

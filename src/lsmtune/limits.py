@@ -136,25 +136,25 @@ def parse_limit(text: str) -> Limit:
     The bound of a size may have a unit: `live_sst_bytes <= 300MiB`. `METRIC <= none` is no bound.
     """
     if lifted := _LIFTED.fullmatch(text):
-        return Limit(metric(lifted[1], "limit").name, "<=", inf, False)
+        return Limit(metric(lifted[1], "limits").name, "<=", inf, False)
     match = _LIMIT.fullmatch(text)
     if match is None:
         raise UserError(_malformed(text))
-    limited = metric(match[1], "limit")
+    limited = metric(match[1], "limits")
     number, unit, times_base = match[3], match[4], match[5] is not None
     if unit and (limited.unit != "bytes" or times_base):
         left = f"{limited.name} {match[2]}"
         if times_base:
-            raise UserError(f"limit: {text!r}: a multiple of the baseline has no unit; "
+            raise UserError(f"limits: {text!r}: a multiple of the baseline has no unit; "
                             f"use {left} {number} * base")  # fmt: skip
-        raise UserError(f"limit: {text!r}: {_unit_text(limited)}; "
+        raise UserError(f"limits: {text!r}: {_unit_text(limited)}; "
                         f"use {left} {_without_unit(float(number), unit, limited)}")  # fmt: skip
-    bound = parse_size(number + unit, f"limit {text!r}") if unit else float(number)
+    bound = parse_size(number + unit, f"limits: {text!r}") if unit else float(number)
     if not isfinite(bound):
         raise UserError(_malformed(text))
     if times_base and bound == 0:
         raise UserError(
-            f"limit: {text!r}: the factor 0 is not allowed; use {limited.name} <= NUMBER"
+            f"limits: {text!r}: the factor 0 is not allowed; use {limited.name} <= NUMBER"
         )
     relation: Literal["<=", ">="] = "<=" if match[2] == "<=" else ">="
     return Limit(limited.name, relation, float(bound), times_base)
@@ -181,6 +181,6 @@ def _malformed(text: str) -> str:
     limited = METRICS.get(canonical(first[1])) if first else None
     unit = f"; {_unit_text(limited)}" if limited is not None else ""
     return (
-        f"limit: invalid constraint {text!r}{unit}. Use METRIC <= NUMBER or METRIC <= NUMBER * "
+        f"limits: invalid constraint {text!r}{unit}. Use METRIC <= NUMBER or METRIC <= NUMBER * "
         "base, also with >= instead of <=. METRIC <= none removes a constraint"
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -29,16 +30,43 @@ _ADDRESS = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}")
 """Host and port; nothing else, so that it never contains a password."""
 
 
-_PLAINER = {
-    "Input should be": "must be",
-    "a valid integer, unable to parse string as an integer": "an integer",
-    "a valid number, unable to parse string as a number": "a number",
-    "greater than or equal to": "at least",
-    "less than or equal to": "at most",
-}
-"""Wordings of pydantic and the plainer ones that users read."""
+_TABLE, _LIST, _NUMBER = "must be a table", "must be a list", "must be a number"
+_TEXT, _INTEGER, _SWITCH = "must be a text in quotes", "must be an integer", "must be true or false"
 
-_NO_TABLE = frozenset({"dict_type", "model_type", "model_attributes_type"})
+_ALLOWED = {
+    "dict_type": _TABLE,
+    "model_type": _TABLE,
+    "model_attributes_type": _TABLE,
+    "tuple_type": _LIST,
+    "too_short": "must have at least {min_length} values",
+    "string_type": _TEXT,
+    "string_too_short": "must not be empty",
+    "int_type": _INTEGER,
+    "int_parsing": _INTEGER,
+    "int_parsing_size": _INTEGER,
+    "int_from_float": _INTEGER,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": "must be a finite number",
+    "bool_type": _SWITCH,
+    "bool_parsing": _SWITCH,
+    "greater_than_equal": "must be at least {ge:.15g}",
+    "less_than_equal": "must be at most {le:.15g}",
+    "greater_than": "must be greater than {gt:.15g}",
+    "less_than": "must be less than {lt:.15g}",
+}
+"""What is allowed, by pydantic's type of a problem."""
+
+_NAME_OF_KEY = "[key]"
+"""pydantic's mark for a problem with the name of a key."""
+
+
+def allowed_text(problem: Mapping[str, Any]) -> str:
+    """Return what is allowed instead of a value that pydantic refused."""
+    if (allowed := _ALLOWED.get(problem["type"])) is not None:
+        return allowed.format(**problem.get("ctx", {}))
+    message: str = problem["msg"].removeprefix("Value error, ")
+    return f"{message[:1].lower()}{message[1:]}"
 
 
 def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> str:
@@ -46,20 +74,37 @@ def problem_text(problem: Mapping[str, Any], table: type[BaseModel] | None) -> s
 
     `table` is the model of the table that contains the key, if it is known.
     """
-    key, value = ".".join(str(part) for part in problem["loc"]), problem["input"]
-    if problem["type"] == "extra_forbidden" and table is not None:
+    place, value, kind = [str(part) for part in problem["loc"]], problem["input"], problem["type"]
+    key = ".".join(place)
+    if kind == "missing":
+        return f"{key}: this key is missing; add it"
+    if kind == "extra_forbidden" and table is not None:
         return f"{key}: {unknown_word('setting', problem['loc'][-1], table.model_fields)}"
-    if problem["type"] == "literal_error":
-        allowed = re.findall(r"'([^']*)'", problem["ctx"]["expected"])
-        return f"{key}: {unknown_word(str(problem['loc'][-1]), value, allowed)}"
-    if problem["type"] in _NO_TABLE:
-        return f"{key} = {value!r}: must be a table"
-    message = problem["msg"].removeprefix("Value error, ")
-    for wording, plainer in _PLAINER.items():
-        message = message.replace(wording, plainer, 1)
-    shown = isinstance(value, dict) or (problem["type"] == "value_error" and repr(value) in message)
-    place = key if shown else f"{key} = {value!r}"
-    return f"{place}: {message[:1].lower()}{message[1:]}".removeprefix(": ")
+    if kind == "literal_error":
+        return _unknown_choice(place, value, problem["ctx"]["expected"])
+    text = allowed_text(problem)
+    if isinstance(value, dict):
+        return f"{key}: {text}{', not a table' if kind in _ALLOWED else ''}".removeprefix(": ")
+    if kind == "value_error" and repr(value) in text:
+        return f"{key}: {text}".removeprefix(": ")
+    return f"{key} = {_as_written(value)}: {text}".removeprefix(" = ")
+
+
+def _unknown_choice(place: list[str], value: object, expected: str) -> str:
+    """Return the message for a word that is not one of the expected ones, or for such a key."""
+    allowed = re.findall(r"'([^']*)'", expected)
+    if place[-1] == _NAME_OF_KEY:
+        return f"{'.'.join(place[:-2])}: {unknown_word('key', value, allowed)}"
+    if not isinstance(value, str):
+        return f"{'.'.join(place)} = {_as_written(value)}: must be one of: {', '.join(allowed)}"
+    return f"{'.'.join(place)}: {unknown_word(place[-1], value, allowed)}"
+
+
+def _as_written(value: object) -> str:
+    """Return a value as a study file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, date) else repr(value)
 
 
 def study_name(name: str) -> str:

@@ -4,7 +4,10 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,6 +142,31 @@ def test_an_interrupted_study_cleans_up_and_goes_on(site: Site, how: signal.Sign
     assert len(kept) == A_TRIAL - 1
     site.hold.unlink()
     check_goes_on(site, kept)
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+from {module} import {function}
+
+class Interruption:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interruption())
+{function}()
+"""
+
+
+def test_interruption_during_the_imports_prints_no_traceback() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    module, function = project["scripts"]["lsmtune"].split(":")
+    script = INTERRUPTED_IMPORT.format(module=module, function=function)
+    argv = [sys.executable, "-c", script]
+    ended = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "interrupted" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def start_a_load(site: Site) -> Program:

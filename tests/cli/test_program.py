@@ -80,8 +80,15 @@ def test_version_names_the_library_of_rocksdb(
     lines = printed(capsys, "--version").splitlines()
     assert len(lines) == 3  # there is no db_bench
     record = usual.record
-    named = (record.version, record.source, record.sha256[:12], str(usual.library))
+    named = (record.version, record.source, record.sha256[:12], str(usual.folder))
     assert all(word in lines[2] for word in named), lines[2]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "60")
+    folder = f"(~/{usual.folder.relative_to(tmp_path)})"
+    narrow = printed(capsys, "--version").splitlines()
+    assert folder in [line.strip() for line in narrow]
+    assert max(map(len, narrow)) <= 60
+    monkeypatch.delenv("COLUMNS")
     (usual.folder / "engine.json").write_text("{}")
     assert str(usual.folder) in printed(capsys, "--version").splitlines()[2]
 

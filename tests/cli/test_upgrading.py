@@ -86,7 +86,10 @@ def test_runs_that_exist_are_not_run_again(
     first = document(home, capsys, "--rocksdb", OLD, "--rocksdb", NEW)
     count = len(played.trials)
     assert count == 6 * (4 + 1)
-    assert document(home, capsys, "--rocksdb", NEW) == first
+    assert verify(home, "--rocksdb", NEW, "--json") == 0
+    again = capsys.readouterr()
+    assert json.loads(again.out) == first
+    assert "all runs are done" in again.err
     assert len(played.trials) == count
     with Home(home, create=False) as opened:
         trials = opened.trials(opened.study("s-versions"))

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample import (
+    BASE_CONFIG,
     BASE_METRICS,
+    BEST_CONFIG,
     EMPTY,
     LIMITS,
     pairs,
@@ -24,6 +26,8 @@ from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.study_view import COMPARISON, ONLINE, StudyView
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
+from lsmtune.recipes.base import Asked
+from lsmtune.recipes.registry import RECIPES
 from lsmtune.report.claim_text import claim_text, metric_cells
 from lsmtune.report.export_notes import export_notes
 from lsmtune.report.headline_text import MAX_WORDS, headline_of, percent
@@ -237,6 +241,37 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     assert claim.alternative.trial == 8
     assert "relax_constraint" in kinds(claim)
     assert "verify_other" not in kinds(claim)  # it is worse than the baseline
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_study_of_a_recipe_names_the_recipe_as_the_next_command(recipe: str) -> None:
+    names = [spec.name for spec in RECIPES[recipe].studies(Asked())]
+    for name in (name for name in names if name.startswith("reproduce-")):
+        experiment = study_view(name=name, no_search="controlled experiment", **EMPTY)
+        interrupted = study_view(name=name, is_interrupted=True, **EMPTY)
+        for view in (experiment, interrupted):
+            assert claim_of(view).steps[0].command == f"lsmtune reproduce {recipe}"
+    others = study_view(name="reproduce-it", no_search="controlled experiment", **EMPTY)
+    assert kinds(claim_of(others)) == ["read_sweep"]
+
+
+def test_alternative_that_ran_once_is_not_called_the_best_config() -> None:
+    """A repeat of another config is not a run of the alternative."""
+    once = trial(8, Role.TRIAL, 0.9, config=BASE_CONFIG | {"open_files": 10_000})
+    repeat = trial(9, Role.REPEAT, 0.95, config=BEST_CONFIG)
+    view = study_view(**EMPTY, trials=(once, repeat), base_runs=(BASE_METRICS,))
+    claim = claim_of(replace(view, best_within_limits=once))
+    assert claim.status == "nothing found"
+    assert claim.alternative
+    assert (claim.alternative.trial, claim.alternative.runs) == (8, 1)
+    reasons = " ".join(claim_text(claim).reasons)
+    assert "best config" not in reasons
+    assert "ran only once" in reasons
+    again = replace(repeat, number=10, config=once.config)
+    repeated = claim_of(replace(view, trials=(once, repeat, again), best_within_limits=once))
+    assert repeated.alternative
+    assert repeated.alternative.runs == 2
+    assert "ran only once" not in " ".join(claim_text(repeated).reasons)
 
 
 def test_only_a_verification_at_full_scale_lifts_the_warning() -> None:

@@ -15,7 +15,7 @@ from lsmtune.analysis.study_view import Change, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.stats import Interval
-from lsmtune.trials import Origin
+from lsmtune.trials import Origin, Role
 from lsmtune.verdict import UNKNOWN, Side, State, Verdict, side_of
 
 Status = Literal[
@@ -66,11 +66,13 @@ class Scaled:
 class Alternative:
     """The best config that keeps all constraints.
 
-    `ratio` is its objective / baseline in the search. `verified`: pairs of runs did not prove it.
+    `ratio` is its objective / baseline in the search, where its config ran `runs` times.
+    `verified`: pairs of runs did not prove it.
     """
 
     trial: int
     ratio: float
+    runs: int
     verified: bool
     changes: tuple[Change, ...]
 
@@ -193,7 +195,7 @@ def claim_of(view: StudyView) -> Claim:
         wide=_wide(verdict),
         changes=view.changes,
         steps=next_steps(view, status, failed=bool(failed), other=_other(alternative, view)),
-        undo=export_command(view.name, view.engine, trial=_picked(view), back=True)
+        undo=export_command(view.name, view.engine, trial=_picked(view), back=True) + view.home_flag
         if status == "gain"
         else None,
     )
@@ -327,7 +329,13 @@ def _alternative(view: StudyView) -> Alternative | None:
     found: TrialView | None = view.best_within_limits
     if found is None or found.value is None:
         return None
-    return Alternative(found.number, found.value, found.number in view.verified, found.changes)
+    runs = sum(
+        trial.config == found.config and trial.value is not None
+        for trial in view.trials
+        if trial.role in (Role.TRIAL, Role.REPEAT)
+    )
+    verified = found.number in view.verified
+    return Alternative(found.number, found.value, runs, verified, found.changes)
 
 
 def _other(alternative: Alternative | None, view: StudyView) -> int | None:

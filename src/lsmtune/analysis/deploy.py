@@ -1,6 +1,11 @@
 """Forms in which each engine's options can be exported, and the commands that export them."""
 
+import os
+from pathlib import Path
 from shlex import quote
+
+DEFAULT_HOME = Path("lsmtune-data")
+"""The home folder of commands without --home."""
 
 FORMATS = {
     "rocksdb": ("options", "db_bench"),
@@ -36,3 +41,9 @@ def export_command(
     output = f" -o {FILES[form]}{'.back' if back else ''}" if to_file else ""
     way = " --back" if back else ""
     return f"lsmtune export {quote(study)}{picked} --format {form}{way}{output}"
+
+
+def home_flag(home: Path) -> str:
+    """Return the flag that names the home, for the end of a command; "" if it is the default."""
+    usual = Path(os.environ.get("LSMTUNE_HOME") or DEFAULT_HOME).absolute()
+    return "" if home == usual else f" --home {quote(str(home))}"

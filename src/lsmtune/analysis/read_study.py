@@ -7,6 +7,7 @@ from math import inf
 from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
+from lsmtune.analysis.deploy import home_flag
 from lsmtune.analysis.ground import ground_of, study_catalogue
 from lsmtune.analysis.study_view import (
     COMPARISON,
@@ -99,7 +100,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         front=_front(views, stored, objective),
         best_within_limits=_best_within_limits(views, stored, verdicts, objective),
         verified=tuple(verdicts),
-        home=home.path,
+        home_flag=home_flag(home.path),
         picked=trial is not None,
         no_search=no_search,
         ended=study.ended,

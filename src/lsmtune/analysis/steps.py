@@ -1,7 +1,7 @@
 """Next steps of a study, as codes with commands."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Literal
 
@@ -12,7 +12,7 @@ from lsmtune.units import parse_scale
 StepKind = Literal[
     "verify", "verify_full_size", "verify_other", "deploy", "run_for_real", "search_more",
     "relax_constraint", "keep_baseline", "pick", "start", "read_screening", "read_sweep",
-    "read_upgrade", "read_online",
+    "read_upgrade", "read_online", "reproduce",
 ]  # fmt: skip
 
 
@@ -32,10 +32,13 @@ def next_steps(
     `failed`: a constraint was not kept. `other`: another trial that is worth verifying.
     """
     more = view.is_interrupted or status == "not measured"
-    start = (Step("start", view.continuing),) if more else ()
-    if status == "not measured":
-        return start
-    return (*start, *_steps(view, status, failed=failed, other=other))
+    steps = [_reproducing(view) or Step("start", view.continuing)] if more else []
+    if status != "not measured":
+        steps += _steps(view, status, failed=failed, other=other)
+    return tuple(
+        step if step.command is None else replace(step, command=step.command + view.home_flag)
+        for step in steps
+    )
 
 
 def _full_size(view: StudyView) -> str:
@@ -53,7 +56,12 @@ def _reading(view: StudyView) -> Step:
         return Step("read_upgrade", view.continuing)
     if view.no_search == ONLINE:
         return Step("read_online", f"lsmtune trials {study}")
-    return Step("read_sweep")
+    return _reproducing(view) or Step("read_sweep")
+
+
+def _reproducing(view: StudyView) -> Step | None:
+    """Return the step that runs the recipe of the study again, if a recipe made the study."""
+    return None if view.recipe is None else Step("reproduce", f"lsmtune reproduce {view.recipe}")
 
 
 def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> Iterator[Step]:
@@ -75,7 +83,8 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
         yield Step("keep_baseline")
         if other is not None:
             yield Step("verify_other", f"lsmtune verify {study} --trial {other}")
-        yield Step("search_more")
+        if view.recipe is None:
+            yield Step("search_more")
         if failed:
             yield Step("relax_constraint")
     if len(view.front) > 1 and not view.picked:

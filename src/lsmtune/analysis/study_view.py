@@ -1,7 +1,7 @@
 """View of a study: baseline, winner, trials and verifications."""
 
+import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lsmtune.knobs.types import Knob, Value
@@ -15,6 +15,9 @@ COMPARISON = "comparison of versions of RocksDB"
 """An experiment of `lsmtune verify --rocksdb`."""
 ONLINE = "record of online tuning"
 """A study of `lsmtune tune --online`."""
+
+_REPRODUCED = re.compile(r"reproduce-(sst-size|compaction-style|db-bench-study|autotikv)(-.+)?")
+"""Names of the studies of `lsmtune reproduce`, each with the name of its recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,8 @@ class StudyView:
     its config. They are empty if no trial beat the baseline within the constraints.
     `best_within_limits` is the config with the best objective that keeps all constraints, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
-    the numbers of all trials with a verification. `home` is the folder of the study.
+    the numbers of all trials with a verification. `home_flag` names the folder of
+    the study in a command, see `home_flag` of deploy.py.
     `no_search` describes a study without a winner: a screening, an experiment, COMPARISON, ONLINE.
     `verifications` are those of `best`: the newest of each scale, newest first. `front` has the
     Pareto-optimal trials of several objectives, with medians. `trials` are in the order of their
@@ -123,7 +127,7 @@ class StudyView:
     front: tuple[TrialView, ...] = ()
     best_within_limits: TrialView | None = None
     verified: tuple[int, ...] = ()
-    home: Path | None = None
+    home_flag: str = ""
     picked: bool = False
     base_facts: tuple[str, ...] = ()
     no_search: str | None = None
@@ -165,6 +169,12 @@ class StudyView:
     def is_simulated(self) -> bool:
         """True if the metrics are predictions of the simulator."""
         return self.engine == "simulated"
+
+    @property
+    def recipe(self) -> str | None:
+        """The recipe of `lsmtune reproduce` that made the study."""
+        found = _REPRODUCED.fullmatch(self.name)
+        return found[1] if found else None
 
     @property
     def searched(self) -> tuple[TrialView, ...]:

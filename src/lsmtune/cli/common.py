@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from lsmtune.analysis import deploy
+
 Home = Annotated[
     Path,
     typer.Option(
@@ -63,8 +65,8 @@ Records = Annotated[int | None, typer.Option(help="Number of records in the work
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="Size of the tree: 1 is full size; 1/64 divides the sizes of data and knobs "
-        "by 64 [1/64]."
+        help="Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, files and "
+        "levels by 64, not the number of records [1/64]."
     ),
 ]
 EngineFlag = Annotated[
@@ -79,7 +81,7 @@ OtherTrial = Annotated[
     int | None,
     typer.Option("--trial", help="Number of a trial to use instead of the winner [the winner]."),
 ]
-DEFAULT_HOME = Path("lsmtune-data")
+DEFAULT_HOME = deploy.DEFAULT_HOME
 
 
 def print_json(document: Any) -> None:

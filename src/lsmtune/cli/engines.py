@@ -19,7 +19,9 @@ _HOW = "write `lsmtune engines install rocksdb@VERSION`"
 def engines(
     action: Annotated[
         str | None,
-        typer.Argument(metavar="install", help="Install a version; without it, list them."),
+        typer.Argument(
+            metavar="install", help="Install a version. Without `install`, list the versions."
+        ),
     ] = None,
     engine: Annotated[
         str | None,
@@ -35,8 +37,8 @@ def engines(
 ) -> None:
     """List the installed versions of RocksDB, or install one.
 
-    `lsmtune engines install rocksdb@VERSION` downloads a Release build of that version, checks
-    its SHA-256, and proves that it works: it writes, flushes and reads back 1,000 records.
+    `lsmtune engines install rocksdb@VERSION` downloads a Release build of this version and checks
+    its SHA-256. Then lsmtune writes, flushes and reads back 1,000 records with the new library.
     """
     from lsmtune.engines.libraries.installed import (
         default_engine,
@@ -88,7 +90,7 @@ def _say_installed(done: "Installation") -> None:
 
     record = done.engine.record
     if done.is_new:
-        say(f"installed RocksDB {record.version}; it wrote and read back {RECORDS:,} records")
+        say(f"installed RocksDB {record.version}; a test wrote and read back {RECORDS:,} records")
     else:
         say(f"RocksDB {record.version} is already installed")
     facts = [("source", record.source), ("SHA-256", record.sha256)]

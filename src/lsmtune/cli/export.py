@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lsmtune.analysis.deploy import FORMATS
-from lsmtune.cli.common import DEFAULT_HOME, StudyName, say, write_output
+from lsmtune.cli.common import DEFAULT_HOME, OtherTrial, StudyName, say, write_output
 from lsmtune.cli.common import Home as HomePath
 
 _FORMATS = ", ".join(f"{' or '.join(forms)} for {engine}" for engine, forms in FORMATS.items())
@@ -25,22 +25,20 @@ class Format(StrEnum):
 
 def export(
     study: StudyName,
-    form: Annotated[Format, typer.Option("--format", help=f"format of the file: {_FORMATS}")],
+    form: Annotated[Format, typer.Option("--format", help=f"Format of the file: {_FORMATS}.")],
     base: Annotated[
         Path | None,
         typer.Option(
-            help="your OPTIONS file, my.cnf or tikv.toml, in which only tuned keys change; with "
-            "--back, the file that you deployed [default: the file of the study's baseline]"
+            help="Your OPTIONS file, my.cnf or tikv.toml, in which only tuned keys change; with "
+            "--back, the file that you deployed [the file of the study's baseline]."
         ),
     ] = None,
-    trial: Annotated[
-        int | None, typer.Option(help="number of another trial than the winner")
-    ] = None,
+    trial: OtherTrial = None,
     back: Annotated[
-        bool, typer.Option("--back", help="export the values of the baseline, to undo the change")
+        bool, typer.Option("--back", help="Export the values of the baseline, to undo the change.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="file to write [default: standard output]")
+        Path | None, typer.Option("--output", "-o", help="File to write [standard output].")
     ] = None,
     home: HomePath = DEFAULT_HOME,
 ) -> None:

@@ -17,7 +17,6 @@ from lsmtune.cli.own_files import (
     own_options,
     own_tikv_toml,
 )
-from lsmtune.cli.showing import home_flag
 from lsmtune.errors import ParseError, UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.types import Config, Knob, Settings
@@ -260,7 +259,7 @@ class _Exporter:
         command = export_command(
             view.name, view.engine, form=form, trial=picked, back=back, to_file=to_file
         )
-        return command + (f" --base {base}" if base else "") + home_flag(view)
+        return command + (f" --base {base}" if base else "") + view.home_flag
 
     def _full_size(self, config: Config) -> Settings:
         return rescaled(self._spec, self._ground, config, Fraction(1)).settings

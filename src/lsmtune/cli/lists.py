@@ -25,7 +25,7 @@ def knobs(
 ) -> None:
     """List the knobs of an engine by area: range, default, how to change them, effect.
 
-    Sizes are those of a full-size tree (scale 1). In the column "change", "tree" marks sizes
+    Sizes are those of a full-size tree (scale 1). In the column "change", "scaled" marks sizes
     that --scale divides.
     """
     from lsmtune.knobs.catalogue import load
@@ -55,7 +55,7 @@ def _knob_lines(catalogue: "Catalogue") -> Iterator[str]:
         rows = [
             (
                 knob.name, readable_range(knob), readable_value(knob, knob.default),
-                knob.apply + (", tree" if knob.scales else ""),
+                knob.apply + (", scaled" if knob.scales else ""),
                 "; ".join([knob.trade, *remarks(knob)]),
             )
             for knob in of_area

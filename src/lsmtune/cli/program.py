@@ -60,4 +60,9 @@ def usage_message(error: Any) -> str:
     if (wrong := _NO_CHOICE.fullmatch(problem)) is not None:
         choices = [str(choice) for choice in error.param.type_descriptor.choices]
         return f"{place}: {unknown_word('value', wrong[1], choices)}"
+    if hasattr(error.__cause__, "errors"):  # pydantic's error; typer leaves out the value
+        from lsmtune.tables import allowed_text
+
+        refused = error.__cause__.errors()[0]
+        return f"{place} {refused['input']!r}: {allowed_text(refused)}"
     return f"{place}: {problem[:1].lower()}{problem[1:]}"

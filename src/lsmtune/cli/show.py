@@ -1,18 +1,12 @@
 """`lsmtune show`: print the result of a study."""
 
-from typing import Annotated
-
-import typer
-
-from lsmtune.cli.common import DEFAULT_HOME, Json, StudyName, print_json, say
+from lsmtune.cli.common import DEFAULT_HOME, Json, OtherTrial, StudyName, print_json, say
 from lsmtune.cli.common import Home as HomePath
 
 
 def show(
     study: StudyName,
-    trial: Annotated[
-        int | None, typer.Option(help="number of another trial than the winner")
-    ] = None,
+    trial: OtherTrial = None,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:

@@ -1,16 +1,12 @@
 """Text and JSON document of a study, made from its claim."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from lsmtune.analysis.claim import Claim, MetricRow, claim_of
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
-from lsmtune.cli.common import DEFAULT_HOME
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.objective import median_metrics
 from lsmtune.report.claim_text import StepText, claim_text, metric_cells
@@ -95,7 +91,7 @@ def _verification(verification: VerificationView) -> dict[str, Any]:
 def summary_lines(view: StudyView) -> list[str]:
     """Return the study in words: the claim, its table, what changed, next steps, how to undo."""
     claim = claim_of(view)
-    text, home = claim_text(claim), home_flag(view)
+    text = claim_text(claim)
     lines = paragraph(f"study {view.name}: {text.headline}", hanging=2)
     for sentence in (text.summary, *text.reasons, *text.warnings, *text.details):
         lines += paragraph(sentence, hanging=2)
@@ -104,8 +100,8 @@ def summary_lines(view: StudyView) -> list[str]:
     lines += _block(_metrics_title(claim), _metric_lines(claim))
     lines += _block(_changed_title(claim), _changed_lines(claim))
     lines += _block(_front_title(view), _front_lines(view))
-    lines += _block("Next:", [line for step in text.steps for line in _step_lines(step, home)])
-    lines += _block("To undo:", list(_step_lines(text.undo, home)) if text.undo else [])
+    lines += _block("Next:", [line for step in text.steps for line in _step_lines(step)])
+    lines += _block("To undo:", list(_step_lines(text.undo)) if text.undo else [])
     return lines
 
 
@@ -232,18 +228,10 @@ def ended_lines(view: StudyView) -> list[str]:
     return _block("Failed and pruned trials:", table_lines(columns, rows, indent=2))
 
 
-def home_flag(view: StudyView) -> str:
-    """Return the flag that names the study's folder, if commands need it here."""
-    if view.home is None:
-        return ""
-    usual = Path(os.environ.get("LSMTUNE_HOME") or DEFAULT_HOME).absolute()
-    return "" if view.home == usual else f" --home {quote(str(view.home))}"
-
-
-def _step_lines(step: StepText, home: str) -> Iterator[str]:
+def _step_lines(step: StepText) -> Iterator[str]:
     yield from paragraph(step.text, 2, 2)
     if step.command is not None:
-        yield f"    {step.command}{home}"
+        yield f"    {step.command}"
     if step.flags is not None:
         yield f"    {step.flags}"
 
@@ -272,6 +260,7 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "alternative": other and {
             "trial": other.trial,
             "objective": other.ratio,
+            "runs": other.runs,
             "verified": other.verified,
             "config": {change.knob.name: change.best for change in other.changes},
         },

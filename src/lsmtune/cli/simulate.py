@@ -11,7 +11,7 @@ Records = Annotated[
     int, typer.Option(help="Number of records in the workload; not used with STUDY or --batch.")
 ]
 Scale = Annotated[
-    str, typer.Option(help="Size of the tree, e.g. 1/64 or 1; not used with STUDY or --batch.")
+    str, typer.Option(help="Scale of the tree, e.g. 1/64 or 1; not used with STUDY or --batch.")
 ]
 
 
@@ -50,7 +50,7 @@ def simulate(
     """Predict the metrics of RocksDB runs with the simulator, without running RocksDB.
 
     Without STUDY and --batch, the command predicts the workload fillrandom on RocksDB 7.8.3 with
-    db_bench's defaults. With --set, the command also predicts it with the changed options.
+    db_bench's defaults. With --set, the command predicts a second run with the changed options.
     """
     import json
 

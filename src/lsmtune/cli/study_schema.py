@@ -23,7 +23,7 @@ _STUDY_WORDS = {
     "engine": "Engine to tune. By default lsmtune uses the engine of the workload.",
     "program": "Program to run: db_bench, mariadbd or go-ycsb. Give a path, or a name on PATH. "
     "lsmdriver is lsmtune's own driver.",
-    "rocksdb": "Installed version of RocksDB to run, e.g. 11.8.1. A study has one of the keys "
+    "rocksdb": "Installed version of RocksDB to run, e.g. 11.8.1. Set at most one of the keys "
     "`program`, `rocksdb` and `library`; without them, `lsmtune tune` chooses.",
     "library": "Your own librocksdb.so, to run instead of an installed version.",
     "libraries": "Your own libraries of LevelDB and LMDB, by the name of the store, for the engine "
@@ -31,10 +31,12 @@ _STUDY_WORDS = {
     "base": "Your OPTIONS file (MyRocks: my.cnf, TiKV: tikv.toml), the baseline of the study. "
     "By default the baseline has the engine's defaults, or the running settings of TiKV.",
     "family": "Column family of the baseline that is tuned.",
-    "cache": "Size of the baseline's block cache, e.g. 64MiB. An OPTIONS file does not contain "
-    "the size of the block cache.",
+    "cache": "Size of the baseline's block cache at full size, e.g. 512MiB; `scale` divides it "
+    "too. OPTIONS files do not contain this size. Without this key, the block cache of RocksDB has "
+    "its default size at every scale.",
     "workload": "Workload: a name, or a table with its parameters.",
-    "scale": "Size of the tree: 1 is full size; 1/64 divides every size by 64.",
+    "scale": "Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, files and "
+    "levels by 64, not the number of records.",
     "knobs": "Knobs to tune: a preset, or names separated by commas. top:N chooses the N most "
     "important knobs of measured runs, e.g. of `lsmtune screen`. lasso:N does the same with a "
     "linear model (Lasso).",
@@ -134,7 +136,7 @@ _ONLINE_WORDS = {
     "window_s": "Length of one measurement of the running engine in seconds. The engine rocksdb "
     "uses whole seconds.",
     "windows": "Number of measurements before a change of an option. lsmtune measures the same "
-    "number of times after the change, and again after it reverts a change that seems to be a "
+    "number of times after the change, and again after it undoes a change that seems to be a "
     "gain.",
 }
 _TIKV_WORDS = {

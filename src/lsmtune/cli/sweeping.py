@@ -17,13 +17,14 @@ from lsmtune.cli.tuning import described, flag_names, opened_for_runs
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
-from lsmtune.recipes.experiment import finish
+from lsmtune.recipes.experiment import Experiment, finish
 from lsmtune.report.swept_page import render_swept
 from lsmtune.report.words import Ratio, counted, metric_value
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH, with_first_version
 from lsmtune.store.home import Home
 from lsmtune.store.records import machine_text
+from lsmtune.studies.study import Study
 from lsmtune.studies.sweep import BASE_EVERY
 from lsmtune.trials import Base
 from lsmtune.workloads import Workload
@@ -131,7 +132,16 @@ def run_sweep(
         Home(home_path, create=True) as home,
         opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study,
     ):
-        return finish(study).swept, read_study(home, spec.name)
+        return finished(study).swept, read_study(home, spec.name)
+
+
+def finished(study: Study) -> Experiment:
+    """Run what is missing of an experiment and return its results; say if nothing is missing."""
+    before = len(study.trials())
+    found = finish(study)
+    if len(study.trials()) == before:
+        note(f"study {study.spec.name}: all runs are done; this is the result")
+    return found
 
 
 def files(

@@ -33,7 +33,8 @@ Base = Annotated[
 Cache = Annotated[
     str | None,
     typer.Option(
-        help="Size of your block cache, e.g. 4GiB; OPTIONS files do not contain the cache size."
+        help="Size of your block cache at full size, e.g. 4GiB; --scale divides it too. OPTIONS "
+        "files do not contain this size."
     ),
 ]
 Knobs = Annotated[

@@ -18,7 +18,6 @@ from lsmtune.cli.tuning import described, opened_for_runs
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.recipes.experiment import finish
 from lsmtune.report.swept_page import render_swept, upgrade_section
 from lsmtune.report.words import listed
 from lsmtune.spec import Ground, StudySpec
@@ -81,7 +80,7 @@ def run_upgrade(
     for remark in sweeping.remarks(found[1].base):
         note(remark)
     with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
-        result = finish(study)
+        result = sweeping.finished(study)
         view = read_study(home, spec.name)
     upgrade = compare_versions(table, result.outcome.runs)
     page = home.path / "results" / spec.name / "report.html"

@@ -23,7 +23,7 @@ from lsmtune.cli.common import Home as HomePath
 def verify(
     study: StudyName,
     scale: Annotated[
-        str | None, typer.Option(help="Size of the tree, e.g. 1/64 or 1 [the scale of the study].")
+        str | None, typer.Option(help="Scale of the tree, e.g. 1/64 or 1 [the scale of the study].")
     ] = None,
     num: Annotated[
         int | None, typer.Option(help="Number of records in the workload [as in the study].")
@@ -33,8 +33,8 @@ def verify(
         list[str] | None,
         typer.Option(
             metavar="VERSION",
-            help="Compare winner and baseline on this installed version of RocksDB too; may be "
-            "given several times [none].",
+            help="Compare winner and baseline on this installed version of RocksDB too; repeat the "
+            "flag for several versions [none].",
         ),
     ] = None,
     accept_noise: AcceptNoise = False,

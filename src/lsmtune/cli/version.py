@@ -5,6 +5,8 @@ import re
 import shutil
 from pathlib import Path
 
+from lsmtune.cli.tables import paragraph
+
 _LIMIT_S = 5.0
 _VERSION = re.compile(r"db_bench version (\S+)")
 
@@ -12,7 +14,8 @@ _VERSION = re.compile(r"db_bench version (\S+)")
 def version_lines() -> list[str]:
     """Return a line each for lsmtune, the simulator, the usual RocksDB and db_bench.
 
-    The last line is left out if there is a RocksDB, but no db_bench.
+    The last line is left out if there is a RocksDB, but no db_bench. A narrow terminal breaks the
+    lines between words.
     """
     from lsmtune import __version__
 
@@ -25,7 +28,7 @@ def version_lines() -> list[str]:
     ]
     if db_bench is not None or library is None:
         lines.append(f"db_bench   {db_bench or 'not found'}")
-    return lines
+    return [part for line in lines for part in paragraph(line, hanging=2)]
 
 
 def _library() -> str | None:
@@ -41,7 +44,13 @@ def _library() -> str | None:
         engine = default_engine(installed_engines(engines_folder()))
     except UserError as error:
         return str(error)
-    return None if engine is None else f"{engine.record.text} ({engine.library})"
+    return None if engine is None else f"{engine.record.text} ({_short(engine.folder)})"
+
+
+def _short(folder: Path) -> str:
+    """Return the path of a folder as a shell reads it, so that it fits a narrow terminal."""
+    home = os.environ.get("HOME")
+    return f"~/{folder.relative_to(home)}" if home and folder.is_relative_to(home) else str(folder)
 
 
 def _simulator() -> str:

@@ -25,7 +25,7 @@ _SEE = (
     "The chart shows the cost (value of the objective) of the best config so far, relative to the "
     "baseline. A lower cost is better."
 )
-_AXIS = "cost / baseline, median of all searches; whiskers hold the middle half"
+_AXIS = "cost / baseline, median of all searches; whiskers span the middle half"
 
 
 def render_comparison(found: Outcome, spec: StudySpec, *, real: bool) -> str:
@@ -124,7 +124,7 @@ def _lines(found: Outcome) -> list[tuple[Shape, str]]:
 
 
 def curves_plot(found: Outcome) -> go.Figure:
-    """Draw the median of the best cost so far; whiskers hold the middle half of the searches."""
+    """Draw the median of the best cost so far; whiskers span the middle half of the searches."""
     figure = canvas(_HEIGHT_PX, bottom=56)
     drawn: list[float] = [1.0]
     for standing, (shape, dash) in zip(found.standings, _lines(found), strict=True):

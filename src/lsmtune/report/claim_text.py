@@ -28,8 +28,8 @@ SIMULATED = (
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify trial {trial} in pairs of runs with the baseline:",
-    "verify_full_size": "Verify the gain at scale 1, with the full amount of data:",
-    "verify_other": "Verify the best trial that keeps all constraints:",
+    "verify_full_size": "Verify the gain at scale 1, with a full-size tree:",
+    "verify_other": "Verify trial {other} in pairs of runs with the baseline:",
     "deploy": "Write the file to deploy:",
     "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
     "search_more": "To test more configs, run the same `lsmtune tune` command with a larger value "
@@ -42,6 +42,8 @@ _STEPS: dict[StepKind, str] = {
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
     "read_upgrade": "Show the result. If runs are missing, this command runs them first:",
+    "reproduce": "Compare the result with the published one. Add the flags that you used before, "
+    "such as --num. If runs are missing, this command runs them first:",
     "read_online": "List the changes that lsmtune tried, and which of them it kept:",
 }
 
@@ -106,7 +108,8 @@ def _step_text(claim: Claim, step: Step) -> StepText:
     if step.kind == "relax_constraint":
         flags = " ".join(f'--limit "{check.relaxed()}"' for check in claim.failed)
         return StepText(_STEPS[step.kind].format(trial=claim.failed_trial), None, flags)
-    return StepText(_STEPS[step.kind].format(trial=claim.trial), step.command)
+    other = claim.alternative and claim.alternative.trial
+    return StepText(_STEPS[step.kind].format(trial=claim.trial, other=other), step.command)
 
 
 def _summary(claim: Claim) -> str:
@@ -138,8 +141,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
         yield SIMULATED
     if claim.unverified_at_full_scale:
         yield (
-            "UNVERIFIED at scale 1: no pairs of runs were measured with the full amount of data. "
-            f"The search ran at scale {claim.search_scale}, with less data."
+            "UNVERIFIED at scale 1: no pairs of runs were measured with a full-size tree. The "
+            f"search ran at scale {claim.search_scale}, with smaller memtables, files and levels."
         )
     yield from filter(None, (disturbed_text(claim.disturbed_runs), fitted_text(claim)))
     for other in claim.others:
@@ -296,14 +299,20 @@ def alternative_text(claim: Claim) -> str:
             f"trial {found.trial}: its objective is {percent(found.ratio)} worse than that of the "
             "baseline."
         )
-    changed = counted(len(found.changes), "changed option")
+    changed = f"Trial {found.trial} has {counted(len(found.changes), 'changed option')}."
+    if found.runs == 1 and not found.verified:
+        return (
+            f"Trial {found.trial} had the best objective of the trials that kept all constraints: "
+            f"{percent(found.ratio)} better than the baseline. Trial {found.trial} ran only once, "
+            f"and no gain was verified. {changed}"
+        )
     proof = (
         f" The pairs of runs of trial {found.trial} did not prove a gain." if found.verified else ""
     )
     return (
         f"Trial {found.trial} is the best config that keeps all constraints. In the search, the "
         f"objective of trial {found.trial} was {percent(found.ratio)} better than that of the "
-        f"baseline. Trial {found.trial} has {changed}.{proof}"
+        f"baseline. {changed}{proof}"
     )
 
 

@@ -36,11 +36,11 @@ def _result_notes(claim: Claim) -> list[str]:
 
 def _scale_note(claim: Claim) -> str:
     proof = (
-        "UNVERIFIED at scale 1, the full amount of data."
+        "UNVERIFIED at scale 1, a full-size tree."
         if claim.unverified_at_full_scale
-        else "Verified at scale 1, the full amount of data."
+        else "Verified at scale 1, a full-size tree."
     )
     return (
-        f"{proof} The search ran at scale {claim.search_scale}, with less data. The sizes in this "
-        "file are for scale 1."
+        f"{proof} The search ran at scale {claim.search_scale}, with smaller memtables, files and "
+        "levels. The sizes in this file are for scale 1."
     )

@@ -144,9 +144,9 @@ def options(view: StudyView) -> Options:
 
 def _scale_note(view: StudyView) -> str:
     return (
-        f"The trials ran at scale {view.scale}, with less data and smaller memtables, files and "
-        "caches. The columns of baseline and winner show the options at this scale. The exported "
-        "file has the options for scale 1, the full amount of data."
+        f"The trials ran at scale {view.scale}, with smaller memtables, files and levels. The "
+        "columns of baseline and winner show the options at this scale. The exported file has the "
+        "options for scale 1, a full-size tree."
     )
 
 

@@ -147,7 +147,7 @@ def _pick(view: StudyView, trial: TrialView) -> Pick:
         summary=f"trial {trial.number}: {values}",
         options=tuple(option_row(change) for change in trial.changes),
         metrics=tuple(_metrics(view, base, trial.metrics)),
-        command=export_command(view.name, view.engine, trial=trial.number),
+        command=export_command(view.name, view.engine, trial=trial.number) + view.home_flag,
     )
 
 

@@ -30,15 +30,18 @@ def headline_of(claim: Claim) -> str:
         "not "
         "verified": f"Not verified: {whose} config of trial {claim.trial} looks {_looks(claim)}",
         "no search": f"A {claim.no_search}, without a winner",
-        "nothing found": f"Nothing found: {_none(claim)} beat the baseline within constraints",
+        "nothing found": f"Nothing found: {_none(claim)}",
     }
     return texts.get(claim.status, "No result yet: too few runs are measured")
 
 
 def _none(claim: Claim) -> str:
-    """Return the trials that did not win; a better one may have lost when it was repeated."""
+    """Return that no trial won; one that looks better ran once, or lost when it was repeated."""
     better = claim.alternative is not None and claim.alternative.ratio < 1
-    return "no repeated trial" if better else f"none of {counted(claim.searched, 'trial')}"
+    trials = f"none of {counted(claim.searched, 'trial')}"
+    if better:
+        return f"{trials} is proven better than the baseline"
+    return f"{trials} beat the baseline within constraints"
 
 
 def _gain(claim: Claim) -> str:

@@ -35,8 +35,8 @@ def _half_set_jobs(log: Inspection) -> Iterator[Finding]:
         other = "compaction" if name == "flushes" else "flush"
         yield Finding(
             "half-set-jobs", f"Only one {other} can run: max_background_jobs has no effect",
-            f"max_background_{name} is {value:.0f}, and the other old option is not set. RocksDB "
-            f"then ignores max_background_jobs = {jobs:.0f}.",
+            f"max_background_{name} is {value:.0f}, and the option for {other} jobs is not set. "
+            f"RocksDB then ignores max_background_jobs = {jobs:.0f}.",
             (f"max_background_{name}", "max_background_jobs"), 0.6,
         )  # fmt: skip
 
