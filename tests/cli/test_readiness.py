@@ -96,6 +96,7 @@ def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(
     ready = checked.readiness(asked, tmp_path, space)
     document = plan_document(asked, tmp_path, facts, ground, space, ready=ready)
     assert document["runs"] == {"base": 0, "trials": 4, "pairs": 0}
+    assert document["online"] == {"changes": 4, "window_s": 2, "windows": 6}
     assert document["limits"] == []
     assert "data" not in document["ready"]  # the workload writes until it is stopped
     shortest, longest = document["duration_s"]

@@ -140,6 +140,7 @@ def plan_document(
             "trials": spec.trials,
             "pairs": 0 if is_online else spec.pairs,
         },
+        "online": spec.online and {"changes": spec.trials, **spec.online.model_dump()},
         "budget_s": spec.budget_s,
         "until": spec.until,
         "duration_s": list(duration_s(spec, len(space.knobs))),
