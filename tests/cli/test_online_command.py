@@ -15,6 +15,8 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Settings
 from lsmtune.trials import Base, TrialSpec
 
+CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
+OPTIONS = (CAPTURED / "OPTIONS").read_text()
 WINDOWS = 3
 STUDY_FILE = f"""
 study = "s"
@@ -30,8 +32,9 @@ windows = {WINDOWS}
 class Store:
     """A store on which no change helps; the user presses Ctrl-C after a number of windows."""
 
-    def __init__(self, windows: int) -> None:
+    def __init__(self, windows: int, metrics: dict[str, float]) -> None:
         self._left = windows
+        self._metrics = metrics
 
     def change(self, settings: Settings) -> None:
         pass
@@ -40,19 +43,20 @@ class Store:
         if not self._left:
             raise KeyboardInterrupt
         self._left -= 1
-        return Window({"throughput_ops_s": 1000.0 + self._left}, {})
+        return Window({"throughput_ops_s": 1000.0 + self._left, **self._metrics}, {})
 
 
 class Engine(ScriptedEngine):
     """RocksDB that runs under a load."""
 
-    def __init__(self, changes: int) -> None:
-        super().__init__(lambda _: measured())
+    def __init__(self, changes: int, **metrics: float) -> None:
+        super().__init__(lambda _: measured(), options=OPTIONS)
         self._windows = changes * (WINDOWS + 1 + WINDOWS)
+        self._metrics = metrics
 
     @contextmanager
     def serve(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Iterator[Live]:
-        yield Store(self._windows)
+        yield Store(self._windows, self._metrics)
 
 
 def test_what_an_interrupted_call_did_is_told(
@@ -83,3 +87,23 @@ def test_what_an_interrupted_call_did_is_told(
     assert step["kind"] == "read_online"
     assert run([*shlex.split(step["command"])[1:], "--home", "home", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+def test_another_metric_needs_no_clearing_after_a_metric_of_zero(
+    tmp_path: Path,
+    own_host: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("study.toml").write_text(STUDY_FILE)
+    monkeypatch.setattr(tuning, "engine_of", lambda _: Engine(100, read_amp=0.0))
+    tune = ["tune", "study.toml", "--home", "home", "--json"]
+    assert run([*tune, "--objective", "read_amp"]) == 2
+    assert "read_amp" in capsys.readouterr().err
+    assert list(Path("home/work").iterdir()) == []
+    assert run(tune) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["study"] == "s-2"
+    assert run(["tune", "--study", "s-2", "--home", "home", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == first["steps"]
