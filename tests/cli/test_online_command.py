@@ -13,7 +13,9 @@ from lsmtune.cli.main import run
 from lsmtune.engines.base import Live, Places, Watch, Window
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Settings
-from lsmtune.trials import Base, TrialSpec
+from lsmtune.spec import StudySpec
+from lsmtune.trials import Base, Protocol, TrialSpec
+from lsmtune.workloads import Workload
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
 OPTIONS = (CAPTURED / "OPTIONS").read_text()
@@ -87,6 +89,48 @@ def test_what_an_interrupted_call_did_is_told(
     assert step["kind"] == "read_online"
     assert run([*shlex.split(step["command"])[1:], "--home", "home", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["limits", "base_runs", "early_stop", "finalists", "repeats", "pairs", "max_pairs",
+     "protocol.probe_reads", "protocol.scan_length", "workload.operations", "workload.duration_s"],
+)  # fmt: skip
+def test_a_key_without_effect_is_refused(
+    tmp_path: Path, own_host: Path, capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    """The default value too: the user set it because an effect was expected."""
+    fields = {"study", *StudySpec.model_fields, *Protocol.model_fields, *Workload.model_fields}
+    table, _, name = key.rpartition(".")
+    assert name in fields
+    values: dict[str, object] = {
+        "limits": ["write_amp <= 2"], "early_stop": "true", "pairs": 6, "max_pairs": 12
+    }  # fmt: skip
+    file, home = tmp_path / "study.toml", tmp_path / "home"
+    text = STUDY_FILE.replace('"overwrite"', '{name = "overwrite"}')
+    line = f"{key} = {values.get(name, 100)}\n"
+    if table == "workload":
+        text = text.replace('{name = "overwrite"}', f'{{name = "overwrite", {name} = 100}}')
+    else:
+        text = line + text
+    file.write_text(text)
+    assert run(["tune", str(file), "--home", str(home), "--dry-run"]) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert f"{file}: {key}: " in error
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    "flags", [["--pairs", "6"], ["--limit", "write_amp <= 2"], ["--new-baseline"]]
+)
+def test_a_flag_without_effect_is_refused(
+    tmp_path: Path, own_host: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY_FILE)
+    assert run(["tune", str(file), "--home", str(tmp_path / "home"), *flags]) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert f"{flags[0]}: " in error
 
 
 def test_another_metric_needs_no_clearing_after_a_metric_of_zero(

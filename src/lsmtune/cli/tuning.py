@@ -22,12 +22,12 @@ from lsmtune.cli.results import write_deployment, write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
-from lsmtune.errors import LsmtuneError, UserError
+from lsmtune.errors import LsmtuneError, UserError, with_places
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.spec import Ground, StudySpec
-from lsmtune.spec_defaults import SYSTEM_KEYS
+from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
@@ -94,6 +94,19 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     if num is not None:
         table["num"] = num
     return table
+
+
+def check_used(given: Mapping[str, Any], study_file: Path | None, flags: Mapping[str, Any]) -> None:
+    """Raise UserError if the user set something that has no effect on online tuning.
+
+    Without a study file, `given` may be the settings of a stored study, which has a value for each
+    key. So only the flags count then.
+    """
+    if given.get("online") is None:
+        return
+    problem = unused_online(given if study_file else flags)
+    if problem is not None:
+        raise UserError(with_places([problem], str(study_file), flag_names(flags)))
 
 
 def apply_switches(given: dict[str, Any], *, online: bool, as_published: bool) -> None:
@@ -216,6 +229,7 @@ def run_online(
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
+            say_if_busy(spec, accept_noise=False)
             if done := len(study.trials()):
                 note(
                     f"study {spec.name!r}: earlier calls tried {counted(done, 'change')}; this "
@@ -309,7 +323,7 @@ def say_if_busy(spec: StudySpec, *, accept_noise: bool) -> None:
         return  # nothing is measured on this host, or the engine does not report other programs
     others = other_programs_percent()
     if others > runner.DISTURBED_PERCENT:
-        note(busy_text(others, accept_noise=accept_noise))
+        note(busy_text(others, accept_noise=accept_noise, is_online=spec.online is not None))
 
 
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = False) -> None:
