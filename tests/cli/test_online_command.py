@@ -14,7 +14,7 @@ from lsmtune.engines.base import Live, Places, Watch, Window
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySpec
-from lsmtune.trials import Base, Protocol, TrialSpec
+from lsmtune.trials import Base, Judgement, Protocol, TrialSpec
 from lsmtune.workloads import Workload
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
@@ -87,8 +87,16 @@ def test_what_an_interrupted_call_did_is_told(
     assert document["trials"]["total"] == 2
     (step,) = document["claim"]["next"]
     assert step["kind"] == "read_online"
-    assert run([*shlex.split(step["command"])[1:], "--home", "home", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == 2
+    listing = [*shlex.split(step["command"])[1:], "--home", "home"]
+    assert run([*listing, "--json"]) == 0
+    trials = json.loads(capsys.readouterr().out)
+    assert [trial["judgement"] for trial in trials] == [Judgement.NOT_SHOWN] * 2
+    assert run(listing) == 0
+    _, *lines = capsys.readouterr().out.splitlines()
+    for trial, line in zip(trials, lines, strict=True):
+        assert trial["changed"].items() <= trial["config"].items()
+        assert 0 < len(trial["changed"]) < len(trial["config"])
+        assert all(f"{name} = {value}" in line for name, value in trial["changed"].items())
 
 
 @pytest.mark.parametrize(

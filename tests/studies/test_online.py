@@ -12,9 +12,9 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings
-from lsmtune.studies.guard import Judgement, cost_ratio, loses, shifted
+from lsmtune.studies.guard import cost_ratio, loses, shifted
 from lsmtune.studies.online import OnlineTuner, Plan, Step
-from lsmtune.trials import Status
+from lsmtune.trials import Judgement, Status
 
 CATALOGUE = load("rocksdb")
 BASE = {knob.name: knob.default for knob in CATALOGUE.knobs}
@@ -88,7 +88,7 @@ def test_a_planted_harmful_change_is_taken_back_early(loss: float) -> None:
     assert step.judgement is Judgement.LOST
     assert tuner.current == store.current == SPACE.default()
     assert store.set_to.count(WORSE) == 1
-    assert len(step.windows) <= PLAN.windows
+    assert len(step.windows.during) <= PLAN.windows
 
 
 def test_what_changes_nothing_is_taken_back() -> None:

@@ -23,7 +23,6 @@ from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError, with_places
-from lsmtune.knobs.types import Config
 from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.spec import Ground, StudySpec
@@ -96,25 +95,37 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     return table
 
 
-def check_used(given: Mapping[str, Any], study_file: Path | None, flags: Mapping[str, Any]) -> None:
+def apply_switches(
+    given: dict[str, Any],
+    study_file: Path | None,
+    flags: Mapping[str, Any],
+    *,
+    online: bool,
+    as_published: bool,
+) -> None:
+    """Put --online and --as-published into the settings.
+
+    UserError if the user set something that has no effect on online tuning.
+    """
+    if online:
+        given.setdefault("online", {})
+    if as_published:
+        given["optimizer"] = published_name(given.get("optimizer", "tpe"))
+    if given.get("online") is not None:
+        _check_online(given, study_file, flags)
+
+
+def _check_online(
+    given: Mapping[str, Any], study_file: Path | None, flags: Mapping[str, Any]
+) -> None:
     """Raise UserError if the user set something that has no effect on online tuning.
 
     Without a study file, `given` may be the settings of a stored study, which has a value for each
     key. So only the flags count then.
     """
-    if given.get("online") is None:
-        return
     problem = unused_online(given if study_file else flags)
     if problem is not None:
         raise UserError(with_places([problem], str(study_file), flag_names(flags)))
-
-
-def apply_switches(given: dict[str, Any], *, online: bool, as_published: bool) -> None:
-    """Put --online and --as-published into the settings."""
-    if online:
-        given.setdefault("online", {})
-    if as_published:
-        given["optimizer"] = published_name(given.get("optimizer", "tpe"))
 
 
 def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
@@ -224,7 +235,7 @@ def run_online(
 
     def on_step(step: Step) -> None:
         steps.append(step)
-        note(_step_line(step, spec.number_of_trials, study.space.default()))
+        note(_step_line(step, spec.number_of_trials, study.objective.metrics[0]))
 
     with Home(home_path, create=True) as home:
         check_space(spec, home)
@@ -270,12 +281,14 @@ def _interrupted_text(name: str, steps: Sequence[Step]) -> str:
     return f"interrupted after {tried}; {listed}the same command starts again from the baseline"
 
 
-def _step_line(step: Step, trials: int, base: Config) -> str:
-    changed = ", ".join(f"{k} = {option_value(v)}" for k, v in step.config.differing(base).items())
+def _step_line(step: Step, trials: int, metric: str) -> str:
+    changes = step.config.differing(step.previous)
+    changed = ", ".join(f"{k} = {option_value(v)}" for k, v in changes.items())
     line = f"change {step.number} of {trials} ({changed}): {step.judgement.meaning}: {step.reason}"
     if step.cost is None:
         return line
-    return f"{line}; with / without the change, below 1 is better: {Ratio.of(step.cost)}"
+    ratio = Ratio.of(step.cost).gain(metric)  # turned back: with / without the change
+    return f"{line}; with / without the change: {ratio}"
 
 
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
