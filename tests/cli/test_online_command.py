@@ -159,3 +159,19 @@ def test_another_metric_needs_no_clearing_after_a_metric_of_zero(
     assert first["study"] == "s-2"
     assert run(["tune", "--study", "s-2", "--home", "home", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["steps"] == first["steps"]
+
+
+def test_a_memory_limit_that_the_deployed_file_would_break_is_refused_before_tuning(
+    tmp_path: Path,
+    own_host: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The baseline needs 34 MiB at scale 1/64, but 160 MiB at scale 1."""
+    monkeypatch.chdir(tmp_path)
+    Path("study.toml").write_text(STUDY_FILE)
+    monkeypatch.setattr(tuning, "engine_of", lambda _: Engine(0))
+    tune = ["tune", "study.toml", "--home", "home", "--dry-run", "--memory"]
+    assert run([*tune, "64MiB"]) == 2
+    assert "64 MiB" in capsys.readouterr().err
+    assert run([*tune, "256MiB"]) == 0

@@ -219,10 +219,17 @@ def _check_version(picked: Candidate, spec: StudySpec) -> None:
 
 
 def _with_deployed(spec: StudySpec, base: Base | None, trial: TrialView) -> TrialView:
-    """Return the trial with the values that an exported file contains."""
+    """Return the trial with the values that an exported file contains.
+
+    They stay unknown if the memory limit does not fit a full-size tree, which older versions of
+    lsmtune allowed.
+    """
     if base is None:
         return trial
-    at_full = rescaled(spec, ground_of(spec, base), Config(trial.config), Fraction(1))
+    try:
+        at_full = rescaled(spec, ground_of(spec, base), Config(trial.config), Fraction(1))
+    except UserError:
+        return trial
     changes = (
         replace(
             change,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -295,7 +296,20 @@ def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
     """Describe the engine and the baseline; UserError for what cannot be used."""
     starting = f"starting {spec.engine} to read its version and options"
     with scratch() as folder, working(starting):
-        return describe(spec, engine, folder)
+        facts, ground = describe(spec, engine, folder)
+    if spec.memory is not None and spec.screen is None and spec.sweep is None:
+        _check_full_size(spec, ground)
+    return facts, ground
+
+
+def _check_full_size(spec: StudySpec, ground: Ground) -> None:
+    """Raise UserError if the memory limit does not fit the full-size tree of the exported file."""
+    try:
+        spec.space(ground, Fraction(1))
+    except UserError as error:
+        raise UserError(
+            f"{error}; the file to deploy has options for scale 1, so the limit applies there too"
+        ) from error
 
 
 @contextmanager
