@@ -2,18 +2,23 @@
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli import tuning
 from lsmtune.cli.main import run
 from lsmtune.engines.base import Live, Places, Watch, Window
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Settings
+from lsmtune.report.online_section import tuned, windows_plot
 from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home
 from lsmtune.trials import Base, Judgement, Protocol, TrialSpec
 from lsmtune.workloads import Workload
 
@@ -31,34 +36,41 @@ windows = {WINDOWS}
 """
 
 
-class Store:
-    """A store on which no change helps; the user presses Ctrl-C after a number of windows."""
+Gain = Callable[[Settings], float]
 
-    def __init__(self, windows: int, metrics: dict[str, float]) -> None:
+
+class Store:
+    """A store on which `gain` gives the speed; the user presses Ctrl-C after some windows."""
+
+    def __init__(self, windows: int, metrics: dict[str, float], gain: Gain) -> None:
         self._left = windows
         self._metrics = metrics
+        self._gain = gain
+        self._speed = 1.0
 
     def change(self, settings: Settings) -> None:
-        pass
+        self._speed = self._gain(settings)
 
     def window(self, seconds: float) -> Window:
         if not self._left:
             raise KeyboardInterrupt
         self._left -= 1
-        return Window({"throughput_ops_s": 1000.0 + self._left, **self._metrics}, {})
+        speed = self._speed * (1000.0 + self._left % 3)
+        return Window({"throughput_ops_s": speed, **self._metrics}, {})
 
 
 class Engine(ScriptedEngine):
     """RocksDB that runs under a load."""
 
-    def __init__(self, changes: int, **metrics: float) -> None:
+    def __init__(self, changes: int, gain: Gain = lambda _: 1.0, **metrics: float) -> None:
         super().__init__(lambda _: measured(), options=OPTIONS)
         self._windows = changes * (WINDOWS + 1 + WINDOWS)
         self._metrics = metrics
+        self._gain = gain
 
     @contextmanager
     def serve(self, spec: TrialSpec, base: Base, places: Places, watch: Watch) -> Iterator[Live]:
-        yield Store(self._windows, self._metrics)
+        yield Store(self._windows, self._metrics, self._gain)
 
 
 def test_what_an_interrupted_call_did_is_told(
@@ -77,7 +89,6 @@ def test_what_an_interrupted_call_did_is_told(
 
     first, second = interrupted(2), interrupted(0)
     assert "2 changes" in first.splitlines()[-1]
-    assert "`lsmtune trials s`" in first
     assert not any("earlier" in line for line in first.splitlines())
     assert sum("2 changes" in line for line in second.splitlines()[:-1]) == 1
     assert list(Path("home/work").iterdir()) == []
@@ -159,6 +170,76 @@ def test_another_metric_needs_no_clearing_after_a_metric_of_zero(
     assert first["study"] == "s-2"
     assert run(["tune", "--study", "s-2", "--home", "home", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["steps"] == first["steps"]
+
+
+def more_jobs(settings: Settings) -> float:
+    """Return twice the speed for more background jobs than by default."""
+    return 2.0 if int(settings["max_background_jobs"]) > 2 else 1.0
+
+
+@pytest.fixture
+def view(
+    tmp_path: Path,
+    own_host: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> StudyView:
+    """A study with two calls: the first is interrupted, the second keeps a change."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LSMTUNE_HOME", str(tmp_path / "home"))
+    Path("study.toml").write_text(STUDY_FILE)
+    for windows, code in ((2, 1), (100, 0)):
+        monkeypatch.setattr(tuning, "engine_of", lambda _, n=windows: Engine(n, more_jobs))
+        assert run(["tune", "study.toml"]) == code
+        assert Path("home/results/s/report.html").is_file()
+    capsys.readouterr()
+    with Home(tmp_path / "home", create=False) as home:
+        return read_study(home, "s")
+
+
+def test_the_newest_call_is_what_the_page_shows(view: StudyView) -> None:
+    call = view.online
+    assert call is not None
+    assert (call.windows, len(call.tried)) == (WINDOWS, 4)
+    assert call.earlier >= 1
+    kept = [t.number for t in call.tried if t.online and t.online.judgement is Judgement.KEPT]
+    assert kept[-1:] == [call.trial]
+    assert call.times_kept == len(kept) >= 1
+    assert {change.knob.name: change.best for change in call.kept}.items() <= call.config.items()
+    assert int(call.config["max_background_jobs"]) > 2
+
+    record = tuned(view, call)
+    assert [change.number for change in record.changes] == [1, 2, 3, 4]
+    first = record.changes[kept[0] - call.tried[0].number]
+    assert first.outcome == "kept"
+    assert first.ratio is not None
+    assert first.ratio.value == pytest.approx(2, rel=0.01)
+    assert [len(phase) for phase in first.phases] == [WINDOWS] * 3
+    assert ("max_background_jobs", "2 threads") in [option[:2] for option in first.options]
+
+    drawn = [trace for trace in windows_plot(record).data if trace.yaxis is None]
+    counts = [sum(len(change.phases[at]) for change in record.changes) for at in range(3)]
+    assert [len(trace.x) for trace in drawn] == counts
+    places = [x for trace in drawn for x in trace.x]
+    assert len(set(places)) == len(places)
+    assert {round(x) for x in places} == {1, 2, 3, 4}
+    claim = claim_of(view)
+    assert (claim.trial, claim.changes) == (call.trial, call.kept)
+
+
+@pytest.mark.parametrize("back", [[], ["--back"]])
+def test_the_files_of_online_tuning_can_be_exported_again(
+    view: StudyView, capsys: pytest.CaptureFixture[str], back: list[str]
+) -> None:
+    """The command of the claim writes the file that the call wrote."""
+    claim = claim_of(view)
+    command = claim.undo if back else next(s.command for s in claim.steps if s.kind == "deploy")
+    assert command is not None
+    assert run(shlex.split(command)[1:]) == 0
+    name = "OPTIONS.back" if back else "OPTIONS"
+    assert Path(name).read_text() == Path("home/results/s", name).read_text()
+    capsys.readouterr()
+    assert run(["export", "s", "--format", "db_bench", *back]) == 2
 
 
 def test_a_memory_limit_that_the_deployed_file_would_break_is_refused_before_tuning(

@@ -142,6 +142,7 @@ def _online_call(
         earlier=start,
         config=dict(last_kept.config if last_kept else base_config),
         kept=kept,
+        trial=None if last_kept is None else last_kept.number,
         windows=spec.online.windows,
         window_s=spec.online.window_s,
     )

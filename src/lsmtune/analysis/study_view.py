@@ -89,7 +89,8 @@ class OnlineCall:
     """The newest call of online tuning. Each call starts from the baseline.
 
     `tried` are its changes. `earlier` is the number of changes that earlier calls tried. `config`
-    is what was set at the end, and `kept` has its differences from the baseline. A change was
+    is what was set at the end, and `kept` has its differences from the baseline. `trial` is the
+    number of the last change that was kept; None if all were reverted. A change was
     measured in `windows` windows of `window_s` seconds before it, and in at most as many during it.
     """
 
@@ -97,6 +98,7 @@ class OnlineCall:
     earlier: int
     config: dict[str, Value]
     kept: tuple[Change, ...]
+    trial: int | None
     windows: int
     window_s: float
 

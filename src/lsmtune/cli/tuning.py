@@ -1,25 +1,25 @@
 """The work of `lsmtune tune`; a module of its own so that `--help` is quick."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
+from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.baseline import baseline_lines, measured_lines, online_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.following import done_text, stored_settings
-from lsmtune.cli.online_files import online_files
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
-from lsmtune.cli.results import write_deployment, write_results
+from lsmtune.cli.results import results_folder, write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
@@ -214,10 +214,15 @@ def run_study(
             if spec.pairs:
                 verify_contenders(study)
         view = read_study(home, spec.name)
-        for line in summary_lines(view):
-            tell_result(line)
-        write_results(home, view, tell_result)
+        say_results(home, view, tell_result)
         return show_document(view)
+
+
+def say_results(home: Home, view: StudyView, tell_result: Callable[[str], None]) -> None:
+    """Print the result of a study, and write its page and its files."""
+    for line in summary_lines(view):
+        tell_result(line)
+    write_results(home, view, tell_result)
 
 
 def run_online(
@@ -238,6 +243,7 @@ def run_online(
         steps.append(step)
         note(_step_line(step, spec.number_of_trials, study.objective.metrics[0]))
 
+    problem: LsmtuneError | None = None
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
@@ -247,17 +253,21 @@ def run_online(
                     f"study {spec.name!r}: earlier calls tried {counted(done, 'change')}; this "
                     "call starts again from the baseline"
                 )
+            base = kept = study.space.default()
             try:
                 kept = tune_online(study, engine, table, on_step)
             except KeyboardInterrupt:
-                raise LsmtuneError(_interrupted_text(spec.name, steps)) from None
-            base = study.space.default()
-        files = online_files(home, spec.name, kept)
-        path = home.path / "results" / spec.name / files.name
-        write_deployment(home, path.parent, files)
-    unchanged = "" if kept.differing(base) else " (lsmtune kept no change; it equals the baseline)"
-    tell_result(f"file to deploy:  {path}{unchanged}")
-    tell_result(f"file to undo:    {path}.back")
+                problem = LsmtuneError(
+                    f"interrupted after {counted(len(steps), 'change')}; the same command starts "
+                    "again from the baseline"
+                )
+            except LsmtuneError as error:
+                problem = error
+        if steps or problem is None:
+            view = read_study(home, spec.name)
+            say_results(home, view, tell_result)
+    if problem is not None:
+        raise problem
     return {
         "study": spec.name,
         "kept": kept.differing(base),
@@ -272,14 +282,8 @@ def run_online(
             }
             for step in steps
         ],
-        "options": str(path),
+        "options": str(results_folder(home, view) / FILES[FORMATS[spec.engine][0]]),
     }
-
-
-def _interrupted_text(name: str, steps: Sequence[Step]) -> str:
-    tried = counted(len(steps), "change")
-    listed = f"`lsmtune trials {quote(name)}` lists them, and " if steps else ""
-    return f"interrupted after {tried}; {listed}the same command starts again from the baseline"
 
 
 def _step_line(step: Step, trials: int, metric: str) -> str:
