@@ -64,7 +64,7 @@ class Engine(ScriptedEngine):
 
     def __init__(self, changes: int, gain: Gain = lambda _: 1.0, **metrics: float) -> None:
         super().__init__(lambda _: measured(), options=OPTIONS)
-        self._windows = changes * (WINDOWS + 1 + WINDOWS)
+        self._windows = changes * (1 + WINDOWS + 1 + WINDOWS)
         self._metrics = metrics
         self._gain = gain
 

@@ -23,6 +23,9 @@ from lsmtune.system.workdir import workdir
 from lsmtune.tables import Online
 from lsmtune.trials import Judgement, OnlineChange, Role, Status, TrialResult, TrialSpec
 
+_MOST_WAITED = 10
+"""Maximum number of windows without an operation, before the windows of a change begin."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -80,6 +83,7 @@ class OnlineTuner:
         """Try one change after the other; whatever ends it, the store keeps what is proven."""
         try:
             for number in range(1, self._plan.steps + 1):
+                self._wait()
                 before = self._fresh_windows()
                 seed = self._plan.seed + self._shifts
                 config = self._optimizer.ask(self._space, self._history, seed)
@@ -88,6 +92,21 @@ class OnlineTuner:
                 yield self._step(number, config, before)
         finally:
             self._set(self.current)
+
+    def _wait(self) -> None:
+        """Let a window pass that does not count: caches and levels follow late.
+
+        After a change that stopped the load, the store may need more than one window until the
+        load goes on.
+        """
+        for waited in range(1, _MOST_WAITED + 1):
+            try:
+                self._live.window(self._plan.window_s)
+            except TrialFailedError as failure:
+                if failure.status is not Status.TIMED_OUT or waited == _MOST_WAITED:
+                    raise
+            else:
+                return
 
     def _base(self) -> Observation:
         return Observation(self.current, (1.0,), 0.0)
