@@ -152,6 +152,23 @@ def test_a_flag_without_effect_is_refused(
     assert f"{flags[0]}: " in error
 
 
+def test_an_objective_of_several_metrics_is_refused_before_a_study_begins(
+    tmp_path: Path,
+    own_host: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tuning, "engine_of", lambda _: Engine(0))
+    file, home = tmp_path / "study.toml", tmp_path / "home"
+    file.write_text(STUDY_FILE)
+    for dry in ([], ["--dry-run"]):
+        tune = ["tune", str(file), "--home", str(home), "--objective", "balanced", *dry]
+        assert run(tune) == 2
+        (error,) = capsys.readouterr().err.splitlines()
+        assert "objective: balanced" in error
+        assert not home.exists()
+
+
 def test_another_metric_needs_no_clearing_after_a_metric_of_zero(
     tmp_path: Path,
     own_host: Path,

@@ -33,7 +33,7 @@ from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
 from lsmtune.studies.noise_floor import noise_floor
-from lsmtune.studies.online import Step, tune_online
+from lsmtune.studies.online import Step, check_objective, tune_online
 from lsmtune.studies.same_system import check_same_system, system_notes
 from lsmtune.studies.study import Study, describe, open_study
 from lsmtune.studies.verify import verify_contenders
@@ -298,6 +298,8 @@ def _step_line(step: Step, trials: int, metric: str) -> str:
 
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
     """Describe the engine and the baseline; UserError for what cannot be used."""
+    if spec.online is not None:
+        check_objective(spec)
     starting = f"starting {spec.engine} to read its version and options"
     with scratch() as folder, working(starting):
         facts, ground = describe(spec, engine, folder)

@@ -13,6 +13,7 @@ from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import median_metrics
 from lsmtune.optimizers.base import Observation, Optimizer, seen
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.spec import StudySpec
 from lsmtune.stats import Interval
 from lsmtune.store.home import now_text
 from lsmtune.store.records import NewTrial
@@ -219,6 +220,15 @@ def _rebased(earlier: Observation, cost: float) -> Observation:
     return Observation(earlier.config, values, earlier.violation)
 
 
+def check_objective(spec: StudySpec) -> None:
+    """Raise UserError if the objective is not one metric, by which a window can be judged."""
+    if len(spec.parsed_objective.metrics) != 1:
+        raise UserError(
+            f"objective: {spec.parsed_objective.name} is not supported with [online]; name one "
+            "metric"
+        )
+
+
 def tune_online(
     study: Study, engine: LiveEngine, online: Online, tell: Callable[[Step], None]
 ) -> Config:
@@ -227,12 +237,15 @@ def tune_online(
     Returns what is set in the end. UserError where the objective is not one metric, LsmtuneError
     when engine or load fail.
     """
-    spec, names = study.spec, study.objective.metrics
-    if len(names) != 1:
-        raise UserError(
-            f"objective: {study.objective.name} is not supported with [online]; name one metric"
-        )
-    plan = Plan(names[0], online.window_s, online.windows, spec.number_of_trials, spec.seed)
+    spec = study.spec
+    check_objective(spec)
+    plan = Plan(
+        study.objective.metrics[0],
+        online.window_s,
+        online.windows,
+        spec.number_of_trials,
+        spec.seed,
+    )
     trial = study.trial_spec(study.space.default())
     with ExitStack() as stack:
         stack.enter_context(host_lock(None))
