@@ -111,7 +111,7 @@ def _studies() -> Iterator[tuple[str, str]]:
         ),
         "study-reads": sample.read_view(),
     }
-    for name, view in views.items():
+    for name, view in {**views, "study-online": sample.online_view()}.items():
         yield name, render_page(view)
     yield "studies", render_overview(list(views.values()))
 

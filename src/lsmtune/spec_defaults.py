@@ -29,6 +29,21 @@ SYSTEM_KEYS = ("program", "rocksdb", "library")
 _LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
 """Engines whose options lsmtune changes while they run."""
 
+_NOT_ONLINE = {
+    "limits": "checks no constraints",
+    "base_runs": "measures the baseline in windows",
+    "early_stop": "prunes no trial",
+    "finalists": "repeats no config",
+    "repeats": "repeats no config",
+    "pairs": "measures no pairs of runs",
+    "max_pairs": "measures no pairs of runs",
+    "protocol.probe_reads": "has no reads after the workload",
+    "protocol.scan_length": "has no reads after the workload",
+    "workload.operations": "runs the workload without end",
+    "workload.duration_s": "runs the workload without end",
+}
+"""Settings that have no effect on online tuning, each with the reason."""
+
 WITHOUT_SEARCH: dict[str, Any] = {"early_stop": False, "repeats": 0, "pairs": 0}
 """Settings of a study that only measures: no trial is pruned or repeated, nothing is verified."""
 
@@ -165,6 +180,16 @@ def check_online(
         raise UserError(f"{end}: not allowed with [online]; set trials instead")
     if engine == "rocksdb":
         _check_online_rocksdb(load, program, knobs)
+
+
+def unused_online(given: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the first setting that has no effect on online tuning, if any."""
+    for key, reason in _NOT_ONLINE.items():
+        table, _, name = key.rpartition(".")
+        values = given.get(table) if table else given
+        if isinstance(values, Mapping) and values.get(name) is not None:
+            return f"{key}: not allowed with [online], because online tuning {reason}; remove it"
+    return None
 
 
 def _check_online_rocksdb(load: Workload, program: str, knobs: str) -> None:

@@ -1,11 +1,13 @@
 """A trial: one config measured once with one protocol, and its result."""
 
 from enum import StrEnum
+from math import inf
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, field_validator
 
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
+from lsmtune.stats import Interval
 from lsmtune.workloads import Workload
 
 _HASH_DIGITS = 12
@@ -65,6 +67,23 @@ class Role(StrEnum):
     ONLINE = "online"
     VERIFY_BASE = "verify_base"
     VERIFY_BEST = "verify_best"
+
+
+class Judgement(StrEnum):
+    """What becomes of a change that online tuning tries."""
+
+    KEPT = "kept"
+    LOST = "taken back: it lost"
+    NOT_SHOWN = "taken back: no gain was shown"
+    SHIFTED = "taken back: the load has shifted"
+    REFUSED = "refused by the store"
+
+    @property
+    def meaning(self) -> str:
+        """The judgement in words; the values are those of JSON documents."""
+        return {Judgement.KEPT: "kept", Judgement.REFUSED: "refused by the engine"}.get(
+            self, "reverted"
+        )
 
 
 class Protocol(BaseModel):
@@ -139,11 +158,38 @@ class TrialSpec(BaseModel):
     seed: int = Field(ge=1)
 
 
+class OnlineChange(BaseModel):
+    """A change that online tuning tried: the objective in its windows, and what became of it.
+
+    `number` counts the changes of one call, from 1. `previous` is the config before the change.
+    `before`, `during` and `after` are the windows before and during the change, and after lsmtune
+    reverted it. `cost` is the objective during / before the change, turned so that below 1 is
+    better. It is None if the change was not measured.
+    """
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+    number: int = Field(ge=1)
+    judgement: Judgement
+    previous: Settings
+    before: tuple[PositiveFloat, ...]
+    during: tuple[PositiveFloat, ...]
+    after: tuple[PositiveFloat, ...]
+    cost: Interval | None
+
+    @field_validator("cost")
+    @classmethod
+    def _ratios_are_positive(cls, cost: Interval | None) -> Interval | None:
+        if cost is not None and not 0 < cost.low <= cost.median <= cost.high < inf:
+            raise ValueError("must be an interval of positive ratios")
+        return cost
+
+
 class TrialResult(BaseModel):
     """Result of a trial: a measurement, or the reason why there is none.
 
     `bounds` are the best values that a pruned trial could still have reached, by metric.
-    `disturbance` says what disturbed a complete run that was kept all the same.
+    `disturbance` says what disturbed a complete run that was kept all the same. `online` is set if
+    the trial is a change of online tuning.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -152,6 +198,7 @@ class TrialResult(BaseModel):
     measurement: Measurement | None = None
     bounds: dict[str, float] = {}
     disturbance: str | None = None
+    online: OnlineChange | None = None
 
     @property
     def metrics(self) -> dict[str, float]:

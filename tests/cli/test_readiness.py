@@ -96,10 +96,11 @@ def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(
     ready = checked.readiness(asked, tmp_path, space)
     document = plan_document(asked, tmp_path, facts, ground, space, ready=ready)
     assert document["runs"] == {"base": 0, "trials": 4, "pairs": 0}
+    assert document["online"] == {"changes": 4, "window_s": 2, "windows": 6}
     assert document["limits"] == []
     assert "data" not in document["ready"]  # the workload writes until it is stopped
     shortest, longest = document["duration_s"]
-    assert shortest == 4 * 2 * (6 + 1 + 3)
+    assert shortest == 4 * 2 * (6 + 2 + 3)
     assert longest > 4 * 2 * (6 + 1 + 6 + 1 + 6)
     lines = plan_lines(asked, tmp_path, facts, ground, space, ready=ready, verbose=False)
     labels = {line.split("  ")[0] for line in lines}

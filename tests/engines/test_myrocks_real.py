@@ -21,9 +21,8 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
 from lsmtune.spec import StudySpec
-from lsmtune.studies.guard import Judgement
 from lsmtune.studies.online import OnlineTuner, Plan
-from lsmtune.trials import Protocol, Status, TrialSpec
+from lsmtune.trials import Judgement, Protocol, Status, TrialSpec
 from lsmtune.units import MIB
 from lsmtune.workloads import Workload
 

@@ -8,14 +8,21 @@ from zlib import crc32
 
 import numpy as np
 
-from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
+from lsmtune.analysis.study_view import (
+    ONLINE,
+    Change,
+    OnlineCall,
+    StudyView,
+    TrialView,
+    VerificationView,
+)
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Value
 from lsmtune.limits import default_limits
 from lsmtune.metrics.measurement import Level, Measurement
 from lsmtune.objective import Objective, parse_objective
-from lsmtune.stats import geometric_mean
-from lsmtune.trials import Role, Status
+from lsmtune.stats import Interval, geometric_mean
+from lsmtune.trials import Judgement, OnlineChange, Role, Status
 from lsmtune.units import MIB
 from lsmtune.verdict import Pair, judge
 from lsmtune.workloads import Workload
@@ -321,3 +328,54 @@ def _reads(ratio: dict[str, float], rng: np.random.Generator) -> dict[str, float
         name: value * ratio.get(name, 1.0) * exp(rng.normal(0, 0.01 * _noisiness(name)))
         for name, value in _READ_BASE.items()
     }
+
+
+_ONLINE_LOAD = Workload(name="overwrite", num=200_000)
+_TRIED: tuple[tuple[Judgement, dict[str, Value], float | None, str], ...] = (
+    (Judgement.LOST, {"write_buffer_size": MIB // 2}, 0.81, "throughput_ops_s became worse"),
+    (
+        Judgement.KEPT,
+        {"level0_file_num_compaction_trigger": 7},
+        1.24,
+        "throughput_ops_s was better",
+    ),
+    (Judgement.NOT_SHOWN, {"compression_type": "lz4"}, 1.01, "no gain is proven"),
+    (Judgement.REFUSED, {"max_bytes_for_level_base": 11_534_336}, None, "RocksDB: <Invalid>"),
+    (Judgement.LOST, {"compression_type": "zstd"}, None, "the load did no operation within 10 s"),
+    (Judgement.KEPT, {"write_buffer_size": 2 * MIB}, 1.08, "throughput_ops_s was better"),
+)
+
+
+def online_view() -> StudyView:
+    """A study of online tuning: 2 of 6 changes were kept, and an earlier call tried 3."""
+    config, speed = dict(BASE_CONFIG), 30_000.0
+    tried: list[TrialView] = []
+    rng = np.random.default_rng(4)
+    for number, (judgement, wanted, ratio, reason) in enumerate(_TRIED, start=1):
+        before, during, after = (
+            tuple(speed * factor * exp(rng.normal(0, 0.02)) for _ in range(count))
+            for factor, count in ((1.0, 5), (ratio or 1.0, 5 if ratio else 0), (1.0, 5))
+        )
+        is_kept = judgement is Judgement.KEPT
+        record = OnlineChange(
+            number=number, judgement=judgement, previous=dict(config), before=before,
+            during=during, after=after if is_kept else (),
+            cost=Interval(1 / ratio, 0.97 / ratio, 1.03 / ratio) if ratio else None,
+        )  # fmt: skip
+        knobs = {name: CATALOGUE.knob(name) for name in wanted}
+        tried.append(trial(
+            number + 2, Role.ONLINE, None, reason=f"{judgement.meaning}: {reason}",
+            status=Status.COMPLETE if ratio else Status.REFUSED, config=config | wanted,
+            changes=tuple(Change(knobs[n], config[n], value) for n, value in wanted.items()),
+            online=record,
+        ))  # fmt: skip
+        if is_kept and ratio:
+            config, speed = config | wanted, speed * ratio
+    call = OnlineCall(
+        tried=tuple(tried), earlier=3, config=config, kept=changes_to(config), trial=8, windows=5,
+        window_s=10.0,
+    )  # fmt: skip
+    return study_view(
+        **EMPTY, name="online", workload=_ONLINE_LOAD, trials=tuple(tried), base=None, base_runs=(),
+        objective=parse_objective("throughput_ops_s", (), ()), no_search=ONLINE, online=call,
+    )  # fmt: skip

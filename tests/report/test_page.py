@@ -10,6 +10,7 @@ import pytest
 from sample import (
     CATALOGUE,
     EMPTY,
+    online_view,
     pairs,
     pareto_view,
     read_view,
@@ -32,6 +33,7 @@ VIEWS: dict[str, StudyView] = {
     "three goals": pareto_view(("write_amp", "throughput_ops_s", "total_s")),
     "goals without a front": replace(pareto_view(), **EMPTY, front=()),
     "reads": read_view(),
+    "online": online_view(),
     "cut": study_view(trials=(*study_view().trials, CUT)),
     "no gain": study_view(verifications=(verification(pairs(noise=0.2, shift={})),)),
     "unverified": study_view(verifications=()),

@@ -12,9 +12,9 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings
-from lsmtune.studies.guard import Judgement, cost_ratio, loses, shifted
+from lsmtune.studies.guard import cost_ratio, loses, shifted
 from lsmtune.studies.online import OnlineTuner, Plan, Step
-from lsmtune.trials import Status
+from lsmtune.trials import Judgement, Status
 
 CATALOGUE = load("rocksdb")
 BASE = {knob.name: knob.default for knob in CATALOGUE.knobs}
@@ -36,13 +36,19 @@ class Planted:
     other_from: int = 10**9
     refused: tuple[Config, ...] = ()
     stops: tuple[Config, ...] = ()
+    stopped_for: int = 0
     noise: float = 0.01
     windows: int = 0
+    still_stopped: int = 0
     set_to: list[Config] = field(default_factory=list)
 
     def window(self, seconds: float) -> Window:
         self.windows += 1
         if self.current in self.stops:
+            self.still_stopped = self.stopped_for
+            raise TrialFailedError(Status.TIMED_OUT, "the load did no operation")
+        if self.still_stopped:
+            self.still_stopped -= 1
             raise TrialFailedError(Status.TIMED_OUT, "the load did no operation")
         rng = np.random.default_rng(self.windows)
         speed = self.speeds.get(self.current, 1000.0) * float(rng.lognormal(0, self.noise))
@@ -88,7 +94,7 @@ def test_a_planted_harmful_change_is_taken_back_early(loss: float) -> None:
     assert step.judgement is Judgement.LOST
     assert tuner.current == store.current == SPACE.default()
     assert store.set_to.count(WORSE) == 1
-    assert len(step.windows) <= PLAN.windows
+    assert len(step.windows.during) <= PLAN.windows
 
 
 def test_what_changes_nothing_is_taken_back() -> None:
@@ -98,7 +104,7 @@ def test_what_changes_nothing_is_taken_back() -> None:
     assert store.current == tuner.current == SPACE.default()
 
 
-@pytest.mark.parametrize("at", range(6, 13))
+@pytest.mark.parametrize("at", range(7, 14))
 def test_a_planted_shift_of_the_load_is_noticed_and_starts_over(at: int) -> None:
     store = Planted({BETTER: 1200.0}, other_from=at)
     tuner, steps, asks = tried(store, BETTER, WORSE, BETTER)
@@ -111,7 +117,7 @@ def test_a_planted_shift_of_the_load_is_noticed_and_starts_over(at: int) -> None
 
 def test_a_load_that_speeds_up_by_itself_is_no_gain() -> None:
     """Same transactions, more of them: only going back tells that the change did not do it."""
-    store = Planted({}, faster_from=6)
+    store = Planted({}, faster_from=7)
     tuner, [step], _ = tried(store, BETTER)
     assert step.judgement is Judgement.NOT_SHOWN
     assert tuner.current == SPACE.default()
@@ -123,6 +129,20 @@ def test_a_refused_change_leaves_what_was_set() -> None:
     assert step.judgement is Judgement.REFUSED
     assert "another value" in step.reason
     assert store.current == tuner.current == SPACE.default()
+
+
+def test_tuning_goes_on_when_the_load_needs_time_after_a_change_that_stopped_it() -> None:
+    store = Planted({BETTER: 1200.0}, stops=(WORSE,), stopped_for=4)
+    tuner, steps, _ = tried(store, WORSE, BETTER)
+    assert [step.judgement for step in steps] == [Judgement.LOST, Judgement.KEPT]
+    assert tuner.current == store.current == BETTER
+
+
+def test_a_load_that_stays_stopped_ends_tuning() -> None:
+    store = Planted({}, stops=(WORSE,), stopped_for=1000)
+    with pytest.raises(TrialFailedError):
+        tried(store, WORSE, BETTER)
+    assert store.current == SPACE.default()
 
 
 def test_a_change_that_stops_the_load_is_taken_back() -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 from lsmtune.analysis.constraints import Constraint, checked, constraint_of
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.steps import Step, next_steps
-from lsmtune.analysis.study_view import Change, StudyView, TrialView
+from lsmtune.analysis.study_view import Change, OnlineCall, StudyView, TrialView
 from lsmtune.metrics.definitions import METRICS, Metric
 from lsmtune.objective import Metrics, median_metrics
 from lsmtune.stats import Interval
@@ -81,7 +81,8 @@ class Alternative:
 class Claim:
     """Everything that may be said about the result of a study.
 
-    `trial` is the number of the winner or, if `picked`, of the trial that the user chose.
+    `trial` is the number of the winner or, if `picked`, of the trial that the user chose, or of the
+    last change that online tuning kept.
     `reasons` explain why there is no gain. `objective` is the interval of the objective, winner /
     baseline; `value` is its estimate, also without verification. `lost` names the objectives that
     got worse. `failed` has the constraints that are not kept and `failed_trial` the trial that
@@ -90,6 +91,7 @@ class Claim:
     `alternative` is set if no gain is claimed and, before verification, only if
     a constraint failed.
     `disturbed_runs` is the number of runs of the study that were disturbed and kept.
+    `online` is the newest call of online tuning; then `changes` are those that it kept.
     `wide` is the half width of the objective's interval if it is wider than wanted. `undo` is the
     command that writes the baseline's values.
     """
@@ -132,6 +134,7 @@ class Claim:
     changes: tuple[Change, ...]
     steps: tuple[Step, ...]
     undo: str | None
+    online: OnlineCall | None = None
 
     @property
     def gain(self) -> bool:
@@ -151,7 +154,8 @@ def claim_of(view: StudyView) -> Claim:
     alternative = None if settled else _alternative(view)
     objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
     value = objective.median if objective else _unverified_value(view, verdict)
-    best = view.best_trial
+    best, online = view.best_trial, view.online
+    kept = online.kept if online else ()
     return Claim(
         study=view.name,
         engine=view.engine,
@@ -159,7 +163,7 @@ def claim_of(view: StudyView) -> Claim:
         objectives=len(view.objective.goals),
         status=status,
         reasons=tuple(_reasons(verdict)) if verdict else (),
-        trial=best.number if best else None,
+        trial=_number(view),
         picked=view.picked,
         searched=len(view.tried),
         no_search=view.no_search,
@@ -167,7 +171,7 @@ def claim_of(view: StudyView) -> Claim:
         scale=verification.scale if verification else view.scale,
         search_scale=view.scale,
         simulated=view.is_simulated,
-        unverified_at_full_scale=best is not None and view.unverified_at_full_scale,
+        unverified_at_full_scale=bool(best or kept) and view.unverified_at_full_scale,
         assertions_enabled=view.assertions_enabled,
         engine_version=view.engine_version,
         origin=view.origin,
@@ -193,12 +197,26 @@ def claim_of(view: StudyView) -> Claim:
         disturbed_runs=view.kept_disturbed,
         notes=verdict.notes if verdict else (),
         wide=_wide(verdict),
-        changes=view.changes,
+        changes=view.changes or kept,
+        online=online,
         steps=next_steps(view, status, failed=bool(failed), other=_other(alternative, view)),
-        undo=export_command(view.name, view.engine, trial=_picked(view), back=True) + view.home_flag
-        if status == "gain"
-        else None,
+        undo=_undo(view, status),
     )
+
+
+def _number(view: StudyView) -> int | None:
+    """Return the trial that the claim is about: the winner, or the last change that was kept."""
+    if view.best_trial is not None:
+        return view.best_trial.number
+    return None if view.online is None else view.online.trial
+
+
+def _undo(view: StudyView, status: Status) -> str | None:
+    """Return the command that writes the baseline's values, if the study has a file to deploy."""
+    if status != "gain" and not (view.online and view.online.kept):
+        return None
+    undo = export_command(view.name, view.engine, trial=_picked(view), back=True)
+    return undo + view.home_flag
 
 
 def _status(view: StudyView, verdict: Verdict | None) -> Status:

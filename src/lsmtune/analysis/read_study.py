@@ -1,6 +1,6 @@
 """Read the view of a study from the store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -8,22 +8,24 @@ from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.deploy import home_flag
-from lsmtune.analysis.ground import ground_of, study_catalogue
+from lsmtune.analysis.ground import ground_of
 from lsmtune.analysis.study_view import (
     COMPARISON,
     ONLINE,
     Change,
+    OnlineCall,
     StudyView,
     TrialView,
     VerificationView,
 )
+from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION
 from lsmtune.knobs.constraints import memory_bytes
-from lsmtune.knobs.types import Config, Knob
+from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.objective import Metrics, Objective, run_noise
+from lsmtune.objective import Metrics, Objective
 from lsmtune.rescale import rescaled
 from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.home import Home
@@ -33,7 +35,6 @@ from lsmtune.store.ranking import (
     candidates,
     front_candidates,
     newest_verdicts,
-    repeated_runs,
     study_objective,
     study_winner,
 )
@@ -44,7 +45,7 @@ from lsmtune.store.records import (
     complete_pairs,
     complete_trials,
 )
-from lsmtune.trials import Base, Role, Status
+from lsmtune.trials import Base, Judgement, Role
 from lsmtune.units import parse_size
 from lsmtune.verdict import Verdict, judge
 
@@ -63,7 +64,8 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     objective = study_objective(study, spec)
     base_runs = complete_trials(stored, Role.BASE)
     verdicts = newest_verdicts(stored, verifications, objective)
-    views = _trial_views(spec, stored, objective)
+    base_config = _base_config(study, spec, stored)
+    views = trial_views(spec, stored, objective, base_config)
     best: Candidate | None = None
     no_search = no_search_of(spec)
     if trial is None and no_search is None:
@@ -106,6 +108,44 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         ended=study.ended,
         continuing=_continuing(home, spec, no_search) if is_interrupted or no_search else None,
         is_interrupted=is_interrupted,
+        online=_online_call(study, spec, views.values(), base_config),
+    )
+
+
+def _base_config(
+    study: StoredStudy, spec: StudySpec, stored: Sequence[StoredTrial]
+) -> Config | None:
+    """Return the config of the baseline; None if it is unknown.
+
+    Online tuning has no run of the baseline.
+    """
+    if spec.online is None or study.base is None:
+        return next((t.config for t in complete_trials(stored, Role.BASE)), None)
+    return spec.space(ground_of(spec, study.base)).default()
+
+
+def _online_call(
+    study: StoredStudy, spec: StudySpec, views: Iterable[TrialView], base_config: Config | None
+) -> OnlineCall | None:
+    """Return the newest call of online tuning; None if there is none."""
+    changes = [(view, view.online) for view in views if view.online is not None]
+    if not changes or spec.online is None or base_config is None:
+        return None
+    start = max((at for at, (_, one) in enumerate(changes) if one.number == 1), default=0)
+    tried = changes[start:]
+    last_kept = next((v for v, one in reversed(tried) if one.judgement is Judgement.KEPT), None)
+    kept: tuple[Change, ...] = ()
+    if last_kept is not None:
+        differing = changes_between(knobs_of(spec), base_config, Config(last_kept.config))
+        kept = _with_deployed(spec, study.base, replace(last_kept, changes=differing)).changes
+    return OnlineCall(
+        tried=tuple(view for view, _ in tried),
+        earlier=start,
+        config=dict(last_kept.config if last_kept else base_config),
+        kept=kept,
+        trial=None if last_kept is None else last_kept.number,
+        windows=spec.online.windows,
+        window_s=spec.online.window_s,
     )
 
 
@@ -180,72 +220,18 @@ def _check_version(picked: Candidate, spec: StudySpec) -> None:
         )
 
 
-def _trial_views(
-    spec: StudySpec, stored: Sequence[StoredTrial], objective: Objective
-) -> dict[int, TrialView]:
-    """Return the views by trial number."""
-    base, noise = base_metrics(stored), run_noise(repeated_runs(stored), of_runs=1)
-    base_config = next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    catalogue = study_catalogue(spec)
-    varied = [parameter.as_knob() for parameter in catalogue.workload_parameters]
-    knobs = {knob.name: knob for knob in (*catalogue.knobs, *varied)}
-    views = {}
-    for trial in stored:
-        _check_config(trial, knobs, base_config)
-        changes = _changes(knobs, base_config, trial.config) if base_config else ()
-        views[trial.number] = replace(_trial_view(trial, base, noise, objective), changes=changes)
-    return views
-
-
-def _check_config(trial: StoredTrial, knobs: Mapping[str, Knob], base: Config | None) -> None:
-    """Raise UserError for values of knobs that no trial of the study can have had."""
-    for name, value in trial.config.items():
-        knob = knobs.get(name)
-        if knob is None or (base is not None and name not in base):
-            problem = f"{name} is not a knob of this study"
-        elif knob.is_range and isinstance(value, bool | str):
-            problem = f"{name} = {value!r} must be a number"
-        else:
-            continue
-        raise UserError(
-            f"trial {trial.number} in the home: {problem}; the database is damaged or was changed "
-            "by another program"
-        )
-
-
-def _trial_view(
-    trial: StoredTrial, base: Metrics, noise: Metrics, objective: Objective
-) -> TrialView:
-    result, metrics = trial.result, trial.result.metrics
-    measured = result.status is Status.COMPLETE
-    comparable = measured and not objective.missing(metrics) and not objective.missing(base)
-    bounded = all(name in result.bounds and name in base for name in objective.metrics)
-    return TrialView(
-        number=trial.number,
-        role=trial.role,
-        status=result.status,
-        reason=result.reason,
-        duration_s=trial.duration_s,
-        config=dict(trial.config),
-        metrics=metrics,
-        value=objective.value(metrics, base) if comparable else None,
-        violation=objective.violation(metrics, base, noise) if comparable else None,
-        values=objective.values(metrics, base) if comparable else (),
-        bound=objective.values(result.bounds, base) if bounded else (),
-        disturbance=result.disturbance,
-    )
-
-
-def _changes(knobs: dict[str, Knob], base: Config, config: Config) -> tuple[Change, ...]:
-    differing = config.differing(base)
-    return tuple(Change(knobs[name], base[name], value) for name, value in differing.items())
-
-
 def _with_deployed(spec: StudySpec, base: Base | None, trial: TrialView) -> TrialView:
-    """Return the trial with the values that an exported file contains."""
+    """Return the trial with the values that an exported file contains.
+
+    They stay unknown if the memory limit does not fit a full-size tree, which older versions of
+    lsmtune allowed.
+    """
     if base is None:
         return trial
-    at_full = rescaled(spec, ground_of(spec, base), Config(trial.config), Fraction(1))
+    try:
+        at_full = rescaled(spec, ground_of(spec, base), Config(trial.config), Fraction(1))
+    except UserError:
+        return trial
     changes = (
         replace(
             change,

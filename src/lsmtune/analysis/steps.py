@@ -70,6 +70,8 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
     picked = best.number if view.picked and best else None
     flag = "" if picked is None else f" --trial {picked}"
     if status == "no search":
+        if view.online is not None and view.online.kept:
+            yield Step("deploy", export_command(view.name, view.engine))
         yield _reading(view)
     elif status == "not verified":
         yield Step("verify", f"lsmtune verify {study}{flag}")

@@ -7,7 +7,7 @@ from typing import Any
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
-from lsmtune.trials import Origin, Role, Status
+from lsmtune.trials import Judgement, OnlineChange, Origin, Role, Status
 from lsmtune.verdict import Pair, Verdict
 from lsmtune.workloads import Workload
 
@@ -43,8 +43,10 @@ class TrialView:
     `value` is the objective / baseline; below 1 is a gain. `values` has it for each objective.
     `violation` is the excess over the worst constraint beyond the noise of repeated runs. All
     three are empty without a measurement. `bound` has the best values that a pruned trial could
-    still have reached. `changes` are the differences between its config and the baseline.
-    `disturbance` says what disturbed a run that was kept all the same.
+    still have reached. `changes` are the differences between its config and the baseline; for a
+    change of online tuning, between its config and the config before.
+    `disturbance` says what disturbed a run that was kept all the same. `online` is set for a change
+    of online tuning.
     """
 
     number: int
@@ -60,6 +62,7 @@ class TrialView:
     bound: tuple[float, ...] = ()
     changes: tuple[Change, ...] = ()
     disturbance: str | None = None
+    online: OnlineChange | None = None
 
     @property
     def remark(self) -> str:
@@ -85,6 +88,31 @@ class VerificationView:
 
 
 @dataclass(frozen=True, slots=True)
+class OnlineCall:
+    """The newest call of online tuning. Each call starts from the baseline.
+
+    `tried` are its changes. `earlier` is the number of changes that earlier calls tried. `config`
+    is what was set at the end, and `kept` has its differences from the baseline. `trial` is the
+    number of the last change that was kept; None if all were reverted. A change was
+    measured in `windows` windows of `window_s` seconds before it, and in at most as many during it.
+    """
+
+    tried: tuple[TrialView, ...]
+    earlier: int
+    config: dict[str, Value]
+    kept: tuple[Change, ...]
+    trial: int | None
+    windows: int
+    window_s: float
+
+    @property
+    def times_kept(self) -> int:
+        """The number of changes that were kept."""
+        return sum(t.online is not None and t.online.judgement is Judgement.KEPT
+                   for t in self.tried)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class StudyView:
     """All data of a study that `show`, the page and the export need.
 
@@ -102,7 +130,7 @@ class StudyView:
     end and include baseline, repeat and verification runs. `ended` says why the search has ended;
     it is None before. `continuing` is the command that continues the search or the comparison of
     versions; None if the search has ended, or if there is no such command, for example because it
-    needs the study file.
+    needs the study file. `online` is None if online tuning has tried no change.
     """
 
     name: str
@@ -134,6 +162,7 @@ class StudyView:
     ended: str | None = None
     continuing: str | None = None
     is_interrupted: bool = False
+    online: OnlineCall | None = None
 
     @property
     def verification(self) -> VerificationView | None:

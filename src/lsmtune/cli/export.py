@@ -44,11 +44,15 @@ def export(
 ) -> None:
     """Write the winner's options as a file to deploy; only tuned keys change."""
     from lsmtune.analysis.read_study import read_study
+    from lsmtune.analysis.study_view import ONLINE
     from lsmtune.cli.exporting import exported
+    from lsmtune.cli.online_files import online_export
     from lsmtune.store.home import Home
 
     with Home(home, create=False) as opened:
-        file = exported(opened, read_study(opened, study, trial), form.value, base, back=back)
+        view = read_study(opened, study, trial)
+        export_file = online_export if view.no_search == ONLINE else exported
+        file = export_file(opened, view, form.value, base, back=back)
     if output is None:
         say(file.text.removesuffix("\n"))
     else:

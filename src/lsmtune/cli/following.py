@@ -80,12 +80,18 @@ def followed(
     """Continue a stored study of this name, or start a study NAME-2 from it.
 
     A new study is needed if the objective or a constraint changed: the stored runs count for it.
+    Those of online tuning do not, because it judges each change by the objective when it runs.
     With `new_baseline`, its baseline is measured again, and the stored runs only guide its search.
     `chosen`: lsmtune chose the RocksDB, so the user may not know that another one ran before.
     """
     if chosen:
         _tell_other_system(spec, home, tell)
-    if spec.online is not None or not is_home(home):
+    if spec.online is not None and new_baseline:
+        raise UserError(
+            "--new-baseline: not allowed with [online], because each call of online tuning "
+            "measures the baseline; remove the flag"
+        )
+    if not is_home(home):
         return _not_there(spec, new_baseline)
     with Home(home, create=False) as opened:
         stored = opened.find_study(spec.name)
@@ -106,6 +112,9 @@ def followed(
         )
         return Followed(new)
     names = " and ".join(sorted("constraints" if key == "limits" else key for key in changed))
+    if spec.online is not None:
+        tell(f"changed: {names}; the new study is {new.name!r}")
+        return Followed(new)
     tell(f"changed: {names}; study {new.name!r} starts from the runs of {stored.name!r}")
     return Followed(new, stored.name)
 

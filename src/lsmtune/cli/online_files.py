@@ -1,11 +1,14 @@
 """The files of online tuning: the file to deploy, and the file to undo it."""
 
 from fractions import Fraction
+from pathlib import Path
 
 from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.ground import stored_ground
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.exporting import RESTART, Deployment, Exported
 from lsmtune.cli.own_files import my_cnf_variables, own_my_cnf, own_options
+from lsmtune.errors import UserError
 from lsmtune.knobs.option_text import DERIVED, derived_settings
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.report.export import (
@@ -45,6 +48,27 @@ def online_files(home: Home, name: str, kept: Config) -> Deployment:
     )
     files = (_options if spec.engine == "rocksdb" else _my_cnf)(spec, ground, changes, headings)
     return Deployment(FILES[FORMATS[spec.engine][0]], *files)
+
+
+def online_export(
+    home: Home, view: StudyView, form: str, base: Path | None, *, back: bool
+) -> Exported:
+    """Return the file to deploy, or with `back` the file to undo it.
+
+    UserError if online tuning kept no change, or for another format or file.
+    """
+    usual = FORMATS[view.engine][0]
+    if form != usual:
+        raise UserError(f"--format {form}: not available for online tuning; available: {usual}")
+    if base is not None:
+        raise UserError("--base: not allowed for a study of online tuning; remove the flag")
+    if view.online is None or not view.online.kept:
+        raise UserError(
+            f"study {view.name!r}: nothing to export; online tuning kept no change. Keep the "
+            "baseline"
+        )
+    files = online_files(home, view.name, Config(view.online.config))
+    return files.back if back else files.options
 
 
 def _my_cnf(

@@ -89,9 +89,9 @@ def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
 def _online_s(spec: StudySpec, online: Online) -> tuple[float, float]:
     """Estimate the time of online tuning; at best, the store exists and each change loses.
 
-    A window right after each change and each revert is not counted.
+    A window before each change, and right after each change and each revert, is not counted.
     """
-    fewest, most = online.windows + 1 + FEWEST, 3 * online.windows + 2
+    fewest, most = online.windows + 2 + FEWEST, 3 * online.windows + 3
     changes_s = spec.number_of_trials * online.window_s
     return fewest * changes_s, most * changes_s + spec.workload.user_bytes / _SLOWEST_BYTES_S
 
@@ -140,6 +140,7 @@ def plan_document(
             "trials": spec.trials,
             "pairs": 0 if is_online else spec.pairs,
         },
+        "online": spec.online and {"changes": spec.trials, **spec.online.model_dump()},
         "budget_s": spec.budget_s,
         "until": spec.until,
         "duration_s": list(duration_s(spec, len(space.knobs))),

@@ -19,11 +19,16 @@ def readiness(spec: StudySpec, home: Path, space: KnobSpace) -> list[Ready]:
     It measures for a second how much CPU time other programs use. The data are left out if their
     number of flushes cannot be known before a run, or if the workload runs without end.
     """
-    return [*_data(spec, space), _disk(spec, home), _machine()]
+    return [*_data(spec, space), _disk(spec, home), _machine(spec)]
 
 
-def busy_text(others_percent: float, *, accept_noise: bool = False) -> str:
+def busy_text(others_percent: float, *, accept_noise: bool = False, is_online: bool = False) -> str:
     """Return the warning that other programs use that share of the CPU time."""
+    if is_online:
+        return (
+            f"BUSY: other programs use {others_percent:.0f} % of the CPU. The windows then differ "
+            "more, and lsmtune can prove fewer gains. Stop other programs."
+        )
     what = "keeps and marks" if accept_noise else "repeats"
     return (
         f"BUSY: other programs use {others_percent:.0f} % of the CPU. Above "
@@ -55,8 +60,9 @@ def _disk(spec: StudySpec, home: Path) -> Ready:
     return Ready("disk", free >= needed, text, {"free_bytes": free, "needed_bytes": needed})
 
 
-def _machine() -> Ready:
+def _machine(spec: StudySpec) -> Ready:
     others = other_programs_percent()
     ok = others <= runner.DISTURBED_PERCENT
-    text = f"quiet: other programs use {others:.0f} % of the CPU" if ok else busy_text(others)
+    quiet = f"quiet: other programs use {others:.0f} % of the CPU"
+    text = quiet if ok else busy_text(others, is_online=spec.online is not None)
     return Ready("machine", ok, text, {"other_programs_percent": others})

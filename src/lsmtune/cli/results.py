@@ -8,7 +8,9 @@ from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.common import write_file
 from lsmtune.cli.exporting import Deployment, deployment
+from lsmtune.cli.online_files import online_files
 from lsmtune.cli.progress import working
+from lsmtune.knobs.types import Config
 from lsmtune.report.page import render_page
 from lsmtune.store.home import Home
 from lsmtune.system.remove import remove_file
@@ -20,12 +22,18 @@ def write_results(home: Home, view: StudyView, tell: Callable[[str], None]) -> N
     A study that did not prove a gain has no file to deploy; an older file of this study is
     removed, because it would not fit the claim any more.
     """
-    folder = home.path / "results" / view.name
+    folder = results_folder(home, view)
     with working("writing the page"):
         write_file(folder / "report.html", render_page(view), "page", home.path)
     tell(f"page:            {folder / 'report.html'}")
     name = FILES[FORMATS[view.engine][0]]
     claim = claim_of(view)
+    if view.online is not None:
+        write_deployment(home, folder, online_files(home, view.name, Config(view.online.config)))
+        unchanged = "" if view.online.kept else " (it equals the baseline)"
+        tell(f"file to deploy:  {folder / name}{unchanged}")
+        tell(f"file to undo:    {folder / f'{name}.back'}")
+        return
     if view.best_trial is not None and claim.status in ("gain", "not verified"):
         files = deployment(home, view)
         write_deployment(home, folder, files)
@@ -34,6 +42,11 @@ def write_results(home: Home, view: StudyView, tell: Callable[[str], None]) -> N
         tell(f"file to undo:    {folder / f'{name}.back'}")
     else:
         remove_file(folder / name)
+
+
+def results_folder(home: Home, view: StudyView) -> Path:
+    """Return the folder of the page and the files of a study."""
+    return home.path / "results" / view.name
 
 
 def write_deployment(home: Home, folder: Path, files: Deployment) -> None:

@@ -125,7 +125,7 @@ def _count(view: StudyView) -> str:
 
 
 def _best(claim: Claim) -> str:
-    return f"trial {claim.trial}" if claim.picked else "winner"
+    return f"trial {claim.trial}" if claim.picked or claim.online else "winner"
 
 
 def _metrics_title(claim: Claim) -> str:

@@ -69,7 +69,8 @@ _STUDY_WORDS = {
     "sweep": "Table for `lsmtune sweep`. The command measures every combination of the listed knob "
     "values (an experiment). Keys of the search, e.g. `pairs`, are not allowed.",
     "online": "With the table [online], `lsmtune tune` changes the options of a running engine. "
-    "The engines rocksdb (not db_bench) and myrocks support the table.",
+    "The engines rocksdb (not db_bench) and myrocks support the table. Keys that have no effect "
+    "then, e.g. `pairs`, are not allowed.",
     "tikv": "Addresses of your TiKV, and the command that restarts TiKV with other options.",
 }
 _WORKLOAD_WORDS = {

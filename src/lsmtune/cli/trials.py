@@ -31,7 +31,8 @@ def trials(
 ) -> None:
     """List the trials of a study, including the runs of the baseline and the verification.
 
-    The objective is a ratio to the baseline; a ratio below 1 is a gain.
+    The objective is a ratio to the baseline; a ratio below 1 is a gain. The table of online tuning
+    has the changed options instead.
     """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.errors import UserError
@@ -49,7 +50,9 @@ def trials(
             "duration_s": t.duration_s, "objective": t.value, "violation": t.violation,
             "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
             "bounds": dict(zip(goals, t.bound, strict=False)),
-            "disturbance": t.disturbance, "config": t.config, "metrics": t.metrics,
+            "disturbance": t.disturbance, "judgement": t.online and t.online.judgement,
+            "changed": {change.knob.name: change.best for change in t.changes},
+            "config": t.config, "metrics": t.metrics,
         }
         for t in view.trials
     ]  # fmt: skip
@@ -65,19 +68,27 @@ def trials(
 
 
 def _table(trials: "Sequence[TrialView]") -> list[str]:
+    is_online = any(t.role.value == "online" for t in trials)
     columns = [
         Column("trial", right=True), Column("role", at_least=11), Column("status", at_least=12),
-        Column("objective", right=True), Column("time", right=True, drop=1),
-        Column("reason", at_least=12),
+        *([Column("changed options", at_least=24)] if is_online
+          else [Column("objective", right=True)]),
+        Column("time", right=True, drop=1), Column("reason", at_least=12),
     ]  # fmt: skip
     rows = [
         (
             str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
-            _objective(t), f"{t.duration_s:.1f} s", t.remark,
+            _changed(t) if is_online else _objective(t), f"{t.duration_s:.1f} s", t.remark,
         )
         for t in trials
     ]  # fmt: skip
     return table_lines(columns, rows)
+
+
+def _changed(trial: "TrialView") -> str:
+    from lsmtune.report.words import option_value
+
+    return ", ".join(f"{c.knob.name} = {option_value(c.best)}" for c in trial.changes)
 
 
 def _objective(trial: "TrialView") -> str:

@@ -193,7 +193,7 @@ def tune(
         "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
-    tuning.apply_switches(given, online=online, as_published=as_published)
+    tuning.apply_switches(given, study_file, flags, online=online, as_published=as_published)
     chosen = choosing.name_rocksdb(given, flags, home, note)
     tuning.name_ranked_knobs(given, home, note)
     names = tuning.flag_names(flags, workload, num) | ({"online": "--online"} if online else {})

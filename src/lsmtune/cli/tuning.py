@@ -1,39 +1,39 @@
 """The work of `lsmtune tune`; a module of its own so that `--help` is quick."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from lsmtune.analysis.continuing import FLAGS
+from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.read_study import read_study
+from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.baseline import baseline_lines, measured_lines, online_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.following import done_text, stored_settings
-from lsmtune.cli.online_files import online_files
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
-from lsmtune.cli.results import write_deployment, write_results
+from lsmtune.cli.results import results_folder, write_results
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
-from lsmtune.errors import LsmtuneError, UserError
-from lsmtune.knobs.types import Config
+from lsmtune.errors import LsmtuneError, UserError, with_places
 from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.spec import Ground, StudySpec
-from lsmtune.spec_defaults import SYSTEM_KEYS
+from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
 from lsmtune.studies.noise_floor import noise_floor
-from lsmtune.studies.online import Step, tune_online
+from lsmtune.studies.online import Step, check_objective, tune_online
 from lsmtune.studies.same_system import check_same_system, system_notes
 from lsmtune.studies.study import Study, describe, open_study
 from lsmtune.studies.verify import verify_contenders
@@ -96,12 +96,37 @@ def merged_workload(given: Any, name: str | None, num: int | None) -> Any:
     return table
 
 
-def apply_switches(given: dict[str, Any], *, online: bool, as_published: bool) -> None:
-    """Put --online and --as-published into the settings."""
+def apply_switches(
+    given: dict[str, Any],
+    study_file: Path | None,
+    flags: Mapping[str, Any],
+    *,
+    online: bool,
+    as_published: bool,
+) -> None:
+    """Put --online and --as-published into the settings.
+
+    UserError if the user set something that has no effect on online tuning.
+    """
     if online:
         given.setdefault("online", {})
     if as_published:
         given["optimizer"] = published_name(given.get("optimizer", "tpe"))
+    if given.get("online") is not None:
+        _check_online(given, study_file, flags)
+
+
+def _check_online(
+    given: Mapping[str, Any], study_file: Path | None, flags: Mapping[str, Any]
+) -> None:
+    """Raise UserError if the user set something that has no effect on online tuning.
+
+    Without a study file, `given` may be the settings of a stored study, which has a value for each
+    key. So only the flags count then.
+    """
+    problem = unused_online(given if study_file else flags)
+    if problem is not None:
+        raise UserError(with_places([problem], str(study_file), flag_names(flags)))
 
 
 def name_ranked_knobs(given: dict[str, Any], home: Path, tell: Callable[[str], None]) -> None:
@@ -189,10 +214,15 @@ def run_study(
             if spec.pairs:
                 verify_contenders(study)
         view = read_study(home, spec.name)
-        for line in summary_lines(view):
-            tell_result(line)
-        write_results(home, view, tell_result)
+        say_results(home, view, tell_result)
         return show_document(view)
+
+
+def say_results(home: Home, view: StudyView, tell_result: Callable[[str], None]) -> None:
+    """Print the result of a study, and write its page and its files."""
+    for line in summary_lines(view):
+        tell_result(line)
+    write_results(home, view, tell_result)
 
 
 def run_online(
@@ -211,27 +241,33 @@ def run_online(
 
     def on_step(step: Step) -> None:
         steps.append(step)
-        note(_step_line(step, spec.number_of_trials, study.space.default()))
+        note(_step_line(step, spec.number_of_trials, study.objective.metrics[0]))
 
+    problem: LsmtuneError | None = None
     with Home(home_path, create=True) as home:
         check_space(spec, home)
         with progress(spec) as listener, open_study(home, spec, engine, listener, found) as study:
+            say_if_busy(spec, accept_noise=False)
             if done := len(study.trials()):
                 note(
                     f"study {spec.name!r}: earlier calls tried {counted(done, 'change')}; this "
                     "call starts again from the baseline"
                 )
+            base = kept = study.space.default()
             try:
                 kept = tune_online(study, engine, table, on_step)
             except KeyboardInterrupt:
-                raise LsmtuneError(_interrupted_text(spec.name, steps)) from None
-            base = study.space.default()
-        files = online_files(home, spec.name, kept)
-        path = home.path / "results" / spec.name / files.name
-        write_deployment(home, path.parent, files)
-    unchanged = "" if kept.differing(base) else " (lsmtune kept no change; it equals the baseline)"
-    tell_result(f"file to deploy:  {path}{unchanged}")
-    tell_result(f"file to undo:    {path}.back")
+                problem = LsmtuneError(
+                    f"interrupted after {counted(len(steps), 'change')}; the same command starts "
+                    "again from the baseline"
+                )
+            except LsmtuneError as error:
+                problem = error
+        if steps or problem is None:
+            view = read_study(home, spec.name)
+            say_results(home, view, tell_result)
+    if problem is not None:
+        raise problem
     return {
         "study": spec.name,
         "kept": kept.differing(base),
@@ -246,29 +282,40 @@ def run_online(
             }
             for step in steps
         ],
-        "options": str(path),
+        "options": str(results_folder(home, view) / FILES[FORMATS[spec.engine][0]]),
     }
 
 
-def _interrupted_text(name: str, steps: Sequence[Step]) -> str:
-    tried = counted(len(steps), "change")
-    listed = f"`lsmtune trials {quote(name)}` lists them, and " if steps else ""
-    return f"interrupted after {tried}; {listed}the same command starts again from the baseline"
-
-
-def _step_line(step: Step, trials: int, base: Config) -> str:
-    changed = ", ".join(f"{k} = {option_value(v)}" for k, v in step.config.differing(base).items())
+def _step_line(step: Step, trials: int, metric: str) -> str:
+    changes = step.config.differing(step.previous)
+    changed = ", ".join(f"{k} = {option_value(v)}" for k, v in changes.items())
     line = f"change {step.number} of {trials} ({changed}): {step.judgement.meaning}: {step.reason}"
     if step.cost is None:
         return line
-    return f"{line}; with / without the change, below 1 is better: {Ratio.of(step.cost)}"
+    ratio = Ratio.of(step.cost).gain(metric)  # turned back: with / without the change
+    return f"{line}; with / without the change: {ratio}"
 
 
 def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
     """Describe the engine and the baseline; UserError for what cannot be used."""
+    if spec.online is not None:
+        check_objective(spec)
     starting = f"starting {spec.engine} to read its version and options"
     with scratch() as folder, working(starting):
-        return describe(spec, engine, folder)
+        facts, ground = describe(spec, engine, folder)
+    if spec.memory is not None and spec.screen is None and spec.sweep is None:
+        _check_full_size(spec, ground)
+    return facts, ground
+
+
+def _check_full_size(spec: StudySpec, ground: Ground) -> None:
+    """Raise UserError if the memory limit does not fit the full-size tree of the exported file."""
+    try:
+        spec.space(ground, Fraction(1))
+    except UserError as error:
+        raise UserError(
+            f"{error}; the file to deploy has options for scale 1, so the limit applies there too"
+        ) from error
 
 
 @contextmanager
@@ -309,7 +356,7 @@ def say_if_busy(spec: StudySpec, *, accept_noise: bool) -> None:
         return  # nothing is measured on this host, or the engine does not report other programs
     others = other_programs_percent()
     if others > runner.DISTURBED_PERCENT:
-        note(busy_text(others, accept_noise=accept_noise))
+        note(busy_text(others, accept_noise=accept_noise, is_online=spec.online is not None))
 
 
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = False) -> None:

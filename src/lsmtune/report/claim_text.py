@@ -7,6 +7,7 @@ from lsmtune.analysis.claim import Claim, MetricRow
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.steps import Step, StepKind
+from lsmtune.analysis.study_view import OnlineCall
 from lsmtune.limits import Limit
 from lsmtune.report.headline_text import headline_of, percent
 from lsmtune.report.words import (
@@ -123,6 +124,8 @@ def _summary(claim: Claim) -> str:
         return f"{chosen} Verify trial {claim.trial} before you use its config."
     if claim.status == "nothing found":
         return "No config is proven better than the baseline. Keep the baseline."
+    if claim.online is not None:
+        return _online_summary(claim.online)
     if claim.status in ("no search", "not measured"):
         return f"The study has {counted(claim.searched, 'trial')}."
     picked = ", which you picked," if claim.picked else ""
@@ -134,6 +137,23 @@ def _summary(claim: Claim) -> str:
         f"{subject} verified at scale {claim.scale} in {counted(claim.pairs, 'pair')} of runs. "
         f"Each pair is one run of {trial} and one of the baseline with the same seed."
     )
+
+
+def _online_summary(call: OnlineCall) -> str:
+    tried = (
+        f"lsmtune tried {counted(len(call.tried), 'change')} of the options while the workload "
+        "ran, one after the other."
+    )
+    kept = (
+        f" At the end, {counted(len(call.kept), 'option')} differed from the baseline."
+        if call.kept
+        else " At the end, all options had the values of the baseline."
+    )
+    earlier = (
+        f" Earlier calls tried {counted(call.earlier, 'change')}; each call starts from the "
+        "baseline."
+    )
+    return tried + kept + (earlier if call.earlier else "")
 
 
 def _warnings(claim: Claim) -> Iterator[str]:

@@ -26,10 +26,10 @@ def host_text(host: Mapping[str, Any]) -> Iterator[str]:
             yield f"{words}: {shown}"
 
 
-def workload_text(load: Workload) -> Iterator[str]:
+def workload_text(load: Workload, *, is_endless: bool = False) -> Iterator[str]:
     """Return the workload and its parameters, one per line."""
     given = load.told
-    if load.preset.prepared and load.client_operations is not None:
+    if not is_endless and load.preset.prepared and load.client_operations is not None:
         given["operations"] = load.client_operations
     yield f"{given.pop('name')}: {load.preset.what.replace('`', '')}"
     yield from (_parameter_text(name, value) for name, value in given.items())

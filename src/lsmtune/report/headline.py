@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.constraints import Constraint
-from lsmtune.analysis.study_view import StudyView
+from lsmtune.analysis.study_view import ONLINE, StudyView
 from lsmtune.report.claim_text import ClaimText, claim_text, limit_text, measured_text
 from lsmtune.report.facts import Fact, host_text, objective_text, workload_text
 from lsmtune.report.words import counted, listed
 from lsmtune.trials import Role
-from lsmtune.units import format_bytes
+from lsmtune.units import format_bytes, format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def system_facts(view: StudyView) -> Iterator[Fact]:
     if view.base_facts:
         yield "Baseline", view.base_facts
     yield "Machine", tuple(host_text(view.host)) or ("not recorded",)
-    yield "Workload", tuple(workload_text(view.workload))
+    yield "Workload", tuple(workload_text(view.workload, is_endless=view.no_search == ONLINE))
     yield "Scale", (_scale_text(view),)
 
 
@@ -55,6 +55,9 @@ def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
     if view.verification and view.verification.workload != view.workload:
         yield "Workload of the verification", tuple(workload_text(view.verification.workload))
     yield "Objective", tuple(objective_text(view.objective))
+    if view.online is not None:
+        windows = f"{view.online.windows} windows of {format_duration(view.online.window_s)}"
+        yield "Online tuning", (windows, f"optimizer: {view.optimizer}; seed: {view.seed}")
     if view.no_search is not None:
         return
     yield "Constraints", tuple(_limits_text(view, claim)) or ("none",)

@@ -29,10 +29,17 @@ def headline_of(claim: Claim) -> str:
         "no gain": f"No gain: {_why_not(claim)}",
         "not "
         "verified": f"Not verified: {whose} config of trial {claim.trial} looks {_looks(claim)}",
-        "no search": f"A {claim.no_search}, without a winner",
+        "no search": _without_search(claim),
         "nothing found": f"Nothing found: {_none(claim)}",
     }
     return texts.get(claim.status, "No result yet: too few runs are measured")
+
+
+def _without_search(claim: Claim) -> str:
+    if claim.online is None:
+        return f"A {claim.no_search}, without a winner"
+    tried = counted(len(claim.online.tried), "change")
+    return f"Online tuning kept {claim.online.times_kept or 'none'} of {tried}"
 
 
 def _none(claim: Claim) -> str:

@@ -16,6 +16,7 @@ from lsmtune.report.front import pareto
 from lsmtune.report.front_section import front_section
 from lsmtune.report.headline import Headline, headline
 from lsmtune.report.markup import Html, element
+from lsmtune.report.online_section import online_sections
 from lsmtune.report.sections import (
     comparison_section,
     facts_section,
@@ -73,6 +74,8 @@ def asset(name: str) -> str:
 
 
 def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> Iterator[Html]:
+    if view.online is not None:
+        yield from online_sections(view, view.online)
     if view.changes:
         yield options_section(options(view))
     yield next_section(head)
@@ -86,7 +89,8 @@ def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> I
         yield trees_section(grown)
     if (stalled := stalls(view)) is not None:
         yield stalls_section(stalled)
-    yield failures_section(failures(view))
+    if view.online is None:
+        yield failures_section(failures(view))
     yield facts_section(head.facts)
     if view.no_search is None:
         yield method_section(view)

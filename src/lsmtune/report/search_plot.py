@@ -1,6 +1,6 @@
 """Chart of the search: its trials in order, and the best so far."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import log10
 from typing import Any
@@ -11,7 +11,7 @@ from lsmtune.report.canvas import Key, Shape, canvas, colour, marker, ratio_axis
 from lsmtune.report.figures import MARK_WORDS, Convergence, Mark, Measured, Unmeasured
 from lsmtune.report.words import Ratio, number
 
-_RAIL_PX = 26
+RAIL_PX = 26
 _VALUES_PX = 340
 _GAP = 0.04
 _TICKS_WANTED = 8
@@ -44,7 +44,7 @@ def convergence_keys(record: Convergence) -> list[Key]:
 def convergence_plot(record: Convergence) -> go.Figure:
     """Return the trials in order on a logarithmic axis; those without a result are above it."""
     statuses = list(dict.fromkeys(trial.status for trial in record.unmeasured))
-    rail_px = _RAIL_PX * len(statuses)
+    rail_px = RAIL_PX * len(statuses)
     figure = canvas(_VALUES_PX + rail_px)
     rail = 1 - rail_px / (_VALUES_PX + rail_px)
     for mark, shape in MARKS.items():
@@ -53,7 +53,7 @@ def convergence_plot(record: Convergence) -> go.Figure:
     if record.verified:
         _add_verified(figure, record, record.verified)
     figure.update_yaxes(domain=[0, rail - (_GAP if statuses else 0)], **_values_axis(record))
-    _add_rail(figure, record.unmeasured, statuses, rail)
+    add_rail(figure, record.unmeasured, dict.fromkeys(statuses, FAILED), rail)
     figure.update_xaxes(title="trial number", **_trials_axis(record))
     return figure
 
@@ -150,20 +150,32 @@ def _values_axis(record: Convergence) -> dict[str, Any]:
     return ratio_axis(low, high)
 
 
-def _add_rail(
-    figure: go.Figure, trials: Sequence[Unmeasured], statuses: list[str], bottom: float
+def add_rail(
+    figure: go.Figure,
+    trials: Sequence[Unmeasured],
+    shapes: Mapping[str, Shape],
+    bottom: float,
+    noun: str = "trial",
 ) -> None:
+    """Add a row per status above the chart, with a mark per trial.
+
+    `shapes` has the mark of each status. `bottom` is where the rows begin, as a share of the
+    height.
+    """
     if not trials:
         return
-    figure.add_scatter(
-        x=[trial.number for trial in trials],
-        y=[statuses.index(trial.status) for trial in trials],
-        yaxis="y2",
-        mode="markers",
-        marker=marker(FAILED, 9, line=2.5),
-        text=[escape(trial.reason) for trial in trials],
-        hovertemplate="trial %{x}: %{text}<extra></extra>",
-    )
+    statuses = list(shapes)
+    for status, shape in shapes.items():
+        found = [trial for trial in trials if trial.status == status]
+        figure.add_scatter(
+            x=[trial.number for trial in found],
+            y=[statuses.index(status)] * len(found),
+            yaxis="y2",
+            mode="markers",
+            marker=marker(shape, 9, line=2.5),
+            text=[escape(trial.reason) for trial in found],
+            hovertemplate=f"{noun} %{{x}}: %{{text}}<extra></extra>",
+        )
     figure.update_layout(
         yaxis2={
             "domain": [bottom, 1],

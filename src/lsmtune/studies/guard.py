@@ -6,7 +6,6 @@ not pass for a gain.
 """
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from lsmtune.engines.base import Window
 from lsmtune.objective import gain_ratio
@@ -18,24 +17,6 @@ FEWEST = 3
 """Windows on either side from which a loss is told."""
 _SHIFT = 1.25
 """A trait of the load that changes by more than this factor is another load."""
-
-
-class Judgement(StrEnum):
-    """What becomes of a change."""
-
-    KEPT = "kept"
-    LOST = "taken back: it lost"
-    NOT_SHOWN = "taken back: no gain was shown"
-    SHIFTED = "taken back: the load has shifted"
-    REFUSED = "refused by the store"
-
-    @property
-    def meaning(self) -> str:
-        """The judgement in words; the values are those of JSON documents."""
-        return _MEANINGS.get(self, "reverted")
-
-
-_MEANINGS = {Judgement.KEPT: "kept", Judgement.REFUSED: "refused by the engine"}
 
 
 def cost_ratio(metric: str, after: Sequence[Window], before: Sequence[Window]) -> Interval:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lsmtune.engines.base import Live, LiveEngine, Places, TrialFailedError, Watch, Window
 from lsmtune.errors import LsmtuneError, UserError
@@ -13,22 +13,19 @@ from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import median_metrics
 from lsmtune.optimizers.base import Observation, Optimizer, seen
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.spec import StudySpec
 from lsmtune.stats import Interval
 from lsmtune.store.home import now_text
 from lsmtune.store.records import NewTrial
-from lsmtune.studies.guard import (
-    LOSS,
-    Judgement,
-    cost_ratio,
-    gains,
-    loses,
-    shifted,
-)
+from lsmtune.studies.guard import LOSS, cost_ratio, gains, loses, shifted
 from lsmtune.studies.study import Study
 from lsmtune.system.lock import host_lock
 from lsmtune.system.workdir import workdir
 from lsmtune.tables import Online
-from lsmtune.trials import Role, Status, TrialResult, TrialSpec
+from lsmtune.trials import Judgement, OnlineChange, Role, Status, TrialResult, TrialSpec
+
+_MOST_WAITED = 10
+"""Maximum number of windows without an operation, before the windows of a change begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +40,31 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Windows:
+    """Windows before and during a change, and after it was reverted."""
+
+    before: list[Window]
+    during: list[Window] = field(default_factory=list)
+    after: list[Window] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A change that was tried: what became of it, and by how much it moved the metric.
 
-    `cost` is the metric under the change over that before, below 1 better; None where it was not
-    measured: the change was refused, or the load came to a stop under it. `base` is the number of
-    times that the load had shifted before.
+    `previous` is what was set before. `cost` is the metric under the change over that before, below
+    1 better; None where it was not measured: the change was refused, or the load came to a stop
+    under it. `base` is the number of times that the load had shifted before.
     """
 
     number: int
     config: Config
+    previous: Config
     judgement: Judgement
     cost: Interval | None
     reason: str
     base: int
-    windows: tuple[Window, ...] = ()
+    windows: Windows
 
 
 class OnlineTuner:
@@ -77,6 +84,7 @@ class OnlineTuner:
         """Try one change after the other; whatever ends it, the store keeps what is proven."""
         try:
             for number in range(1, self._plan.steps + 1):
+                self._wait()
                 before = self._fresh_windows()
                 seed = self._plan.seed + self._shifts
                 config = self._optimizer.ask(self._space, self._history, seed)
@@ -85,6 +93,21 @@ class OnlineTuner:
                 yield self._step(number, config, before)
         finally:
             self._set(self.current)
+
+    def _wait(self) -> None:
+        """Let a window pass that does not count: caches and levels follow late.
+
+        After a change that stopped the load, the store may need more than one window until the
+        load goes on.
+        """
+        for waited in range(1, _MOST_WAITED + 1):
+            try:
+                self._live.window(self._plan.window_s)
+            except TrialFailedError as failure:
+                if failure.status is not Status.TIMED_OUT or waited == _MOST_WAITED:
+                    raise
+            else:
+                return
 
     def _base(self) -> Observation:
         return Observation(self.current, (1.0,), 0.0)
@@ -125,39 +148,45 @@ class OnlineTuner:
         self._history = [self._base()]
 
     def _step(self, number: int, config: Config, before: list[Window]) -> Step:
-        base = self._shifts
+        windows, previous, base = Windows(before), self.current, self._shifts
+
+        def step(judgement: Judgement, reason: str, cost: Interval | None = None) -> Step:
+            return Step(number, config, previous, judgement, cost, reason, base, windows)
+
         try:
             self._set(config)
         except TrialFailedError as failure:
-            self._set(self.current)
-            self._history.append(Observation(config, None, None))
-            return Step(number, config, Judgement.REFUSED, None, str(failure), base)
-        under: list[Window] = []
+            self._set_back(config)
+            return step(Judgement.REFUSED, str(failure))
         try:
-            judgement, reason = self._watched(before, under)
+            judgement, reason = self._watched(windows)
         except TrialFailedError as failure:
             if failure.status is not Status.TIMED_OUT:
                 raise
-            self._set(self.current)
-            self._history.append(Observation(config, None, None))
-            return Step(number, config, Judgement.LOST, None, str(failure), base)
-        cost = cost_ratio(self._plan.metric, under, before)
+            self._set_back(config)
+            return step(Judgement.LOST, str(failure))
+        cost = cost_ratio(self._plan.metric, windows.during, before)
         if judgement is Judgement.SHIFTED:
             self._start_over()
-            return Step(number, config, judgement, cost, reason, base, tuple(under))
+            return step(judgement, reason, cost)
         self._history.append(Observation(config, (cost.median,), 0.0))
         if judgement is Judgement.KEPT:
             self.current = config
             self._set(config)
             self._history = [_rebased(earlier, cost.median) for earlier in self._history]
-        return Step(number, config, judgement, cost, reason, base, tuple(under))
+        return step(judgement, reason, cost)
 
-    def _watched(self, before: list[Window], under: list[Window]) -> tuple[Judgement, str]:
+    def _set_back(self, failed: Config) -> None:
+        """Set again what was set before a change that gave no measurement."""
+        self._set(self.current)
+        self._history.append(Observation(failed, None, None))
+
+    def _watched(self, windows: Windows) -> tuple[Judgement, str]:
         """Watch the change, take it back, watch again; the store then has what it had before.
 
-        The windows under the change are put into `under`.
+        The windows under the change and after it are added to `windows`.
         """
-        metric = self._plan.metric
+        metric, before, under = self._plan.metric, windows.before, windows.during
         self._live.window(self._plan.window_s)  # not counted: caches and levels follow late
         for _ in range(self._plan.windows):
             under.append(self._window())
@@ -171,10 +200,10 @@ class OnlineTuner:
         if not gains(metric, under, before):
             return Judgement.NOT_SHOWN, f"no gain is proven for {metric}"
         self._live.window(self._plan.window_s)
-        again = self._windows()
-        if (trait := shifted(again, before)) is not None:
+        windows.after.extend(self._windows())
+        if (trait := shifted(windows.after, before)) is not None:
             return Judgement.SHIFTED, trait
-        if not gains(metric, under, again):
+        if not gains(metric, under, windows.after):
             return (
                 Judgement.NOT_SHOWN,
                 f"no gain is proven: {metric} was not clearly worse after the change was reverted",
@@ -191,6 +220,15 @@ def _rebased(earlier: Observation, cost: float) -> Observation:
     return Observation(earlier.config, values, earlier.violation)
 
 
+def check_objective(spec: StudySpec) -> None:
+    """Raise UserError if the objective is not one metric, by which a window can be judged."""
+    if len(spec.parsed_objective.metrics) != 1:
+        raise UserError(
+            f"objective: {spec.parsed_objective.name} is not supported with [online]; name one "
+            "metric"
+        )
+
+
 def tune_online(
     study: Study, engine: LiveEngine, online: Online, tell: Callable[[Step], None]
 ) -> Config:
@@ -199,12 +237,15 @@ def tune_online(
     Returns what is set in the end. UserError where the objective is not one metric, LsmtuneError
     when engine or load fail.
     """
-    spec, names = study.spec, study.objective.metrics
-    if len(names) != 1:
-        raise UserError(
-            f"objective: {study.objective.name} is not supported with [online]; name one metric"
-        )
-    plan = Plan(names[0], online.window_s, online.windows, spec.number_of_trials, spec.seed)
+    spec = study.spec
+    check_objective(spec)
+    plan = Plan(
+        study.objective.metrics[0],
+        online.window_s,
+        online.windows,
+        spec.number_of_trials,
+        spec.seed,
+    )
     trial = study.trial_spec(study.space.default())
     with ExitStack() as stack:
         stack.enter_context(host_lock(None))
@@ -235,15 +276,32 @@ def _keep(study: Study, trial: TrialSpec, step: Step, began_at: str, took_s: flo
         status=status,
         reason=f"{step.judgement.meaning}: {step.reason}",
         measurement=None if step.cost is None else _measurement(study, step),
+        online=_record(step, study.objective.metrics[0]),
     )
     spec = trial.model_copy(update={"settings": study.space.settings(step.config)})
     row = NewTrial(Role.ONLINE, step.config, spec, result, began_at, took_s)
     study.home.add_trial(study.stored, row, {})
 
 
+def _record(step: Step, metric: str) -> OnlineChange:
+    before, during, after = (
+        tuple(window.metrics[metric] for window in windows)
+        for windows in (step.windows.before, step.windows.during, step.windows.after)
+    )
+    return OnlineChange(
+        number=step.number,
+        judgement=step.judgement,
+        previous=dict(step.previous),
+        before=before,
+        during=during,
+        after=after,
+        cost=step.cost,
+    )
+
+
 def _measurement(study: Study, step: Step) -> Measurement:
     return Measurement(
-        metrics=median_metrics([dict(window.metrics) for window in step.windows]),
+        metrics=median_metrics([dict(window.metrics) for window in step.windows.during]),
         levels=(),
         stalls={},
         engine_version=str(study.stored.engine["version"]),
