@@ -275,9 +275,13 @@ def ctrl_c_works() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port that no other program gets: a socket has it, but does not listen on it."""
+    with socket.socket() as keeper:
+        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        keeper.bind(("127.0.0.1", 0))
+        yield int(keeper.getsockname()[1])
 
 
 @contextmanager
@@ -321,8 +325,9 @@ def check_ended(process: subprocess.Popen[str], port: int, code: int) -> None:
         answer(port, "localhost")
 
 
-def test_the_dashboard_answers_only_requests_to_this_machine_until_ctrl_c(home: Path) -> None:
-    port = free_port()
+def test_the_dashboard_answers_only_requests_to_this_machine_until_ctrl_c(
+    home: Path, port: int
+) -> None:
     with dashboard(home.parent, port) as (process, document):
         assert document["dashboard"] == f"http://127.0.0.1:{port}/"
         for name in ("127.0.0.1", "localhost", "LocalHost"):
@@ -340,8 +345,9 @@ def test_the_dashboard_answers_only_requests_to_this_machine_until_ctrl_c(home: 
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
-def test_the_dashboard_ends_with_the_program(home: Path, how: signal.Signals, code: int) -> None:
-    port = free_port()
+def test_the_dashboard_ends_with_the_program(
+    home: Path, port: int, how: signal.Signals, code: int
+) -> None:
     with dashboard(home.parent, port) as (process, _):
         assert answer(port, "localhost")[0] == 200
         process.send_signal(how)

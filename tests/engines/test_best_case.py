@@ -40,7 +40,7 @@ def test_no_metric_comes_out_better_than_its_bound(
     load = Workload(name=name, num=num)
     result = rig.run({**rig.base, **changes}, load, watch).result
     assert result.status is Status.COMPLETE, result.reason
-    assert len(seen) > 3
+    assert seen
     for bounds in seen:
         for metric, bound in bounds.items():
             reached = result.metrics[metric]

@@ -50,8 +50,9 @@ def test_options_of_an_open_store_are_changed(rig: Rig) -> None:
         assert metrics["throughput_ops_s"] > 0
         assert metrics["get_p50_us"] <= metrics["get_p99_us"]
         assert "write_p99_us" not in metrics
-        assert each.traits["bytes per get"] == 1024
-        assert each.traits["bytes per write"] == 16 + 1024 + 16
+        # RocksDB goes on while its counters are read one after the other.
+        assert each.traits["bytes per get"] == pytest.approx(1024, abs=8)
+        assert each.traits["bytes per write"] == pytest.approx(16 + 1024 + 16, abs=8)
     told = parse_options(options)
     assert told.get("DBOptions", "max_background_jobs") == "4"
     assert told.get('CFOptions "default"', "write_buffer_size") == str(512 << 10)

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from fakes.patience import eventually
 from fakes.rig import Rig
 from lsmtune.engines import embedded
 from lsmtune.engines.base import Watch
@@ -131,12 +132,14 @@ def test_a_driver_that_is_killed_is_a_crash(rig: Rig) -> None:
     load = SMALL.model_copy(update={"operations": 50_000_000})
 
     def kill() -> None:
+        printed = rig.folder / f"run{rig.runs}" / "load-stdout.txt"
+        assert eventually(lambda: printed.exists() and '"phase"' in printed.read_text())
         for pid in drivers_in(rig.folder):
             psutil.Process(pid).send_signal(signal.SIGKILL)
 
     def phase(name: str) -> None:
         if name == "load":
-            threading.Timer(0.3, kill).start()
+            threading.Thread(target=kill).start()
 
     outcome = rig.run(workload=load, watch=Watch(phase))
     assert outcome.result.status is Status.CRASHED

@@ -3,6 +3,7 @@
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +12,10 @@ import psutil
 import pytest
 
 from fakes.asks import Asks
+from fakes.patience import PATIENCE_S, eventually
 from fakes.records import check_records
 from fakes.rig import Rig
-from lsmtune.engines.base import Live, Outcome, Places, TrialFailedError, Watch
+from lsmtune.engines.base import Live, Outcome, Places, TrialFailedError, Watch, Window
 from lsmtune.engines.myrocks import MyRocks, loads
 from lsmtune.engines.myrocks.loads import read_check, sysbench_argv
 from lsmtune.engines.myrocks.server import DATABASE, ServerFiles, install, run_client, running
@@ -34,6 +36,7 @@ pytestmark = [
 SMALL = Workload(name="oltp_write_only", tables=1, num=2000, threads=4, operations=200)
 RECORDS = Workload(num=5000, value_size=100, compression_ratio=0.3, operations=4000, threads=2)
 TPCC = Workload(name="tpcc", warehouses=1, threads=4, operations=100)
+COMMITS = "SHOW GLOBAL STATUS LIKE 'Com_commit'"
 
 
 def servers_in(folder: Path) -> list[psutil.Process]:
@@ -76,10 +79,11 @@ def tpcc(tmp_path_factory: pytest.TempPathFactory, few_items: None) -> Rig:
 
 
 @pytest.fixture(scope="module")
-def first(rig: Rig) -> tuple[Outcome, list[str]]:
-    """The first trial, which builds the database of the others, and its phases."""
-    phases: list[str] = []
-    return rig.run(watch=Watch(phases.append)), phases
+def first(rig: Rig) -> tuple[Outcome, dict[str, float]]:
+    """The first trial, which builds the database of the others, and when its phases began."""
+    begun: dict[str, float] = {}
+    outcome = rig.run(watch=Watch(lambda phase: begun.update({phase: time.monotonic()})))
+    return outcome, begun | {"end": time.monotonic()}
 
 
 @pytest.fixture(scope="module")
@@ -94,16 +98,16 @@ def first_tpcc(tpcc: Rig) -> Outcome:
     )  # fmt: skip
 
 
-def test_a_trial_measures_what_happened(rig: Rig, first: tuple[Outcome, list[str]]) -> None:
-    outcome, phases = first
+def test_a_trial_measures_what_happened(rig: Rig, first: tuple[Outcome, dict[str, float]]) -> None:
+    outcome, begun = first
     assert outcome.result.status is Status.COMPLETE, outcome.result.reason
     measurement = outcome.result.measurement
     assert measurement is not None
     m = measurement.metrics
-    assert phases[-2:] == ["load", "settle"]
+    assert list(begun)[-3:] == ["load", "settle", "end"]
     assert m["total_s"] == pytest.approx(m["load_s"] + m["settle_s"])
     # Neither the checking nor the end of the server are the load's.
-    assert m["settle_s"] < 10
+    assert m["settle_s"] < begun["end"] - begun["settle"]
     assert m["throughput_ops_s"] == pytest.approx(800 / m["load_s"], rel=0.02)
     written = m["flush_write_bytes"] + m["compact_write_bytes"]
     assert written > 0
@@ -118,10 +122,15 @@ def test_a_trial_measures_what_happened(rig: Rig, first: tuple[Outcome, list[str
     assert servers_in(rig.folder) == []
 
 
-def test_the_same_seed_writes_the_same(rig: Rig, first: tuple[Outcome, list[str]]) -> None:
-    again = rig.run()
-    metrics = [outcome.result.metrics["write_amp"] for outcome in (first[0], again)]
-    assert metrics[0] == pytest.approx(metrics[1], rel=0.1)
+def test_the_same_seed_writes_the_same(rig: Rig, first: tuple[Outcome, dict[str, float]]) -> None:
+    by_user, amplified = [], []
+    for outcome in (first[0], rig.run()):
+        m = outcome.result.metrics
+        amplified.append(m["write_amp"])
+        by_user.append((m["flush_write_bytes"] + m["compact_write_bytes"]) / m["write_amp"])
+    assert by_user[0] == pytest.approx(by_user[1], rel=0.01)
+    # Which versions of a record a flush still finds depends on when it happens.
+    assert amplified[0] == pytest.approx(amplified[1], rel=0.5)
 
 
 @pytest.mark.usefixtures("first")
@@ -175,15 +184,20 @@ def test_a_server_that_is_killed_is_a_crash_and_the_data_stay_consistent(tpcc: R
         _run_and_kill(files, load)
     with running("mariadbd", files, {}) as server:
         argv = sysbench_argv(load, server.socket, "check", 3)
-        _, printed = run_client(argv, files, "check", 60)
+        _, printed = run_client(argv, files, "check", PATIENCE_S)
         assert read_check(printed) == {1: 0, 2: 0, 3: 0, 4: 0}
     assert servers_in(folder) == []
 
 
 def _run_and_kill(files: ServerFiles, load: Workload) -> None:
     with running("mariadbd", files, {}) as server:
-        threading.Timer(0.7, server.process.kill).start()
-        run_client(sysbench_argv(load, server.socket, "run", 3), files, "load", 60)
+
+        def kill() -> None:
+            assert eventually(lambda: server.query(COMMITS)[0][1] != "0")
+            server.process.kill()
+
+        threading.Thread(target=kill).start()
+        run_client(sysbench_argv(load, server.socket, "run", 3), files, "load", PATIENCE_S)
 
 
 def test_a_trial_whose_server_dies_is_a_failed_one(rig: Rig) -> None:
@@ -240,7 +254,8 @@ def test_lookups_ask_the_keys_before_the_values(tmp_path: Path) -> None:
     assert 0.3 < m["get_found"] < 0.7
     assert m["throughput_ops_s"] == pytest.approx(2000 / m["load_s"])
     assert 0 < m["get_p50_us"] <= m["get_p99_us"]
-    assert m["get_mean_us"] == pytest.approx(1e6 / m["throughput_ops_s"], rel=0.2)
+    # Both are of one client, but a busy machine also takes time between its lookups.
+    assert 0.05 < m["get_mean_us"] * m["throughput_ops_s"] / 1e6 < 1.2
     assert m["write_amp"] > 0.5  # of the building, with what was left
     assert m["total_s"] == m["load_s"]
     assert measurement.as_run["defaultcf.disable_auto_compactions"] == "true"
@@ -292,23 +307,46 @@ def served(rig: Rig, name: str) -> Iterator[Live]:
     places = Places(folder, rig.folder / "templates")
     watch = Watch(lambda phase: None)
     with MyRocks("mariadbd").serve(spec, rig.ground.base, places, watch) as live:
+        assert eventually(lambda: has_begun(live))
         yield live
+
+
+def has_begun(live: Live) -> bool:
+    """Whether the load commits transactions; it needs some time to start."""
+    try:
+        live.window(0.1)
+    except TrialFailedError as failure:
+        if failure.status is not Status.TIMED_OUT:
+            raise
+        return False
+    return True
+
+
+def long_enough(live: Live) -> Window:
+    """A window with so many transactions that those begun before it or not ended do not matter."""
+    for seconds in (1, 2, 4, 8, 16):
+        window = live.window(seconds)
+        if window.metrics["throughput_ops_s"] * seconds > 100:
+            break
+    return window
 
 
 def test_a_running_server_is_changed_watched_and_changed_back(rig: Rig) -> None:
     with served(rig, "live") as live:
-        before = live.window(2.0)
+        before = long_enough(live)
         assert before.metrics["throughput_ops_s"] > 0
-        assert any("written" in name and value > 0 for name, value in before.traits.items())
+        # Each transaction of sysbench selects ten single rows, and writes some.
+        assert 10 / 4 < before.traits["keys read per transaction"] < 4 * 10
+        assert before.traits["bytes written per transaction"] > 0
         changed = rig.base | {
             "default.write_buffer_size": 256 << 10, "cache_size": 1 << 20,
             "default.compression_type": "zlib", "default.level0_file_num_compaction_trigger": 2,
         }  # fmt: skip
         live.change(changed)
-        after = live.window(2.0)
+        after = long_enough(live)
         for trait, value in before.traits.items():
-            # A slow machine ends a few dozen transactions in a second.
-            assert after.traits[trait] == pytest.approx(value, rel=0.5)
+            # Transactions and bytes are not counted at the same moment.
+            assert value / 4 < after.traits[trait] < 4 * value
         live.change(rig.base)
         # What a server takes without doing it is found out.
         with pytest.raises(TrialFailedError, match=r"compaction_style is .* 1"):
@@ -324,9 +362,9 @@ def test_a_running_server_that_dies_is_told(rig: Rig) -> None:
 
 def _serve_and_kill(rig: Rig) -> None:
     with served(rig, "dead") as live:
-        live.window(0.5)
         for process in servers_in(rig.folder / "dead"):
             process.send_signal(signal.SIGKILL)
+        assert eventually(lambda: servers_in(rig.folder / "dead") == [])
         live.window(5.0)
 
 
@@ -342,6 +380,7 @@ def test_a_planted_harmful_change_to_a_real_server_is_taken_back(rig: Rig) -> No
         live.change(base)
         tuner = OnlineTuner(live, space, Asks([harmful]), Plan("read_amp", 0.5, 3, 1, 1))
         [step] = tuner.steps()
-        # Where other work makes the windows differ, the loss may not be shown, but no gain is.
-        assert step.judgement in (Judgement.LOST, Judgement.NOT_SHOWN), step
+        # Where other work makes the windows differ, the loss may not be shown, or the load may
+        # seem to be another one, but no gain is shown.
+        assert step.judgement not in (Judgement.KEPT, Judgement.REFUSED), step
         assert tuner.current == space.default()

@@ -9,6 +9,7 @@ import pytest
 
 from fakes.fake_db_bench import Mode, install
 from fakes.outcomes import check_fault
+from fakes.patience import PATIENCE_S
 from fakes.rig import Rig
 from fakes.traces import left_behind, started
 from lsmtune.engines.base import Outcome
@@ -20,8 +21,6 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.system.deadline import ProcessTimeout
 from lsmtune.trials import Status
 from lsmtune.workloads import Workload
-
-PATIENCE_S = 30.0  # never reached unless something hangs
 
 LOAD_FILES = {"load-stdout.txt", "load-stderr.txt"}
 DATABASE_FILES = {"LOG", "OPTIONS"}

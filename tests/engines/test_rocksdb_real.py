@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fakes.patience import PATIENCE_S
 from fakes.rig import Rig
 from fakes.traces import processes_of
 from lsmtune.engines.base import Watch
@@ -65,7 +66,7 @@ def test_the_written_bytes_are_those_of_the_log(rig: Rig) -> None:
 
 def test_universal_compaction_does_not_hang(rig: Rig) -> None:
     settings = {"compaction_style": 1, "level0_file_num_compaction_trigger": 3}
-    outcome = rig.run(rig.space.settings(settings), silence_limit_s=30)
+    outcome = rig.run(rig.space.settings(settings), silence_limit_s=PATIENCE_S)
     assert outcome.result.status is Status.COMPLETE, outcome.result.reason
 
 
@@ -107,11 +108,13 @@ def test_configs_of_the_space_run_as_they_were_given(rig: Rig, knobs: str) -> No
     space = StudySpec(knobs=knobs).space(rig.ground)
     space = replace(space, memory=replace(space.memory, limit_bytes=1 << 30))
     rng = np.random.default_rng(5)
+    # Some far-off configs of 7.8 stand still for good; that is data, not a mistake of ours.
+    may_hang = knobs == "all"
+    limits = {"silence_limit_s": 5 if may_hang else PATIENCE_S}
     for _ in range(3):
         config = space.sample(rng)
-        result = rig.run(space.settings(config), Workload(num=2000), silence_limit_s=5).result
-        # Some far-off configs of 7.8 stand still for good; that is data, not a mistake of ours.
-        hangs = knobs == "all" and result.status is Status.TIMED_OUT
+        result = rig.run(space.settings(config), Workload(num=2000), **limits).result
+        hangs = may_hang and result.status is Status.TIMED_OUT
         assert hangs or result.status is Status.COMPLETE, (config, result.reason)
 
 
@@ -233,8 +236,8 @@ def test_reads_meet_the_files_that_were_left(rig: Rig) -> None:
         files = sum(level.files for level in measurement.levels if level.level == "L0")
         found[name] = (files, m["compact_write_bytes"])
         assert m["total_s"] == pytest.approx(m["load_s"])
-        # The start of the thread is in the one alone, its end in the other.
-        assert m["get_mean_us"] == pytest.approx(1e6 / m["throughput_ops_s"], rel=0.3)
+        # Both are of one client, but a busy machine also takes time between its gets.
+        assert 0.05 < m["get_mean_us"] * m["throughput_ops_s"] / 1e6 < 1.5
     assert found["left"][0] > 5 > found["compacted"][0]
     assert found["left"][1] > 0  # what was left is settled behind the reads, and the building's
 

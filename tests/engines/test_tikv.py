@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from fakes.fake_tikv import Mode, change_of
 from fakes.rig import Rig
 from fakes.tikv_site import FILE, NUM, Site, site
 from lsmtune.engines.base import Borrowed, Outcome, Watch
-from lsmtune.engines.tikv import status
+from lsmtune.engines.tikv import node, status
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.spec import make_spec
@@ -27,10 +28,29 @@ ROOMY = "16GiB"
 LEFT = ["bin", "restart", "tikv.toml", "tikv.toml.lsmtune-lock"]
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch, own_host: Path) -> None:
-    """Short waits, and locks of the test's own."""
-    monkeypatch.setattr(status, "_ANSWER_S", 0.5)
+pytestmark = pytest.mark.usefixtures("own_host")
+
+
+class HurriedClock:
+    """A clock on which each sleep takes a minute."""
+
+    def __init__(self) -> None:
+        self._slept_s = 0.0
+
+    def monotonic(self) -> float:
+        return self._slept_s
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+        self._slept_s += 60
+
+
+def be_impatient(patch: pytest.MonkeyPatch, mode: Mode) -> None:
+    """Let lsmtune wait only briefly for what does not come in this mode."""
+    if mode is Mode.SILENT:
+        patch.setattr(status, "_ANSWER_S", 0.5)
+    elif mode is Mode.WILL_NOT_START:
+        patch.setattr(node, "time", HurriedClock())
 
 
 @pytest.fixture
@@ -320,7 +340,7 @@ ONLINE, BY_FILE = {MEMTABLE: 256 * MIB}, {BLOCK: 4 * KIB}
         (Mode.IGNORES, ONLINE, Status.MISMATCH, "write-buffer-size is 128MiB"),
         (Mode.SILENT, ONLINE, Status.TIMED_OUT, "127.0.0.1"),
         (Mode.STARTS_WITH_ITS_OWN, BY_FILE, Status.MISMATCH, "is 64KB"),
-        (Mode.WILL_NOT_START, BY_FILE, Status.TIMED_OUT, "within 1 s"),
+        (Mode.WILL_NOT_START, BY_FILE, Status.TIMED_OUT, "within 60 s"),
         (Mode.FAILS_TO_RESTART, BY_FILE, Status.REFUSED, "tikv.service failed"),
         (Mode.DIES_LOADING, {}, Status.CRASHED, "TiKV ended"),
         (Mode.RESTARTS_LOADING, {}, Status.CRASHED, "restarted"),
@@ -332,10 +352,12 @@ ONLINE, BY_FILE = {MEMTABLE: 256 * MIB}, {BLOCK: 4 * KIB}
 def test_each_failure_has_its_status(
     place: Site, mode: Mode, settings: dict[str, int], ended: Status, words: str
 ) -> None:
-    found = rig(place, "ycsb_c", tikv={"start_s": 1})
+    found = rig(place, "ycsb_c")
     found.run()
     place.tikv.mode = mode
-    result = found.run(found.base | settings).result
+    with pytest.MonkeyPatch.context() as patch:
+        be_impatient(patch, mode)
+        result = found.run(found.base | settings).result
     assert (result.status, words in str(result.reason)) == (ended, True), result.reason
     place.tikv.mode = Mode.WORKS
     assert metrics(found.run())  # the next trial is not concerned

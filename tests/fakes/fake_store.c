@@ -24,6 +24,7 @@
 #define WAKES 9    /* a thread by a flush, and has no job for it yet */
 #define DIES 10    /* in the hundredth put */
 #define CHANGES 11 /* the size of memtables, and does not say so */
+#define WAITS 12   /* in each put, until there has been a get */
 
 #define KEY 32
 #define VALUE 1200
@@ -40,6 +41,7 @@ struct record { struct family *family; char key[KEY]; char value[VALUE]; size_t 
 
 static struct record records[MOST];
 static int count, puts_done, syncs, puts_without_log;
+static volatile int gets_done;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char folder_path[3000], log_path[4096];
 static char thing;
@@ -76,6 +78,7 @@ static struct record *find(struct family *family, const char *key, size_t size) 
 void rocksdb_put_cf(void *store, struct writing *options, struct family *family, const char *key,
                     size_t key_size, const char *value, size_t size, char **error) {
   if (key_size > KEY || size > VALUE || perf_level != 1) abort();
+  while (FAULT == WAITS && gets_done == 0) usleep(1000);
   pthread_mutex_lock(&lock);
   puts_done++;
   syncs += options->sync;
@@ -164,6 +167,7 @@ void *rocksdb_get_pinned_cf(void *store, void *options, struct family *family, c
                             size_t size, char **error) {
   struct record *copy = NULL;
   pthread_mutex_lock(&lock);
+  gets_done++;
   struct record *record = find(family, key, size);
   if (record != NULL && !(FAULT == LOSES && (record - records) % 10 == 9)) {
     copy = malloc(sizeof *copy);

@@ -281,7 +281,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(500, 'failed to update, error: "unacceptable"')
             return
         if mode is Mode.SILENT:
-            threading.Event().wait(2)
+            threading.Event().wait(10)
             return
         try:
             if mode is not Mode.IGNORES:

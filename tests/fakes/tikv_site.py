@@ -62,7 +62,7 @@ class Site:
         address = f"127.0.0.1:{self.port}"
         return {
             "status": address, "pd": address, "config": str(self.config),
-            "restart": [str(self.restart)], "start_s": 5, "refresh_s": 0.05,
+            "restart": [str(self.restart)], "start_s": 60, "refresh_s": 0.05,
         } | changes  # fmt: skip
 
     def study(self, load: str = "ycsb_a", **changes: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -19,8 +20,8 @@ from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 TRIALS = 200
 BASE_RUNS = 3
 FAILURES = [status for status in Status if status.failed]
-LONGEST_STEP_S = 0.15
-"""CPU time of one step of the search at the end; a real trial takes seconds."""
+MOST_SLOWDOWN = 3
+"""CPU time of a late step of the search / an early one."""
 
 
 class Fate:
@@ -108,4 +109,5 @@ def test_the_page_and_the_words_hold_all_of_it(
 
 
 def test_a_step_stays_quick(tuned: tuple[Path, Fate]) -> None:
-    assert sorted(tuned[1].steps_s()[-50:])[25] < LONGEST_STEP_S
+    steps_s = tuned[1].steps_s()[BASE_RUNS:]
+    assert median(steps_s[-50:]) < MOST_SLOWDOWN * median(steps_s[:20])

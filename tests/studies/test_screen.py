@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fakes.cuts import check_goes_on
+from fakes.patience import PATIENCE_S
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.spec import StudySpec, make_spec
@@ -122,16 +123,24 @@ def side_by_side(home: Home, script: Script, jobs: int = 2) -> tuple[str | None,
         return screen(study, spec.screen or Screen(), jobs), home.trials(study.stored)
 
 
+def is_alone() -> bool:
+    """Whether the run is in no thread of its own, as runs side by side are."""
+    return threading.current_thread() is threading.main_thread()
+
+
 def test_runs_go_side_by_side_once_that_is_seen_to_change_nothing(home: Home) -> None:
     running, most = 0, 0
-    lock = threading.Lock()
+    lock, met = threading.Lock(), threading.Event()
 
     def counted(spec: TrialSpec) -> TrialResult:
         nonlocal running, most
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.02)
+            if running == 2:
+                met.set()
+        assert is_alone() or met.wait(PATIENCE_S)
+        time.sleep(0.02)  # in which a third run would begin
         with lock:
             running -= 1
         return measured(write_amp=2 + spec.seed % 7 / 100)
@@ -146,26 +155,21 @@ def test_runs_go_side_by_side_once_that_is_seen_to_change_nothing(home: Home) ->
 
 
 def test_runs_stay_alone_where_company_slows_them(home: Home) -> None:
-    running: list[list[TrialSpec]] = []
-    lock = threading.Lock()
+    pair = threading.Barrier(2, timeout=PATIENCE_S)
+    in_company: list[TrialSpec] = []
 
     def slowed(spec: TrialSpec) -> TrialResult:
-        company = [spec]
-        with lock:
-            for others in running:
-                others.append(spec)
-                company.append(others[0])
-            running.append(company)
-        time.sleep(0.02)
-        with lock:
-            running.remove(company)
-        return measured(total_s=20.0 if len(company) > 1 else 10.0)
+        if is_alone():
+            return measured(total_s=10.0)
+        pair.wait()
+        in_company.append(spec)
+        return measured(total_s=20.0)
 
     remark, trials = side_by_side(home, slowed)
     assert remark is not None
     assert remark.startswith("total_s ")
     assert len(of(trials, Role.TRIAL)) == 16
-    assert len(of(trials, Role.SHARED)) == 10
+    assert len(of(trials, Role.SHARED)) == len(in_company) == 10
 
 
 def test_noise_that_hides_whether_runs_agree_keeps_them_alone(home: Home) -> None:

@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from fakes.patience import PATIENCE_S, eventually
 from lsmtune.errors import UserError
+from lsmtune.system import deadline
 from lsmtune.system.deadline import Deadline, ProcessTimeout
 from lsmtune.system.process import ChildProcess, NoLine
 from lsmtune.units import MIB
@@ -61,9 +63,10 @@ def alive(pid: int) -> bool:
 def settled_progress(tmp_path: Path) -> int:
     """How many lines the printer has got rid of, once that stands still for a moment."""
     progress, last, now = tmp_path / "progress", "", ""
+    assert eventually(progress.exists)
     while not now or now != last:
         time.sleep(0.2)
-        last, now = now, progress.read_text() if progress.exists() else ""
+        last, now = now, progress.read_text()
     return int(now)
 
 
@@ -259,11 +262,20 @@ def test_silence_deadline(tmp_path: Path) -> None:
     assert (timeout.value.kind, timeout.value.seconds) == ("silence", 0.3)
 
 
-def test_a_sign_of_life_resets_only_the_silence() -> None:
-    deadline = Deadline(wall_s=math.inf, silence_s=0.05)
-    time.sleep(0.1)
-    deadline.heard()
-    deadline.check()
+def test_a_sign_of_life_resets_only_the_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now_s=0.0, monotonic=lambda: clock.now_s)
+    monkeypatch.setattr(deadline, "time", clock)
+    limits = Deadline(wall_s=10, silence_s=3)
+    clock.now_s = 4
+    with pytest.raises(ProcessTimeout) as silence:
+        limits.check()
+    limits.heard()
+    limits.check()
+    clock.now_s = 10.5
+    limits.heard()
+    with pytest.raises(ProcessTimeout) as wall:
+        limits.check()
+    assert (silence.value.kind, wall.value.kind) == ("silence", "wall")
 
 
 def interrupt_after(calls: int) -> Callable[[object, str, object], None]:
