@@ -7,6 +7,7 @@ STAMP := .venv/.installed
 .PHONY: setup tune test check clean
 
 setup: $(STAMP) simulator rocksdb db_bench
+	@$(if $(filter setup,$(MAKECMDGOALS)),echo "setup: done. Next: . $(BIN)/activate; make tune")
 
 $(STAMP): pyproject.toml constraints.txt scripts/make-venv.sh
 	@scripts/make-venv.sh $(PYTHON)

@@ -191,3 +191,14 @@ def test_fake_db_bench_is_named(
     monkeypatch.setenv("LSMTUNE_DB_BENCH", "bin/db_bench")
     line = printed(capsys, "--version").splitlines()[3]
     assert f"({tmp_path / 'bin' / 'db_bench'})" in line
+
+
+@pytest.mark.parametrize("name", ["compare", "report", "export", "show"])
+def test_a_missing_argument_is_named_as_in_the_usage(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([name]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    missing = re.search(r"the (?:argument|option) (\S+) is missing; (?!/)", line)
+    assert missing is not None, line
+    assert missing[1] in printed(capsys, name, "-h")

@@ -20,7 +20,9 @@ from lsmtune.cli.tune import Knobs, Limits, Objectives
 
 Optimizers = Annotated[
     list[str],
-    typer.Argument(help="Optimizers, e.g. gp-ucb tpe random; see `lsmtune optimizers`."),
+    typer.Argument(
+        metavar="OPTIMIZER", help="Optimizers, e.g. gp-ucb tpe random; see `lsmtune optimizers`."
+    ),
 ]
 Real = Annotated[
     bool,

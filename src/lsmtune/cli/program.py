@@ -9,7 +9,7 @@ from lsmtune.errors import UserError, unknown_word
 
 _COMMAND_WIDTH = 12
 _WRONG_VALUE = re.compile(r"Invalid value for '?(.+?)'?(?: / .+)?: (.*)")
-_MISSING = re.compile(r"Missing (argument|option) '([^' ]+).*?'\.?(?: (.*))?")
+_MISSING = re.compile(r"Missing (argument|option) '([^' ]+).*?'(?: / '[^']*')*\.?(?: (.*))?")
 _NO_CHOICE = re.compile(r"'(.*)' is not one of .*")
 _ONE_LINE = 200
 """More characters than any short help has, so that none is cut."""
