@@ -167,7 +167,7 @@ def test_a_folder_is_read_from_its_oldest_log_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", [*CAPTURED.glob("*/LOG.gz"), *CAPTURED.glob("*.LOG.gz")])
 def test_a_study_of_a_log_has_its_options_and_a_like_load(path: Path) -> None:
     log = inspected(path)
-    study, options = study_files(log, "LOG.OPTIONS")
+    study, options, _ = study_files(log, "LOG.OPTIONS")
     spec = make_spec(tomllib.loads(study), "study")
     assert spec.base == "LOG.OPTIONS"
     assert spec.workload.value_size == round(log.load.value_bytes or 0)
@@ -183,7 +183,9 @@ def test_a_study_of_a_log_has_its_options_and_a_like_load(path: Path) -> None:
 
 def test_a_database_s_own_options_are_those_that_are_made_of_its_log() -> None:
     for run in RUNS:
-        made = parse_options(study_files(inspected(CAPTURED / run / "LOG.gz"), "O")[1]).sections
+        made = parse_options(
+            study_files(inspected(CAPTURED / run / "LOG.gz"), "O").options
+        ).sections
         compared = 0
         own = parse_options((CAPTURED / run / "OPTIONS").read_text()).sections
         for knob in load_catalogue("rocksdb").knobs:

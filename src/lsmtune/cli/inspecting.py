@@ -7,7 +7,7 @@ from lsmtune.analysis.inspect.before_after import Compared, Pair, compare
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files
-from lsmtune.cli.common import write_file, write_output
+from lsmtune.cli.common import note, write_file, write_output
 from lsmtune.cli.inspect_tables import tables
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
@@ -107,9 +107,11 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
     if len(logs) != 1:
         raise UserError("--to-study: allowed for one LOG only; name a single LOG")
     options = path.with_suffix(".OPTIONS")
-    study, base = study_files(logs[0], str(options.resolve()))
-    write_output(path, study, "study")
-    write_output(options, base, "options")
+    files = study_files(logs[0], str(options.resolve()))
+    write_output(path, files.study, "study")
+    write_output(options, files.options, "options")
+    if files.assumed:
+        note(f"{path}: assumed, not from {logs[0].name}: {', '.join(files.assumed)}; check them")
 
 
 def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:
