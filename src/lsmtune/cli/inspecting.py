@@ -21,6 +21,7 @@ from lsmtune.report.inspect_words import (
     costs_text,
     facts,
     heading,
+    level_periods,
     level_rows,
     needed_text,
     stall_rows,
@@ -166,6 +167,8 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield from facts_lines(known)
     if rows := level_rows(log):
         yield ""
+        if periods := level_periods(log):
+            yield f"{periods}:"
         heads = [Column(LEVEL_HEADS[0], at_least=8)]
         heads += [Column(head, right=True) for head in LEVEL_HEADS[1:]]
         yield from table_lines(heads, rows, indent=2)
