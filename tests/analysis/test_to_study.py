@@ -104,6 +104,15 @@ def test_a_number_of_records_that_was_limited_is_named() -> None:
     assert "7,654,321" in comment(study["workload"], "num")
 
 
+@pytest.mark.parametrize(("told", "written"), [("1", 65536), ("1048576", 1048576)])
+def test_a_cache_of_the_log_becomes_one_that_a_study_accepts(told: str, written: int) -> None:
+    log = inspected(DATA / "captured" / "rocksdb-7.8.3-level" / "LOG.gz")
+    family = {**log.options[log.main_family], "block_cache_capacity": told}
+    small = replace(log, options={**log.options, log.main_family: family})
+    spec = make_spec(tomllib.loads(study_files(small, "O").study), "study")
+    assert spec.cache_bytes == written
+
+
 def test_options_alone_make_the_whole_workload_an_assumption() -> None:
     path = DATA / "captured" / "rocksdb-7.8.3-level" / "OPTIONS"
     study, assumed = written(path)

@@ -13,6 +13,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.enumerators import enumerator
 from lsmtune.knobs.types import Knob, OptionKey
+from lsmtune.spec_defaults import least_cache_bytes
 from lsmtune.units import GIB, KIB, format_bytes
 
 _SIMILAR = "The workload below is similar to the workload of the LOG."
@@ -134,8 +135,9 @@ def _study(log: Inspection, options_path: str, workload: Table) -> TOMLDocument:
     scale, why = _scale(log)
     document.add("scale", tomlkit.item(scale).comment(why))
     if (capacity := log.number("block_cache_capacity")) and capacity >= 1:
-        size = tomlkit.item(str(int(capacity)))
-        document.add("cache", size.comment(format_bytes(capacity)))
+        size = max(int(capacity), least_cache_bytes())
+        limited = "" if size == int(capacity) else f", the least; the LOG has {int(capacity)} B"
+        document.add("cache", tomlkit.item(str(size)).comment(f"{format_bytes(size)}{limited}"))
     document.add(tomlkit.nl())
     document.add("workload", workload)
     return document
