@@ -28,7 +28,7 @@ from lsmtune.report.inspect_words import (
     title_text,
     verdict_text,
 )
-from lsmtune.report.words import number
+from lsmtune.report.words import counted, number
 
 _LONG_NAME = 24
 _OPTION_COLUMNS = (
@@ -68,22 +68,38 @@ def compared_lines(compared: Compared) -> Iterator[str]:
     columns += [Column(head, right=True) for head in ("before", "after", "ratio")]
     columns.append(Column("verdict"))
     rows = [
-        [name, *_numbers(pair), ""] for name, pair in compared.workload.items() if _is_told(pair)
+        [name, *_numbers(pair), ""]
+        for name, pair in compared.workload.items()
+        if name not in compared.metrics and _is_told(pair)
     ]
     rows += [
         [name, *_numbers(judged.values), judged.verdict.replace("_", " ")]
         for name, judged in compared.metrics.items()
     ]
     yield from table_lines(columns, rows)
-    if compared.options:
+    if any(judged.verdict == "depends_on_program" for judged in compared.metrics.values()):
+        yield from paragraph(
+            "depends on program: the program may have written less or more, because the share of "
+            "stalls did not change in the same way."
+        )
+    yield from _options_that_differ(compared)
+
+
+def _options_that_differ(compared: Compared) -> Iterator[str]:
+    both = [
+        (name, before, after)
+        for name, (before, after) in compared.options.items()
+        if before is not None and after is not None
+    ]
+    if both:
         yield ""
         yield "options that differ:"
         heads = (Column("option", at_least=24), Column("before"), Column("after"))
-        told = [
-            (name, before or UNKNOWN, after or UNKNOWN)
-            for name, (before, after) in compared.options.items()
-        ]
-        yield from table_lines(heads, told, indent=2)
+        yield from table_lines(heads, both, indent=2)
+    if any(compared.one_sided):
+        yield ""
+        before, after = (counted(number, "option") for number in compared.one_sided)
+        yield from paragraph(f"only in one LOG: {before} before, {after} after; see --json")
 
 
 def _is_told(pair: Pair) -> bool:
