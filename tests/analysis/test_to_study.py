@@ -66,9 +66,9 @@ def test_names_of_files_may_have_quotes() -> None:
     assert tomllib.loads(study)["base"] == name
 
 
-def written(path: Path) -> tuple[TOMLDocument, tuple[str, ...]]:
+def written(path: Path) -> tuple[TOMLDocument, set[str]]:
     files = study_files(inspect_path(path), "O")
-    return tomlkit.parse(files.study), files.assumed
+    return tomlkit.parse(files.study), set(files.assumed)
 
 
 def comment(table: Any, key: str) -> str:
@@ -79,11 +79,11 @@ def test_unknown_reads_make_the_workload_an_assumption() -> None:
     """A LOG with gets and without statistics has no number of reads."""
     study, assumed = written(DATA / "captured" / "myrocks-6.29-tpcc-universal.LOG.gz")
     assert inspected(DATA / "captured" / "myrocks-6.29-tpcc-universal.LOG.gz").tickers == {}
-    assert assumed == ("name",)
+    assert assumed == {"name"}
     assert "reads are unknown" in comment(study["workload"], "name")
     assert "mix" in study.as_string().partition("base = ")[0]
     study, assumed = written(DATA / "planted" / "cache.LOG.gz")
-    assert assumed == ()
+    assert assumed == set()
     assert study["workload"]["name"] == "mix"
 
 
@@ -113,10 +113,16 @@ def test_a_cache_of_the_log_becomes_one_that_a_study_accepts(told: str, written:
     assert spec.cache_bytes == written
 
 
+def test_a_log_without_writes_makes_the_whole_workload_an_assumption(tmp_path: Path) -> None:
+    (tmp_path / "LOG").write_text(OLD)
+    study, assumed = written(tmp_path / "LOG")
+    assert assumed == set(study["workload"])
+
+
 def test_options_alone_make_the_whole_workload_an_assumption() -> None:
     path = DATA / "captured" / "rocksdb-7.8.3-level" / "OPTIONS"
     study, assumed = written(path)
-    assert set(assumed) == set(study["workload"])
+    assert assumed == set(study["workload"])
     assert "LOG" not in study.as_string().replace(str(path), "")
 
 

@@ -127,8 +127,9 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
     files = study_files(logs[0], str(options.resolve()))
     write_output(path, files.study, "study")
     write_output(options, files.options, "options")
-    if files.assumed:
-        note(f"{path}: assumed, not from {logs[0].name}: {', '.join(files.assumed)}; check them")
+    for why in dict.fromkeys(files.assumed.values()):
+        keys = ", ".join(key for key, reason in files.assumed.items() if reason == why)
+        note(f"{path}: check the workload: lsmtune assumed {keys}, because {why}")
 
 
 def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:

@@ -23,8 +23,8 @@ _READS_UNKNOWN = (
     'If your program reads, write name = "mix" and your shares, such as',
     "mix = {get = 0.5, put = 0.4, scan = 0.1}",
 )
-_OPTIONS_ONLY = (
-    "The file contains only options. So the workload below is assumed.",
+_NO_WORKLOAD = (
+    "The file contains options, but no workload. So the workload below is assumed.",
     "Replace it by the workload of your program.",
 )
 _DEFAULTS = (
@@ -48,12 +48,12 @@ _CODEC_KEYS = ("compression", "bottommost_compression", "blob_compression_type")
 class StudyFiles(NamedTuple):
     """The texts of a study file and of the OPTIONS file that is its baseline.
 
-    `assumed` has the keys of the workload whose values are not from the LOG.
+    `assumed` has the keys of the workload whose values are not from the LOG, and the reasons.
     """
 
     study: str
     options: str
-    assumed: tuple[str, ...]
+    assumed: Mapping[str, str]
 
 
 def study_files(log: Inspection, options_path: str) -> StudyFiles:
@@ -144,14 +144,10 @@ def _study(log: Inspection, options_path: str, workload: Table) -> TOMLDocument:
 
 
 def _remarks(log: Inspection) -> list[str]:
-    if _has_only_options(log):
-        return [*_OPTIONS_ONLY, "The baseline of the study has the options of the file."]
+    if log.load == Load():
+        return [*_NO_WORKLOAD, "The baseline of the study has the options of the file."]
     similar = _READS_UNKNOWN if log.load.read_percent is None else (_SIMILAR,)
     return [*similar, "The baseline of the study has the options of the LOG.", *_DEFAULTS]
-
-
-def _has_only_options(log: Inspection) -> bool:
-    return log.load == Load() and log.begin_micros is None
 
 
 def _scale(log: Inspection) -> tuple[str, str]:
@@ -165,18 +161,18 @@ def _scale(log: Inspection) -> tuple[str, str]:
     return "1", f"full size, because smaller scales have memtables below {least}"
 
 
-def _workload(log: Inspection) -> tuple[Table, tuple[str, ...]]:
-    """Return the workload, and its keys that are assumed."""
+def _workload(log: Inspection) -> tuple[Table, dict[str, str]]:
+    """Return the workload, and its keys that are assumed, with the reasons."""
     load = log.load
     name, extra = _load_name(load)
-    table, assumed = tomlkit.table(), list[str]()
-    missing = "the file contains only options" if _has_only_options(log) else "not in the LOG"
+    table, assumed = tomlkit.table(), dict[str, str]()
+    missing = "the file contains no workload" if load == Load() else "the LOG has none"
 
     def put(key: str, value: object, source: str = "", why: str = missing) -> None:
         """Add a key; without a source, its value is assumed for the reason `why`."""
         table.add(key, tomlkit.item(value).comment(source or f"assumed: {why}"))
         if not source:
-            assumed.append(key)
+            assumed[key] = why
 
     def told(value: object) -> str:
         return "" if value is None else "from the LOG"
@@ -194,7 +190,7 @@ def _workload(log: Inspection) -> tuple[Table, tuple[str, ...]]:
         put("compression_ratio", ratio, told(ratio))
     for key, value in extra.items():
         put(key, value, told(value))
-    return table, tuple(assumed)
+    return table, assumed
 
 
 def _load_name(load: Load) -> tuple[str, dict[str, InlineTable]]:
@@ -225,16 +221,17 @@ def _records(log: Inspection) -> tuple[int, str]:
     most = min(_RECORDS[1], round(_MOST_BYTES / record))
     least = min(_RECORDS[0], most)
     sizes = [level.size_bytes for level in log.levels if level.size_bytes is not None]
+    stored = round(sum(sizes) / (record * (load.compressed_to or 1)))
     has_reads = load.read_percent is not None and load.read_percent > _HARDLY_PERCENT
     if load.records and not has_reads:
         found, what = load.records, "number of writes in the LOG, not of keys"
+        what += f"; the tree has about {stored:,} records" if stored else ""
     elif sizes:
-        found = round(sum(sizes) / (record * (load.compressed_to or 1)))
-        what = "number of records in the tree, estimated from its size"
+        found, what = stored, "number of records in the tree, estimated from its size"
     else:
         return most, ""
     num = _clamped(found, (least, most), most)
-    return num, what if num == found else f"{what}: {found:,}, limited to {num:,}"
+    return num, what if num == found else f"{found:,}, limited to {num:,}: {what}"
 
 
 def _clamped(value: float | None, bounds: tuple[int, int], unknown: int) -> int:
