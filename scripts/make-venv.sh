@@ -29,4 +29,11 @@ if [ ! -x .venv/bin/python ]; then
     "$python" -m venv .venv
 fi
 echo "setup: installing lsmtune and its packages (about a minute)" >&2
-.venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+if ! .venv/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+then
+    proxy="no HTTPS_PROXY is set"
+    [ -z "${https_proxy:-${HTTPS_PROXY:-}}" ] || proxy="HTTPS_PROXY sets a proxy"
+    echo "setup: pip cannot install the packages of lsmtune, for the reason above; check the \
+network ($proxy), then run \`make setup\` again" >&2
+    exit 1
+fi

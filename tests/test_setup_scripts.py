@@ -156,6 +156,23 @@ def test_what_the_build_lacks_is_said_before_it(
     assert all(word in said for word in (*words, "db_bench"))
 
 
+@pytest.mark.parametrize(
+    ("pip", "code", "lines"), [("echo a wall of text >&2; exit 1", 1, 3), ("exit 0", 0, 1)]
+)
+def test_a_pip_that_fails_ends_the_setup_with_a_sentence(
+    place: Path, pip: str, code: int, lines: int
+) -> None:
+    write(place, "python3", "exit 0")  # it is new enough
+    (place / ".venv" / "bin").mkdir()
+    python = place / ".venv" / "bin" / "python"
+    python.write_text(f"#!/bin/sh\n{pip}\n")
+    python.chmod(0o755)
+    ended, said = call(place, "make-venv.sh", "python3")
+    assert (ended, len(said)) == (code, lines)
+    assert all(line.startswith("setup: ") for line in (said[0], said[-1]))
+    assert code == 0 or "make setup" in said[-1]
+
+
 @pytest.mark.parametrize(("version", "word"), [("3.9.2", "3.9.2"), (None, "missing")])
 def test_a_python_that_is_too_old_ends_the_setup(
     place: Path, version: str | None, word: str

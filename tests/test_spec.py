@@ -159,6 +159,8 @@ def test_a_workload_may_be_named_instead_of_described() -> None:
         ({"seed": 0}, ["seed = 0"]),
         ({"scale": "2"}, ["scale", "'2'", "1/64"]),
         ({"budget": "soon"}, ["budget", "'soon'", "20m"]),
+        ({"cache": "512"}, ["cache", "'512'", "512MiB", "64 KiB"]),
+        ({"cache": "63KiB"}, ["cache", "'63KiB'", "64 KiB"]),
         ({"objective": "fastest"}, ["objective", "'fastest'", "balanced"]),
         ({"limits": ["load_s < 5"]}, ["limit", "'load_s < 5'", "METRIC"]),
         ({"pairs": 3}, ["pairs", "3", "6"]),
@@ -514,6 +516,12 @@ def test_a_cache_that_is_given_scales_with_the_tree() -> None:
     space = StudySpec(cache="512MiB", knobs="cache_size", memory="1GiB").space(ground())
     assert space.base["cache_size"] == 8 << 20
     assert space.knobs[0].bounds() == (512 << 10, 32 << 20)
+
+
+def test_the_smallest_cache_that_is_allowed_is_the_smallest_that_a_trial_gets() -> None:
+    spec = StudySpec(cache="65536", scale="1", knobs="cache_size", memory="1GiB")
+    assert spec.space(ground()).base["cache_size"] == 65536
+    assert "MiB" not in refusal({"cache": "64kB"})
 
 
 def test_the_ranges_reach_around_the_users_own_base() -> None:

@@ -29,6 +29,7 @@ from lsmtune.spec_defaults import (
     check_versions,
     compared_versions,
     for_online,
+    parse_cache_size,
     with_defaults,
 )
 from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
@@ -240,7 +241,7 @@ class StudySpec(BaseModel):
     @property
     def cache_bytes(self) -> int | None:
         """Size of the baseline's block cache at scale 1, if given."""
-        return None if self.cache is None else parse_size(self.cache, "cache")
+        return None if self.cache is None else parse_cache_size(self.cache)
 
     @property
     def parsed_objective(self) -> Objective:
@@ -283,8 +284,7 @@ class StudySpec(BaseModel):
 
     def knob(self, knob: Knob) -> Knob:
         """Return the knob for this study: a given block cache scales with the tree."""
-        size = self.cache_bytes
-        if knob.name != "cache_size" or size is None:
+        if knob.name != "cache_size" or (size := self.cache_bytes) is None:
             return knob
         low, high = size // _CACHE_BELOW, size * _CACHE_ABOVE
         return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})

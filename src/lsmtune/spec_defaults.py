@@ -10,7 +10,7 @@ from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
-from lsmtune.units import MIB, is_version
+from lsmtune.units import MIB, format_bytes, is_version, parse_size
 from lsmtune.workloads import PRESETS, EngineName, Workload, endless_workloads
 
 DRIVER = "lsmdriver"
@@ -236,3 +236,21 @@ def _without_zero(knob: Knob) -> Knob:
     if knob.name != BYTES_PER_SYNC:
         return knob
     return knob.model_copy(update={"special": tuple(s for s in knob.special if s.value != 0)})
+
+
+def parse_cache_size(text: str) -> int:
+    """Return the bytes of a block cache; UserError if no block cache can be as small."""
+    size, least = parse_size(text, "cache"), least_cache_bytes()
+    if size < least:
+        number = text.strip()
+        advice = f"; write the unit, such as {number}MiB" if number.isdigit() else ""
+        raise UserError(
+            f"cache: invalid size {text!r}: the smallest block cache is {format_bytes(least)}, not "
+            f"{format_bytes(size)}{advice}"
+        )
+    return size
+
+
+def least_cache_bytes() -> int:
+    """Return the size of the smallest block cache that a trial can have."""
+    return round(load_catalogue("rocksdb").knob("cache_size").least or 0)

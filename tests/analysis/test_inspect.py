@@ -21,6 +21,7 @@ from lsmtune.spec import make_spec
 
 DATA = Path(__file__).parents[1] / "data"
 CAPTURED, PLANTED, SEEDS = DATA / "captured", DATA / "planted", DATA / "seeds"
+README_LOG = Path(__file__).parents[2] / "examples" / "LOG.gz"
 RUNS = sorted(path.name for path in CAPTURED.iterdir() if path.is_dir())
 CAUSES = {
     "memtable": ("small-memtable", "write_buffer_size"),
@@ -69,9 +70,32 @@ def test_write_amplification_is_that_of_the_tickers_and_of_the_events(run: str) 
 def test_levels_add_up(run: str) -> None:
     log = inspected(CAPTURED / run / "LOG.gz")
     written = sum(level.write_bytes or 0 for level in log.levels)
-    assert written == (log.totals.flush_write_bytes or 0) + (log.totals.compact_write_bytes or 0)
+    assert written == sum(job.written_bytes or 0 for job in log.jobs)
     assert log.load.value_bytes == pytest.approx(1024)
     assert log.load.key_bytes == pytest.approx(16)
+
+
+@pytest.mark.parametrize(
+    "path", [*PLANTED.glob("*.LOG.gz"), *CAPTURED.glob("**/*LOG.gz"), README_LOG], ids=str
+)
+def test_bytes_of_one_period_give_the_write_amplification(path: Path) -> None:
+    totals = inspected(path).totals
+    assert totals.clients_period == totals.jobs_period is not None
+    moved = (totals.flush_write_bytes or 0) + (totals.compact_write_bytes or 0)
+    assert moved / (totals.ingest_bytes or 0) == pytest.approx(totals.write_amp, rel=1e-9)
+
+
+def test_bytes_of_different_periods_name_them(tmp_path: Path) -> None:
+    """Without tickers and a beginning: clients since the opening, jobs since the first line."""
+    text = gzip.decompress(README_LOG.read_bytes()).decode()
+    later = text[text.index("EVENT_LOG_v1", len(text) // 3) :]
+    late = re.sub(r"^rocksdb\.\S+ COUNT : \d+$", "", later[later.index("\n") + 1 :], flags=re.M)
+    (tmp_path / "LOG").write_text(late)
+    totals = inspect_path(tmp_path / "LOG").totals
+    assert totals.write_amp_from == "cumulative"
+    assert (totals.clients_period, totals.jobs_period) == ("until_last_dump", "log")
+    moved = (totals.flush_write_bytes or 0) + (totals.compact_write_bytes or 0)
+    assert moved / (totals.ingest_bytes or 1) != pytest.approx(totals.write_amp, rel=0.05)
 
 
 def test_a_dump_from_the_beginning_is_not_taken_for_the_whole() -> None:
@@ -167,7 +191,7 @@ def test_a_folder_is_read_from_its_oldest_log_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", [*CAPTURED.glob("*/LOG.gz"), *CAPTURED.glob("*.LOG.gz")])
 def test_a_study_of_a_log_has_its_options_and_a_like_load(path: Path) -> None:
     log = inspected(path)
-    study, options = study_files(log, "LOG.OPTIONS")
+    study, options, _ = study_files(log, "LOG.OPTIONS")
     spec = make_spec(tomllib.loads(study), "study")
     assert spec.base == "LOG.OPTIONS"
     assert spec.workload.value_size == round(log.load.value_bytes or 0)
@@ -183,7 +207,9 @@ def test_a_study_of_a_log_has_its_options_and_a_like_load(path: Path) -> None:
 
 def test_a_database_s_own_options_are_those_that_are_made_of_its_log() -> None:
     for run in RUNS:
-        made = parse_options(study_files(inspected(CAPTURED / run / "LOG.gz"), "O")[1]).sections
+        made = parse_options(
+            study_files(inspected(CAPTURED / run / "LOG.gz"), "O").options
+        ).sections
         compared = 0
         own = parse_options((CAPTURED / run / "OPTIONS").read_text()).sections
         for knob in load_catalogue("rocksdb").knobs:

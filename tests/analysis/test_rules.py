@@ -287,6 +287,17 @@ def test_slow_compactions_show_in_statistics_alone(tmp_path: Path) -> None:
     assert found(tmp_path, text + times.format("cpu_micros", 39_000_000)) == []
 
 
+@pytest.mark.parametrize("code", ["slow-flushes", "slow-compactions"])
+def test_slow_jobs_have_three_possible_causes_and_a_way_to_tell(code: str, tmp_path: Path) -> None:
+    """On a machine with too few CPUs, jobs are slow too, and the LOG looks the same."""
+    (tmp_path / "LOG").write_text(TEXTS[code])
+    finding = next(one for one in inspect_path(tmp_path / "LOG").findings if one.code == code)
+    causes = {"device", "limiter", "CPU"}
+    assert causes <= set(re.findall(r"\w+", finding.evidence))
+    assert {"device", "CPU"} <= set(re.findall(r"\w+", finding.first_step))
+    assert {"io", "cpu"} <= set(re.findall(r"/proc/pressure/(\w+)", finding.evidence))
+
+
 def test_slow_flushes_show_in_a_table_alone(tmp_path: Path) -> None:
     head = "** Compaction Stats [default] **\n" + HEAD
     flushed = row("L0", 3, "12.43 MB").replace("173.5 0.45 0.35 19 0.024", "{}")

@@ -1,10 +1,15 @@
 """The study that is written of a LOG runs."""
 
+import re
 import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tomlkit
+from tomlkit import TOMLDocument
 
 from fakes.rig import Rig
 from lsmtune.analysis.inspect.inspection import Inspection
@@ -33,7 +38,7 @@ def inspected(path: Path) -> Inspection:
 
 def check_that_it_runs(log: Inspection, folder: Path) -> None:
     options = folder / "LOG.OPTIONS"
-    study, text = study_files(log, str(options))
+    study, text, _ = study_files(log, str(options))
     options.write_text(text)
     spec = make_spec(tomllib.loads(study), "study")
     rig = Rig("db_bench", folder / "rig", spec)
@@ -57,5 +62,80 @@ def test_a_study_of_an_old_log_runs(tmp_path: Path) -> None:
 
 def test_names_of_files_may_have_quotes() -> None:
     name = 'a "b" \\ c.OPTIONS'
-    study, _ = study_files(inspected(LOGS[0]), name)
+    study, *_ = study_files(inspected(LOGS[0]), name)
     assert tomllib.loads(study)["base"] == name
+
+
+def written(path: Path) -> tuple[TOMLDocument, set[str]]:
+    files = study_files(inspect_path(path), "O")
+    return tomlkit.parse(files.study), set(files.assumed)
+
+
+def comment(table: Any, key: str) -> str:
+    return table.value.item(key).trivia.comment
+
+
+def test_unknown_reads_make_the_workload_an_assumption() -> None:
+    """A LOG with gets and without statistics has no number of reads."""
+    study, assumed = written(DATA / "captured" / "myrocks-6.29-tpcc-universal.LOG.gz")
+    assert inspected(DATA / "captured" / "myrocks-6.29-tpcc-universal.LOG.gz").tickers == {}
+    assert assumed == {"name"}
+    assert "reads are unknown" in comment(study["workload"], "name")
+    assert "mix" in study.as_string().partition("base = ")[0]
+    study, assumed = written(DATA / "planted" / "cache.LOG.gz")
+    assert assumed == set()
+    assert study["workload"]["name"] == "mix"
+
+
+def test_the_number_of_records_has_its_source() -> None:
+    mixed, _ = written(DATA / "planted" / "cache.LOG.gz")
+    assert "tree" in comment(mixed["workload"], "num")
+    path = DATA / "captured" / "rocksdb-7.8.3-level" / "LOG.gz"
+    writing, _ = written(path)
+    assert writing["workload"]["num"] == inspected(path).load.records
+    assert "number of writes" in comment(writing["workload"], "num")
+
+
+def test_a_number_of_records_that_was_limited_is_named() -> None:
+    log = inspected(DATA / "captured" / "rocksdb-7.8.3-level" / "LOG.gz")
+    many = replace(log, load=replace(log.load, records=7_654_321, value_bytes=100.0))
+    study = tomlkit.parse(study_files(many, "O").study)
+    assert study["workload"]["num"] == 1_000_000
+    assert "7,654,321" in comment(study["workload"], "num")
+
+
+@pytest.mark.parametrize(("told", "written"), [("1", 65536), ("1048576", 1048576)])
+def test_a_cache_of_the_log_becomes_one_that_a_study_accepts(told: str, written: int) -> None:
+    log = inspected(DATA / "captured" / "rocksdb-7.8.3-level" / "LOG.gz")
+    family = {**log.options[log.main_family], "block_cache_capacity": told}
+    small = replace(log, options={**log.options, log.main_family: family})
+    spec = make_spec(tomllib.loads(study_files(small, "O").study), "study")
+    assert spec.cache_bytes == written
+
+
+def test_a_log_without_writes_makes_the_whole_workload_an_assumption(tmp_path: Path) -> None:
+    (tmp_path / "LOG").write_text(OLD)
+    study, assumed = written(tmp_path / "LOG")
+    assert assumed == set(study["workload"])
+
+
+def test_options_alone_make_the_whole_workload_an_assumption() -> None:
+    path = DATA / "captured" / "rocksdb-7.8.3-level" / "OPTIONS"
+    study, assumed = written(path)
+    assert assumed == set(study["workload"])
+    assert "LOG" not in study.as_string().replace(str(path), "")
+
+
+@pytest.mark.parametrize(
+    ("memtable", "scale", "at_scale"),
+    [(64 << 20, "1/64", "1 MiB"), (8 << 20, "1/16", "512 KiB"), (4 << 20, "1/4", "1 MiB"),
+     (1 << 20, "1", "512 KiB")],
+)  # fmt: skip
+def test_the_scale_has_its_reason(tmp_path: Path, memtable: int, scale: str, at_scale: str) -> None:
+    text = (DATA / "captured" / "rocksdb-7.8.3-level" / "OPTIONS").read_text()
+    changed, count = re.subn(r"(?<=write_buffer_size=)\d+$", str(memtable), text, flags=re.M)
+    assert count
+    (tmp_path / "OPTIONS").write_text(changed)
+    study, _ = written(tmp_path / "OPTIONS")
+    assert study["scale"] == scale
+    assert at_scale in study.item("scale").trivia.comment

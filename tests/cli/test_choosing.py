@@ -1,16 +1,20 @@
 """Which RocksDB a study runs: named by flag, file or stored study, else the usual one."""
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fakes.jars import build, fetch_from, pack
 from fakes.libraries import put
 from lsmtune.cli import choosing
 from lsmtune.cli.choosing import name_rocksdb
 from lsmtune.cli.main import run
 from lsmtune.engines import registry
 from lsmtune.engines.base import Engine
+from lsmtune.engines.libraries import maven
 from lsmtune.engines.libraries.loaded import Loaded
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
@@ -165,10 +169,35 @@ def test_the_version_of_the_baseline_is_not_installed(cache: Path) -> None:
     assert "`lsmtune engines install rocksdb@8.10.2`" in message
     assert "`--db-bench db_bench`" in message
     put(cache, "9.11.2", "11.8.1")
-    assert "`--rocksdb 11.8.1`" in refused(base("8.10.2"))
+    message = refused(base("8.10.2"))
+    assert "`--rocksdb 9.11.2`" in message
+    assert "--db-bench" not in message
     assert chosen(base("8.10.2"), rocksdb="11.8.1") == {"rocksdb": "11.8.1"}
     Path("bin/db_bench").unlink()
     assert run(["tune", "--dry-run", "--base", "OPTIONS-8.10.2"]) == 2
+
+
+def test_the_printed_command_installs_a_version_without_a_pin(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = refused(base("7.8.3"))
+    command = message.split("`")[1].split()
+    assert command[0] == "lsmtune"
+    monkeypatch.setenv("PATH", os.defpath)
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    jar = pack(place / "a.jar", build(version="7.8.3"))
+    monkeypatch.setattr(maven, "fetch_jar", fetch_from(jar))
+    assert run(command[1:]) == 0
+    assert chosen(base("7.8.3")) == {"rocksdb": "7.8.3"}
+
+
+def test_a_db_bench_of_the_version_of_the_baseline_is_the_other_way(cache: Path) -> None:
+    Path("bin/db_bench").write_text("#!/bin/sh\necho db_bench version 7.8.3\n")
+    put(cache, "11.8.1")
+    assert "`--db-bench db_bench`" in refused(base("7.8.3"))
+    assert "--db-bench" not in refused(base("7.8.4"))
+    assert chosen(base("7.8.3"), program="db_bench") == {"program": "db_bench"}
 
 
 @pytest.mark.parametrize("text", [OPTIONS.format("0.0.0"), "[DBOptions]\n", "no OPTIONS file"])

@@ -3,16 +3,22 @@
 Only the last test uses the network.
 """
 
+import errno
 import io
 import json
 import logging
+import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import requests
+from jgo.maven import MavenContext
 from requests.structures import CaseInsensitiveDict
 
+from fakes.libraries import put
 from lsmtune.engines.libraries.install import Sources, install
 from lsmtune.engines.libraries.maven import fetch_jar
 from lsmtune.engines.libraries.pins import DEFAULT_VERSION, load_pins
@@ -73,7 +79,16 @@ def ending(url: str) -> requests.Response:
 
 
 @pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Answer, str], Path]:
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.fixture
+def ask(
+    no_proxy: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[[Answer, str], Path]:
     def fetch(registry: Answer, version: str) -> Path:
         monkeypatch.setattr(requests, "request", lambda _, url, **__: registry(url))
         return fetch_jar(version, tmp_path / "maven")
@@ -87,18 +102,55 @@ def test_the_jar_is_in_the_folder(ask: Callable[[Answer, str], Path], tmp_path: 
     assert jar.read_bytes() == CONTENT
 
 
+def refused(ask: Callable[[Answer, str], Path], registry: Answer, version: str) -> str:
+    with pytest.raises(UserError) as caught:
+        ask(registry, version)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
 @pytest.mark.parametrize("registry", [unreachable, silent, ending, broken])
 def test_a_registry_without_an_answer(ask: Callable[[Answer, str], Path], registry: Answer) -> None:
-    with pytest.raises(UserError, match="check the network") as caught:
-        ask(registry, VERSIONS[-1])
-    assert "http" not in str(caught.value)
+    message = refused(ask, registry, VERSIONS[-1])
+    assert urlsplit(MavenContext().remote_repos["central"]).hostname in message
+    assert "http" not in message
 
 
-def test_an_unknown_version(ask: Callable[[Answer, str], Path]) -> None:
-    with pytest.raises(UserError, match=", ".join(VERSIONS[-5:])):
-        ask(registry, "99.0.0")
-    with pytest.raises(UserError, match="lists this version"):
-        ask(registry, VERSIONS[0])
+@pytest.mark.usefixtures("no_proxy")
+def test_a_proxy_that_refuses_is_named_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def message(proxy: str) -> str:
+        monkeypatch.setenv("HTTPS_PROXY", proxy)
+        with pytest.raises(UserError) as caught:
+            fetch_jar(DEFAULT_VERSION, tmp_path)
+        return str(caught.value)
+
+    with socket.socket() as closed:  # bound, but it does not listen
+        closed.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{closed.getsockname()[1]}"
+        refusal = os.strerror(errno.ECONNREFUSED)
+        shown = message(f"http://{address}")
+        hidden = message(f"http://user:secret@{address}")
+    assert all(word in shown for word in ("HTTPS_PROXY", address, refusal))
+    assert all(word in hidden for word in ("HTTPS_PROXY", refusal))
+    assert "secret" not in hidden + message("http://user:secret@:bad")
+    assert "garbage" in message("garbage://x")
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(requests, "request", lambda _, url, **__: unreachable(url))
+    assert "HTTPS_PROXY" not in message("http://unused")
+
+
+def test_an_unknown_version(
+    ask: Callable[[Answer, str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    message = refused(ask, registry, "8.10.99")
+    assert ", ".join(VERSIONS[-5:]) in message
+    assert "`lsmtune engines install rocksdb@8.10.2`" in message
+    put(tmp_path / "cache", "8.10.7", pinned=False)
+    assert "`--rocksdb 8.10.7`" in refused(ask, registry, "8.10.99")
+    assert "lists this version" in refused(ask, registry, VERSIONS[0])
 
 
 def test_what_jgo_logs_is_not_printed(

@@ -19,6 +19,7 @@ from lsmtune.report.inspect_plots import (
     stall_plot,
     totals_plot,
     undrawn,
+    written_plot,
 )
 from lsmtune.report.inspect_words import costs_text, short_names
 
@@ -171,3 +172,12 @@ def test_costs_are_those_of_the_option_in_the_first_step(
 
 def test_a_step_without_an_option_has_no_costs() -> None:
     assert costs_text(Finding("disk-full", "title", "evidence", (), 0.5), "7.8.3") is None
+
+
+def test_bars_of_levels_divide_by_the_bytes_of_clients_in_their_own_period() -> None:
+    """The events of the whole LOG give the bytes of levels, and so those of the clients."""
+    log = inspect_path(Path(__file__).parents[2] / "examples" / "LOG.gz")
+    clients = sum(job.user_bytes or 0 for job in log.jobs if job.kind == "flush")
+    assert clients != pytest.approx(log.totals.ingest_bytes, rel=0.01)
+    written = [(level.write_bytes or 0) / clients for level in log.levels]
+    assert list(written_plot(log).data[0].x) == pytest.approx(written)

@@ -9,6 +9,7 @@ from typing import Any
 from lsmtune.analysis.continuing import FLAGS
 from lsmtune.cli.common import DB_BENCH_VARIABLE
 from lsmtune.cli.following import stored_settings
+from lsmtune.cli.version import db_bench_version
 from lsmtune.engines.libraries.installed import (
     Installed,
     default_engine,
@@ -17,9 +18,10 @@ from lsmtune.engines.libraries.installed import (
     installed_engines,
     release_of,
 )
-from lsmtune.engines.libraries.loaded import install_command
+from lsmtune.engines.libraries.loaded import how_to_install
 from lsmtune.engines.rocksdb.driver.client import BUILD_DRIVER, NO_DRIVER, has_driver
 from lsmtune.errors import ParseError, UserError
+from lsmtune.knobs.defaults import nearest_of
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.reading import read_text
 from lsmtune.spec_defaults import PROGRAMS, SYSTEM_KEYS
@@ -132,14 +134,21 @@ def _of_base(base: str, version: str, engines: Sequence[Installed]) -> str:
     again = next((one for one in reversed(versions) if release_of(one) == version), None)
     if again is not None:
         return again
-    usual = default_engine(engines)
-    if usual is not None:
-        other = f"; or add `--rocksdb {usual.record.version}` to run another version"
-    elif shutil.which(_DB_BENCH) is not None:
-        other = f"; or add `--db-bench {_DB_BENCH}` to run the db_bench on PATH"
-    else:
-        other = ""
     raise UserError(
         f"base: {base}: this file is of RocksDB {version}, which is not installed; "
-        f"`{install_command(version)}` installs it{other}"
+        f"{how_to_install(version)}{_other_ways(version, versions)}"
     )
+
+
+def _other_ways(version: str, installed: Sequence[str]) -> str:
+    """Return the flags that run db_bench, or another version, instead of an installation."""
+    program = shutil.which(_DB_BENCH)
+    found = db_bench_version(program) if program else None
+    ways = ""
+    if program and (found == version or not installed):
+        ways += f"; or add `--db-bench {_DB_BENCH}` to run the db_bench on PATH"
+        ways += f", which has version {found}" if found else ""
+    if installed:
+        nearest = nearest_of(version, installed)
+        ways += f"; or add `--rocksdb {nearest}` to run the nearest installed version"
+    return ways

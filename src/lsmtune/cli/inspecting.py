@@ -7,7 +7,7 @@ from lsmtune.analysis.inspect.before_after import Compared, Pair, compare
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.analysis.inspect.study import study_files
-from lsmtune.cli.common import write_file, write_output
+from lsmtune.cli.common import note, write_file, write_output
 from lsmtune.cli.inspect_tables import tables
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
@@ -21,13 +21,14 @@ from lsmtune.report.inspect_words import (
     costs_text,
     facts,
     heading,
+    level_periods,
     level_rows,
     needed_text,
     stall_rows,
     title_text,
     verdict_text,
 )
-from lsmtune.report.words import number
+from lsmtune.report.words import counted, number
 
 _LONG_NAME = 24
 _OPTION_COLUMNS = (
@@ -67,22 +68,38 @@ def compared_lines(compared: Compared) -> Iterator[str]:
     columns += [Column(head, right=True) for head in ("before", "after", "ratio")]
     columns.append(Column("verdict"))
     rows = [
-        [name, *_numbers(pair), ""] for name, pair in compared.workload.items() if _is_told(pair)
+        [name, *_numbers(pair), ""]
+        for name, pair in compared.workload.items()
+        if name not in compared.metrics and _is_told(pair)
     ]
     rows += [
         [name, *_numbers(judged.values), judged.verdict.replace("_", " ")]
         for name, judged in compared.metrics.items()
     ]
     yield from table_lines(columns, rows)
-    if compared.options:
+    if any(judged.verdict == "depends_on_program" for judged in compared.metrics.values()):
+        yield from paragraph(
+            "depends on program: the program may have written less or more, because the share of "
+            "stalls did not change in the same way."
+        )
+    yield from _options_that_differ(compared)
+
+
+def _options_that_differ(compared: Compared) -> Iterator[str]:
+    both = [
+        (name, before, after)
+        for name, (before, after) in compared.options.items()
+        if before is not None and after is not None
+    ]
+    if both:
         yield ""
         yield "options that differ:"
         heads = (Column("option", at_least=24), Column("before"), Column("after"))
-        told = [
-            (name, before or UNKNOWN, after or UNKNOWN)
-            for name, (before, after) in compared.options.items()
-        ]
-        yield from table_lines(heads, told, indent=2)
+        yield from table_lines(heads, both, indent=2)
+    if any(compared.one_sided):
+        yield ""
+        before, after = (counted(number, "option") for number in compared.one_sided)
+        yield from paragraph(f"only in one LOG: {before} before, {after} after; see --json")
 
 
 def _is_told(pair: Pair) -> bool:
@@ -107,9 +124,12 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
     if len(logs) != 1:
         raise UserError("--to-study: allowed for one LOG only; name a single LOG")
     options = path.with_suffix(".OPTIONS")
-    study, base = study_files(logs[0], str(options.resolve()))
-    write_output(path, study, "study")
-    write_output(options, base, "options")
+    files = study_files(logs[0], str(options.resolve()))
+    write_output(path, files.study, "study")
+    write_output(options, files.options, "options")
+    for why in dict.fromkeys(files.assumed.values()):
+        keys = ", ".join(key for key, reason in files.assumed.items() if reason == why)
+        note(f"{path}: check the workload: lsmtune assumed {keys}, because {why}")
 
 
 def write_tables(folder: Path, logs: Sequence[Inspection]) -> None:
@@ -164,6 +184,8 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield from facts_lines(known)
     if rows := level_rows(log):
         yield ""
+        if periods := level_periods(log):
+            yield f"{periods}:"
         heads = [Column(LEVEL_HEADS[0], at_least=8)]
         heads += [Column(head, right=True) for head in LEVEL_HEADS[1:]]
         yield from table_lines(heads, rows, indent=2)

@@ -71,8 +71,13 @@ def _db_bench(program: str) -> str | None:
     if found_at is None:
         return None
     path = str(Path(found_at).absolute())
+    return f"{db_bench_version(path) or 'unknown version'} ({path})"
+
+
+def db_bench_version(path: str) -> str | None:
+    """Return the version that a db_bench prints, None if it prints none."""
     found = _VERSION.search(_printed_version(path))
-    return f"{found[1] if found else 'unknown version'} ({path})"
+    return found[1] if found else None
 
 
 def _printed_version(path: str) -> str:

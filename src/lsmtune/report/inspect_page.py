@@ -30,6 +30,7 @@ from lsmtune.report.inspect_words import (
     costs_text,
     facts,
     heading,
+    level_periods,
     level_rows,
     needed_text,
     short_names,
@@ -338,9 +339,10 @@ def _level_chart(log: Inspection, prefix: str) -> list[Html]:
     written = [level.write_bytes for level in log.levels if level.write_bytes]
     if not written or (not _has_jobs(log) and min(written) < _MIN_ROUNDED_BYTES):
         return []
+    periods = level_periods(log)
     see = (
         f"The bars show the bytes written into each level of column family {log.main_family}. "
-        "Flushes write into level 0 (L0)."
+        f"Flushes write into level 0 (L0).{f' {periods}.' if periods else ''}"
     )
     described = f"{_levels_title(log)}. {see}"
     drawn = picture(f"{prefix}-written", written_plot(log), [], described)

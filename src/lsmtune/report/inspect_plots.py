@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.inspection import Inspection, LevelLine
 from lsmtune.metrics.log_jobs import Job, TreeShape
 from lsmtune.report.canvas import LINES, Key, Shape, canvas, colour, marker, name_rows
 from lsmtune.report.words import number, quantity
@@ -206,7 +206,7 @@ def _used_levels(log: Inspection) -> list[int]:
 def written_plot(log: Inspection) -> go.Figure:
     """Draw one bar per level: bytes written into it, as a multiple of the bytes of clients."""
     levels = [level for level in log.levels if level.family == log.main_family]
-    ingest = log.totals.ingest_bytes
+    ingest = _clients_bytes(log, levels)
     divisor = ingest or MIB
     values = [(level.write_bytes or 0) / divisor for level in levels]
     figure = canvas(_ROW_PX * (len(levels) + 1))
@@ -224,6 +224,14 @@ def written_plot(log: Inspection) -> go.Figure:
     figure.update_xaxes(title=unit, range=[0, 1.15 * max(values, default=1)])
     name_rows(figure, [level.level for level in levels])
     return figure
+
+
+def _clients_bytes(log: Inspection, levels: Sequence[LevelLine]) -> int | None:
+    """Return the bytes of clients in the period of the levels' bytes, None if unknown."""
+    if any(level.is_rough for level in levels):
+        return log.totals.ingest_bytes
+    flushed = sum(job.user_bytes or 0 for job in log.jobs if job.kind == "flush")
+    return flushed or log.totals.ingest_bytes
 
 
 def totals_plot(log: Inspection) -> go.Figure:

@@ -4,7 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from lsmtune.analysis.inspect.inspection import Finding, Inspection, LevelLine, covered_s
+from lsmtune.analysis.inspect.inspection import (
+    Finding,
+    Inspection,
+    LevelLine,
+    Period,
+    covered_s,
+)
 from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import GIB, format_bytes, format_duration
 
@@ -15,6 +21,7 @@ _SOURCES = {
     "tickers": "exact, from counters", "events": "exact, from events",
     "cumulative": "from rounded sums", "table": "from the table's sum", None: "unknown source",
 }  # fmt: skip
+_PERIODS = {"until_last_dump": "until the last dump", "log": "in the LOG"}
 LEVEL_HEADS = ("level", "files", "size", "read", "written", "W-Amp (table)")
 
 
@@ -104,14 +111,26 @@ def _total_facts(log: Inspection) -> list[tuple[str, str]]:
     totals = log.totals
     exact = "" if totals.write_amp is None else f" ({_SOURCES[totals.write_amp_from]})"
     return [
-        ("written by clients", _value(totals.ingest_bytes, "bytes")),
-        ("flushed", _value(totals.flush_write_bytes, "bytes")),
-        ("compacted", _value(totals.compact_write_bytes, "bytes")),
+        ("written by clients", _of_period(totals.ingest_bytes, totals.clients_period)),
+        ("flushed", _of_period(totals.flush_write_bytes, totals.jobs_period)),
+        ("compacted", _of_period(totals.compact_write_bytes, totals.jobs_period)),
         ("write amplification", _value(totals.write_amp, "ratio") + exact),
-        ("W-Amp (table)", _value(totals.w_amp_table, "ratio")),
+        ("W-Amp (table)", _value(totals.w_amp_table, "per flushed byte")),
         ("writes stalled", _stalled(log)),
         ("compactions", _compactions(log)),
     ]
+
+
+def _of_period(size_bytes: int | None, period: Period | None) -> str:
+    text = _value(size_bytes, "bytes")
+    return text if size_bytes is None or period is None else f"{text} {_PERIODS[period]}"
+
+
+def level_periods(log: Inspection) -> str | None:
+    """Return the periods of the columns of the levels; None if all have the same."""
+    if any(level.size_bytes is not None and not level.is_rough for level in log.levels):
+        return "Levels: bytes read and written of the whole LOG, all else of the last dump"
+    return None
 
 
 def _stalled(log: Inspection) -> str:

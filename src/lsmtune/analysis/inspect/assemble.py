@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
-from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Totals
+from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Period, Totals
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.errors import ParseError
 from lsmtune.knobs.defaults import nearest_version, version_number
@@ -168,8 +168,7 @@ def _totals(
     largest = max(sums, key=lambda row: row.write_gb or 0, default=None)
     known = user if content.is_whole else None
     ingest, amplification, source = _write_amp(tickers, flushed, compacted, known)
-    if source == "tickers" and not content.is_whole:
-        # Of the same time as what clients wrote: since the database was opened.
+    if source == "tickers":  # of the same period as what clients wrote
         flushed, compacted = (tickers[f"rocksdb.{kind}.write.bytes"] for kind in _WRITERS)
     if amplification is None:
         ingest, amplification, source = _rounded_write_amp(content, last, largest)
@@ -178,10 +177,13 @@ def _totals(
             "the number of bytes that clients wrote is missing, so the write amplification is "
             "unknown"
         )
+    of_dump: Period = "until_last_dump"
     return Totals(
         flush_write_bytes=flushed,
         compact_write_bytes=compacted,
         ingest_bytes=ingest,
+        clients_period=None if ingest is None else "log" if source == "events" else of_dump,
+        jobs_period=of_dump if source == "tickers" else "log" if flushed or compacted else None,
         write_amp=amplification,
         write_amp_from=source,
         w_amp_table=largest.w_amp_table if largest else None,

@@ -1,14 +1,15 @@
 """Did a change help? Two LOGs of one store, before and after the change."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.metrics.log_reader import TimedDump
 
-Judgement = Literal["better", "worse", "unchanged", "not_comparable"]
+Judgement = Literal["better", "worse", "unchanged", "not_comparable", "depends_on_program"]
+"""`depends_on_program`: the program may have written less or more, so the store is not judged."""
 
 _MOST_RATE_RATIO = 2.0
 _MOST_SIZE_RATIO = 1.5
@@ -56,6 +57,12 @@ class Compared:
     metrics: Mapping[str, JudgedPair]
     options: Mapping[str, tuple[str | None, str | None]]
 
+    @property
+    def one_sided(self) -> tuple[int, int]:
+        """Number of options that only the LOG before has, and that only the LOG after has."""
+        missing = [(old is None, new is None) for old, new in self.options.values()]
+        return sum(new for _, new in missing), sum(old for old, _ in missing)
+
 
 def compare(before: Inspection, after: Inspection) -> Compared:
     """Compare two LOGs. Rates count per byte that clients wrote, or per read."""
@@ -76,6 +83,8 @@ def compare(before: Inspection, after: Inspection) -> Compared:
             continue
         spread = spreads.get(name, _USUAL_SPREAD)
         metrics[name] = JudgedPair(pair, "not_comparable" if why else _judged(name, pair, spread))
+    if _WRITES in metrics:
+        metrics[_WRITES] = _with_stalls(metrics[_WRITES], metrics.get("stall_percent"))
     return Compared(not why, why, workload, metrics, _options(before, after))
 
 
@@ -136,6 +145,19 @@ def _judged(name: str, pair: Pair, spread: float) -> Judgement:
     return "better" if (change > 0) == (name in _HIGHER_IS_BETTER) else "worse"
 
 
+def _with_stalls(writes: JudgedPair, stalls: JudgedPair | None) -> JudgedPair:
+    """Return the verdict on the rate of writes.
+
+    A rate that changed is judged only if the stalls show the same. Else the program may have
+    written less or more.
+    """
+    if writes.verdict not in ("better", "worse"):
+        return writes
+    if stalls is not None and stalls.verdict == writes.verdict:
+        return writes
+    return replace(writes, verdict="depends_on_program")
+
+
 def _spread(
     dumps: tuple[TimedDump, ...], value: Callable[[TimedDump, TimedDump], float | None]
 ) -> float:
@@ -192,7 +214,9 @@ def _live_bytes(log: Inspection) -> float | None:
 
 
 _DATA = ("block.cache.data.hit", "block.cache.data.miss")
+_WRITES = "writes_s"
 _METRICS: dict[str, Callable[[Inspection], float | None]] = {
+    _WRITES: lambda log: log.load.writes_s,
     "write_amp": lambda log: log.totals.write_amp,
     "stall_percent": lambda log: log.totals.stall_percent,
     "live_sst_bytes": _live_bytes,
@@ -207,7 +231,7 @@ _METRICS: dict[str, Callable[[Inspection], float | None]] = {
     ),
     "skipped_per_seek": _per(_ticker("number.iter.skip"), _ticker("number.db.seek")),
 }
-_HIGHER_IS_BETTER = {"cache_hit_percent"}
+_HIGHER_IS_BETTER = {_WRITES, "cache_hit_percent"}
 _SHARES = {"stall_percent", "cache_hit_percent"}
 _OF_INTERVALS = {"write_amp": _write_amp_between, "stall_percent": _stalled_between}
 

@@ -74,10 +74,18 @@ class Load:
     from_empty: bool | None = None
 
 
+Period = Literal["until_last_dump", "log"]
+"""From the opening of the database to the last statistics dump, or all that the LOG contains."""
+
+
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums over the LOG, and the write amplification with where it comes from.
+    """Sums, and the write amplification with where it comes from.
 
+    `clients_period` is the period of `ingest_bytes` and `write_amp`, `jobs_period` the period of
+    the bytes of flushes and compactions. With `write_amp_from` "tickers" or "events", all of them
+    have one period, and `write_amp` is their quotient. `w_amp_table` is of the last dump and
+    divides by the bytes that flushes wrote, not by the bytes of clients.
     `write_amp` is exact from tickers; from events it stands on the bytes of the memtables that
     were flushed, which hold a sequence number an entry on top and are about 1 % more. From the
     cumulative sums or the table of a dump, it is rounded.
@@ -86,6 +94,8 @@ class Totals:
     flush_write_bytes: int | None = None
     compact_write_bytes: int | None = None
     ingest_bytes: int | None = None
+    clients_period: Period | None = None
+    jobs_period: Period | None = None
     write_amp: float | None = None
     write_amp_from: str | None = None
     w_amp_table: float | None = None

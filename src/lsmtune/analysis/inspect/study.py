@@ -1,6 +1,7 @@
 """From a LOG to a study: a load like the one it saw, and its options as the base."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import tomlkit
 from tomlkit import TOMLDocument
@@ -12,11 +13,21 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.enumerators import enumerator
 from lsmtune.knobs.types import Knob, OptionKey
+from lsmtune.spec_defaults import least_cache_bytes
 from lsmtune.units import GIB, KIB, format_bytes
 
-_REMARKS = (
-    "The workload below is similar to the workload of the LOG.",
-    "The baseline of the study has the options of the LOG.",
+_SIMILAR = "The workload below is similar to the workload of the LOG."
+_READS_UNKNOWN = (
+    "The workload below is similar to the writes of the LOG. It has no reads.",
+    "The share of reads is unknown, because the LOG does not contain the number of reads.",
+    'If your program reads, write name = "mix" and your shares, such as',
+    "mix = {get = 0.5, put = 0.4, scan = 0.1}",
+)
+_NO_WORKLOAD = (
+    "The file contains options, but no workload. So the workload below is assumed.",
+    "Replace it by the workload of your program.",
+)
+_DEFAULTS = (
     "A LOG does not record the distribution of keys or the content of values.",
     "The workload uses db_bench's defaults for keys and values.",
 )
@@ -34,17 +45,30 @@ _CODECS = {"Disabled": "kDisableCompressionOption", "ZSTD": "kZSTD", "NoCompress
 _CODEC_KEYS = ("compression", "bottommost_compression", "blob_compression_type")
 
 
-def study_files(log: Inspection, options_path: str) -> tuple[str, str]:
-    """The texts of a study file and of the OPTIONS file that it has as its base.
+class StudyFiles(NamedTuple):
+    """The texts of a study file and of the OPTIONS file that is its baseline.
 
-    UserError where the LOG tells nothing of options or of the load.
+    `assumed` has the keys of the workload whose values are not from the LOG, and the reasons.
+    """
+
+    study: str
+    options: str
+    assumed: Mapping[str, str]
+
+
+def study_files(log: Inspection, options_path: str) -> StudyFiles:
+    """Return the files of a study with a workload and a baseline like those of the LOG.
+
+    UserError if the LOG contains no options.
     """
     if not log.option("write_buffer_size"):
         raise UserError(
             f"{log.name}: the file contains no options of RocksDB, and a study needs the "
             "options; use a LOG"
         )
-    return tomlkit.dumps(_study(log, options_path)), options_text(log)
+    workload, assumed = _workload(log)
+    study = tomlkit.dumps(_study(log, options_path, workload))
+    return StudyFiles(study, options_text(log), assumed)
 
 
 def options_text(log: Inspection) -> str:
@@ -103,46 +127,70 @@ def _filter(text: str, load: Load) -> str:
     return f"{kind}filter:{round(load.filter_bits or 10)}{rest}"
 
 
-def _study(log: Inspection, options_path: str) -> TOMLDocument:
+def _study(log: Inspection, options_path: str, workload: Table) -> TOMLDocument:
     document = tomlkit.document()
-    for line in (f"Created from {log.name!r}.", *_REMARKS):
+    for line in (f"Created from {log.name!r}.", *_remarks(log)):
         document.add(tomlkit.comment(line))
     document.add("base", tomlkit.item(options_path))
-    document.add("scale", tomlkit.item(_scale(log)))
+    scale, why = _scale(log)
+    document.add("scale", tomlkit.item(scale).comment(why))
     if (capacity := log.number("block_cache_capacity")) and capacity >= 1:
-        size = tomlkit.item(str(int(capacity)))
-        document.add("cache", size.comment(format_bytes(capacity)))
+        size = max(int(capacity), least_cache_bytes())
+        limited = "" if size == int(capacity) else f", the least; the LOG has {int(capacity)} B"
+        document.add("cache", tomlkit.item(str(size)).comment(f"{format_bytes(size)}{limited}"))
     document.add(tomlkit.nl())
-    document.add("workload", _workload(log))
+    document.add("workload", workload)
     return document
 
 
-def _scale(log: Inspection) -> str:
-    """The smallest scale at which memtables stay worth the name."""
+def _remarks(log: Inspection) -> list[str]:
+    if log.load == Load():
+        return [*_NO_WORKLOAD, "The baseline of the study has the options of the file."]
+    similar = _READS_UNKNOWN if log.load.read_percent is None else (_SIMILAR,)
+    return [*similar, "The baseline of the study has the options of the LOG.", *_DEFAULTS]
+
+
+def _scale(log: Inspection) -> tuple[str, str]:
+    """Return the smallest scale at which memtables stay worth the name, and why it is this one."""
     size = log.number("write_buffer_size") or 0
-    return next((text for by, text in _SCALES if size / by >= _LEAST_MEMTABLE), "1")
+    least = format_bytes(_LEAST_MEMTABLE)
+    for by, text in _SCALES:
+        if size / by >= _LEAST_MEMTABLE:
+            memtables = f"{format_bytes(size)} / {by} = {format_bytes(size / by)}"
+            return text, f"the smallest scale with memtables of {least} or more: {memtables}"
+    return "1", f"full size, because smaller scales have memtables below {least}"
 
 
-def _workload(log: Inspection) -> Table:
+def _workload(log: Inspection) -> tuple[Table, dict[str, str]]:
+    """Return the workload, and its keys that are assumed, with the reasons."""
     load = log.load
     name, extra = _load_name(load)
-    table = tomlkit.table()
+    table, assumed = tomlkit.table(), dict[str, str]()
+    missing = "the file contains no workload" if load == Load() else "the LOG has none"
 
-    def put(key: str, value: object, *, told: bool) -> None:
-        source = "from the LOG" if told else "assumed: the LOG does not say it"
-        table.add(key, tomlkit.item(value).comment(source))
+    def put(key: str, value: object, source: str = "", why: str = missing) -> None:
+        """Add a key; without a source, its value is assumed for the reason `why`."""
+        table.add(key, tomlkit.item(value).comment(source or f"assumed: {why}"))
+        if not source:
+            assumed[key] = why
 
-    sizes = any(level.size_bytes is not None for level in log.levels)
-    put("name", name, told=load.read_percent is not None or load.writes_s is not None)
-    put("num", _records(log), told=load.records is not None or sizes)
-    put("key_size", _clamped(load.key_bytes, _KEY_BYTES, 16), told=load.key_bytes is not None)
+    def told(value: object) -> str:
+        return "" if value is None else "from the LOG"
+
+    if load.read_percent is None and load.writes_s is not None:
+        put("name", name, why="reads are unknown")
+    else:
+        put("name", name, told(load.read_percent))
+    put("num", *_records(log))
+    put("key_size", _clamped(load.key_bytes, _KEY_BYTES, 16), told(load.key_bytes))
     value_size = _clamped(load.value_bytes, (1, 1 << 24), 1024)
-    put("value_size", value_size, told=load.value_bytes is not None)
+    put("value_size", value_size, told(load.value_bytes))
     if load.compressed_to is not None and load.compressed_to < _UNCOMPRESSED:
-        put("compression_ratio", round(min(1.0, max(0.05, load.compressed_to)), 2), told=True)
+        ratio = round(min(1.0, max(0.05, load.compressed_to)), 2)
+        put("compression_ratio", ratio, told(ratio))
     for key, value in extra.items():
-        put(key, value, told=True)
-    return table
+        put(key, value, told(value))
+    return table, assumed
 
 
 def _load_name(load: Load) -> tuple[str, dict[str, InlineTable]]:
@@ -162,15 +210,28 @@ def _load_name(load: Load) -> tuple[str, dict[str, InlineTable]]:
     return "mix", {"mix": shares}
 
 
-def _records(log: Inspection) -> int:
-    """As many as the tree holds, where that is told, or as were written; what fits a trial."""
+def _records(log: Inspection) -> tuple[int, str]:
+    """Return as many as fit a trial, and their source; "" if they are assumed.
+
+    They are the writes of the LOG. With reads, they are the records in the tree, where it has a
+    size.
+    """
     load = log.load
     record = (load.key_bytes or 16) + (load.value_bytes or 1024)
-    sizes = [level.size_bytes for level in log.levels if level.size_bytes is not None]
-    held = sum(sizes) / (record * (load.compressed_to or 1)) if sizes else None
-    written = None if load.read_percent and load.read_percent > _HARDLY_PERCENT else load.records
     most = min(_RECORDS[1], round(_MOST_BYTES / record))
-    return _clamped(written or held, (min(_RECORDS[0], most), most), most)
+    least = min(_RECORDS[0], most)
+    sizes = [level.size_bytes for level in log.levels if level.size_bytes is not None]
+    stored = round(sum(sizes) / (record * (load.compressed_to or 1)))
+    has_reads = load.read_percent is not None and load.read_percent > _HARDLY_PERCENT
+    if load.records and not has_reads:
+        found, what = load.records, "number of writes in the LOG, not of keys"
+        what += f"; the tree has about {stored:,} records" if stored else ""
+    elif sizes:
+        found, what = stored, "number of records in the tree, estimated from its size"
+    else:
+        return most, ""
+    num = _clamped(found, (least, most), most)
+    return num, what if num == found else f"{found:,}, limited to {num:,}: {what}"
 
 
 def _clamped(value: float | None, bounds: tuple[int, int], unknown: int) -> int:

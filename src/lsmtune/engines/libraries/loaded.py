@@ -8,7 +8,7 @@ from lsmtune.engines.libraries.installed import (
     engines_folder,
     installed_engines,
 )
-from lsmtune.engines.libraries.pins import sha256_of
+from lsmtune.engines.libraries.pins import load_pins, sha256_of
 from lsmtune.errors import UserError
 from lsmtune.trials import Origin
 
@@ -51,16 +51,22 @@ def loaded_library(rocksdb: str | None, library: str | None) -> Loaded:
         others = ", ".join(dict.fromkeys(one.record.version for one in engines))
         raise UserError(
             f"RocksDB {rocksdb} is not installed (installed: {others or 'none'}); "
-            f"`{install_command(rocksdb)}` installs it"
+            f"{how_to_install(rocksdb)}"
         )
     engine.check()
     record = engine.record
     return Loaded(engine.library, record.version, record.source, record.sha256)
 
 
-def install_command(version: str) -> str:
-    """Return the command that installs a version."""
-    return f"lsmtune engines install rocksdb@{version}"
+def how_to_install(version: str) -> str:
+    """Return a sentence with the command that installs a version."""
+    command = f"lsmtune engines install rocksdb@{version}"
+    if version in load_pins():
+        return f"`{command}` installs it"
+    return (
+        f"`{command} --trust` installs it (--trust: without a check, because lsmtune has no "
+        "SHA-256 of this version)"
+    )
 
 
 def _own(library: str) -> Loaded:

@@ -7,6 +7,7 @@ from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS, STALLS
 from lsmtune.analysis.inspect.rules.rule import (
     LEVELED,
     ON,
+    WAITS_UNKNOWN,
     Rule,
     by_family,
     compactions,
@@ -103,8 +104,7 @@ def _slow_compactions(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "slow-compactions", "Compactions read and write only a few MiB per second",
             f"Compactions read and wrote {format_bytes(moved)} in {seconds:.3g} s: {rate:.2g} "
-            f"MiB/s, and they used the CPU only {percent(cpu)} of the time. Check the device, and "
-            "a rate limiter if the store has one.",
+            f"MiB/s, and they used the CPU only {percent(cpu)} of the time. {WAITS_UNKNOWN}",
             (*limiter_options(log), "compaction_readahead_size", "bytes_per_sync"), 0.4,
         )  # fmt: skip
 

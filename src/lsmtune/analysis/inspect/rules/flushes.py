@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.analysis.inspect.needs import EVENTS, OPTIONS
 from lsmtune.analysis.inspect.rules.rule import (
+    WAITS_UNKNOWN,
     Rule,
     by_family,
     compactions,
@@ -46,7 +47,7 @@ def _forced_flushes(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_flushes(log: Inspection) -> Iterator[Finding]:
-    """Row 57: a device, or a limit, that writes a few MB/s; a slow codec shows in compactions."""
+    """Row 57: a device, a limit or a CPU shortage; a slow codec shows in compactions."""
     flushes = [job for job in log.jobs if job.kind == "flush" and job.written_bytes]
     seconds = sum(job.duration_s or 0.0 for job in flushes)
     written = sum(job.written_bytes or 0 for job in flushes)
@@ -59,7 +60,7 @@ def _slow_flushes(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             "slow-flushes", "Flushes write only a few MiB per second",
             f"{len(flushes)} flushes wrote {format_bytes(written)} in {seconds:.3g} s: {rate:.2g} "
-            "MiB/s. Check the device, and a rate limiter if the store has one.",
+            f"MiB/s. {WAITS_UNKNOWN}",
             (*limiter_options(log), "bytes_per_sync", "max_background_jobs"), 0.4,
         )  # fmt: skip
 
@@ -131,8 +132,7 @@ def _slow_flushes_of_a_table(log: Inspection) -> Iterator[Finding]:
             yield Finding(
                 "slow-flushes", "Flushes write only a few MiB per second",
                 f"The row L0 of the last table has {row.write_mb_s:g} MiB/s and {each_s:.2g} s for "
-                f"each of {row.comp_count} flushes, with merges inside level 0. Check the device, "
-                "and a rate limiter if the store has one.",
+                f"each of {row.comp_count} flushes, with merges inside level 0. {WAITS_UNKNOWN}",
                 (*limiter_options(log), "bytes_per_sync", "max_background_jobs"), 0.35,
                 family=family,
             )  # fmt: skip

@@ -15,6 +15,12 @@ UNIVERSAL = ("1", "kCompactionStyleUniversal")
 FIFO = ("2", "kCompactionStyleFIFO")
 NO_OBJECT = (None, "", "None", "none", "nullptr", "(nil)", "0")
 """Texts of an option that names no object."""
+WAITS_UNKNOWN = (
+    "The cause can be the device, a rate limiter, or other work on the CPU; the LOG does not show "
+    "which. Compare /proc/pressure/io and /proc/pressure/cpu while the store writes: a high value "
+    "names the device or the CPU. If both are low, check the rate limiter."
+)
+"""End of the evidence for jobs that take long: three causes, and how to tell them apart."""
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
 
