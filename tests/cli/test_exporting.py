@@ -3,7 +3,7 @@
 import itertools
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,8 @@ from lsmtune.cli import exporting
 from lsmtune.cli.exporting import deployment
 from lsmtune.cli.main import run
 from lsmtune.cli.results import write_results
+from lsmtune.engines.base import EngineFacts, OwnBase
+from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.metrics.options_file import parse_options
@@ -21,7 +23,7 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.studies.verify import verify_contenders
-from lsmtune.trials import TrialResult, TrialSpec
+from lsmtune.trials import Base, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
 OPTIONS = (CAPTURED / "OPTIONS").read_text().replace("bloomfilter:10:false", "nullptr")
@@ -157,6 +159,58 @@ def test_notes_list_what_changes_in_the_users_file(home: Home, tmp_path: Path) -
     assert any("not the baseline of the study" in note for note in notes)
     same = comments(exported(home, view, "options", own_file(tmp_path), back=False))
     assert not any("not the baseline of the study" in note for note in same)
+
+
+OF_THE_USER = {
+    "write_buffer_size": "9000000", "delayed_write_rate": "7000000",
+    "level_compaction_dynamic_level_bytes": "false", "target_file_size_base": "30000000",
+}  # fmt: skip
+"""Values that the baseline does not have; only the last but one may be a trial's, too."""
+OF_THE_BASELINE = OPTIONS.replace(
+    "level_compaction_dynamic_level_bytes=false", "level_compaction_dynamic_level_bytes=true"
+)
+
+
+class OwnBaseline(ScriptedEngine):
+    """A scripted engine whose baseline has the values of its OPTIONS text."""
+
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """Return the baseline as the real engine does."""
+        return Base(options=facts.options, settings=read_settings(self.catalogue, facts.options))
+
+
+def values_of(text: str, keys: Iterable[str]) -> dict[str, str]:
+    found = {k: v for section in parse_options(text).sections.values() for k, v in section.items()}
+    return {key: found[key] for key in keys}
+
+
+def test_only_what_the_trial_changed_is_written_into_a_file_of_the_user(
+    home: Home, tmp_path: Path
+) -> None:
+    knobs = [*OF_THE_USER, "block_size"]
+    spec = make_spec(
+        {"study": "defaults", "objective": "write_amp", "optimizer": "random", "base_runs": 1,
+         "trials": 6, "repeats": 0, "pairs": 0, "knobs": ",".join(knobs)}, "here",
+    )  # fmt: skip
+    engine = OwnBaseline(planted, options=OF_THE_BASELINE)
+    with open_study(home, spec, engine, lambda _: None) as study:
+        study.tune()
+    own = own_file(tmp_path, **OF_THE_USER)
+    given, base = (values_of(text, knobs) for text in (own.read_text(), OF_THE_BASELINE))
+    kept = set[str]()
+    for trial in read_study(home, "defaults").searched:
+        view = read_study(home, "defaults", trial.number)
+        new = values_of(exported(home, view, "options", None, back=False), knobs)
+        changed = {key for key in knobs if new[key] != base[key]}
+        assert changed == {change.knob.name for change in view.changes if change.is_deployed}
+        text = exported(home, view, "options", own, back=False)
+        assert values_of(text, knobs) == given | {key: new[key] for key in changed}
+        deployed = tmp_path / "deployed"
+        deployed.write_text(text)
+        restored = values_of(exported(home, view, "options", deployed, back=True), knobs)
+        assert restored == given | {key: base[key] for key in changed}
+        kept |= set(knobs) - changed
+    assert len(kept) > 1
 
 
 def test_an_older_file_is_kept(

@@ -245,11 +245,16 @@ def _with_deployed(spec: StudySpec, base: Base | None, trial: TrialView) -> Tria
     """Return the trial with the values that an exported file contains."""
     if base is None:
         return trial
-    at_full = rescaled(spec, ground_of(spec, base), Config(trial.config), Fraction(1))
+    ground = ground_of(spec, base)
+    before = Config({**trial.config, **{c.knob.name: c.base for c in trial.changes}})
+    at_full, base_at_full = (
+        rescaled(spec, ground, config, Fraction(1)) for config in (Config(trial.config), before)
+    )
     changes = (
         replace(
             change,
             deployed=at_full.settings.get(change.knob.name),
+            deployed_base=base_at_full.settings.get(change.knob.name),
             fitted=change.knob.name in at_full.fitted,
         )
         for change in trial.changes

@@ -24,16 +24,23 @@ _REPRODUCED = re.compile(r"reproduce-(sst-size|compaction-style|db-bench-study|a
 class Change:
     """A knob whose value differs between baseline and winner.
 
-    `deployed` is the value in the exported file, for a full-size tree. It is None where it is not
-    known. `fitted`: it is not the scaled value, because the full-size tree must keep its memory
-    limit and the rules between options.
+    `deployed` is the value in the exported file, for a full-size tree, and `deployed_base` the
+    baseline's value for such a tree. Both are None where they are not known. `fitted`: the value
+    in the file is not the scaled one, because the full-size tree must keep its memory limit and
+    the rules between options.
     """
 
     knob: Knob
     base: Value
     best: Value
     deployed: Value | None = None
+    deployed_base: Value | None = None
     fitted: bool = False
+
+    @property
+    def is_deployed(self) -> bool:
+        """True if the exported file has another value than the baseline, or is not known."""
+        return self.deployed is None or self.deployed != self.deployed_base
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,11 @@ def online_files(home: Home, name: str, kept: Config) -> Deployment:
     OPTIONS file have the calls that change the options at run time.
     """
     spec, ground = stored_ground(home, name)
-    before = spec.space(ground).default()
-    full_size = rescaled(spec, ground, kept, Fraction(1)).settings
-    changes = {knob: full_size[knob] for knob in kept if kept[knob] != before[knob]}
+    before, after = (
+        rescaled(spec, ground, config, Fraction(1)).settings
+        for config in (spec.space(ground).default(), kept)
+    )
+    changes = {knob: after[knob] for knob in kept if after[knob] != before[knob]}
     scale = [f"UNVERIFIED at scale 1: found at scale {spec.scale}."] if spec.scale != "1" else []
     headings = (
         [f"lsmtune, study {name}: {_KEPT}", *(scale if changes else [])],
