@@ -4,6 +4,7 @@ import itertools
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.studies.verify import verify_contenders
-from lsmtune.trials import Base, TrialResult, TrialSpec
+from lsmtune.trials import Base, Role, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
 OPTIONS = (CAPTURED / "OPTIONS").read_text().replace("bloomfilter:10:false", "nullptr")
@@ -211,6 +212,34 @@ def test_only_what_the_trial_changed_is_written_into_a_file_of_the_user(
         assert restored == given | {key: base[key] for key in changed}
         kept |= set(knobs) - changed
     assert len(kept) > 1
+
+
+def test_a_file_has_the_values_that_a_verification_at_scale_1_measures(home: Home) -> None:
+    spec = make_spec(
+        {"study": "memory", "objective": "write_amp", "optimizer": "random", "base_runs": 1,
+         "trials": 8, "repeats": 0, "pairs": 0,
+         "knobs": "cache_size,write_buffer_size,max_write_buffer_number"}, "here",
+    )  # fmt: skip
+    engine, replaced = OwnBaseline(planted, options=OF_THE_BASELINE), 0
+    with open_study(home, spec, engine, lambda _: None) as study:
+        study.tune()
+        for trial in study.trials():
+            if trial.role is not Role.TRIAL:
+                continue
+            verified = study.settings_at(trial.config, Fraction(1))
+            view = read_study(home, "memory", trial.number)
+            text = exported(home, view, "options", None, back=False)
+            in_file = read_settings(engine.catalogue, text)
+            for change in view.changes:
+                name = change.knob.name
+                assert change.deployed == verified[name]
+                assert name == "cache_size" or in_file[name] == verified[name]
+            names = [change.knob.name for change in view.changes if change.replaced is not None]
+            note = next((x for x in comments(text) if "differs from trial" in x), "")
+            assert all(name in note for name in names)
+            assert bool(note) is bool(names)
+            replaced += len(names)
+    assert replaced > 0
 
 
 def test_an_older_file_is_kept(

@@ -90,7 +90,8 @@ class Claim:
     `alternative` is set if no gain is claimed and, before verification, only if
     a constraint failed.
     `disturbed_runs` is the number of runs of the study that were disturbed and kept.
-    `wide` is the half width of the objective's interval if it is wider than wanted. `undo` is the
+    `wide` is the half width of the objective's interval if it is wider than wanted.
+    `not_deployable` says which limits or rules the winner breaks in a full-size tree. `undo` is the
     command that writes the baseline's values.
     """
 
@@ -130,6 +131,7 @@ class Claim:
     notes: tuple[str, ...]
     wide: float | None
     changes: tuple[Change, ...]
+    not_deployable: tuple[str, ...]
     steps: tuple[Step, ...]
     undo: str | None
 
@@ -194,6 +196,7 @@ def claim_of(view: StudyView) -> Claim:
         notes=verdict.notes if verdict else (),
         wide=_wide(verdict),
         changes=view.changes,
+        not_deployable=best.not_deployable if best else (),
         steps=next_steps(view, status, failed=bool(failed), other=_other(alternative, view)),
         undo=export_command(view.name, view.engine, trial=_picked(view), back=True) + view.home_flag
         if status == "gain"

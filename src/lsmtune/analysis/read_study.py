@@ -255,11 +255,11 @@ def _with_deployed(spec: StudySpec, base: Base | None, trial: TrialView) -> Tria
             change,
             deployed=at_full.settings.get(change.knob.name),
             deployed_base=base_at_full.settings.get(change.knob.name),
-            fitted=change.knob.name in at_full.fitted,
+            replaced=at_full.replaced.get(change.knob.name),
         )
         for change in trial.changes
     )
-    return replace(trial, changes=tuple(changes))
+    return replace(trial, changes=tuple(changes), not_deployable=at_full.reasons)
 
 
 def _front(

@@ -25,9 +25,8 @@ class Change:
     """A knob whose value differs between baseline and winner.
 
     `deployed` is the value in the exported file, for a full-size tree, and `deployed_base` the
-    baseline's value for such a tree. Both are None where they are not known. `fitted`: the value
-    in the file is not the scaled one, because the full-size tree must keep its memory limit and
-    the rules between options.
+    baseline's value for such a tree. Both are None where they are not known. `replaced` is the
+    value of the winner for such a tree, if the file has another value.
     """
 
     knob: Knob
@@ -35,7 +34,7 @@ class Change:
     best: Value
     deployed: Value | None = None
     deployed_base: Value | None = None
-    fitted: bool = False
+    replaced: Value | None = None
 
     @property
     def is_deployed(self) -> bool:
@@ -51,7 +50,8 @@ class TrialView:
     `violation` is the excess over the worst constraint beyond the noise of repeated runs. All
     three are empty without a measurement. `bound` has the best values that a pruned trial could
     still have reached. `changes` are the differences between its config and the baseline.
-    `disturbance` says what disturbed a run that was kept all the same.
+    `disturbance` says what disturbed a run that was kept all the same. `not_deployable` says which
+    limits or rules its config breaks in a full-size tree.
     """
 
     number: int
@@ -67,6 +67,7 @@ class TrialView:
     bound: tuple[float, ...] = ()
     changes: tuple[Change, ...] = ()
     disturbance: str | None = None
+    not_deployable: tuple[str, ...] = ()
 
     @property
     def remark(self) -> str:
