@@ -182,12 +182,7 @@ def claim_of(view: StudyView) -> Claim:
         lost=verdict.lost_goals if verdict else (),
         failed=failed,
         failed_trial=failed_trial,
-        undecided=tuple(
-            check
-            for row in rows
-            for check in row.constraints
-            if check.state == "undecided" and not check.forbids_gain
-        ),
+        undecided=_undecided(rows),
         judged_before_0_3=not view.objective.by_intervals,
         alternative=alternative,
         others=tuple(_others(view)),
@@ -326,6 +321,12 @@ def _failed(
     checks = [constraint_of(x, x.ratio(tempting.metrics, base)) for x in view.objective.limits]
     failed = tuple(check for check in checks if check.forbids_gain)
     return failed, tempting.number if failed else None
+
+
+def _undecided(rows: Sequence[MetricRow]) -> tuple[Constraint, ...]:
+    """The undecided constraints on which neither a gain nor a loss depends."""
+    checks = (check for row in rows for check in row.constraints)
+    return tuple(c for c in checks if c.state == "undecided" and not c.forbids_gain)
 
 
 def _alternative(view: StudyView) -> Alternative | None:

@@ -210,6 +210,8 @@ def replaced_text(claim: Claim) -> str:
     text = f"The exported file differs from trial {claim.trial} at full size: {listed(values)}."
     if claim.not_deployable:
         text += f" With the values of trial {claim.trial}, {'; '.join(claim.not_deployable)}."
+    else:
+        text += " The memory limit has space for this block cache."
     if claim.unverified_at_full_scale:
         text += " A part of the measured gain may not exist at full size."
     return text
