@@ -36,6 +36,7 @@ from lsmtune.report.export import differing as options_differing
 from lsmtune.report.export_notes import export_notes
 from lsmtune.report.my_cnf import differences as my_cnf_differences
 from lsmtune.report.my_cnf import export_my_cnf
+from lsmtune.report.words import sentence_start
 from lsmtune.rescale import rescaled
 from lsmtune.spec import without_load
 from lsmtune.store.home import Home
@@ -177,7 +178,7 @@ class _Exporter:
             else:
                 differing = options_differing(changed, change.new, file)
                 changed = [k for k in changed if k in differing or k.option is None]
-            how = deployment_lines(changed, change.new, deployed)
+            how = deployment_lines(changed, change.old, change.new, deployed)
             note = self._notes(change, own, [*of_file, *how])
             return export_options(knobs, change.written, file, note)
         except ParseError as error:
@@ -304,7 +305,8 @@ class _Exporter:
             else f"options of trial {claim.trial}{picked}"
         )
         lines = [f"lsmtune, study {claim.study}: {whose}"]
-        lines += [] if back else export_notes(claim)
+        if not back:
+            lines += [*export_notes(claim), *(f"{sentence_start(x)}." for x in self._base.notes)]
         if self._begun:
             preset = ", ".join(f"{name} = {value}" for name, value in self._begun.items())
             here = (

@@ -76,8 +76,8 @@ def _options(
     knobs = [k for k in ground.catalogue.knobs if k.name in changes or k.name in followers]
     old = OptionsBase(own.text, spec.family)
     new = OptionsBase(export_options(knobs, after, old, ""), spec.family)
-    to_new = _note(headings[0], deployment_lines(knobs, after, old))
-    to_old = _note(headings[1], deployment_lines(knobs, before, new))
+    to_new = _note(headings[0], deployment_lines(knobs, before, after, old))
+    to_old = _note(headings[1], deployment_lines(knobs, after, before, new))
     return (
         Exported(export_options(knobs, after, old, to_new), own.path),
         Exported(export_options((), {}, old, to_old), own.path),
