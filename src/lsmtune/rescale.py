@@ -12,12 +12,13 @@ from lsmtune.spec import Ground, StudySpec, without_load
 class Rescaled:
     """The settings of a config at another scale.
 
-    `fitted` names the options whose values are not the scaled ones. They keep the memory limit of
-    that scale, or a rule between options.
+    `replaced` has the scaled values of options that have another value in the settings. `reasons`
+    are the limits and rules that the scaled values break, as sentences without a full stop.
     """
 
     settings: Settings
-    fitted: tuple[str, ...]
+    replaced: Settings
+    reasons: tuple[str, ...] = ()
 
 
 def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -> Rescaled:
@@ -25,12 +26,13 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
 
     Values that a search drew as round ones become exactly round. Values equal to the baseline stay
     equal to it, to the byte. The memory limit of that scale applies, by default the memory of the
-    baseline. At the study's own scale, the config is returned as it ran, even if lsmtune has become
+    baseline. The block cache is smaller than the baseline's only if memtables or row cache use its
+    memory. At the study's own scale, the config is returned as it ran, even if lsmtune has become
     stricter since.
     """
     space = spec.space(ground, scale)
     if scale == spec.scale_value:
-        return Rescaled(without_load(space.settings(config)), ())
+        return Rescaled(without_load(space.settings(config)), {})
     here = spec.space(ground).default()
     growth = float(scale / spec.scale_value)
     grown = spec.catalogue(ground).scaled(config, growth)
@@ -38,9 +40,11 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     kept = {name: space.base[name] for name in config if config[name] == here[name]}
     wanted = {**grown, **kept}
     # Memtables grow with the tree, and caches may not. So memtables are what is too large.
-    plain, legal = space.canonical(wanted), space.legalise(wanted, memtables_first=True)
-    fitted = tuple(name for name in legal if not _nearly(legal[name], plain[name]))
-    return Rescaled(without_load(space.settings(legal)), fitted)
+    plain = space.canonical(wanted)
+    legal = space.with_free_memory_cached(space.legalise(wanted, memtables_first=True))
+    replaced = {n: plain[n] for n in legal if not _nearly(legal[n], plain[n])}
+    reasons = tuple(space.violations(plain))
+    return Rescaled(without_load(space.settings(legal)), replaced, reasons)
 
 
 def _as_drawn(knob: Knob, value: Value, growth: float) -> Value:

@@ -3,7 +3,8 @@
 import itertools
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,17 @@ from lsmtune.cli import exporting
 from lsmtune.cli.exporting import deployment
 from lsmtune.cli.main import run
 from lsmtune.cli.results import write_results
+from lsmtune.engines.base import EngineFacts, OwnBase
+from lsmtune.engines.rocksdb.options import read_settings
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.metrics.options_file import parse_options
+from lsmtune.report.figures import options
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
 from lsmtune.studies.verify import verify_contenders
-from lsmtune.trials import TrialResult, TrialSpec
+from lsmtune.trials import Base, Role, TrialResult, TrialSpec
 
 CAPTURED = Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level"
 OPTIONS = (CAPTURED / "OPTIONS").read_text().replace("bloomfilter:10:false", "nullptr")
@@ -157,6 +161,96 @@ def test_notes_list_what_changes_in_the_users_file(home: Home, tmp_path: Path) -
     assert any("not the baseline of the study" in note for note in notes)
     same = comments(exported(home, view, "options", own_file(tmp_path), back=False))
     assert not any("not the baseline of the study" in note for note in same)
+
+
+OF_THE_USER = {
+    "write_buffer_size": "9000000", "delayed_write_rate": "7000000",
+    "level_compaction_dynamic_level_bytes": "false", "target_file_size_base": "30000000",
+}  # fmt: skip
+"""Values that the baseline does not have; only the last but one may be a trial's, too."""
+OF_THE_BASELINE = OPTIONS.replace(
+    "level_compaction_dynamic_level_bytes=false", "level_compaction_dynamic_level_bytes=true"
+)
+
+
+REMARK = "the baseline compresses with snappy, which is slow in this library"
+
+
+class OwnBaseline(ScriptedEngine):
+    """A scripted engine whose baseline has the values of its OPTIONS text."""
+
+    def base(self, facts: EngineFacts, own: OwnBase | None, workdir: Path) -> Base:
+        """Return the baseline as the real engine does."""
+        settings = read_settings(self.catalogue, facts.options)
+        return Base(options=facts.options, settings=settings, notes=(REMARK,))
+
+
+def values_of(text: str, keys: Iterable[str]) -> dict[str, str]:
+    found = {k: v for section in parse_options(text).sections.values() for k, v in section.items()}
+    return {key: found[key] for key in keys}
+
+
+def test_only_what_the_trial_changed_is_written_into_a_file_of_the_user(
+    home: Home, tmp_path: Path
+) -> None:
+    knobs = [*OF_THE_USER, "block_size"]
+    spec = make_spec(
+        {"study": "defaults", "objective": "write_amp", "optimizer": "random", "base_runs": 1,
+         "trials": 6, "repeats": 0, "pairs": 0, "knobs": ",".join(knobs)}, "here",
+    )  # fmt: skip
+    engine = OwnBaseline(planted, options=OF_THE_BASELINE)
+    with open_study(home, spec, engine, lambda _: None) as study:
+        study.tune()
+    own = own_file(tmp_path, **OF_THE_USER)
+    given, base = (values_of(text, knobs) for text in (own.read_text(), OF_THE_BASELINE))
+    kept = set[str]()
+    for trial in read_study(home, "defaults").searched:
+        view = read_study(home, "defaults", trial.number)
+        new = values_of(exported(home, view, "options", None, back=False), knobs)
+        changed = {key for key in knobs if new[key] != base[key]}
+        assert changed == {change.knob.name for change in view.changes if change.is_deployed}
+        text = exported(home, view, "options", own, back=False)
+        assert values_of(text, knobs) == given | {key: new[key] for key in changed}
+        deployed = tmp_path / "deployed"
+        deployed.write_text(text)
+        restored = values_of(exported(home, view, "options", deployed, back=True), knobs)
+        assert restored == given | {key: base[key] for key in changed}
+        kept |= set(knobs) - changed
+    assert len(kept) > 1
+
+
+def test_a_file_has_the_values_that_a_verification_at_scale_1_measures(home: Home) -> None:
+    spec = make_spec(
+        {"study": "memory", "objective": "write_amp", "optimizer": "random", "base_runs": 1,
+         "trials": 8, "repeats": 0, "pairs": 0,
+         "knobs": "cache_size,write_buffer_size,max_write_buffer_number"}, "here",
+    )  # fmt: skip
+    engine, replaced = OwnBaseline(planted, options=OF_THE_BASELINE), 0
+    base = read_settings(engine.catalogue, OF_THE_BASELINE)
+    with open_study(home, spec, engine, lambda _: None) as study:
+        study.tune()
+        for trial in study.trials():
+            if trial.role is not Role.TRIAL:
+                continue
+            verified = study.settings_at(trial.config, Fraction(1))
+            view = read_study(home, "memory", trial.number)
+            text = exported(home, view, "options", None, back=False)
+            in_file = read_settings(engine.catalogue, text)
+            for change in view.changes:
+                name = change.knob.name
+                assert change.deployed == verified[name]
+                assert name == "cache_size" or in_file[name] == verified[name]
+            names = [change.knob.name for change in view.changes if change.replaced is not None]
+            differing = {n for n in in_file if in_file[n] != base[n]}
+            rows = {row.name for row in options(view).rows}
+            assert rows - {"cache_size"} == differing
+            assert ("block cache" in "\n".join(comments(text))) is ("cache_size" in rows)
+            note = next((x for x in comments(text) if "differs from trial" in x), "")
+            assert any(REMARK[1:] in line for line in comments(text))
+            assert all(name in note for name in names)
+            assert bool(note) is bool(names)
+            replaced += len(names)
+    assert replaced > 0
 
 
 def test_an_older_file_is_kept(

@@ -102,7 +102,7 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
     studies = {
         "server": ("my.cnf", server, {"workload": {"name": "tpcc", "duration_s": 2},
                                       "engine": "myrocks", "knobs": "cache_size",
-                                      "memory": "1GiB"}),
+                                      "memory": "1GiB", "scale": "1"}),
         "store": ("OPTIONS", OwnEngine(large_block_gains, options=OPTIONS),
                   {"knobs": "block_size"}),
     }  # fmt: skip

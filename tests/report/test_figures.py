@@ -17,10 +17,14 @@ from sample import (
     verification,
 )
 
+from lsmtune.analysis.study_view import StudyView
+from lsmtune.cli.showing import summary_lines
+from lsmtune.knobs.types import Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import parse_objective
 from lsmtune.report.comparison import Comparison, comparison
 from lsmtune.report.figures import convergence, failures, options
+from lsmtune.report.sections import options_table
 from lsmtune.report.tree import stalls, trees
 from lsmtune.trials import Role, Status
 
@@ -45,7 +49,7 @@ def test_options_are_told_in_words_and_in_the_engines_own_values() -> None:
     rows = {row.name: row for row in options(study_view()).rows}
     assert (rows["write_buffer_size"].base, rows["write_buffer_size"].best) == ("1 MiB", "2 MiB")
     assert rows["write_buffer_size"].raw_best == "2097152"
-    assert rows["compaction_pri"].best == "kMinOverlappingRatio"
+    assert rows["compaction_pri"].best == rows["compaction_pri"].raw_best == "kMinOverlappingRatio"
     assert rows["cache_index_and_filter_blocks"].base == "off"
     assert rows["open_files"].base == "-1"
 
@@ -58,6 +62,45 @@ def test_options_count_the_restarts() -> None:
     for view in (study_view(best_trial=trial(2, Role.TRIAL, 0.9)), study_view(best_trial=None)):
         assert (options(view).rows, options(view).see) == ((), "")
     assert options(study_view(scale="1")).see == ""
+
+
+def deployed_view(**in_file: tuple[Value, Value]) -> StudyView:
+    """Return the study; its file and the baseline have these values at full size."""
+    best = study_view().best_trial
+    assert best is not None
+    values = {c.knob.name: (c.base, c.best) for c in best.changes} | in_file
+    changes = (
+        replace(change, deployed_base=base, deployed=found)
+        for change in best.changes
+        for base, found in (values[change.knob.name],)
+    )
+    return study_view(best_trial=replace(best, changes=tuple(changes)))
+
+
+def test_options_are_those_that_the_file_changes() -> None:
+    memtables = (64 << 20, 64 << 20)
+    view = deployed_view(write_buffer_size=memtables, open_files=(-1, -1))
+    record = options(view)
+    names = {change.knob.name for change in view.changes} - {"write_buffer_size", "open_files"}
+    assert {row.name for row in record.rows} == names
+    assert numbers(record.title) == [str(len(names)), "2"]
+    lines = [line.split() for line in summary_lines(view)]
+    assert {words[0] for words in lines if words} & {*BASE_CONFIG} == names
+    nothing = deployed_view(**{c.knob.name: (c.base, c.base) for c in view.changes})
+    assert options(nothing).rows == ()
+
+
+def test_values_of_the_file_come_before_those_of_the_trial() -> None:
+    view = deployed_view(max_bytes_for_level_base=(256 << 20, 704 << 20))
+    page = options_table(options(view).rows, "winner").replace("<wbr>", "")
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", page)
+    assert heads.index("in the file") == 1
+    [row] = [row for row in page.split("<tr") if "max_bytes_for_level_base" in row]
+    assert row.index("704 MiB") < row.index("256 MiB") < row.index("11 MiB")
+    [line] = [x for x in summary_lines(view) if x.split()[:1] == ["max_bytes_for_level_base"]]
+    assert line.index("704 MiB") < line.index("256 MiB") < line.index("11 MiB")
+    same = options_table(options(deployed_view()).rows, "winner")
+    assert "in the file" not in same
 
 
 def test_a_my_cnf_needs_a_restart_whatever_changes() -> None:

@@ -92,7 +92,8 @@ class Claim:
     a constraint failed.
     `disturbed_runs` is the number of runs of the study that were disturbed and kept.
     `online` is the newest call of online tuning; then `changes` are those that it kept.
-    `wide` is the half width of the objective's interval if it is wider than wanted. `undo` is the
+    `wide` is the half width of the objective's interval if it is wider than wanted.
+    `not_deployable` says which limits or rules the winner breaks in a full-size tree. `undo` is the
     command that writes the baseline's values.
     """
 
@@ -132,6 +133,7 @@ class Claim:
     notes: tuple[str, ...]
     wide: float | None
     changes: tuple[Change, ...]
+    not_deployable: tuple[str, ...]
     steps: tuple[Step, ...]
     undo: str | None
     online: OnlineCall | None = None
@@ -184,12 +186,7 @@ def claim_of(view: StudyView) -> Claim:
         lost=verdict.lost_goals if verdict else (),
         failed=failed,
         failed_trial=failed_trial,
-        undecided=tuple(
-            check
-            for row in rows
-            for check in row.constraints
-            if check.state == "undecided" and not check.forbids_gain
-        ),
+        undecided=_undecided(rows),
         judged_before_0_3=not view.objective.by_intervals,
         alternative=alternative,
         others=tuple(_others(view)),
@@ -199,6 +196,7 @@ def claim_of(view: StudyView) -> Claim:
         wide=_wide(verdict),
         changes=view.changes or kept,
         online=online,
+        not_deployable=best.not_deployable if best else (),
         steps=next_steps(view, status, failed=bool(failed), other=_other(alternative, view)),
         undo=_undo(view, status),
     )
@@ -341,6 +339,12 @@ def _failed(
     checks = [constraint_of(x, x.ratio(tempting.metrics, base)) for x in view.objective.limits]
     failed = tuple(check for check in checks if check.forbids_gain)
     return failed, tempting.number if failed else None
+
+
+def _undecided(rows: Sequence[MetricRow]) -> tuple[Constraint, ...]:
+    """The undecided constraints on which neither a gain nor a loss depends."""
+    checks = (check for row in rows for check in row.constraints)
+    return tuple(c for c in checks if c.state == "undecided" and not c.forbids_gain)
 
 
 def _alternative(view: StudyView) -> Alternative | None:

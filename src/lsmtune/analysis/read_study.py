@@ -228,19 +228,24 @@ def _with_deployed(spec: StudySpec, base: Base | None, trial: TrialView) -> Tria
     """
     if base is None:
         return trial
+    ground = ground_of(spec, base)
+    before = Config({**trial.config, **{c.knob.name: c.base for c in trial.changes}})
     try:
-        at_full = rescaled(spec, ground_of(spec, base), Config(trial.config), Fraction(1))
+        at_full, base_at_full = (
+            rescaled(spec, ground, config, Fraction(1)) for config in (Config(trial.config), before)
+        )
     except UserError:
         return trial
     changes = (
         replace(
             change,
             deployed=at_full.settings.get(change.knob.name),
-            fitted=change.knob.name in at_full.fitted,
+            deployed_base=base_at_full.settings.get(change.knob.name),
+            replaced=at_full.replaced.get(change.knob.name),
         )
         for change in trial.changes
     )
-    return replace(trial, changes=tuple(changes))
+    return replace(trial, changes=tuple(changes), not_deployable=at_full.reasons)
 
 
 def _front(

@@ -24,16 +24,22 @@ _REPRODUCED = re.compile(r"reproduce-(sst-size|compaction-style|db-bench-study|a
 class Change:
     """A knob whose value differs between baseline and winner.
 
-    `deployed` is the value in the exported file, for a full-size tree. It is None where it is not
-    known. `fitted`: it is not the scaled value, because the full-size tree must keep its memory
-    limit and the rules between options.
+    `deployed` is the value in the exported file, for a full-size tree, and `deployed_base` the
+    baseline's value for such a tree. Both are None where they are not known. `replaced` is the
+    value of the winner for such a tree, if the file has another value.
     """
 
     knob: Knob
     base: Value
     best: Value
     deployed: Value | None = None
-    fitted: bool = False
+    deployed_base: Value | None = None
+    replaced: Value | None = None
+
+    @property
+    def is_deployed(self) -> bool:
+        """True if the exported file has another value than the baseline, or is not known."""
+        return self.deployed is None or self.deployed != self.deployed_base
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +51,9 @@ class TrialView:
     three are empty without a measurement. `bound` has the best values that a pruned trial could
     still have reached. `changes` are the differences between its config and the baseline; for a
     change of online tuning, between its config and the config before.
-    `disturbance` says what disturbed a run that was kept all the same. `online` is set for a change
-    of online tuning.
+    `disturbance` says what disturbed a run that was kept all the same. `not_deployable` says which
+    limits or rules its config breaks in a full-size tree. `online` is set for a change of online
+    tuning.
     """
 
     number: int
@@ -63,6 +70,7 @@ class TrialView:
     changes: tuple[Change, ...] = ()
     disturbance: str | None = None
     online: OnlineChange | None = None
+    not_deployable: tuple[str, ...] = ()
 
     @property
     def remark(self) -> str:

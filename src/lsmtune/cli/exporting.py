@@ -1,6 +1,6 @@
 """Work of `lsmtune export`: the files to deploy and to undo."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -36,6 +36,7 @@ from lsmtune.report.export import differing as options_differing
 from lsmtune.report.export_notes import export_notes
 from lsmtune.report.my_cnf import differences as my_cnf_differences
 from lsmtune.report.my_cnf import export_my_cnf
+from lsmtune.report.words import sentence_start
 from lsmtune.rescale import rescaled
 from lsmtune.spec import without_load
 from lsmtune.store.home import Home
@@ -163,42 +164,58 @@ class _Exporter:
             )
         file = OptionsBase(own.text, self._spec.family)
         knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
+        changed = change.knobs_between(knobs)
         try:
-            to_old, to_new = (options_differences(knobs, s, file) for s in change.both)
-            of_file = self._own_file(change, to_old, to_new)
-            changed, deployed = change.knobs_between(knobs), file
+            of_file = self._own_file(
+                change,
+                others=options_differences(knobs, change.old, file),
+                to_old=options_differences(changed, change.old, file),
+                to_new=options_differences(changed, change.new, file),
+            )
+            deployed = file
             if base is None:
                 deployed = OptionsBase(export_options(knobs, change.old, file, ""), file.family)
             else:
-                differing = options_differing(knobs, change.new, file)
-                changed = [k for k in knobs if k in (differing if k.option else changed)]
-            how = deployment_lines(changed, change.new, deployed)
+                differing = options_differing(changed, change.new, file)
+                changed = [k for k in changed if k in differing or k.option is None]
+            how = deployment_lines(changed, change.old, change.new, deployed)
             note = self._notes(change, own, [*of_file, *how])
             return export_options(knobs, change.written, file, note)
         except ParseError as error:
             raise UserError(f"--base {base}: {error}") from error
 
     def _my_cnf(self, change: "_Change", own: OwnFile) -> str:
-        variables = [
-            my_cnf_variables(self._spec, self._ground, {n: of[n] for n in change.written}, own.text)
-            for of in change.both
-        ]
-        to_old, to_new = (my_cnf_differences(own.text, of) for of in variables)
-        lines = self._own_file(change, to_old, to_new)
+        def variables(settings: Settings, names: Iterable[str]) -> dict[str, str]:
+            tuned = {name: settings[name] for name in names}
+            return my_cnf_variables(self._spec, self._ground, tuned, own.text)
+
+        others, old, new = (
+            variables(change.old, change.tuned),
+            variables(change.old, change.written),
+            variables(change.new, change.written),
+        )
+        lines = self._own_file(
+            change,
+            others=my_cnf_differences(own.text, others),
+            to_old=my_cnf_differences(own.text, old),
+            to_new=my_cnf_differences(own.text, new),
+        )
         note = self._notes(change, own, [*lines, RESTART])
-        return export_my_cnf(own.text, variables[1], note)
+        return export_my_cnf(own.text, new, note)
 
     def _tikv_toml(self, change: "_Change", own: OwnFile) -> str:
         knobs = [self._ground.catalogue.knob(name) for name in change.tuned]
+        changed = change.knobs_between(knobs)
         own_settings = self._base.settings
-        to_old, to_new = (
-            tikv_toml.differences(knobs, of, own_settings, own.text) for of in change.both
+        to_new = tikv_toml.differences(changed, change.new, own_settings, own.text)
+        lines = self._own_file(
+            change,
+            others=tikv_toml.differences(knobs, change.old, own_settings, own.text),
+            to_old=tikv_toml.differences(changed, change.old, own_settings, own.text),
+            to_new=to_new,
         )
-        lines = self._own_file(change, to_old, to_new)
-        if change.base is None:
-            changed = change.knobs_between(knobs)
-        else:
-            changed = [k for k in knobs if k.name in to_new]
+        if change.base is not None:
+            changed = [k for k in changed if k.name in to_new]
         status = (self._spec.tikv or Cluster()).status
         how = tikv_toml.deployment_lines(changed, change.new, status)
         note = self._notes(change, own, [*lines, *how])
@@ -223,27 +240,30 @@ class _Exporter:
         notes = [self._heading(back=change.back), *map(ascii_text, about_file), *lines, LAST_NOTE]
         return "\n".join(notes)
 
-    def _own_file(self, change: "_Change", to_old: Differences, to_new: Differences) -> list[str]:
+    def _own_file(
+        self, change: "_Change", *, others: Differences, to_old: Differences, to_new: Differences
+    ) -> list[str]:
         """Return notes about a file of `--base`: what changes in it, and how to undo that.
 
-        `to_old` and `to_new` are its differences from the settings before and after. Raises
-        UserError if `--back` would not restore the file.
+        `to_old` and `to_new` are its differences from the changed options before and after;
+        `others` are those from all tuned options before. Raises UserError if `--back` would not
+        restore the file.
         """
         if change.base is None:
             return [] if change.back else [self._undo_line(change.form)]
-        other = [key for key in to_old if to_old[key][0] is not None]
         if change.back:
-            unknown = [key for key in other if key in to_new]
+            unknown = [key for key in to_old if to_old[key][0] is not None and key in to_new]
             if unknown:
                 raise UserError(_not_restorable(change.base, unknown, to_old, to_new))
             return []
         lines = [f"Changed: {key} = {told} (before: {before or 'not in your file'})."
                  for key, (before, told) in to_new.items()]  # fmt: skip
-        if other:
+        if other := {key: both for key, both in others.items() if both[0] is not None}:
             lines += [
                 "Your file is not the baseline of the study. The baseline has these values:",
-                *(f"  {key} = {to_old[key][1]} (your file: {to_old[key][0]})" for key in other),
-                "lsmtune measured the change against the baseline, not against your file.",
+                *(f"  {key} = {told} (your file: {own})" for key, (own, told) in other.items()),
+                "lsmtune measured the change against the baseline, not against your file. Options "
+                "that the winner did not change keep the values of your file.",
             ]
         return [*lines, "To undo: deploy a copy of your own file. Keep one."]
 
@@ -285,7 +305,8 @@ class _Exporter:
             else f"options of trial {claim.trial}{picked}"
         )
         lines = [f"lsmtune, study {claim.study}: {whose}"]
-        lines += [] if back else export_notes(claim)
+        if not back:
+            lines += [*export_notes(claim), *(f"{sentence_start(x)}." for x in self._base.notes)]
         if self._begun:
             preset = ", ".join(f"{name} = {value}" for name, value in self._begun.items())
             here = (
@@ -312,21 +333,14 @@ class _Change:
     back: bool
     is_baseline: bool
 
-    @property
-    def both(self) -> tuple[Settings, Settings]:
-        """The settings before and after."""
-        return self.old, self.new
-
     def knobs_between(self, knobs: Sequence[Knob]) -> list[Knob]:
         """Return the knobs whose settings change."""
         return [knob for knob in knobs if self.new[knob.name] != self.old[knob.name]]
 
     @property
     def written(self) -> Settings:
-        """The settings to write: in the baseline's own file, only those that change."""
-        if not self.is_baseline:
-            return self.tuned_settings
-        if self.back:
+        """The settings to write: those that change; none to undo in the baseline's own file."""
+        if self.back and self.is_baseline:
             return {}
         return {name: self.new[name] for name in self.tuned if self.new[name] != self.old[name]}
 

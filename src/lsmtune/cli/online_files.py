@@ -38,9 +38,11 @@ def online_files(home: Home, name: str, kept: Config) -> Deployment:
     OPTIONS file have the calls that change the options at run time.
     """
     spec, ground = stored_ground(home, name)
-    before = spec.space(ground).default()
-    full_size = rescaled(spec, ground, kept, Fraction(1)).settings
-    changes = {knob: full_size[knob] for knob in kept if kept[knob] != before[knob]}
+    before, after = (
+        rescaled(spec, ground, config, Fraction(1)).settings
+        for config in (spec.space(ground).default(), kept)
+    )
+    changes = {knob: after[knob] for knob in kept if after[knob] != before[knob]}
     scale = [f"UNVERIFIED at scale 1: found at scale {spec.scale}."] if spec.scale != "1" else []
     headings = (
         [f"lsmtune, study {name}: {_KEPT}", *(scale if changes else [])],
@@ -98,8 +100,8 @@ def _options(
     knobs = [k for k in ground.catalogue.knobs if k.name in changes or k.name in followers]
     old = OptionsBase(own.text, spec.family)
     new = OptionsBase(export_options(knobs, after, old, ""), spec.family)
-    to_new = _note(headings[0], deployment_lines(knobs, after, old))
-    to_old = _note(headings[1], deployment_lines(knobs, before, new))
+    to_new = _note(headings[0], deployment_lines(knobs, before, after, old))
+    to_old = _note(headings[1], deployment_lines(knobs, after, before, new))
     return (
         Exported(export_options(knobs, after, old, to_new), own.path),
         Exported(export_options((), {}, old, to_old), own.path),

@@ -6,13 +6,13 @@ from typing import Any
 
 from lsmtune.analysis.claim import Claim, MetricRow, claim_of
 from lsmtune.analysis.constraints import Constraint
-from lsmtune.analysis.study_view import Change, StudyView, TrialView, VerificationView
+from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.objective import median_metrics
 from lsmtune.report.claim_text import StepText, claim_text, metric_cells
-from lsmtune.report.figures import status_text
+from lsmtune.report.figures import OptionRow, option_row, status_text
 from lsmtune.report.headline_text import headline_of
-from lsmtune.report.words import counted, option_value
+from lsmtune.report.words import counted
 from lsmtune.trials import Status
 
 
@@ -159,34 +159,33 @@ def _changed_title(claim: Claim) -> str:
     if claim.search_scale == "1":
         return f"Changed options of trial {claim.trial}:"
     return (
-        f"Changed options of trial {claim.trial}. Baseline and {_best(claim)} have the values of "
-        f"scale {claim.search_scale}. The file to deploy has the values of a full-size tree:"
+        f"Changed options of trial {claim.trial}. The file to deploy has the values of a full-size "
+        f"tree. The trials ran at scale {claim.search_scale}:"
     )
 
 
 def _changed_lines(claim: Claim) -> list[str]:
-    if not claim.changes:
+    """Return the table of the options that the exported file changes."""
+    rows = [option_row(change) for change in claim.changes if change.is_deployed]
+    if not rows:
         return []
-    with_file = any(change.deployed not in (None, change.best) for change in claim.changes)
+    with_file = any(row.deployed not in ("", row.best) for row in rows)
+    values = ("in the file", "baseline, full size") if with_file else ("baseline", _best(claim))
     columns = [
         Column("option"),
-        Column("baseline", at_least=8),
-        Column(_best(claim), at_least=8),
-        *([Column("in the file", at_least=8)] if with_file else []),
+        *(Column(head, at_least=8) for head in values),
+        *([Column(f"{_best(claim)} as measured", at_least=8, drop=2)] if with_file else []),
         Column("can change", at_least=8, drop=1),
     ]
-    rows = [_changed_cells(change, with_file=with_file) for change in claim.changes]
-    return table_lines(columns, rows, indent=2)
+    return table_lines(columns, (_changed_cells(row, with_file=with_file) for row in rows), 2)
 
 
-def _changed_cells(change: Change, *, with_file: bool) -> list[str]:
-    deployed = "" if change.deployed is None else option_value(change.deployed)
+def _changed_cells(row: OptionRow, *, with_file: bool) -> list[str]:
     return [
-        change.knob.name,
-        option_value(change.base),
-        option_value(change.best),
-        *([deployed] if with_file else []),
-        "at run time" if change.knob.apply == "online" else "at restart",
+        row.name,
+        *((row.deployed, row.deployed_base) if with_file else (row.base,)),
+        row.best,
+        "at run time" if row.apply == "online" else "at restart",
     ]
 
 

@@ -10,6 +10,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.constraints import (
     MemoryLimit,
     broken_rules,
+    memory_bytes,
     normalise,
     refusals,
 )
@@ -197,6 +198,16 @@ class KnobSpace:
             f"knobs: every config of the tuned knobs breaks a rule: {', '.join(violations)}"
             "; change the baseline, or also tune the knobs in this message"
         )
+
+    def with_free_memory_cached(self, config: Config) -> Config:
+        """The config with its free memory in the block cache, up to the cache of the base."""
+        free = self.memory.limit_bytes - memory_bytes(self.settings(config))
+        for knob in self._of(("cache_size",)):
+            size, base = int(config[knob.name]), int(self.base[knob.name])
+            larger = self.canonical({**config, knob.name: knob.floor(min(size + free, base))})
+            if size < int(larger[knob.name]) and not self.violations(larger):
+                return larger
+        return config
 
     def _of(self, names: tuple[str, ...]) -> list[Knob]:
         """The tuned ones among the knobs of these options, in their order."""

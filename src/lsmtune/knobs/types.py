@@ -77,6 +77,7 @@ class Knob(BaseModel):
     since        the oldest RocksDB, from 6.0 on, that has the option; `until` the newest
     option       its place in an OPTIONS file; None if it is only a flag of db_bench
     flag         whether db_bench 7.8.3 has a flag of this name
+    set_by       what a program sets, for an option that OPTIONS files cannot contain
     when         values of other knobs that it needs to have an effect
     inert        why it has no effect in trials of lsmtune; such a knob is never tuned
     """
@@ -109,6 +110,7 @@ class Knob(BaseModel):
     until: str | None = None
     option: OptionKey | None = None
     flag: bool = True
+    set_by: str | None = None
     when: dict[str, tuple[Value, ...]] = {}
     inert: str | None = None
 

@@ -14,6 +14,7 @@ from lsmtune.report.words import (
     TIMES,
     Ratio,
     counted,
+    knob_value,
     label,
     listed,
     metric_value,
@@ -164,7 +165,7 @@ def _warnings(claim: Claim) -> Iterator[str]:
             "UNVERIFIED at scale 1: no pairs of runs were measured with a full-size tree. The "
             f"search ran at scale {claim.search_scale}, with smaller memtables, files and levels."
         )
-    yield from filter(None, (disturbed_text(claim.disturbed_runs), fitted_text(claim)))
+    yield from filter(None, (disturbed_text(claim.disturbed_runs), replaced_text(claim)))
     for other in claim.others:
         if other.status != "gain":
             yield f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}."
@@ -216,16 +217,24 @@ def _widened(check: Constraint) -> str:
     return f"{check.limit.metric} {_short(check.limit, check.limit.bound)} instead of {usual}"
 
 
-def fitted_text(claim: Claim) -> str:
-    """Return which options of the file are not the scaled values of the trial; empty if none."""
-    fitted = [change.knob.name for change in claim.changes if change.fitted]
-    if not fitted:
+def replaced_text(claim: Claim) -> str:
+    """Return how the exported file differs from the trial at full size; empty if it does not."""
+    values = [
+        f"{change.knob.name} is {knob_value(change.knob, change.deployed)} instead of "
+        f"{knob_value(change.knob, change.replaced)}"
+        for change in claim.changes
+        if change.replaced is not None and change.deployed is not None
+    ]
+    if not values:
         return ""
-    return (
-        f"lsmtune adjusted the values of {listed(fitted)} in the exported file. The values of "
-        f"trial {claim.trial}, enlarged to scale 1, break the memory limit or a rule between "
-        "options."
-    )
+    text = f"The exported file differs from trial {claim.trial} at full size: {listed(values)}."
+    if claim.not_deployable:
+        text += f" With the values of trial {claim.trial}, {'; '.join(claim.not_deployable)}."
+    else:
+        text += " The memory limit has space for this block cache."
+    if claim.unverified_at_full_scale:
+        text += " A part of the measured gain may not exist at full size."
+    return text
 
 
 def _ratio_text(interval: Interval | None) -> str:

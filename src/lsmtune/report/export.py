@@ -10,6 +10,7 @@ from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.option_text import option_place, read_value, statements
 from lsmtune.knobs.types import Knob, Settings, Value
 from lsmtune.metrics.options_file import parse_options, replace_options
+from lsmtune.report.words import knob_value
 from lsmtune.spec_defaults import BYTES_PER_SYNC
 
 _CALLS = {True: "db->SetDBOptions(", False: "db->SetOptions(family, "}
@@ -72,11 +73,14 @@ def export_toml(tuned: Mapping[str, Value], note: str) -> str:
     return _comment(note) + "".join(f"{name} = {json.dumps(v)}\n" for name, v in tuned.items())
 
 
-def deployment_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) -> list[str]:
+def deployment_lines(
+    knobs: Sequence[Knob], before: Settings, settings: Settings, base: OptionsBase
+) -> list[str]:
     """Return notes: which options can be changed at run time, and which need a restart.
 
-    The calls are those of RocksDB's C++ interface; its bindings have the same. SetOptions checks
-    single values, but does not correct combinations. lsmtune has run this combination.
+    `before` are the settings before the change. The calls are those of RocksDB's C++ interface; its
+    bindings have the same. SetOptions checks single values, but does not correct combinations.
+    lsmtune has run this combination.
     """
     if not knobs:
         return ["This file changes no option."]
@@ -88,10 +92,22 @@ def deployment_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBas
         names = ", ".join(dict.fromkeys(_key(knob) for knob in restart))
         lines += [f"These options take effect only after a restart with this file: {names}."]
     lines += _online_lines(online, settings, base)
-    for knob in outside:
-        lines += [f"An OPTIONS file cannot contain {knob.name}. Set {knob.name} where your "
-                  f"program opens the store: {knob.name} = {settings[knob.name]}"]  # fmt: skip
+    if outside:
+        lines += [
+            "An OPTIONS file cannot contain these settings. Set them where your program opens the "
+            "store:",
+            *(
+                f"  {knob.set_by or knob.name}: {_with_bytes(knob, settings[knob.name])} instead "
+                f"of {knob_value(knob, before[knob.name])}"
+                for knob in outside
+            ),
+        ]
     return lines
+
+
+def _with_bytes(knob: Knob, value: Value) -> str:
+    text = knob_value(knob, value)
+    return f"{text} ({value} bytes)" if text.endswith("iB") else text
 
 
 def _online_lines(knobs: Sequence[Knob], settings: Settings, base: OptionsBase) -> list[str]:

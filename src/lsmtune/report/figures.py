@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lsmtune.analysis.study_view import Change, StudyView, TrialView
+from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
 from lsmtune.report.headline_text import percent
@@ -25,9 +26,11 @@ from lsmtune.trials import Role, Status
 
 @dataclass(frozen=True, slots=True)
 class OptionRow:
-    """A changed option: values in words, the engine's own values, and its trade-off.
+    """A changed option: values in words, the plain values, and its trade-off.
 
-    `deployed` is the value in the exported file; it is empty where it is not known.
+    `deployed` is the value in the exported file, `deployed_base` the baseline's value for a
+    full-size tree. Both are empty where they are not known. A plain value is the number of bytes
+    of a size, or the number of a special value.
     """
 
     name: str
@@ -35,6 +38,8 @@ class OptionRow:
     best: str
     raw_base: str
     raw_best: str
+    deployed_base: str
+    raw_deployed_base: str
     deployed: str
     raw_deployed: str
     apply: Literal["online", "restart"]
@@ -128,25 +133,28 @@ ROLES = {
 
 
 def options(view: StudyView) -> Options:
-    """Return the changed options, in the order of the view."""
-    restarts = sum(change.knob.apply == "restart" for change in view.changes)
+    """Return the options that the exported file changes, in the order of the view."""
+    changes = [change for change in view.changes if change.is_deployed]
+    restarts = sum(change.knob.apply == "restart" for change in changes)
     needs = f"{restarts or 'none'} {'needs' if restarts == 1 else 'need'} a restart"
     if view.engine == "myrocks":
         needs = "my.cnf needs a restart"
-    changed = f"{counted(len(view.changes), 'option')} changed; {needs}"
+    changed = f"{counted(len(changes), 'option')} changed; {needs}"
     unchanged = "The winner is the baseline" if view.best_trial else "There is no winner yet"
+    if view.changes:
+        unchanged = "At full size, the winner is the baseline"
     return Options(
-        title=changed if view.changes else unchanged,
-        rows=tuple(option_row(change) for change in view.changes),
-        see=_scale_note(view) if view.changes and view.scale != "1" else "",
+        title=changed if changes else unchanged,
+        rows=tuple(map(option_row, changes)),
+        see=_scale_note(view) if changes and view.scale != "1" else "",
     )
 
 
 def _scale_note(view: StudyView) -> str:
     return (
-        f"The trials ran at scale {view.scale}, with smaller memtables, files and levels. The "
-        "columns of baseline and winner show the options at this scale. The exported file has the "
-        "options for scale 1, a full-size tree."
+        f"The file has the values for scale 1, a full-size tree. The trials ran at scale "
+        f"{view.scale}, with smaller memtables, files and levels. Do not deploy the values of the "
+        "trials."
     )
 
 
@@ -157,13 +165,26 @@ def option_row(change: Change) -> OptionRow:
         name=knob.name,
         base=knob_value(knob, change.base),
         best=knob_value(knob, change.best),
-        raw_base=option_value(change.base),
-        raw_best=option_value(change.best),
-        deployed="" if change.deployed is None else knob_value(knob, change.deployed),
-        raw_deployed="" if change.deployed is None else option_value(change.deployed),
+        raw_base=_plain(knob, change.base),
+        raw_best=_plain(knob, change.best),
+        deployed_base=_in_words(knob, change.deployed_base),
+        raw_deployed_base=_plain(knob, change.deployed_base),
+        deployed=_in_words(knob, change.deployed),
+        raw_deployed=_plain(knob, change.deployed),
         apply=knob.apply,
         trade=knob.trade,
     )
+
+
+def _in_words(knob: Knob, value: Value | None) -> str:
+    return "" if value is None else knob_value(knob, value)
+
+
+def _plain(knob: Knob, value: Value | None) -> str:
+    """Return the plain value; a choice that has a name in RocksDB has no other one."""
+    if value is None:
+        return ""
+    return knob_value(knob, value) if knob.labels and value in knob.choices else option_value(value)
 
 
 def convergence(view: StudyView) -> Convergence:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from lsmtune.analysis.study_view import StudyView, VerificationView
 from lsmtune.report.facts import objective_text, workload_text
-from lsmtune.report.figures import OptionRow, option_row
+from lsmtune.report.figures import OptionRow, options
 from lsmtune.report.headline import headline
 from lsmtune.report.words import Ratio, listed
 
@@ -76,7 +76,7 @@ def _card(view: StudyView) -> Card:
         limits=tuple(map(str, view.objective.limits)) or ("none",),
         carries=_carries(view),
         findings=tuple(_findings(view)),
-        options=tuple(option_row(change) for change in view.changes),
+        options=options(view).rows,
     )
 
 

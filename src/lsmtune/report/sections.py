@@ -135,21 +135,33 @@ def options_section(record: Options) -> Html:
 
 
 def options_table(rows: Iterable[OptionRow], best: str) -> Html:
-    """Return a table of options; `best` is the head of the tuned values."""
+    """Return a table of options; `best` is the head of the tuned values.
+
+    If the file has other values than the trials, they come first, because only they may be
+    deployed.
+    """
     shown = list(rows)
     with_file = any(row.raw_deployed not in ("", row.raw_best) for row in shown)
-    file = ("in the file",) if with_file else ()
-    heads = ("option", "baseline", best, *file, "can change", "trade-off")
-    caption = f"Values of baseline and {best}, with the engine's own spelling in small print"
+    values: tuple[str, ...] = ("baseline", best)
+    if with_file:
+        values = ("in the file", "baseline, full size", f"{best} as measured")
+    caption = "In small print: the bytes of a size, the number of a special value"
+    heads = ("option", *values, "can change", "trade-off")
     return table(caption, heads, (_option_cells(row, with_file=with_file) for row in shown))
 
 
 def _option_cells(row: OptionRow, *, with_file: bool) -> list[str]:
+    if with_file:
+        values = [
+            _value(row.deployed, row.raw_deployed, "strong"),
+            _value(row.deployed_base, row.raw_deployed_base),
+            _value(row.best, row.raw_best),
+        ]
+    else:
+        values = [_value(row.base, row.raw_base), _value(row.best, row.raw_best, "strong")]
     return [
         code(row.name),
-        _value(row.base, row.raw_base),
-        _value(row.best, row.raw_best, "strong"),
-        *([_value(row.deployed, row.raw_deployed)] if with_file else []),
+        *values,
         "at run time" if row.apply == "online" else "at restart",
         element("span", row.trade, class_="prose"),
     ]
