@@ -30,6 +30,9 @@ if TYPE_CHECKING:  # slow imports: the process that hands out the tests does wit
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# No table of a test breaks its lines because a runner of tests knows the width of a terminal.
+os.environ.pop("COLUMNS", None)
+
 # A deadline per example fails a test when other work slows the machine down.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")

@@ -80,7 +80,6 @@ def test_what_an_interrupted_call_did_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)  # then no line of the table breaks
     Path("study.toml").write_text(STUDY_FILE)
 
     def interrupted(changes: int) -> str:
