@@ -31,7 +31,8 @@ def trials(
 ) -> None:
     """List the trials of a study, including the runs of the baseline and the verification.
 
-    The objective is a ratio to the baseline; a ratio below 1 is a gain.
+    The objective is a ratio to the baseline; a ratio below 1 is a gain. Each line shows one run;
+    for a trial that ran again, "all runs" shows the median of all runs of its config.
     """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.errors import UserError
@@ -47,6 +48,7 @@ def trials(
         {
             "trial": t.number, "role": t.role.value, "status": t.status.value, "reason": t.reason,
             "duration_s": t.duration_s, "objective": t.value, "violation": t.violation,
+            "runs": t.runs, "median_objective": t.median,
             "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
             "bounds": dict(zip(goals, t.bound, strict=False)),
             "disturbance": t.disturbance, "config": t.config, "metrics": t.metrics,
@@ -67,21 +69,23 @@ def trials(
 def _table(trials: "Sequence[TrialView]") -> list[str]:
     columns = [
         Column("trial", right=True), Column("role", at_least=11), Column("status", at_least=12),
-        Column("objective", right=True), Column("time", right=True, drop=1),
+        Column("objective", right=True), Column("all runs", drop=2),
+        Column("time", right=True, drop=1),
         Column("reason", at_least=12),
     ]  # fmt: skip
     rows = [
         (
             str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
-            _objective(t), f"{t.duration_s:.1f} s", t.remark,
+            _ratio(t.value), f"{_ratio(t.median)} of {t.runs}" if t.runs > 1 else "",
+            f"{t.duration_s:.1f} s", t.remark,
         )
         for t in trials
     ]  # fmt: skip
     return table_lines(columns, rows)
 
 
-def _objective(trial: "TrialView") -> str:
-    return "" if trial.value is None else f"{trial.value:.3f} \N{MULTIPLICATION SIGN}"
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f} \N{MULTIPLICATION SIGN}"
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

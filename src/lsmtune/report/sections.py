@@ -63,9 +63,10 @@ def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html
 
 
 def _result_table(claim: Claim) -> Html:
-    winner = f"trial {claim.trial}" if claim.picked else "winner"
-    heads = ("metric", "baseline", winner, f"{winner} / baseline", "95 % interval", "constraint")
-    runs = f"{counted(claim.pairs, 'pair')} of runs" if claim.pairs else "runs of the search"
+    best = claim.compared
+    heads = ("metric", "baseline", best, f"{best} / baseline", "95 % interval", "constraint")
+    pairs = f"{counted(claim.pairs, 'pair')} of runs"
+    runs = pairs if claim.pairs else "the runs of the search, not verified"
     rows = (_result_cells(row) for row in claim.rows)
     return table(f"The result: medians over {runs}", heads, rows)
 
@@ -199,6 +200,8 @@ def _outcome(trial: Measured) -> str:
         return _because("pruned, best possible value", trial.reason)
     words = MARK_WORDS[trial.mark]
     excess = f", by {number(100 * trial.excess)} %" if trial.excess else ""
+    if trial.runs > 1:
+        words += f", median of {trial.runs} runs"
     return words + excess + (f"; {trial.reason}" if trial.reason else "")
 
 
