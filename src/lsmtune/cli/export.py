@@ -25,7 +25,12 @@ class Format(StrEnum):
 
 def export(
     study: StudyName,
-    form: Annotated[Format, typer.Option("--format", help=f"Format of the file: {_FORMATS}.")],
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format", help=f"Format of the file: {_FORMATS} [the first format of the engine]."
+        ),
+    ] = None,
     base: Annotated[
         Path | None,
         typer.Option(
@@ -48,7 +53,9 @@ def export(
     from lsmtune.store.home import Home
 
     with Home(home, create=False) as opened:
-        file = exported(opened, read_study(opened, study, trial), form.value, base, back=back)
+        view = read_study(opened, study, trial)
+        chosen = FORMATS[view.engine][0] if form is None else form.value
+        file = exported(opened, view, chosen, base, back=back)
     if output is None:
         say(file.text.removesuffix("\n"))
     else:
