@@ -19,6 +19,7 @@ from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
 from lsmtune.cli.results import write_deployment, write_results
+from lsmtune.cli.run_time import measured_run_time
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
@@ -28,7 +29,7 @@ from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.spec_defaults import SYSTEM_KEYS
-from lsmtune.store.home import Home
+from lsmtune.store.home import Home, check_writable
 from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
@@ -313,11 +314,16 @@ def say_if_busy(spec: StudySpec, *, accept_noise: bool) -> None:
 
 
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = False) -> None:
-    """Print what `tune` would do; the engine only reports its options."""
+    """Print what `tune` would do; the engine only reports its options.
+
+    UserError if lsmtune cannot use the home.
+    """
+    check_writable(home)
     facts, ground = described(spec, engine_of(spec))
     space = spec.space(ground)
-    ready = readiness(spec, home, space)
+    ready, run = readiness(spec, home, space), measured_run_time(spec, home, facts)
     if as_json:
-        print_json(plan_document(spec, home, facts, ground, space, ready=ready))
+        print_json(plan_document(spec, home, facts, ground, space, ready=ready, run=run))
         return
-    say_all(plan_lines(spec, home, facts, ground, space, ready=ready, verbose=verbose))
+    lines = plan_lines(spec, home, facts, ground, space, ready=ready, run=run, verbose=verbose)
+    say_all(lines)
