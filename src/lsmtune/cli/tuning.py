@@ -13,7 +13,7 @@ from lsmtune.cli.baseline import baseline_lines, measured_lines, online_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
-from lsmtune.cli.following import done_text, stored_settings
+from lsmtune.cli.following import done_text, new_text, stored_settings
 from lsmtune.cli.online_files import online_files
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
@@ -170,8 +170,6 @@ def run_study(
             )
     engine = engine_of(spec)
     found = described(spec, engine)  # before a folder is made: it finds mistakes
-    for remark in baseline_lines(found[1].base, verbose=verbose):
-        tell(f"baseline: {remark}")
     with Home(home_path, create=True) as home:
         if source is not None:
             host, storage = describe_host(), describe_storage(home.path)
@@ -179,10 +177,12 @@ def run_study(
         with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
             if source is not None:
                 copy_runs(home, home.study(source), study.stored)
-            if done := study.trials():
-                tell(done_text(spec.name, done))
-                for remark in system_notes(study.stored, spec, describe_host()):
-                    tell(remark)
+            done = study.trials()
+            tell(done_text(spec.name, done) if done else new_text(spec.name, home.path))
+            for remark in system_notes(study.stored, spec, describe_host()):
+                tell(remark)
+            for remark in baseline_lines(found[1].base, verbose=verbose):
+                tell(f"baseline: {remark}")
             study.measure_base()
             for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
                 tell(line)

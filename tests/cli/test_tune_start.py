@@ -1,4 +1,4 @@
-"""The time in the plan of `tune --dry-run`: the number of runs x the time of a measured run."""
+"""What `tune` says first: the time in the plan, from the times of measured runs, and the name."""
 
 import json
 import sqlite3
@@ -53,3 +53,13 @@ def test_time_is_that_of_measured_runs_and_grows_with_the_records(
     assert double["run_s"] == pytest.approx(20)
     for other in (["--scale", "1/8"], ["--workload", "overwrite"]):
         assert plan(capsys, *other)["run_s"] is None
+
+
+def test_first_line_of_a_study_without_a_name_has_the_name_that_it_gets(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = plan(capsys)["study"]
+    for _ in ("new", "continued"):
+        assert run(SIMULATED) == 0
+        first, *_ = capsys.readouterr().err.splitlines()
+        assert repr(name) in first
