@@ -217,6 +217,18 @@ def test_trial_that_ran_again_is_judged_by_the_median_of_its_runs_everywhere(cas
     assert claim_of(view).value == pytest.approx(0.6)
 
 
+def test_verification_of_the_nearest_trial_decides_its_constraints(case: Case) -> None:
+    written = case.begin(objective="write_amp", trials=1)
+    number = finalist_near_a_limit(written, 10.6, 11.2, 10.9)
+    written.verify(number, 1000, BROKEN)
+    claim = claim_of(case.view())
+    assert (claim.status, claim.failed_trial) == ("nothing found", number)
+    assert claim.nearest
+    assert claim.nearest.verified
+    assert [(c.limit.metric, c.state) for c in claim.failed] == [("get_p99_us", "broken")]
+    assert [step.kind for step in claim.steps] == ["relax_constraint"]
+
+
 def test_gain_that_pairs_of_runs_prove_makes_the_nearest_trial_the_winner(case: Case) -> None:
     written = case.begin(objective="write_amp")
     number = finalist_near_a_limit(written, 10.6, 11.2, 10.9)

@@ -277,6 +277,19 @@ def test_trial_that_came_nearest_has_a_table_and_one_next_step(
     assert told.count("Keep the baseline") == 1
 
 
+def test_warnings_about_undecided_reads_are_about_a_winner_only() -> None:
+    found = trial(9, Role.TRIAL, 0.7)
+    reads = LimitCheck(
+        limit="scan_p99_us <= 1.1 * base", state="undecided", use=1.02, required=False
+    )
+    checks = (*nearest(found, "broken").checks, reads)
+    view = study_view(**EMPTY, trials=(found,), base_runs=(BASE_METRICS,))
+    claim = claim_of(replace(view, nearest=Nearest(found, checks)))
+    assert [check.limit.metric for check in claim.failed] == ["get_p99_us"]
+    assert claim.undecided == ()
+    assert not any("None" in text for text in claim_text(claim).warnings)
+
+
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
 def test_study_of_a_recipe_names_the_recipe_as_the_next_command(recipe: str) -> None:
     names = [spec.name for spec in RECIPES[recipe].studies(Asked())]

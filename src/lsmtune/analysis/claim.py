@@ -194,7 +194,7 @@ def claim_of(view: StudyView) -> Claim:
         lost=verdict.lost_goals if verdict else (),
         failed=failed,
         failed_trial=failed_trial,
-        undecided=tuple(_undecided(rows)),
+        undecided=tuple(_undecided(rows)) if best else (),
         judged_before_0_3=not view.objective.by_intervals,
         alternative=alternative,
         nearest=nearest,

@@ -102,7 +102,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         ),
         front=_front(views, stored, objective),
         best_within_limits=_best_within_limits(views, stored, verdicts, objective),
-        nearest=None if best or no_search else _nearest(views, stored, objective),
+        nearest=None if best or no_search else _nearest(views, stored, verdicts, objective),
         verified=tuple(verdicts),
         home_flag=home_flag(home.path),
         picked=trial is not None,
@@ -302,10 +302,18 @@ def _best_within_limits(
 
 
 def _nearest(
-    views: dict[int, TrialView], stored: Sequence[StoredTrial], objective: Objective
+    views: dict[int, TrialView],
+    stored: Sequence[StoredTrial],
+    verdicts: Mapping[int, Verdict],
+    objective: Objective,
 ) -> Nearest | None:
+    """Return the trial that came nearest; its verification, if any, decides the constraints."""
     found = nearest_candidate(stored, objective)
-    return None if found is None else Nearest(_with_medians(views, found[0]), found[1])
+    if found is None:
+        return None
+    candidate, checks = found
+    verdict = verdicts.get(candidate.trial.number)
+    return Nearest(_with_medians(views, candidate), verdict.limits if verdict else checks)
 
 
 def _representative(

@@ -91,8 +91,8 @@ class TrialView:
 class Nearest:
     """The trial that came nearest to a win in a study without a winner.
 
-    `trial` has the medians of all runs of its config; `checks` are the constraints, checked on
-    these medians.
+    `trial` has the medians of all runs of its config. `checks` are the constraints, checked on its
+    verification, or on these medians if it has none.
     """
 
     trial: TrialView

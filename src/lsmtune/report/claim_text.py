@@ -234,7 +234,7 @@ def _ratio_text(interval: Interval | None) -> str:
 def _reasons(claim: Claim) -> Iterator[str]:
     if claim.nearest is not None:
         yield _nearest_text(claim, claim.nearest)
-    yield from (failure_text(claim, check) for check in claim.failed)
+    yield from _failure_texts(claim)
     yield from (
         f"Trial {claim.trial} is proven worse than the baseline in {label(name)}."
         for name in claim.lost
@@ -290,6 +290,19 @@ def objective_sentence(claim: Claim) -> str:
     if inverted:
         note += f" For {listed(inverted)}, the ratio is baseline / {trial}."
     return f"The {name} of {trial} is {ratio.sentence()}. {note}{fitness}"
+
+
+def _failure_texts(claim: Claim) -> Iterator[str]:
+    """Yield a sentence per constraint that forbids a gain; several undecided ones share one."""
+    undecided = [check for check in claim.failed if check.state == "undecided"]
+    shared = undecided if claim.nearest is not None and len(undecided) > 1 else []
+    yield from (failure_text(claim, check) for check in claim.failed if check not in shared)
+    if shared:
+        limits = [f"{limit_text(c.limit)} (measured {measured_text(c)})" for c in shared]
+        yield (
+            f"The runs do not decide whether trial {claim.failed_trial} keeps {len(shared)} "
+            f"constraints: {listed(limits)}."
+        )
 
 
 _MORE_PAIRS = "More pairs of runs may decide. To run more pairs, set --pairs of `lsmtune tune`."

@@ -362,6 +362,7 @@ _PAIRS = (
     "claims a gain only if the whole interval of the objective is below 1 and all constraints are "
     "kept."
 )
+_UNVERIFIED = "The winner is not verified in pairs of runs yet."
 _GOALS = (
     "This study has several objectives. lsmtune claims a gain only if the whole interval of the "
     "mean of the objectives is below 1. In addition, no objective may be proven worse than the "
@@ -380,7 +381,8 @@ def method_section(view: StudyView) -> Html:
         _WRITE_AMP,
         _MEMORY,
         _CUT if view.cut else "",
-        _PAIRS if view.verification else "The winner is not verified in pairs of runs yet.",
+        _PAIRS if view.verification else "",
+        _UNVERIFIED if view.best_trial and not view.verification else "",
         _GOALS if view.objective.pareto and view.verification else "",
     )
     paragraphs = (element("p", text) for text in sentences if text)
