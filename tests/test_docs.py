@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 import tempfile
 import tomllib
@@ -120,6 +121,18 @@ def test_shown_commands_and_flags_exist() -> None:
                 assert given <= known, f"{name(page)}: {command}"
             else:
                 assert not words or not re.fullmatch(r"[a-z]+", words[0]), command
+
+
+def test_shown_commands_with_a_study_or_file_lack_nothing() -> None:
+    """A command without a study or file, such as `lsmtune verify --scale 1`, names a flag only."""
+    for page in PAGES:
+        shown = [c for block in documented.blocks(page) for c in block.commands]
+        shown += INLINE.findall(documented.prose(page))
+        for command in shown:
+            _, *words = shlex.split(command)
+            if len(words) > 1 and words[0] in PROGRAM.commands and not words[1].startswith("-"):
+                given = ["1" if word == "N" else word for word in words[1:]]
+                PROGRAM.commands[words[0]].make_context(command, given)
 
 
 def flags(command: str) -> set[str]:

@@ -14,7 +14,9 @@ from lsmtune.analysis.study_view import StudyView
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.errors import UserError
 from lsmtune.objective import Metrics, Objective
+from lsmtune.report.figures import convergence
 from lsmtune.report.front import pareto
+from lsmtune.report.headline_text import headline_of
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import candidates, ranked_candidates
 from lsmtune.trials import Role, Status, TrialResult
@@ -162,6 +164,111 @@ def test_runs_of_finalists_tell_how_noisy_the_limits_are(case: Case) -> None:
     ranked = ranked_candidates(stored, objective)
     assert [c.trial.number for c in ranked] == [number]
     assert ranked[0].runs == 3
+
+
+def finalist_near_a_limit(written: Written, *space: float) -> int:
+    """Three runs of the baseline, and a finalist whose runs use this live space."""
+    written.base({"live_sst_bytes": 9.7}, {}, {"live_sst_bytes": 10.3})
+    amp = iter((5.0, 7.0, 6.0))
+    first, *others = ({"write_amp": next(amp), "live_sst_bytes": size} for size in space)
+    number = written.add(Role.TRIAL, 1000, first)
+    for run in others:
+        written.add(Role.REPEAT, 1000, run)
+    return number
+
+
+@pytest.mark.parametrize(
+    ("space", "median", "state", "step"),
+    [((10.6, 11.2, 10.9), 10.9, "undecided", "verify_other"),
+     ((15.3, 15.5, 15.0), 15.3, "broken", "relax_constraint")],
+)  # fmt: skip
+def test_constraint_that_the_repeats_of_a_finalist_did_not_keep_is_named(
+    case: Case, space: tuple[float, ...], median: float, state: str, step: str
+) -> None:
+    number = finalist_near_a_limit(case.begin(objective="write_amp", trials=1), *space)
+    view = case.view()
+    claim = claim_of(view)
+    assert (claim.status, claim.failed_trial, claim.alternative) == ("nothing found", number, None)
+    assert [(c.limit.metric, c.state) for c in claim.failed] == [("live_sst_bytes", state)]
+    assert claim.failed[0].value == pytest.approx(median / 10)
+    assert claim.nearest
+    assert (claim.nearest.trial, claim.nearest.runs) == (number, 3)
+    assert claim.nearest.ratio == pytest.approx(0.6)
+    assert [found.kind for found in claim.steps] == [step]
+    rows = {row.metric.name: row for row in claim.rows}
+    assert rows["live_sst_bytes"].winner == median
+    assert [c.state for c in rows["live_sst_bytes"].constraints] == [state]
+    shown = show_document(view)["claim"]
+    assert (shown["nearest"]["trial"], shown["nearest"]["runs"]) == (number, 3)
+
+
+def test_trial_that_ran_again_is_judged_by_the_median_of_its_runs_everywhere(case: Case) -> None:
+    written = case.begin(objective="write_amp", limits=["live_sst_bytes <= none"])
+    number = finalist_near_a_limit(written, 10.0, 10.0, 10.0)
+    view = case.view()
+    trial = next(trial for trial in view.trials if trial.number == number)
+    assert (trial.value, trial.runs, trial.median) == (
+        pytest.approx(0.5), 3, pytest.approx(0.6),
+    )  # fmt: skip
+    [mark] = [mark for mark in convergence(view).measured if mark.number == number]
+    assert (mark.value, mark.runs) == (pytest.approx(0.6), 3)
+    assert convergence(view).best == (number, pytest.approx(0.6))
+    assert show_document(view)["best"]["objective"] == pytest.approx(0.6)
+    assert claim_of(view).value == pytest.approx(0.6)
+
+
+def test_verification_of_the_nearest_trial_decides_its_constraints(case: Case) -> None:
+    written = case.begin(objective="write_amp", trials=1)
+    number = finalist_near_a_limit(written, 10.6, 11.2, 10.9)
+    written.verify(number, 1000, BROKEN)
+    claim = claim_of(case.view())
+    assert (claim.status, claim.failed_trial) == ("nothing found", number)
+    assert claim.nearest
+    assert claim.nearest.verified
+    assert [(c.limit.metric, c.state) for c in claim.failed] == [("get_p99_us", "broken")]
+    assert [step.kind for step in claim.steps] == ["relax_constraint"]
+
+
+def test_gain_that_pairs_of_runs_prove_makes_the_nearest_trial_the_winner(case: Case) -> None:
+    written = case.begin(objective="write_amp")
+    number = finalist_near_a_limit(written, 10.6, 11.2, 10.9)
+    assert case.view().best_trial is None
+    written.verify(number, 1000, GOOD)
+    claim = claim_of(case.view())
+    assert (claim.status, claim.trial, claim.nearest) == ("gain", number, None)
+
+
+def test_search_that_has_not_ended_says_so_first(case: Case) -> None:
+    written = case.begin(objective="write_amp", trials=16)
+    claim = claim_of(case.view())
+    assert (claim.status, claim.unfinished, claim.searched) == ("not measured", True, 0)
+    assert "0 of 16" in headline_of(claim)
+    written.base()
+    written.add(Role.TRIAL, 1000, TrialResult(status=Status.DISTURBED, reason="others"))
+    written.add(Role.TRIAL, 1000, {"write_amp": 12.0})
+    claim = claim_of(case.view())
+    assert (claim.status, claim.searched, claim.planned) == ("nothing found", 1, 16)
+    assert "1 of 16" in headline_of(claim)
+    assert [step.kind for step in claim.steps] == ["start"]
+    written.add(Role.TRIAL, 2000, {"write_amp": 8.0})
+    claim = claim_of(case.view())
+    assert claim.status == "not verified"
+    assert "2 of 16" in headline_of(claim)
+    assert [step.kind for step in claim.steps] == ["start", "verify"]
+    written.home.update_ended(written.study, "the budget is used up")
+    ended = claim_of(case.view())
+    assert not ended.unfinished
+    assert "of 16" not in headline_of(ended)
+
+
+def test_disturbed_runs_are_not_trials_of_a_search(case: Case) -> None:
+    written = case.begin(objective="write_amp", trials=2)
+    written.base()
+    written.add(Role.TRIAL, 1000, TrialResult(status=Status.DISTURBED, reason="others"))
+    written.add(Role.TRIAL, 1000, {"write_amp": 12.0})
+    assert case.view().is_interrupted
+    written.add(Role.TRIAL, 2000, {"write_amp": 12.0})
+    assert not case.view().is_interrupted
 
 
 def test_cut_trials_are_no_failures_and_show_what_they_could_still_have_reached(

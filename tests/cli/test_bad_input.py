@@ -127,8 +127,6 @@ CASES: list[tuple[list[str], list[str]]] = [
     (["show"], ["STUDY"]),
     (["show", STUDY, "another"], ["another"]),
     (["show", STUDY, "--jsn"], ["--jsn", "--json"]),
-    (["report", STUDY], ["--output"]),
-    (["export", STUDY], ["--format", "options", "db_bench", "my.cnf", "tikv-toml"]),
     (["workloads", "more"], ["more"]),
     (["optimizers", "more"], ["more"]),
     (["knobs", "nosuch"], ["'nosuch'", "rocksdb"]),

@@ -23,7 +23,8 @@ from sample import (
 )
 
 from lsmtune.analysis.claim import Claim, claim_of
-from lsmtune.analysis.study_view import COMPARISON, ONLINE, StudyView
+from lsmtune.analysis.study_view import COMPARISON, ONLINE, Nearest, StudyView, TrialView
+from lsmtune.cli.showing import summary_lines
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.recipes.base import Asked
@@ -31,9 +32,10 @@ from lsmtune.recipes.registry import RECIPES
 from lsmtune.report.claim_text import claim_text, metric_cells
 from lsmtune.report.export_notes import export_notes
 from lsmtune.report.headline_text import MAX_WORDS, headline_of, percent
+from lsmtune.report.page import render_page
 from lsmtune.report.words import label
 from lsmtune.trials import Role, Status
-from lsmtune.verdict import Pair
+from lsmtune.verdict import LimitCheck, Pair, State
 
 BROKEN = {"write_amp": 0.5, "get_p99_us": 1.3}
 
@@ -233,14 +235,59 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     broken = trial(9, Role.TRIAL, 0.7, violation=0.8, metrics=slow)
     kept = trial(8, Role.TRIAL, 1.1)
     view = study_view(**EMPTY, trials=(kept, broken), base_runs=(BASE_METRICS,))
-    claim = claim_of(replace(view, best_within_limits=kept))
+    claim = claim_of(replace(view, best_within_limits=kept, nearest=nearest(broken, "broken")))
     assert (claim.status, claim.failed_trial) == ("nothing found", 9)
     [check] = claim.failed
     assert (check.limit.metric, check.value) == ("get_p99_us", pytest.approx(2.0))
-    assert claim.alternative
-    assert claim.alternative.trial == 8
-    assert "relax_constraint" in kinds(claim)
-    assert "verify_other" not in kinds(claim)  # it is worse than the baseline
+    assert kinds(claim) == ["relax_constraint"]  # trial 8 is worse than the baseline
+    text = claim_text(claim)
+    assert "keeps all constraints" in text.headline
+    assert not any("trial 8" in reason for reason in text.reasons)
+
+
+def nearest(found: TrialView, state: State) -> Nearest:
+    """The trial with one constraint, in that state at twice the baseline's value."""
+    use = {"kept": 0.9, "broken": 2 / 1.1, "undecided": 1.02}[state]
+    return Nearest(found, (LimitCheck(limit="get_p99_us <= 1.1 * base", state=state, use=use),))
+
+
+@pytest.mark.parametrize(
+    ("state", "steps"),
+    [("kept", ["verify_other"]), ("undecided", ["verify_other"]), ("broken", ["relax_constraint"])],
+)
+def test_trial_that_came_nearest_has_a_table_and_one_next_step(
+    state: State, steps: list[str]
+) -> None:
+    found = trial(9, Role.TRIAL, 0.7)
+    view = study_view(**EMPTY, trials=(found,), base_runs=(BASE_METRICS,))
+    claim = claim_of(replace(view, nearest=nearest(found, state)))
+    assert (claim.status, claim.pairs, claim.trial, claim.compared) == (
+        "nothing found", 0, None, "trial 9",
+    )  # fmt: skip
+    states = {row.metric.name: [c.state for c in row.constraints] for row in claim.rows}
+    assert states["get_p99_us"] == [state]
+    assert states["write_amp"] == []
+    assert [check.state for check in claim.failed] == [state] * (state != "kept")
+    assert kinds(claim) == steps
+    page = render_page(replace(view, nearest=nearest(found, state)))
+    assert "trial 9 / baseline" in page
+    assert "not verified" in page
+    assert len(headline_of(claim).split()) <= MAX_WORDS
+    told = " ".join(summary_lines(replace(view, nearest=nearest(found, state))))
+    assert told.count("Keep the baseline") == 1
+
+
+def test_warnings_about_undecided_reads_are_about_a_winner_only() -> None:
+    found = trial(9, Role.TRIAL, 0.7)
+    reads = LimitCheck(
+        limit="scan_p99_us <= 1.1 * base", state="undecided", use=1.02, required=False
+    )
+    checks = (*nearest(found, "broken").checks, reads)
+    view = study_view(**EMPTY, trials=(found,), base_runs=(BASE_METRICS,))
+    claim = claim_of(replace(view, nearest=Nearest(found, checks)))
+    assert [check.limit.metric for check in claim.failed] == ["get_p99_us"]
+    assert claim.undecided == ()
+    assert not any("None" in text for text in claim_text(claim).warnings)
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
@@ -259,9 +306,11 @@ def test_alternative_that_ran_once_is_not_called_the_best_config() -> None:
     """A repeat of another config is not a run of the alternative."""
     once = trial(8, Role.TRIAL, 0.9, config=BASE_CONFIG | {"open_files": 10_000})
     repeat = trial(9, Role.REPEAT, 0.95, config=BEST_CONFIG)
-    view = study_view(**EMPTY, trials=(once, repeat), base_runs=(BASE_METRICS,))
+    picked = trial(7, Role.TRIAL, 0.99)
+    view = study_view(best_trial=picked, trials=(once, repeat), base_runs=(BASE_METRICS,))
+    view = replace(view, verifications=(verification(pairs(shift={})),))
     claim = claim_of(replace(view, best_within_limits=once))
-    assert claim.status == "nothing found"
+    assert claim.status == "no gain"
     assert claim.alternative
     assert (claim.alternative.trial, claim.alternative.runs) == (8, 1)
     reasons = " ".join(claim_text(claim).reasons)

@@ -197,10 +197,11 @@ def test_the_plan_says_what_may_end_the_search(tmp_path: Path) -> None:
     words, document = plan(until="stable")
     assert re.search(r"no further gain\b.*\b12 trials\b", words)
     assert document["until"] == "stable"
-    assert document["duration_s"][1] is None
+    assert document["number_of_runs"][1] is None
     words, document = plan(until=5, trials=30)
     assert re.search(r"30 trials.*\b5\b", words)
-    assert document["duration_s"][0] < document["duration_s"][1]
+    assert document["number_of_runs"][0] < document["number_of_runs"][1]
+    assert document["duration_s"] == [None, None]
 
 
 def test_other_ends_are_told_alike(home: Home) -> None:

@@ -64,7 +64,7 @@ class Scaled:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """The best config that keeps all constraints.
+    """A config of the search that is not the winner.
 
     `ratio` is its objective / baseline in the search, where its config ran `runs` times.
     `verified`: pairs of runs did not prove it.
@@ -88,8 +88,11 @@ class Claim:
     got worse. `failed` has the constraints that are not kept and `failed_trial` the trial that
     broke them; `undecided` has the constraints on the read probe that neither a gain nor a loss
     depends on. `judged_before_0_3`: the constraints are those of lsmtune 0.2 and older.
-    `alternative` is set if no gain is claimed and, before verification, only if
-    a constraint failed.
+    `alternative` is the best config that keeps all constraints; it is set if no gain is claimed
+    and, before verification, only if a constraint failed. `nearest` is the trial that came nearest
+    to a win, if there is no winner; then `rows` compare it with the baseline, and `failed` has the
+    constraints that it does not keep or that its runs do not decide.
+    `unfinished`: the search may run more trials, up to `planned` if that is not None.
     `disturbed_runs` is the number of runs of the study that were disturbed and kept.
     `online` is the newest call of online tuning; then `changes` are those that it kept.
     `wide` is the half width of the objective's interval if it is wider than wanted.
@@ -127,6 +130,9 @@ class Claim:
     undecided: tuple[Constraint, ...]
     judged_before_0_3: bool
     alternative: Alternative | None
+    nearest: Alternative | None
+    unfinished: bool
+    planned: int | None
     others: tuple[Scaled, ...]
     front: int
     disturbed_runs: int
@@ -143,6 +149,13 @@ class Claim:
         """True if a gain is claimed."""
         return self.status == "gain"
 
+    @property
+    def compared(self) -> str:
+        """The name of the trial that `rows` compare with the baseline."""
+        if self.nearest is not None:
+            return f"trial {self.nearest.trial}"
+        return f"trial {self.trial}" if self.picked or self.online else "winner"
+
 
 def claim_of(view: StudyView) -> Claim:
     """Decide what may be claimed about a study."""
@@ -153,11 +166,13 @@ def claim_of(view: StudyView) -> Claim:
     failed, failed_trial = ((), None) if status == "no search" else _failed(view, rows)
     unbroken = status == "not verified" and not failed
     settled = status in ("gain", "no search") or unbroken
-    alternative = None if settled else _alternative(view)
+    alternative = None if settled else _alternative(view, view.best_within_limits)
+    nearest = _alternative(view, view.nearest.trial if view.nearest else None)
     objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
     value = objective.median if objective else _unverified_value(view, verdict)
     best, online = view.best_trial, view.online
     kept = online.kept if online else ()
+    other = _other(alternative, nearest, failed, view)
     return Claim(
         study=view.name,
         engine=view.engine,
@@ -186,9 +201,12 @@ def claim_of(view: StudyView) -> Claim:
         lost=verdict.lost_goals if verdict else (),
         failed=failed,
         failed_trial=failed_trial,
-        undecided=_undecided(rows),
+        undecided=_undecided(rows) if best else (),
         judged_before_0_3=not view.objective.by_intervals,
         alternative=alternative,
+        nearest=nearest,
+        unfinished=view.is_interrupted,
+        planned=view.planned,
         others=tuple(_others(view)),
         front=len(view.front) if view.objective.pareto else 0,
         disturbed_runs=view.kept_disturbed,
@@ -197,7 +215,7 @@ def claim_of(view: StudyView) -> Claim:
         changes=view.changes or kept,
         online=online,
         not_deployable=best.not_deployable if best else (),
-        steps=next_steps(view, status, failed=bool(failed), other=_other(alternative, view)),
+        steps=next_steps(view, status, failed=bool(failed), other=other),
         undo=_undo(view, status),
     )
 
@@ -263,14 +281,16 @@ def _unverified_value(view: StudyView, verdict: Verdict | None) -> float | None:
         name not in run for name in view.objective.metrics for run in (view.best_metrics, base)
     ):
         return view.objective.value(view.best_metrics, base)
-    return best.value
+    return best.judged
 
 
 def _rows(view: StudyView) -> Iterator[MetricRow]:
     """The objective's metrics first, then those with a constraint, then the speed."""
-    if view.best_trial is None:
+    if view.best_trial is None and view.nearest is None:
         return
     best, base = compared_runs(view)
+    if view.nearest is not None:
+        best = [view.nearest.trial.metrics]
     constraints = _constraints(view, best, base)
     speed = "sustained_ops_s" if view.workload.kind == "write" else "throughput_ops_s"
     roles: dict[str, RowRole] = dict.fromkeys(view.objective.metrics, "objective")
@@ -319,6 +339,8 @@ def _constraints(
 ) -> list[Constraint]:
     if view.verification is not None:
         return [checked(check) for check in view.verification.verdict.limits]
+    if view.nearest is not None:
+        return [checked(check) for check in view.nearest.checks]
     metrics = [median_metrics(runs) if runs else {} for runs in (best, base)]
     return [constraint_of(limit, limit.ratio(*metrics)) for limit in view.objective.limits]
 
@@ -326,19 +348,11 @@ def _constraints(
 def _failed(
     view: StudyView, rows: Sequence[MetricRow]
 ) -> tuple[tuple[Constraint, ...], int | None]:
-    """The constraints that the winner does not keep; without a winner, the most tempting trial."""
-    if view.best_trial is not None:
-        checks = [check for row in rows for check in row.constraints]
-        failed = tuple(check for check in checks if check.forbids_gain)
-        return failed, view.best_trial.number if failed else None
-    better = [t for t in view.searched if t.value is not None and t.value < 1 and not t.feasible]
-    tempting = min(better, key=lambda trial: trial.value or 0, default=None)
-    if tempting is None:
-        return (), None
-    base = median_metrics(view.base_runs)
-    checks = [constraint_of(x, x.ratio(tempting.metrics, base)) for x in view.objective.limits]
+    """The constraints that the winner does not keep; without a winner, the nearest trial."""
+    compared = view.nearest.trial if view.nearest else view.best_trial
+    checks = [check for row in rows for check in row.constraints]
     failed = tuple(check for check in checks if check.forbids_gain)
-    return failed, tempting.number if failed else None
+    return failed, compared.number if compared and failed else None
 
 
 def _undecided(rows: Sequence[MetricRow]) -> tuple[Constraint, ...]:
@@ -347,8 +361,7 @@ def _undecided(rows: Sequence[MetricRow]) -> tuple[Constraint, ...]:
     return tuple(c for c in checks if c.state == "undecided" and not c.forbids_gain)
 
 
-def _alternative(view: StudyView) -> Alternative | None:
-    found: TrialView | None = view.best_within_limits
+def _alternative(view: StudyView, found: TrialView | None) -> Alternative | None:
     if found is None or found.value is None:
         return None
     runs = sum(
@@ -360,8 +373,16 @@ def _alternative(view: StudyView) -> Alternative | None:
     return Alternative(found.number, found.value, runs, verified, found.changes)
 
 
-def _other(alternative: Alternative | None, view: StudyView) -> int | None:
-    """The number of an alternative that promises a gain and is not the winner."""
+def _other(
+    alternative: Alternative | None,
+    nearest: Alternative | None,
+    failed: tuple[Constraint, ...],
+    view: StudyView,
+) -> int | None:
+    """The number of a trial that promises a gain, is not the winner and breaks no constraint."""
+    if nearest is not None:
+        hopeful = not nearest.verified and all(check.state == "undecided" for check in failed)
+        return nearest.trial if hopeful else None
     best = view.best_trial
     if alternative is None or alternative.ratio >= 1 or alternative.verified or view.picked:
         return None

@@ -13,6 +13,7 @@ from lsmtune.analysis.study_view import (
     COMPARISON,
     ONLINE,
     Change,
+    Nearest,
     OnlineCall,
     StudyView,
     TrialView,
@@ -34,9 +35,11 @@ from lsmtune.store.ranking import (
     base_metrics,
     candidates,
     front_candidates,
+    nearest_candidate,
     newest_verdicts,
     study_objective,
     study_winner,
+    undisturbed,
 )
 from lsmtune.store.records import (
     StoredStudy,
@@ -101,6 +104,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         ),
         front=_front(views, stored, objective),
         best_within_limits=_best_within_limits(views, stored, verdicts, objective),
+        nearest=None if best or no_search else _nearest(views, stored, verdicts, objective),
         verified=tuple(verdicts),
         home_flag=home_flag(home.path),
         picked=trial is not None,
@@ -108,6 +112,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         ended=study.ended,
         continuing=_continuing(home, spec, no_search) if is_interrupted or no_search else None,
         is_interrupted=is_interrupted,
+        planned=spec.trials,
         online=_online_call(study, spec, views.values(), base_config),
     )
 
@@ -165,7 +170,7 @@ def _is_interrupted(study: StoredStudy, stored: Sequence[StoredTrial]) -> bool:
     if study.ended is not None:
         return False
     trials = study.settings.trials
-    return trials is None or sum(trial.role is Role.TRIAL for trial in stored) < trials
+    return trials is None or len(undisturbed(stored, Role.TRIAL)) < trials
 
 
 def check_searches(spec: StudySpec) -> None:
@@ -254,17 +259,17 @@ def _front(
     if not objective.pareto:
         return ()
     found = front_candidates(stored, objective)
-    return tuple(_with_medians(views, candidate, candidate.excess) for candidate in found)
+    return tuple(_with_medians(views, candidate) for candidate in found)
 
 
-def _with_medians(views: dict[int, TrialView], found: Candidate, violation: float) -> TrialView:
+def _with_medians(views: dict[int, TrialView], found: Candidate) -> TrialView:
     """Return the view of a candidate's trial with the medians of all its runs."""
     return replace(
         views[found.trial.number],
         metrics=dict(found.metrics),
         value=found.value,
         values=found.values,
-        violation=violation,
+        violation=found.excess,
     )
 
 
@@ -274,12 +279,27 @@ def _best_within_limits(
     verdicts: Mapping[int, Verdict],
     objective: Objective,
 ) -> TrialView | None:
-    """Return the best config whose medians, and whose verification if any, keep all constraints."""
+    """Return the best config that probably keeps all constraints, also in its verification."""
     for found in candidates(stored, objective):
         verdict = verdicts.get(found.trial.number)
-        if found.over <= 0 and (verdict is None or not any(x.forbids_gain for x in verdict.limits)):
-            return _with_medians(views, found, found.over)
+        if found.can_win and (verdict is None or not any(x.forbids_gain for x in verdict.limits)):
+            return _with_medians(views, found)
     return None
+
+
+def _nearest(
+    views: dict[int, TrialView],
+    stored: Sequence[StoredTrial],
+    verdicts: Mapping[int, Verdict],
+    objective: Objective,
+) -> Nearest | None:
+    """Return the trial that came nearest; its verification, if any, decides the constraints."""
+    found = nearest_candidate(stored, objective)
+    if found is None:
+        return None
+    candidate, checks = found
+    verdict = verdicts.get(candidate.trial.number)
+    return Nearest(_with_medians(views, candidate), verdict.limits if verdict else checks)
 
 
 def _representative(

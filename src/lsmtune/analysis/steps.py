@@ -33,7 +33,7 @@ def next_steps(
     """
     more = view.is_interrupted or status == "not measured"
     steps = [_reproducing(view) or Step("start", view.continuing)] if more else []
-    if status != "not measured":
+    if status != "not measured" and not (more and status == "nothing found"):
         steps += _steps(view, status, failed=failed, other=other)
     return tuple(
         step if step.command is None else replace(step, command=step.command + view.home_flag)
@@ -64,6 +64,19 @@ def _reproducing(view: StudyView) -> Step | None:
     return None if view.recipe is None else Step("reproduce", f"lsmtune reproduce {view.recipe}")
 
 
+def _verifying(view: StudyView, trial: int) -> Step:
+    return Step("verify_other", f"lsmtune verify {quote(view.name)} --trial {trial}")
+
+
+def _after_nothing(view: StudyView, *, failed: bool, other: int | None) -> Step:
+    """Return the one step that helps most after a search without a winner."""
+    if other is not None:
+        return _verifying(view, other)
+    if failed:
+        return Step("relax_constraint")
+    return Step("search_more" if view.recipe is None else "keep_baseline")
+
+
 def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> Iterator[Step]:
     study = quote(view.name)
     best = view.best_trial
@@ -81,10 +94,12 @@ def _steps(view: StudyView, status: str, *, failed: bool, other: int | None) -> 
         elif view.unverified_at_full_scale:
             yield Step("verify_full_size", f"lsmtune verify {study}{flag}{_full_size(view)}")
         yield Step("deploy", export_command(view.name, view.engine, trial=picked))
+    elif status == "nothing found":
+        yield _after_nothing(view, failed=failed, other=other)
     else:
         yield Step("keep_baseline")
         if other is not None:
-            yield Step("verify_other", f"lsmtune verify {study} --trial {other}")
+            yield _verifying(view, other)
         if view.recipe is None:
             yield Step("search_more")
         if failed:

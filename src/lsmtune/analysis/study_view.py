@@ -8,7 +8,7 @@ from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
 from lsmtune.trials import Judgement, OnlineChange, Origin, Role, Status
-from lsmtune.verdict import Pair, Verdict
+from lsmtune.verdict import LimitCheck, Pair, Verdict
 from lsmtune.workloads import Workload
 
 COMPARISON = "comparison of versions of RocksDB"
@@ -48,9 +48,11 @@ class TrialView:
 
     `value` is the objective / baseline; below 1 is a gain. `values` has it for each objective.
     `violation` is the excess over the worst constraint beyond the noise of repeated runs. All
-    three are empty without a measurement. `bound` has the best values that a pruned trial could
-    still have reached. `changes` are the differences between its config and the baseline; for a
-    change of online tuning, between its config and the config before.
+    three are empty without a measurement. `runs` is the number of runs of the config of a trial of
+    the search, `median` the objective over all of them, and `keeps` is True if they probably keep
+    all constraints; `median` and `keeps` are None for other runs. `bound` has the best values that
+    a pruned trial could still have reached. `changes` are the differences between its config and
+    the baseline; for a change of online tuning, between its config and the config before.
     `disturbance` says what disturbed a run that was kept all the same. `not_deployable` says which
     limits or rules its config breaks in a full-size tree. `online` is set for a change of online
     tuning.
@@ -71,6 +73,14 @@ class TrialView:
     disturbance: str | None = None
     online: OnlineChange | None = None
     not_deployable: tuple[str, ...] = ()
+    runs: int = 1
+    median: float | None = None
+    keeps: bool | None = None
+
+    @property
+    def judged(self) -> float | None:
+        """The objective / baseline over all runs of its config, or that of this run."""
+        return self.value if self.median is None else self.median
 
     @property
     def remark(self) -> str:
@@ -81,8 +91,22 @@ class TrialView:
 
     @property
     def feasible(self) -> bool:
-        """True if it was measured and kept every constraint."""
+        """True if it was measured and keeps every constraint, judged by all runs of its config."""
+        if self.keeps is not None:
+            return self.keeps
         return self.violation is not None and self.violation <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The trial that came nearest to a win in a study without a winner.
+
+    `trial` has the medians of all runs of its config. `checks` are the constraints, checked on its
+    verification, or on these medians if it has none.
+    """
+
+    trial: TrialView
+    checks: tuple[LimitCheck, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +151,8 @@ class StudyView:
     `base_facts` describe the baseline and its options that could not be used. `base` is the
     representative baseline run: the one nearest to the median objective. `best` is the run of the
     winner, or of the trial that the user picked; `best_metrics` are the medians of all runs of
-    its config. They are empty if no trial beat the baseline within the constraints.
+    its config. They are empty if no trial beat the baseline within the constraints; then `nearest`
+    is the trial that came nearest, if one beat the baseline.
     `best_within_limits` is the config with the best objective that keeps all constraints, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
     the numbers of all trials with a verification. `home_flag` names the folder of
@@ -135,7 +160,8 @@ class StudyView:
     `no_search` describes a study without a winner: a screening, an experiment, COMPARISON, ONLINE.
     `verifications` are those of `best`: the newest of each scale, newest first. `front` has the
     Pareto-optimal trials of several objectives, with medians. `trials` are in the order of their
-    end and include baseline, repeat and verification runs. `ended` says why the search has ended;
+    end and include baseline, repeat and verification runs. `planned` is the maximum number of
+    trials of the search; None if only time limits it. `ended` says why the search has ended;
     it is None before. `continuing` is the command that continues the search or the comparison of
     versions; None if the search has ended, or if there is no such command, for example because it
     needs the study file. `online` is None if online tuning has tried no change.
@@ -162,6 +188,7 @@ class StudyView:
     verifications: tuple[VerificationView, ...] = ()
     front: tuple[TrialView, ...] = ()
     best_within_limits: TrialView | None = None
+    nearest: Nearest | None = None
     verified: tuple[int, ...] = ()
     home_flag: str = ""
     picked: bool = False
@@ -171,6 +198,7 @@ class StudyView:
     continuing: str | None = None
     is_interrupted: bool = False
     online: OnlineCall | None = None
+    planned: int | None = None
 
     @property
     def verification(self) -> VerificationView | None:

@@ -9,7 +9,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.spec import StudySpec
-from lsmtune.store.ranking import base_metrics, repeated_runs
+from lsmtune.store.ranking import base_metrics, candidates, repeated_runs
 from lsmtune.store.records import StoredTrial
 from lsmtune.trials import Status
 
@@ -40,6 +40,11 @@ def trial_views(
             _check_config(trial, trial.config, knobs, Config(online.previous))
         changes = changes_between(knobs, previous, trial.config) if previous else ()
         views[trial.number] = replace(_trial_view(trial, base, noise, objective), changes=changes)
+    for found in candidates(stored, objective):
+        number = found.trial.number
+        views[number] = replace(
+            views[number], runs=found.runs, median=found.value, keeps=found.can_win
+        )
     return views
 
 

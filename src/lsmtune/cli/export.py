@@ -25,7 +25,12 @@ class Format(StrEnum):
 
 def export(
     study: StudyName,
-    form: Annotated[Format, typer.Option("--format", help=f"Format of the file: {_FORMATS}.")],
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format", help=f"Format of the file: {_FORMATS} [the first format of the engine]."
+        ),
+    ] = None,
     base: Annotated[
         Path | None,
         typer.Option(
@@ -51,8 +56,9 @@ def export(
 
     with Home(home, create=False) as opened:
         view = read_study(opened, study, trial)
+        chosen = FORMATS[view.engine][0] if form is None else form.value
         export_file = online_export if view.no_search == ONLINE else exported
-        file = export_file(opened, view, form.value, base, back=back)
+        file = export_file(opened, view, chosen, base, back=back)
     if output is None:
         say(file.text.removesuffix("\n"))
     else:

@@ -7,6 +7,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from lsmtune.analysis.continuing import FLAGS
+from lsmtune.analysis.deploy import home_flag
 from lsmtune.cli.consent import ask_for_home
 from lsmtune.errors import UserError
 from lsmtune.report.words import counted
@@ -134,6 +135,11 @@ def _next(home: Home, spec: StudySpec) -> StudySpec:
 
     named = (spec.model_copy(update={"study": f"{spec.name}-{n}"}) for n in count(2))
     return next(filter(is_usable, named))
+
+
+def new_text(name: str, home: Path) -> str:
+    """Return the name of a new study, and the command that shows how far it is."""
+    return f"study {name!r}: starts now; `lsmtune show {quote(name)}{home_flag(home)}` shows it"
 
 
 def done_text(name: str, trials: Sequence[StoredTrial]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from lsmtune.cli.baseline import baseline_lines, online_lines
 from lsmtune.cli.knob_values import readable_range
+from lsmtune.cli.run_time import RunTime, duration_s, runs, time_text
 from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.templates import MOST_TEMPLATES
@@ -20,12 +21,8 @@ from lsmtune.units import format_bytes, format_duration
 
 _SPACE_FACTOR = 4
 """Maximum disk space of a trial, as a multiple of the bytes that it writes."""
-_SLOWEST_BYTES_S, _FASTEST_BYTES_S = 5e6, 50e6
-"""Observed range of bytes written per second, load and settling together."""
-_FASTEST_SIMULATED_S, _SLOWEST_SIMULATED_S = 0.01, 1.0
-"""Observed range of seconds per simulated run."""
-_SLOWEST_OPS_S, _FASTEST_OPS_S = 5e3, 1e5
-"""Observed range of reads per second that miss the caches."""
+_SLOWEST_BYTES_S = 5e6
+"""Minimum of the observed bytes written per second, load and settling together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,42 +45,6 @@ def disk_bytes(spec: StudySpec) -> int:
         return 0  # the data is elsewhere, or there is none
     kept = MOST_TEMPLATES if spec.workload.preset.prepared and spec.online is None else 0
     return (_SPACE_FACTOR + kept) * spec.workload.user_bytes
-
-
-def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
-    """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
-    finals = GROUPS_OF_FINALISTS * spec.finalists * spec.repeats
-    verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
-    least = _fewest_trials(spec, knobs)
-    if spec.trials is None:
-        return spec.base_runs + least + 2 * spec.pairs, None
-    fewest = spec.base_runs + min(spec.trials, least) + 2 * spec.pairs
-    return fewest, spec.base_runs + spec.trials + finals + verified
-
-
-def _fewest_trials(spec: StudySpec, knobs: int) -> int:
-    if spec.until is None:
-        return spec.trials or 1
-    return spec.until if isinstance(spec.until, int) else fewest_trials(knobs)
-
-
-def duration_s(spec: StudySpec, knobs: int) -> tuple[float, float | None]:
-    """Estimate the minimum and maximum time of the study, before the first run.
-
-    The maximum is None if the number of trials is not limited.
-    """
-    load = spec.workload
-    if spec.online is not None:
-        return _online_s(spec, spec.online)
-    if spec.engine == "simulated":
-        fewest, most = runs(spec, knobs)
-        return fewest * _FASTEST_SIMULATED_S, None if most is None else most * _SLOWEST_SIMULATED_S
-    reads = 0 if load.kind == "write" else (load.client_operations or 0) * load.threads
-    fewest, most = runs(spec, knobs)
-    given_s = load.duration_s or 0
-    shortest = load.user_bytes / _FASTEST_BYTES_S + reads / _FASTEST_OPS_S + given_s + 1
-    longest = load.user_bytes / _SLOWEST_BYTES_S + reads / _SLOWEST_OPS_S + given_s + 1
-    return fewest * shortest, None if most is None else most * longest
 
 
 def _online_s(spec: StudySpec, online: Online) -> tuple[float, float]:
@@ -117,9 +78,11 @@ def plan_document(
     space: KnobSpace,
     *,
     ready: Sequence[Ready] = (),
+    run: RunTime | None = None,
 ) -> dict[str, Any]:
-    """The plan as JSON; `ready` is what `readiness` has found."""
-    is_online = spec.online is not None
+    """The plan as JSON; `ready` is what `readiness` has found, `run` the expected time of a run."""
+    is_online, knobs = spec.online is not None, len(space.knobs)
+    time_s = _online_s(spec, spec.online) if spec.online else duration_s(spec, knobs, run)
     return {
         "study": spec.name,
         "home": str(home),
@@ -143,7 +106,9 @@ def plan_document(
         "online": spec.online and {"changes": spec.trials, **spec.online.model_dump()},
         "budget_s": spec.budget_s,
         "until": spec.until,
-        "duration_s": list(duration_s(spec, len(space.knobs))),
+        "number_of_runs": None if is_online else list(runs(spec, knobs)),
+        "run_s": run and run.run_s,
+        "duration_s": list(time_s),
         "disk_bytes": disk_bytes(spec),
         "ready": {found.name: found.document() for found in ready},
     }
@@ -157,12 +122,14 @@ def plan_lines(
     space: KnobSpace,
     *,
     ready: Sequence[Ready] = (),
+    run: RunTime | None = None,
     verbose: bool = False,
 ) -> list[str]:
     """Return the plan as text: facts of the study, then a table of the knobs.
 
-    `ready` is what `readiness` has found.
+    `ready` is what `readiness` has found, and `run` the expected time of a run.
     """
+    time = time_text(spec, len(space.knobs), run)
     facts_found = [
         ("study", f"{spec.name} in {home}"),
         ("engine", f"{spec.engine} {facts.version}"),
@@ -177,7 +144,7 @@ def plan_lines(
         ("memory", f"at most {format_bytes(space.memory.limit_bytes)} for memtables and caches"),
         ("optimizer", spec.optimizer),
         *(_online_facts(spec, spec.online) if spec.online else _run_facts(spec, len(space.knobs))),
-        ("time", _time_text(spec, len(space.knobs))),
+        ("time", _online_time_text(spec, spec.online) if spec.online else time),
         *((found.name, found.text) for found in ready),
     ]
     columns = [Column("knob", at_least=24), Column("range that is searched", at_least=24)]
@@ -201,10 +168,9 @@ def _constraints_text(spec: StudySpec) -> str:
     return "; ".join(map(str, spec.parsed_objective.limits)) or "none"
 
 
-def _time_text(spec: StudySpec, knobs: int) -> str:
-    shortest, longest = duration_s(spec, knobs)
-    most = "no maximum" if longest is None else format_duration(longest)
-    return f"{format_duration(shortest)} to {most} (estimate)"
+def _online_time_text(spec: StudySpec, online: Online) -> str:
+    shortest, longest = map(format_duration, _online_s(spec, online))
+    return f"{shortest} to {longest} (estimate)"
 
 
 def _online_facts(spec: StudySpec, online: Online) -> list[tuple[str, str]]:

@@ -16,7 +16,12 @@ def report(
             metavar="STUDY...", help="Name of a study, or several names for an overview page."
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="HTML file to write [results/STUDY/report.html in --home]."
+        ),
+    ] = None,
     trial: OtherTrial = None,
     home: HomePath = DEFAULT_HOME,
 ) -> None:
@@ -37,7 +42,14 @@ def report(
         raise UserError("--trial: not allowed with several studies; name one study")
     with Home(home, create=False) as opened, working("writing the page"):
         views = [read_study(opened, study, trial) for study in studies]
-        write_file(
-            output, render_page(views[0]) if len(views) == 1 else render_overview(views), "page"
-        )
-    say(str(output))
+        page = output or opened.path / "results" / _usual_page(studies, trial)
+        text = render_page(views[0]) if len(views) == 1 else render_overview(views)
+        write_file(page, text, "page", opened.path)
+    say(str(page))
+
+
+def _usual_page(studies: list[str], trial: int | None) -> Path:
+    """Return where the page is without --output; a picked trial and an overview have their own."""
+    if len(studies) > 1:
+        return Path("overview.html")
+    return Path(studies[0], "report.html" if trial is None else f"report-trial-{trial}.html")

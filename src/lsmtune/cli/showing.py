@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.analysis.claim import Claim, MetricRow, claim_of
+from lsmtune.analysis.claim import Alternative, Claim, MetricRow, claim_of
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
 from lsmtune.cli.tables import Column, paragraph, table_lines
@@ -62,9 +62,9 @@ def _trial(view: StudyView, trial: TrialView) -> dict[str, Any]:
     shown = {
         "trial": trial.number,
         "config": {change.knob.name: change.best for change in trial.changes},
-        "objective": trial.value,
+        "objective": trial.judged,
     }
-    fitness = None if trial.value is None else view.objective.fitness(trial.value)
+    fitness = None if trial.judged is None else view.objective.fitness(trial.judged)
     return shown if fitness is None else {**shown, "fitness": fitness}
 
 
@@ -95,7 +95,7 @@ def summary_lines(view: StudyView) -> list[str]:
     lines = paragraph(f"study {view.name}: {text.headline}", hanging=2)
     for sentence in (text.summary, *text.reasons, *text.warnings, *text.details):
         lines += paragraph(sentence, hanging=2)
-    lines += paragraph(_count(view), hanging=2)
+    lines += paragraph(_count(view), hanging=2) if view.tried else []
     lines += [] if view.ended is None else [f"search ended: {view.ended}"]
     lines += _block(_metrics_title(claim), _metric_lines(claim))
     lines += _block(_changed_title(claim), _changed_lines(claim))
@@ -124,13 +124,9 @@ def _count(view: StudyView) -> str:
     return (f"{trials}: {', '.join(parts)}." if parts else f"{trials}.") + note
 
 
-def _best(claim: Claim) -> str:
-    return f"trial {claim.trial}" if claim.picked or claim.online else "winner"
-
-
 def _metrics_title(claim: Claim) -> str:
-    interval = " with its 95 % interval" if claim.pairs else ""
-    return f"Change: {_best(claim)} / baseline{interval}"
+    note = " with its 95 % interval" if claim.pairs else ", not verified"
+    return f"Change: {claim.compared} / baseline{note}"
 
 
 def _metric_lines(claim: Claim) -> list[str]:
@@ -140,7 +136,7 @@ def _metric_lines(claim: Claim) -> list[str]:
     columns = [
         Column("metric"),
         Column("baseline", at_least=7),
-        Column(_best(claim), at_least=7),
+        Column(claim.compared, at_least=7),
         Column("change", at_least=11),
         Column("constraint", at_least=8),
     ]
@@ -170,11 +166,11 @@ def _changed_lines(claim: Claim) -> list[str]:
     if not rows:
         return []
     with_file = any(row.deployed not in ("", row.best) for row in rows)
-    values = ("in the file", "baseline, full size") if with_file else ("baseline", _best(claim))
+    values = ("in the file", "baseline, full size") if with_file else ("baseline", claim.compared)
     columns = [
         Column("option"),
         *(Column(head, at_least=8) for head in values),
-        *([Column(f"{_best(claim)} as measured", at_least=8, drop=2)] if with_file else []),
+        *([Column(f"{claim.compared} as measured", at_least=8, drop=2)] if with_file else []),
         Column("can change", at_least=8, drop=1),
     ]
     return table_lines(columns, (_changed_cells(row, with_file=with_file) for row in rows), 2)
@@ -237,7 +233,6 @@ def _step_lines(step: StepText) -> Iterator[str]:
 
 def claim_document(claim: Claim) -> dict[str, Any]:
     """Return the claim as JSON."""
-    other = claim.alternative
     return {
         "status": claim.status,
         "headline": headline_of(claim),
@@ -256,16 +251,21 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "failed_trial": claim.failed_trial,
         "undecided": [_constraint_document(check) for check in claim.undecided],
         "judged_by": "means" if claim.judged_before_0_3 else "intervals",
-        "alternative": other and {
-            "trial": other.trial,
-            "objective": other.ratio,
-            "runs": other.runs,
-            "verified": other.verified,
-            "config": {change.knob.name: change.best for change in other.changes},
-        },
+        "alternative": claim.alternative and _other_document(claim.alternative),
+        "nearest": claim.nearest and _other_document(claim.nearest),
         "next": [asdict(step) for step in claim.steps],
         "undo": claim.undo,
-    }  # fmt: skip
+    }
+
+
+def _other_document(other: Alternative) -> dict[str, Any]:
+    return {
+        "trial": other.trial,
+        "objective": other.ratio,
+        "runs": other.runs,
+        "verified": other.verified,
+        "config": {change.knob.name: change.best for change in other.changes},
+    }
 
 
 def _row_document(row: MetricRow) -> dict[str, Any]:

@@ -31,8 +31,9 @@ def trials(
 ) -> None:
     """List the trials of a study, including the runs of the baseline and the verification.
 
-    The objective is a ratio to the baseline; a ratio below 1 is a gain. The table of online tuning
-    has the changed options instead.
+    The objective is a ratio to the baseline; a ratio below 1 is a gain. Each line shows one run;
+    for a trial that ran again, "all runs" shows the median of all runs of its config. The table of
+    online tuning has the changed options instead.
     """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.errors import UserError
@@ -48,6 +49,7 @@ def trials(
         {
             "trial": t.number, "role": t.role.value, "status": t.status.value, "reason": t.reason,
             "duration_s": t.duration_s, "objective": t.value, "violation": t.violation,
+            "runs": t.runs, "median_objective": t.median,
             "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
             "bounds": dict(zip(goals, t.bound, strict=False)),
             "disturbance": t.disturbance, "judgement": t.online and t.online.judgement,
@@ -72,13 +74,13 @@ def _table(trials: "Sequence[TrialView]") -> list[str]:
     columns = [
         Column("trial", right=True), Column("role", at_least=11), Column("status", at_least=12),
         *([Column("changed options", at_least=24)] if is_online
-          else [Column("objective", right=True)]),
+          else [Column("objective", right=True), Column("all runs", drop=2)]),
         Column("time", right=True, drop=1), Column("reason", at_least=12),
     ]  # fmt: skip
     rows = [
         (
             str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
-            _changed(t) if is_online else _objective(t), f"{t.duration_s:.1f} s", t.remark,
+            *([_changed(t)] if is_online else _objective(t)), f"{t.duration_s:.1f} s", t.remark,
         )
         for t in trials
     ]  # fmt: skip
@@ -91,8 +93,14 @@ def _changed(trial: "TrialView") -> str:
     return ", ".join(f"{c.knob.name} = {option_value(c.best)}" for c in trial.changes)
 
 
-def _objective(trial: "TrialView") -> str:
-    return "" if trial.value is None else f"{trial.value:.3f} \N{MULTIPLICATION SIGN}"
+def _objective(trial: "TrialView") -> tuple[str, str]:
+    """Return the objective of the run, and the median of all runs of its config."""
+    median = f"{_ratio(trial.median)} of {trial.runs}" if trial.runs > 1 else ""
+    return _ratio(trial.value), median
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f} \N{MULTIPLICATION SIGN}"
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

@@ -15,11 +15,12 @@ from lsmtune.cli.baseline import baseline_lines, measured_lines, online_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
-from lsmtune.cli.following import done_text, stored_settings
+from lsmtune.cli.following import done_text, new_text, stored_settings
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
 from lsmtune.cli.results import results_folder, write_results
+from lsmtune.cli.run_time import measured_run_time
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
@@ -28,7 +29,7 @@ from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio, counted, option_value
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
-from lsmtune.store.home import Home
+from lsmtune.store.home import Home, check_writable
 from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
@@ -194,8 +195,6 @@ def run_study(
             )
     engine = engine_of(spec)
     found = described(spec, engine)  # before a folder is made: it finds mistakes
-    for remark in baseline_lines(found[1].base, verbose=verbose):
-        tell(f"baseline: {remark}")
     with Home(home_path, create=True) as home:
         if source is not None:
             host, storage = describe_host(), describe_storage(home.path)
@@ -203,10 +202,12 @@ def run_study(
         with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
             if source is not None:
                 copy_runs(home, home.study(source), study.stored)
-            if done := study.trials():
-                tell(done_text(spec.name, done))
-                for remark in system_notes(study.stored, spec, describe_host()):
-                    tell(remark)
+            done = study.trials()
+            tell(done_text(spec.name, done) if done else new_text(spec.name, home.path))
+            for remark in system_notes(study.stored, spec, describe_host()):
+                tell(remark)
+            for remark in baseline_lines(found[1].base, verbose=verbose):
+                tell(f"baseline: {remark}")
             study.measure_base()
             for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
                 tell(line)
@@ -360,11 +361,16 @@ def say_if_busy(spec: StudySpec, *, accept_noise: bool) -> None:
 
 
 def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = False) -> None:
-    """Print what `tune` would do; the engine only reports its options."""
+    """Print what `tune` would do; the engine only reports its options.
+
+    UserError if lsmtune cannot use the home.
+    """
+    check_writable(home)
     facts, ground = described(spec, engine_of(spec))
     space = spec.space(ground)
-    ready = readiness(spec, home, space)
+    ready, run = readiness(spec, home, space), measured_run_time(spec, home, facts)
     if as_json:
-        print_json(plan_document(spec, home, facts, ground, space, ready=ready))
+        print_json(plan_document(spec, home, facts, ground, space, ready=ready, run=run))
         return
-    say_all(plan_lines(spec, home, facts, ground, space, ready=ready, verbose=verbose))
+    lines = plan_lines(spec, home, facts, ground, space, ready=ready, run=run, verbose=verbose)
+    say_all(lines)

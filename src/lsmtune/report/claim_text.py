@@ -3,15 +3,19 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lsmtune.analysis.claim import Claim, MetricRow
+from lsmtune.analysis.claim import Alternative, Claim, MetricRow
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.steps import Step, StepKind
 from lsmtune.analysis.study_view import OnlineCall
-from lsmtune.limits import Limit
+from lsmtune.report.constraint_text import (
+    constraint_cell,
+    limit_text,
+    measured_text,
+    short_value,
+)
 from lsmtune.report.headline_text import headline_of, percent
 from lsmtune.report.words import (
-    TIMES,
     Ratio,
     counted,
     knob_value,
@@ -27,7 +31,6 @@ SIMULATED = (
     "UNVERIFIED on RocksDB: the numbers are simulated, not measured. The simulator models RocksDB "
     f"{MODELLED_VERSION}."
 )
-_LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify trial {trial} in pairs of runs with the baseline:",
     "verify_full_size": "Verify the gain at scale 1, with a full-size tree:",
@@ -40,7 +43,7 @@ _STEPS: dict[StepKind, str] = {
     "trial {trial} keeps. Add this part to the `lsmtune tune` command:",
     "keep_baseline": "Keep the baseline.",
     "pick": "To use another trial of the Pareto front, replace N with the number of the trial:",
-    "start": "The search has not ended. Run this command to continue the search:",
+    "start": "To continue the search, run this command:",
     "read_screening": "Show which knobs matter:",
     "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
     "read_upgrade": "Show the result. If runs are missing, this command runs them first:",
@@ -50,9 +53,9 @@ _STEPS: dict[StepKind, str] = {
 }
 
 
+_DECIDE = "To decide whether trial {trial} is better, verify trial {trial} in pairs of runs:"
 _START_FILE = (
-    "The search has not ended. To continue the search, run the same `lsmtune tune` command again, "
-    "with the same study file."
+    "To continue the search, run the same `lsmtune tune` command again, with the same study file."
 )
 
 
@@ -110,12 +113,17 @@ def _step_text(claim: Claim, step: Step) -> StepText:
     if step.kind == "relax_constraint":
         flags = " ".join(f'--limit "{check.relaxed()}"' for check in claim.failed)
         return StepText(_STEPS[step.kind].format(trial=claim.failed_trial), None, flags)
-    other = claim.alternative and claim.alternative.trial
+    if step.kind == "verify_other" and claim.nearest is not None and claim.failed:
+        return StepText(_DECIDE.format(trial=claim.failed_trial), step.command)
+    shown = claim.nearest or claim.alternative
+    other = shown and shown.trial
     return StepText(_STEPS[step.kind].format(trial=claim.trial, other=other), step.command)
 
 
 def _summary(claim: Claim) -> str:
     """One or two sentences: what the claim is based on."""
+    if claim.unfinished:
+        return _unfinished_summary(claim)
     if claim.status == "not verified":
         chosen = (
             f"You picked trial {claim.trial}."
@@ -155,6 +163,15 @@ def _online_summary(call: OnlineCall) -> str:
         "baseline."
     )
     return tried + kept + (earlier if call.earlier else "")
+
+
+def _unfinished_summary(claim: Claim) -> str:
+    """What is known before the search has ended, and where the command to continue is."""
+    so_far = {
+        "not verified": f"So far, trial {claim.trial} is the best trial. It is not verified.",
+        "nothing found": "So far, no config beats the baseline and keeps all constraints.",
+    }.get(claim.status, "So far, no trial can be compared with the baseline.")
+    return f"{so_far} The first of the next steps continues the search."
 
 
 def _warnings(claim: Claim) -> Iterator[str]:
@@ -213,8 +230,8 @@ def _grown_text(grown: Sequence[Constraint]) -> str:
 
 
 def _widened(check: Constraint) -> str:
-    usual = "none" if check.asked is None else _short(check.asked, check.asked.bound)
-    return f"{check.limit.metric} {_short(check.limit, check.limit.bound)} instead of {usual}"
+    usual = "none" if check.asked is None else short_value(check.asked, check.asked.bound)
+    return f"{check.limit.metric} {short_value(check.limit, check.limit.bound)} instead of {usual}"
 
 
 def replaced_text(claim: Claim) -> str:
@@ -244,12 +261,15 @@ def _ratio_text(interval: Interval | None) -> str:
 
 
 def _reasons(claim: Claim) -> Iterator[str]:
-    yield from (failure_text(claim, check) for check in claim.failed)
+    if claim.nearest is not None:
+        yield _nearest_text(claim, claim.nearest)
+    yield from _failure_texts(claim)
     yield from (
         f"Trial {claim.trial} is proven worse than the baseline in {label(name)}."
         for name in claim.lost
     )
-    if alternative := alternative_text(claim):
+    alternative = alternative_text(claim)
+    if alternative and claim.nearest is None:
         yield alternative
 
 
@@ -301,17 +321,45 @@ def objective_sentence(claim: Claim) -> str:
     return f"The {name} of {trial} is {ratio.sentence()}. {note}{fitness}"
 
 
+def _failure_texts(claim: Claim) -> Iterator[str]:
+    """Yield a sentence per constraint that forbids a gain; several undecided ones share one."""
+    undecided = [check for check in claim.failed if check.state == "undecided"]
+    shared = undecided if claim.nearest is not None and len(undecided) > 1 else []
+    yield from (failure_text(claim, check) for check in claim.failed if check not in shared)
+    if shared:
+        limits = [f"{limit_text(c.limit)} (measured {measured_text(c)})" for c in shared]
+        yield (
+            f"The runs do not decide whether trial {claim.failed_trial} keeps {len(shared)} "
+            f"constraints: {listed(limits)}."
+        )
+
+
+_MORE_PAIRS = "More pairs of runs may decide. To run more pairs, set --pairs of `lsmtune tune`."
+
+
+def _nearest_text(claim: Claim, found: Alternative) -> str:
+    """Return which trial came nearest to a win, and how near."""
+    runs = "its only run" if found.runs == 1 else f"the median of its {found.runs} runs"
+    text = (
+        f"Trial {found.trial} came nearest: in {runs}, its objective is {percent(found.ratio)} "
+        f"better than that of the baseline. It has {counted(len(found.changes), 'changed option')}."
+    )
+    if found.verified:
+        return f"{text} The pairs of runs of trial {found.trial} did not prove a gain."
+    return text if claim.failed else f"{text} It keeps all constraints, but this is not verified."
+
+
 def failure_text(claim: Claim, check: Constraint) -> str:
     """Return which constraint a trial did not keep, and by which value."""
     if check.state == "unknown" or check.value is None:
         return f"lsmtune cannot check the constraint {limit_text(check.limit)}: {check.why}."
     limit, measured = limit_text(check.limit), measured_text(check)
     if check.state == "undecided":
-        return (
+        undecided = (
             f"The runs do not decide whether trial {claim.failed_trial} keeps the constraint "
-            f"{limit}: measured {measured}. More pairs of runs may decide. To run more pairs, set "
-            "--pairs of `lsmtune tune`."
+            f"{limit}: measured {measured}."
         )
+        return undecided if claim.nearest is not None else f"{undecided} {_MORE_PAIRS}"
     return f"Trial {claim.failed_trial} breaks the constraint {limit}: measured {measured}."
 
 
@@ -343,49 +391,6 @@ def alternative_text(claim: Claim) -> str:
         f"objective of trial {found.trial} was {percent(found.ratio)} better than that of the "
         f"baseline. {changed}{proof}"
     )
-
-
-def limit_text(limit: Limit) -> str:
-    """Return a constraint in words: the metric, the relation and the bound."""
-    relation = _LE if limit.relation == "<=" else _GE
-    return f"{label(limit.metric)} {relation} {value_text(limit, limit.bound)}"
-
-
-def value_text(limit: Limit, value: float) -> str:
-    """Return a value of a constraint: a multiple of the baseline, or with the metric's unit."""
-    return f"{_short(limit, value)}{' baseline' if limit.times_base else ''}"
-
-
-def measured_text(check: Constraint) -> str:
-    """Return the measured value of a constraint, with its 95 % interval if it is known."""
-    if check.value is None:
-        return "nothing"
-    if check.interval is None:
-        return value_text(check.limit, check.value)
-    low, high = (_short(check.limit, end) for end in (check.interval.low, check.interval.high))
-    return f"{value_text(check.limit, check.value)} (95 % interval {low} to {high})"
-
-
-def constraint_cell(check: Constraint) -> str:
-    """Return a constraint and whether it is kept, for a cell of the table."""
-    relation = _LE if check.limit.relation == "<=" else _GE
-    bound = _short(check.limit, check.limit.bound)
-    text = f"{relation} {bound}: "
-    if check.state == "unknown" or check.value is None:
-        text += "not checked"
-    elif check.state == "broken":
-        text += f"broken, {_short(check.limit, check.value)}"
-    else:
-        text += check.state
-    return text
-
-
-def _short(limit: Limit, value: float) -> str:
-    """Return the value with three digits, or more if it would look like the bound."""
-    if not limit.times_base:
-        return metric_value(limit.metric, value)
-    close = value != limit.bound and float(f"{value:.3g}") == limit.bound
-    return f"{value:{'.6g' if close else '.3g'}} {TIMES}"
 
 
 def metric_cells(row: MetricRow) -> tuple[str, str, str, str, str]:

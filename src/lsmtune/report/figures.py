@@ -58,7 +58,7 @@ class Options:
 Mark = Literal["within limits", "breaks a limit", "base again", "cut"]
 MARK_WORDS: dict[Mark, str] = {
     "within limits": "keeps all constraints",
-    "breaks a limit": "breaks a constraint",
+    "breaks a limit": "breaks or may break a constraint",
     "base again": "baseline run",
     "cut": "pruned; the best value that the trial could still have reached",
 }
@@ -66,10 +66,11 @@ MARK_WORDS: dict[Mark, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A trial with a value. `excess` is how far it is beyond a constraint.
+    """A trial with a value, the median of all `runs` of its config.
 
-    A pruned trial has the best value that it could still have reached. `reason` says why it was
-    pruned, or what disturbed a trial that was kept.
+    `excess` is how far a single run is beyond a constraint. A pruned trial has the best value that
+    it could still have reached. `reason` says why it was pruned, or what disturbed a trial that was
+    kept.
     """
 
     number: int
@@ -77,6 +78,7 @@ class Measured:
     value: float
     excess: float | None = None
     reason: str = ""
+    runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,7 @@ def convergence(view: StudyView) -> Convergence:
         measured=tuple(_measured(view.trials)),
         unmeasured=tuple(_unmeasured(view.searched)),
         best_so_far=tuple(_best_so_far(view.searched)),
-        best=(best.number, best.value) if best and best.value is not None else None,
+        best=(best.number, best.judged) if best and best.judged is not None else None,
         verified=Ratio.of(verdict.objective) if verdict else None,
     )
 
@@ -213,10 +215,12 @@ def _measured(trials: Sequence[TrialView]) -> Iterator[Measured]:
             continue
         elif trial.role is Role.BASE:
             yield Measured(trial.number, "base again", trial.value, reason=kept)
-        elif trial.role is Role.TRIAL and trial.feasible:
-            yield Measured(trial.number, "within limits", trial.value, reason=kept)
         elif trial.role is Role.TRIAL:
-            yield Measured(trial.number, "breaks a limit", trial.value, trial.violation, kept)
+            mark: Mark = "within limits" if trial.feasible else "breaks a limit"
+            single = not trial.feasible and trial.runs == 1
+            excess = max(trial.violation or 0.0, 0.0) if single else None
+            value = trial.value if trial.judged is None else trial.judged
+            yield Measured(trial.number, mark, value, excess, kept, trial.runs)
 
 
 def _unmeasured(trials: Sequence[TrialView]) -> Iterator[Unmeasured]:
@@ -232,8 +236,8 @@ def _unmeasured(trials: Sequence[TrialView]) -> Iterator[Unmeasured]:
 def _best_so_far(trials: Sequence[TrialView]) -> Iterator[tuple[int, float]]:
     lowest = 1.0
     for trial in sorted(trials, key=lambda trial: trial.number):
-        if trial.feasible and trial.value is not None and trial.status is Status.COMPLETE:
-            lowest = min(lowest, trial.value)
+        if trial.feasible and trial.judged is not None and trial.status is Status.COMPLETE:
+            lowest = min(lowest, trial.judged)
         yield trial.number, lowest
 
 
@@ -241,12 +245,12 @@ def _convergence_title(view: StudyView) -> str:
     trials, best = counted(len(view.searched), "trial"), view.best_trial
     if not view.searched:
         return "No trial has run yet"
-    if best is None or best.value is None:
+    if best is None or best.judged is None:
         return f"{trials}, no winner within the constraints"
-    side = "better" if best.value < 1 else "worse"
+    side = "better" if best.judged < 1 else "worse"
     return (
-        f"{trials}; the config of trial {best.number} looked {percent(best.value)} {side} than the "
-        "baseline"
+        f"{trials}; the config of trial {best.number} looked {percent(best.judged)} {side} than "
+        "the baseline"
     )
 
 
@@ -264,8 +268,8 @@ def _convergence_see(view: StudyView) -> str:
     if repeats := sum(trial.role is Role.REPEAT for trial in view.measured):
         runs = counted(repeats, "repeat")
         sentences.append(
-            f"After {runs} of the best trials, the trial with the best median of the objective is "
-            "the winner."
+            f"The best trials ran again, in {runs}. The mark of such a trial shows the median of "
+            "all its runs."
         )
     if view.verification:
         sentences.append(

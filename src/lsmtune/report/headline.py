@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from lsmtune.analysis.claim import Claim, claim_of
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.study_view import ONLINE, StudyView
-from lsmtune.report.claim_text import ClaimText, claim_text, limit_text, measured_text
+from lsmtune.report.claim_text import ClaimText, claim_text
+from lsmtune.report.constraint_text import limit_text, measured_text
 from lsmtune.report.facts import Fact, host_text, objective_text, workload_text
 from lsmtune.report.words import counted, listed
 from lsmtune.trials import Role
@@ -90,7 +91,7 @@ def _scale_text(view: StudyView) -> str:
 
 def _limits_text(view: StudyView, claim: Claim) -> Iterator[str]:
     checks = [check for row in claim.rows for check in row.constraints]
-    if checks:
+    if checks and claim.nearest is None:
         yield from map(_check_text, checks)
     else:
         yield from map(limit_text, view.objective.limits)

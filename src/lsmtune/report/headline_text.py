@@ -21,6 +21,8 @@ _DOUBLE = 2.0
 
 def headline_of(claim: Claim) -> str:
     """Return the claim in at most 12 words. It names proven changes only."""
+    if claim.unfinished:
+        return f"The search has not ended: {_progress(claim)}"
     if claim.status == "gain":
         return _gain(claim)
     whose = "the picked" if claim.picked else "the"
@@ -43,12 +45,29 @@ def _without_search(claim: Claim) -> str:
 
 
 def _none(claim: Claim) -> str:
-    """Return that no trial won; one that looks better ran once, or lost when it was repeated."""
-    better = claim.alternative is not None and claim.alternative.ratio < 1
+    """Return that no trial won, and what the trial that came nearest lacks."""
+    if any(check.state == "broken" for check in claim.failed):
+        return "no trial that beats the baseline keeps all constraints"
+    if claim.failed:
+        count = len(claim.failed)
+        return (
+            f"{counted(count, 'constraint')} of trial {claim.failed_trial} {_are(count)} undecided"
+        )
     trials = f"none of {counted(claim.searched, 'trial')}"
-    if better:
+    if claim.nearest is not None:
         return f"{trials} is proven better than the baseline"
     return f"{trials} beat the baseline within constraints"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _progress(claim: Claim) -> str:
+    """Return how many trials are done, and how many are planned if that is known."""
+    if claim.planned is None:
+        return f"{counted(claim.searched, 'trial')} {_are(claim.searched)} done"
+    return f"{claim.searched} of {counted(claim.planned, 'trial')} {_are(claim.planned)} done"
 
 
 def _gain(claim: Claim) -> str:

@@ -85,8 +85,8 @@ def _findings(view: StudyView) -> Iterator[Finding]:
         verdict = found.verdict
         yield Finding(view.name, found.scale, verdict.claim, Ratio.of(verdict.objective))
     best = view.best_trial
-    if not view.verifications and best is not None and best.value is not None:
-        yield Finding(view.name, view.scale, "not verified", Ratio(best.value))
+    if not view.verifications and best is not None and best.judged is not None:
+        yield Finding(view.name, view.scale, "not verified", Ratio(best.judged))
 
 
 def _by_scale(view: StudyView) -> list[VerificationView]:

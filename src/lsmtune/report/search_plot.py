@@ -60,7 +60,8 @@ def convergence_plot(record: Convergence) -> go.Figure:
 
 def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
     notes = [
-        (f", {number(100 * t.excess)} % beyond a constraint" if t.excess else "")
+        (f", median of {t.runs} runs" if t.runs > 1 else "")
+        + (f", {number(100 * t.excess)} % beyond a constraint" if t.excess else "")
         + escape(t.reason and f", {t.reason}")
         for t in trials
     ]

@@ -64,9 +64,10 @@ def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html
 
 
 def _result_table(claim: Claim) -> Html:
-    winner = f"trial {claim.trial}" if claim.picked else "winner"
-    heads = ("metric", "baseline", winner, f"{winner} / baseline", "95 % interval", "constraint")
-    runs = f"{counted(claim.pairs, 'pair')} of runs" if claim.pairs else "runs of the search"
+    best = claim.compared
+    heads = ("metric", "baseline", best, f"{best} / baseline", "95 % interval", "constraint")
+    pairs = f"{counted(claim.pairs, 'pair')} of runs"
+    runs = pairs if claim.pairs else "the runs of the search, not verified"
     rows = (_result_cells(row) for row in claim.rows)
     return table(f"The result: medians over {runs}", heads, rows)
 
@@ -212,6 +213,8 @@ def _outcome(trial: Measured) -> str:
         return _because("pruned, best possible value", trial.reason)
     words = MARK_WORDS[trial.mark]
     excess = f", by {number(100 * trial.excess)} %" if trial.excess else ""
+    if trial.runs > 1:
+        words += f", median of {trial.runs} runs"
     return words + excess + (f"; {trial.reason}" if trial.reason else "")
 
 
@@ -372,6 +375,7 @@ _PAIRS = (
     "claims a gain only if the whole interval of the objective is below 1 and all constraints are "
     "kept."
 )
+_UNVERIFIED = "The winner is not verified in pairs of runs yet."
 _GOALS = (
     "This study has several objectives. lsmtune claims a gain only if the whole interval of the "
     "mean of the objectives is below 1. In addition, no objective may be proven worse than the "
@@ -390,7 +394,8 @@ def method_section(view: StudyView) -> Html:
         _WRITE_AMP,
         _MEMORY,
         _CUT if view.cut else "",
-        _PAIRS if view.verification else "The winner is not verified in pairs of runs yet.",
+        _PAIRS if view.verification else "",
+        _UNVERIFIED if view.best_trial and not view.verification else "",
         _GOALS if view.objective.pareto and view.verification else "",
     )
     paragraphs = (element("p", text) for text in sentences if text)

@@ -35,6 +35,16 @@ def is_home(path: Path) -> bool:
     return (path / DATABASE).is_file()
 
 
+def check_writable(path: Path) -> None:
+    """Raise UserError if lsmtune cannot write to the folder, or cannot make it."""
+    place = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise UserError(
+            f"--home {path}: lsmtune cannot write to the folder {place}; name another folder, or "
+            "change the permissions of this one"
+        )
+
+
 class Home:
     """Everything that lsmtune keeps, in one folder; a context manager that closes the database.
 
@@ -91,6 +101,8 @@ class Home:
                 f"--home {self.path}: this folder contains no study; run `lsmtune tune` to "
                 "start a study"
             )
+        if create:
+            check_writable(self.path)
         try:
             if create:
                 self.path.mkdir(parents=True, exist_ok=True)

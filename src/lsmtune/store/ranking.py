@@ -28,7 +28,7 @@ from lsmtune.store.records import (
 )
 from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
-from lsmtune.verdict import Verdict, judge
+from lsmtune.verdict import LimitCheck, State, Verdict, judge
 from lsmtune.workloads import Workload
 
 MOST_CONTENDERS = 2
@@ -63,9 +63,9 @@ def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
 class Candidate:
     """A config of the search: its trial, its number of runs, and their median metrics.
 
-    `values` are its objectives / baseline, `value` their mean. `over` is the excess of its medians
-    over the worst constraint, and `excess` the part that the noise of repeated runs does not
-    explain. `kept` is the probability that it keeps all constraints.
+    `values` are its objectives / baseline, `value` their mean. `excess` is the excess of its
+    medians over the worst constraint that the noise of repeated runs does not explain. `kept` is
+    the probability that it keeps all constraints.
     """
 
     trial: StoredTrial
@@ -73,9 +73,13 @@ class Candidate:
     metrics: Metrics
     values: tuple[float, ...]
     value: float
-    over: float
     excess: float
     kept: float
+
+    @property
+    def can_win(self) -> bool:
+        """True if it probably keeps all constraints."""
+        return self.kept >= LEAST_PROBABILITY
 
     @property
     def promise(self) -> float:
@@ -142,17 +146,39 @@ class Scorer:
         if self._objective.missing(self.base) or self._objective.missing(trial.result.metrics):
             return None
         metrics, base, checked = median_metrics(runs), self.base, self._checked
-        counts = len(runs), self._base_runs
         return Candidate(
             trial,
             len(runs),
             metrics,
             checked.values(metrics, base),
             checked.value(metrics, base),
-            over=checked.violation(metrics, base),
             excess=checked.violation(metrics, base, self.noise(len(runs))),
-            kept=checked.kept_probability(metrics, base, self.deviations, counts),
+            kept=self._kept(checked, metrics, len(runs)),
         )
+
+    def checks(self, found: Candidate) -> tuple[LimitCheck, ...]:
+        """Return each constraint, checked on the medians of the candidate's runs.
+
+        It is undecided if neither it nor its violation is probable enough. If the candidate
+        cannot win because of its constraints, at least one of them is not kept.
+        """
+        pairs = zip(self._checked.limits, self._objective.limits, strict=True)
+        return tuple(self._check(found, checked, asked) for checked, asked in pairs)
+
+    def _check(self, found: Candidate, checked: Limit, asked: Limit) -> LimitCheck:
+        enough = LEAST_PROBABILITY ** (1 / len(self._checked.limits))
+        kept = self._kept(replace(self._checked, limits=(checked,)), found.metrics, found.runs)
+        state: State = "kept" if kept >= enough else "undecided" if kept > 1 - enough else "broken"
+        return LimitCheck(
+            limit=str(checked),
+            state=state,
+            use=checked.ratio(found.metrics, self.base),
+            asked=None if checked == asked else str(asked),
+        )
+
+    def _kept(self, objective: Objective, metrics: Metrics, runs: int) -> float:
+        counts = runs, self._base_runs
+        return objective.kept_probability(metrics, self.base, self.deviations, counts)
 
 
 def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
@@ -170,7 +196,23 @@ def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> li
     """
     found = candidates(trials, objective)
     most_runs = max((candidate.runs for candidate in found), default=0)
-    return [c for c in found if c.runs == most_runs and c.kept >= LEAST_PROBABILITY and c.value < 1]
+    return [c for c in found if c.runs == most_runs and c.can_win and c.value < 1]
+
+
+def nearest_candidate(
+    trials: Sequence[StoredTrial], objective: Objective
+) -> tuple[Candidate, tuple[LimitCheck, ...]] | None:
+    """Return the config that came nearest to a win, and its constraints; for a study without one.
+
+    It beats the baseline. A config that keeps all constraints comes first, then one that ran as
+    often as the finalists.
+    """
+    better = [c for c in candidates(trials, objective) if c.value < 1]
+    most_runs = max((candidate.runs for candidate in better), default=0)
+    keeping = [c for c in better if c.can_win]
+    finalists = [c for c in better if c.runs == most_runs]
+    nearest = min(keeping or finalists, key=lambda candidate: candidate.promise, default=None)
+    return None if nearest is None else (nearest, Scorer(trials, objective).checks(nearest))
 
 
 def front_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
@@ -195,9 +237,9 @@ def study_winner(
 ) -> Candidate | None:
     """The study's winner, given its verifications in the order in which they began.
 
-    The first of `ranked_candidates` whose gain is proven; while there is none, the first
-    contender that has not been verified: when the best does not stand up to verification, the
-    runner-up takes its place, and no third, for among many one would win by luck. If none stood
+    The best config whose gain is proven. While there is none, the first contender of
+    `ranked_candidates` that has not been verified: when the best does not stand up to verification,
+    the runner-up takes its place, and no third, for among many one would win by luck. If none stood
     up, the first. What decides is the newest verification at the
     study's own scale and load; one at another tells whether the gain carries over.
     """
@@ -209,8 +251,10 @@ def study_winner(
     contenders = len(ranked[:MOST_CONTENDERS])
     verdicts = newest_verdicts(trials, sorted(verifications, key=is_own), objective)
     claims = [verdicts[c.trial.number].claim if c.trial.number in verdicts else "" for c in ranked]
-    if "gain" in claims:
-        return ranked[claims.index("gain")]
+    proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
+    for candidate in candidates(trials, objective):
+        if candidate.trial.number in proven:
+            return candidate
     if "" in claims[:contenders]:
         return ranked[claims.index("")]
     return next(iter(ranked), None)

@@ -1,0 +1,121 @@
+"""The time of a study, from the times of runs that were measured on this machine."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from math import log
+from pathlib import Path
+from statistics import median
+
+from lsmtune.engines.base import EngineFacts
+from lsmtune.errors import UserError
+from lsmtune.spec import StudySpec
+from lsmtune.store.home import Home, is_home
+from lsmtune.store.records import StoredStudy, complete_trials
+from lsmtune.studies.same_system import check_same_system
+from lsmtune.studies.stopping import fewest_trials
+from lsmtune.studies.study import GROUPS_OF_FINALISTS
+from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.trials import Role
+from lsmtune.units import format_duration
+from lsmtune.workloads import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """The expected time of a run, from the runs of a study; `records` is its number of records."""
+
+    run_s: float
+    study: str
+    records: int
+
+
+def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
+    """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
+    finals = GROUPS_OF_FINALISTS * spec.finalists * spec.repeats
+    verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
+    least = _fewest_trials(spec, knobs)
+    if spec.trials is None:
+        return spec.base_runs + least + 2 * spec.pairs, None
+    fewest = spec.base_runs + min(spec.trials, least) + 2 * spec.pairs
+    return fewest, spec.base_runs + spec.trials + finals + verified
+
+
+def _fewest_trials(spec: StudySpec, knobs: int) -> int:
+    if spec.until is None:
+        return spec.trials or 1
+    return spec.until if isinstance(spec.until, int) else fewest_trials(knobs)
+
+
+def measured_run_time(spec: StudySpec, folder: Path, facts: EngineFacts) -> RunTime | None:
+    """Return the expected time of a run, or None if no similar study ran on this machine.
+
+    A similar study has the same engine, workload and scale. Among several, the study with the most
+    similar amount of data is used, and its time is multiplied by the ratio of the amounts.
+    UserError if lsmtune cannot use the home.
+    """
+    if not is_home(folder):
+        return None
+    wanted = _amount(spec.workload)
+    with Home(folder, create=False) as home:
+        found = [
+            (abs(log(wanted / _amount(study.settings.workload))), study.name != spec.name, study)
+            for study in _similar(home, spec, facts)
+        ]
+        for _, _, study in sorted(found, key=lambda one: one[:2]):
+            searched = (Role.BASE, Role.TRIAL, Role.REPEAT)
+            trials = home.trials(study)
+            times = [run.duration_s for role in searched for run in complete_trials(trials, role)]
+            if times:
+                load = study.settings.workload
+                return RunTime(median(times) * wanted / _amount(load), study.name, load.num)
+    return None
+
+
+def _similar(home: Home, spec: StudySpec, facts: EngineFacts) -> Iterator[StoredStudy]:
+    """Yield the studies of the home whose runs take a similar time."""
+    host, storage = describe_host(), describe_storage(home.path)
+    for name in home.study_names():
+        with suppress(UserError):  # another engine or machine, or a damaged study
+            study = home.study(name)
+            there = study.settings
+            same_load = all(
+                getattr(there.workload, key) == getattr(spec.workload, key)
+                for key in ("name", "threads", "duration_s")
+            )
+            if same_load and (there.engine, there.scale) == (spec.engine, spec.scale):
+                check_same_system(study, spec, facts, host, storage)
+                yield study
+
+
+def _amount(load: Workload) -> int:
+    """Return the bytes that the clients write and read, at least 1."""
+    reads = 0 if load.kind == "write" else (load.client_operations or 0) * load.threads
+    return max(load.user_bytes + reads * load.record_bytes, 1)
+
+
+def duration_s(
+    spec: StudySpec, knobs: int, run: RunTime | None
+) -> tuple[float | None, float | None]:
+    """Estimate the minimum and maximum time of the study; None where it is unknown."""
+    if run is None:
+        return None, None
+    fewest, most = runs(spec, knobs)
+    return fewest * run.run_s, None if most is None else most * run.run_s
+
+
+def time_text(spec: StudySpec, knobs: int, run: RunTime | None) -> str:
+    """Return the number of runs and, if it is known, their time."""
+    fewest, most = runs(spec, knobs)
+    number = f"{fewest} runs" if most == fewest else f"{fewest} to {most} runs"
+    if most is None:
+        number = f"at least {fewest} runs"
+    if run is None:
+        return f"{number}; the time of a run is unknown until the first run"
+    shortest, longest = (None if n is None else format_duration(n * run.run_s)
+                         for n in (fewest, most))  # fmt: skip
+    time = f"at least {shortest}" if longest is None else f"about {shortest} to {longest}"
+    return (
+        f"{time}: {number} of about {format_duration(run.run_s)}, as measured in study "
+        f"{run.study} with {run.records:,} records"
+    )
