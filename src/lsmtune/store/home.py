@@ -38,7 +38,7 @@ def is_home(path: Path) -> bool:
 def check_writable(path: Path) -> None:
     """Raise UserError if lsmtune cannot write to the folder, or cannot make it."""
     place = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
-    if not os.access(place, os.W_OK | os.X_OK):
+    if place.is_dir() and not os.access(place, os.W_OK | os.X_OK):
         raise UserError(
             f"--home {path}: lsmtune cannot write to the folder {place}; name another folder, or "
             "change the permissions of this one"
