@@ -5,18 +5,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Literal
 
-from lsmtune.analysis.constraints import Constraint, checked, constraint_of
+from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.deploy import export_command
+from lsmtune.analysis.metric_rows import MetricRow, metric_rows
 from lsmtune.analysis.steps import Step, next_steps
 from lsmtune.analysis.study_view import Change, OnlineCall, StudyView, TrialView
-from lsmtune.metrics.definitions import METRICS, Metric
-from lsmtune.objective import Metrics, median_metrics
+from lsmtune.objective import median_metrics
 from lsmtune.stats import Interval
 from lsmtune.trials import Origin, Role
-from lsmtune.verdict import UNKNOWN, Side, State, Verdict, side_of
+from lsmtune.verdict import UNKNOWN, State, Verdict
 
 Status = Literal[
     "gain", "no gain", "loss", "not verified", "nothing found", "not measured", "no search"
@@ -29,28 +28,9 @@ Reason = Literal[
     "chance",
     "objective unknown",
 ]
-RowRole = Literal["objective", "constraint", "speed"]
 
 _PRECISE = 0.05
 """Half width of the objective's interval that verification aims for."""
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """A metric of baseline and winner: medians over the compared runs.
-
-    `ratio` is winner / baseline, or None if the metric was zero or missing in a run. `interval`
-    is its 95 % interval, or None without verification; then `side` is "undecided".
-    """
-
-    metric: Metric
-    role: RowRole
-    baseline: float | None
-    winner: float | None
-    ratio: float | None
-    interval: Interval | None
-    side: Side
-    constraints: tuple[Constraint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +142,7 @@ def claim_of(view: StudyView) -> Claim:
     verification = view.verification
     verdict = verification.verdict if verification else None
     status = _status(view, verdict)
-    rows = tuple(_rows(view))
+    rows = tuple(metric_rows(view))
     failed, failed_trial = ((), None) if status == "no search" else _failed(view, rows)
     unbroken = status == "not verified" and not failed
     settled = status in ("gain", "no search") or unbroken
@@ -282,67 +262,6 @@ def _unverified_value(view: StudyView, verdict: Verdict | None) -> float | None:
     ):
         return view.objective.value(view.best_metrics, base)
     return best.judged
-
-
-def _rows(view: StudyView) -> Iterator[MetricRow]:
-    """The objective's metrics first, then those with a constraint, then the speed."""
-    if view.best_trial is None and view.nearest is None:
-        return
-    best, base = compared_runs(view)
-    if view.nearest is not None:
-        best = [view.nearest.trial.metrics]
-    constraints = _constraints(view, best, base)
-    speed = "sustained_ops_s" if view.workload.kind == "write" else "throughput_ops_s"
-    roles: dict[str, RowRole] = dict.fromkeys(view.objective.metrics, "objective")
-    for constraint in constraints:
-        roles.setdefault(constraint.limit.metric, "constraint")
-    roles.setdefault(speed, "speed")
-    for name, role in roles.items():
-        found = tuple(c for c in constraints if c.limit.metric == name)
-        values = [_median(name, runs) for runs in (base, best)]
-        if role == "objective" or found or any(value is not None for value in values):
-            yield _row(view, name, role, values, found)
-
-
-def _row(
-    view: StudyView,
-    name: str,
-    role: RowRole,
-    values: Sequence[float | None],
-    constraints: tuple[Constraint, ...],
-) -> MetricRow:
-    baseline, winner = values
-    interval = view.verification.verdict.ratios.get(name) if view.verification else None
-    ratio = interval.median if interval else None
-    if view.verification is None and baseline and winner and baseline > 0 and winner > 0:
-        ratio = winner / baseline
-    side = side_of(name, interval) if interval else "undecided"
-    return MetricRow(METRICS[name], role, baseline, winner, ratio, interval, side, constraints)
-
-
-def compared_runs(view: StudyView) -> tuple[list[Metrics], list[Metrics]]:
-    """Return the runs of winner and baseline: the pairs if verified, else those of the search."""
-    if view.verification is not None:
-        pairs = view.verification.pairs
-        return [best for best, _ in pairs], [base for _, base in pairs]
-    base = list(view.base_runs) or ([view.base.metrics] if view.base else [])
-    return [view.best_metrics] if view.best_metrics else [], list(base)
-
-
-def _median(name: str, runs: Sequence[Metrics]) -> float | None:
-    values = [run[name] for run in runs if name in run]
-    return median(values) if values else None
-
-
-def _constraints(
-    view: StudyView, best: Sequence[Metrics], base: Sequence[Metrics]
-) -> list[Constraint]:
-    if view.verification is not None:
-        return [checked(check) for check in view.verification.verdict.limits]
-    if view.nearest is not None:
-        return [checked(check) for check in view.nearest.checks]
-    metrics = [median_metrics(runs) if runs else {} for runs in (best, base)]
-    return [constraint_of(limit, limit.ratio(*metrics)) for limit in view.objective.limits]
 
 
 def _failed(

@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.analysis.claim import Alternative, Claim, MetricRow, claim_of
+from lsmtune.analysis.claim import Alternative, Claim, claim_of
 from lsmtune.analysis.constraints import Constraint
+from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.objective import median_metrics
-from lsmtune.report.claim_text import StepText, claim_text, metric_cells
+from lsmtune.report.claim_text import claim_text, metric_cells
 from lsmtune.report.figures import OptionRow, option_row, status_text
 from lsmtune.report.headline_text import headline_of
+from lsmtune.report.step_text import StepText
 from lsmtune.report.words import counted
 from lsmtune.trials import Status
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lsmtune.analysis.claim import Alternative, Claim, MetricRow
+from lsmtune.analysis.claim import Alternative, Claim
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.measurable import disturbed_text
-from lsmtune.analysis.steps import Step, StepKind
+from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.study_view import OnlineCall
 from lsmtune.report.constraint_text import (
     constraint_cell,
@@ -15,6 +15,7 @@ from lsmtune.report.constraint_text import (
     short_value,
 )
 from lsmtune.report.headline_text import headline_of, percent
+from lsmtune.report.step_text import StepText, step_text
 from lsmtune.report.words import (
     Ratio,
     counted,
@@ -31,47 +32,6 @@ SIMULATED = (
     "UNVERIFIED on RocksDB: the numbers are simulated, not measured. The simulator models RocksDB "
     f"{MODELLED_VERSION}."
 )
-_STEPS: dict[StepKind, str] = {
-    "verify": "Verify trial {trial} in pairs of runs with the baseline:",
-    "verify_full_size": "Verify the gain at scale 1, with a full-size tree:",
-    "verify_other": "Verify trial {other} in pairs of runs with the baseline:",
-    "deploy": "Write the file to deploy:",
-    "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
-    "search_more": "To test more configs, run the same `lsmtune tune` command with a larger value "
-    "of --trials.",
-    "relax_constraint": "To accept trial {trial}, start a new study with a constraint that "
-    "trial {trial} keeps. Add this part to the `lsmtune tune` command:",
-    "keep_baseline": "Keep the baseline.",
-    "pick": "To use another trial of the Pareto front, replace N with the number of the trial:",
-    "start": "To continue the search, run this command:",
-    "read_screening": "Show which knobs matter:",
-    "read_sweep": "Run `lsmtune sweep` with the study file to see the result.",
-    "read_upgrade": "Show the result. If runs are missing, this command runs them first:",
-    "reproduce": "Compare the result with the published one. Add the flags that you used before, "
-    "such as --num. If runs are missing, this command runs them first:",
-    "read_online": "List the changes that lsmtune tried, and which of them it kept:",
-}
-
-
-_DECIDE = "To decide whether trial {trial} is better, verify trial {trial} in pairs of runs:"
-_START_FILE = (
-    "To continue the search, run the same `lsmtune tune` command again, with the same study file."
-)
-
-
-_LOST_STUDY = (
-    "lsmtune cannot continue this comparison: the study that it belongs to was renamed, deleted or "
-    "changed. To start another comparison, run `lsmtune verify STUDY --rocksdb VERSION`."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class StepText:
-    """A sentence about what to do, and its command or the flags of a command, if there are any."""
-
-    text: str
-    command: str | None
-    flags: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,26 +58,11 @@ def claim_text(claim: Claim) -> ClaimText:
         reasons=() if claim.gain else tuple(_reasons(claim)),
         warnings=tuple(_warnings(claim)),
         details=tuple(_details(claim)),
-        steps=tuple(_step_text(claim, step) for step in claim.steps),
+        steps=tuple(step_text(claim, step) for step in claim.steps),
         undo=None
         if claim.undo is None
         else StepText("Write the file with the baseline's values and deploy the file:", claim.undo),
     )
-
-
-def _step_text(claim: Claim, step: Step) -> StepText:
-    if step.kind == "start" and step.command is None:
-        return StepText(_START_FILE, None)
-    if step.kind == "read_upgrade" and step.command is None:
-        return StepText(_LOST_STUDY, None)
-    if step.kind == "relax_constraint":
-        flags = " ".join(f'--limit "{check.relaxed()}"' for check in claim.failed)
-        return StepText(_STEPS[step.kind].format(trial=claim.failed_trial), None, flags)
-    if step.kind == "verify_other" and claim.nearest is not None and claim.failed:
-        return StepText(_DECIDE.format(trial=claim.failed_trial), step.command)
-    shown = claim.nearest or claim.alternative
-    other = shown and shown.trial
-    return StepText(_STEPS[step.kind].format(trial=claim.trial, other=other), step.command)
 
 
 def _summary(claim: Claim) -> str:

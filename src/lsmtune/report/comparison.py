@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from lsmtune.analysis.claim import compared_runs
+from lsmtune.analysis.metric_rows import compared_runs
 from lsmtune.analysis.study_view import StudyView
 from lsmtune.limits import Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, Metric

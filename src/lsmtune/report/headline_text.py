@@ -2,7 +2,8 @@
 
 from math import log
 
-from lsmtune.analysis.claim import Claim, MetricRow, Status
+from lsmtune.analysis.claim import Claim, Status
+from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.report.words import TIMES, counted, label
 
 MAX_WORDS = 12

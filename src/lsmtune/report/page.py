@@ -16,13 +16,13 @@ from lsmtune.report.front import pareto
 from lsmtune.report.front_section import front_section
 from lsmtune.report.headline import Headline, headline
 from lsmtune.report.markup import Html, element
+from lsmtune.report.method import method_section
 from lsmtune.report.online_section import online_sections
 from lsmtune.report.sections import (
     comparison_section,
     facts_section,
     failures_section,
     header,
-    method_section,
     next_section,
     options_section,
     search_section,
