@@ -144,8 +144,7 @@ def claim_of(view: StudyView) -> Claim:
     status = _status(view, verdict)
     rows = tuple(metric_rows(view))
     failed, failed_trial = ((), None) if status == "no search" else _failed(view, rows)
-    unbroken = status == "not verified" and not failed
-    settled = status in ("gain", "no search") or unbroken
+    settled = status in ("gain", "no search") or (status == "not verified" and not failed)
     alternative = None if settled else _alternative(view, view.best_within_limits)
     nearest = _alternative(view, view.nearest.trial if view.nearest else None)
     objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
