@@ -146,6 +146,7 @@ def test_an_interrupted_study_cleans_up_and_goes_on(site: Site, how: signal.Sign
 
 INTERRUPTED_IMPORT = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
 from {module} import {function}
 
 class Interruption:

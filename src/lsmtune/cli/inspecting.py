@@ -185,7 +185,7 @@ def _whole(log: Inspection) -> Iterator[str]:
     if rows := level_rows(log):
         yield ""
         if periods := level_periods(log):
-            yield f"{periods}:"
+            yield from paragraph(f"{periods}:")
         heads = [Column(LEVEL_HEADS[0], at_least=8)]
         heads += [Column(head, right=True) for head in LEVEL_HEADS[1:]]
         yield from table_lines(heads, rows, indent=2)
