@@ -48,8 +48,8 @@ def _unreachable(context: MavenContext, why: str) -> UserError:
     url = _address(context)
     host = urlsplit(url).hostname
     return UserError(
-        f"cannot download from {host}: {why}; {_proxy_text(url)}; check the network, then run the "
-        "command again"
+        f"cannot download from {host}: {why}, and {_proxy_text(url)}; check the network, then run "
+        "the command again"
     )
 
 
@@ -86,7 +86,7 @@ def _not_served(version: str, context: MavenContext, project: Project) -> UserEr
         return UserError("Maven lists this version but does not serve it; choose another version")
     newest = ", ".join(known[-_NEWEST:])
     return UserError(
-        f"Maven has no such version; {_nearest_text(version)}; the newest versions are {newest}"
+        f"Maven has no such version. The newest versions are {newest}; {_nearest_text(version)}"
     )
 
 
