@@ -32,7 +32,9 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _READING = ("SELECT", "PRAGMA")
 
 
-STUDY = """\
+_PAIRS = 6
+"""The pairs of a verification: the least number, and on a busy machine no more."""
+STUDY = f"""\
 study = "it"
 optimizer = "random"
 early_stop = false
@@ -41,14 +43,13 @@ base_runs = 1
 finalists = 1
 repeats = 0
 pairs = 0
+max_pairs = {_PAIRS}
 [workload]
 num = 25000
 [protocol]
 quiet_s = 0.05
 probe_reads = 100
 """
-_PAIRS = 6
-"""A verification runs at least this number."""
 _LOCKS = {"lsmtune-host.lock", "lsmtune-turn.lock"}
 
 
