@@ -40,7 +40,7 @@ def test_another_workload_is_not_compared() -> None:
 
 
 def rates(ratio: float, stalls: float) -> Judgement:
-    """Return the verdict on writes at `ratio` times the rate, and stalls of so many percent."""
+    """Return the verdict on writes; `ratio` is their rate after / before, the stalls are in %."""
     before = replace(HEALTHY, dumps=(), totals=replace(HEALTHY.totals, stall_percent=10.0))
     load = replace(before.load, writes_s=ratio * (before.load.writes_s or 0))
     after = replace(before, load=load, totals=replace(before.totals, stall_percent=stalls))

@@ -325,7 +325,7 @@ def has_begun(live: Live) -> bool:
 
 
 def long_enough(live: Live) -> Window:
-    """A window with so many transactions that those begun before it or not ended do not matter."""
+    """A window of about 100 transactions; those that only partly run in it then hardly count."""
     for seconds in (1, 2, 4, 8, 16):
         window = live.window(seconds)
         if window.metrics["throughput_ops_s"] * seconds > 100:

@@ -132,8 +132,8 @@ def _see(record: Tuned, call: OnlineCall) -> str:
 
 def _end_text(view: StudyView) -> str:
     scaled = "" if view.scale == "1" else (
-        f"The changes were measured at scale {view.scale}, with less data and smaller memtables "
-        "and files. The exported file has the values for scale 1, the full amount of data. "
+        f"The changes were measured at scale {view.scale}, with smaller memtables, files and "
+        "levels. The exported file has the values for scale 1, a full-size tree. "
     )  # fmt: skip
     how = {
         "rocksdb": "The first lines of the exported file are comments with the calls that set the "

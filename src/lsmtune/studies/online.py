@@ -53,7 +53,7 @@ class Step:
     """A change that was tried: what became of it, and by how much it moved the metric.
 
     `previous` is what was set before. `cost` is the metric under the change over that before, below
-    1 better; None where it was not measured: the change was refused, or the load came to a stop
+    1 better; None where it was not measured: the change was refused, or the load stopped
     under it. `base` is the number of times that the load had shifted before.
     """
 
