@@ -27,6 +27,7 @@ from lsmtune.engines.rocksdb.db_bench import DbBench
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.options_file import parse_options
+from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec
 from lsmtune.stats import Interval, ratio_interval
 from lsmtune.studies.study import describe
@@ -97,7 +98,7 @@ class Pairs:
     def _run(self, load: str, pair: int, program: str) -> dict[tuple[str, str], str]:
         spec = StudySpec(workload=Workload(name=load, num=self._records))
         _, ground = describe(spec, self._engines[DB_BENCH], self._folder)
-        space = spec.space(ground)
+        space = knob_space(spec, ground)
         settings = {**space.settings(space.default()), **CACHE}
         trial = TrialSpec(
             settings=settings, base_settings=settings, workload=spec.workload,

@@ -33,6 +33,7 @@ from lsmtune.metrics.definitions import METRICS
 from lsmtune.optimizers.base import Observation, Optimizer
 from lsmtune.optimizers.registry import OPTIMIZERS, make_optimizer
 from lsmtune.simulator import Run, predict
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of, make_spec, without_load
 from lsmtune.store.home import Home
 from lsmtune.studies.foretelling import foretelling
@@ -163,7 +164,7 @@ def importance(configs: int) -> Row:
     spec = make_spec({"study": "many", "engine": "simulated"}, "many_trials")
     catalogue = catalogue_of(spec.engine, spec.workload)
     base = Base(options="", settings=catalogue.defaults(1))
-    space, load = spec.space(Ground(catalogue, base, OPEN_FILES)), Workload(num=NUM)
+    space, load = knob_space(spec, Ground(catalogue, base, OPEN_FILES)), Workload(num=NUM)
     each = [without_load(space.settings(c)) for c in design_configs(space, "sobol", configs, 1)]
     told = predict([Run(load, settings) for settings in each])
     lines = [

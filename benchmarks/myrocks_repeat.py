@@ -15,6 +15,7 @@ from typing import Any
 
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.myrocks import MyRocks
+from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
 from lsmtune.studies.study import describe
 from lsmtune.system.workdir import workdir
@@ -32,7 +33,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lsmtune-") as folder:
         work = Path(folder)
         _, ground = describe(spec, engine, work)
-        space = spec.space(ground)
+        space = knob_space(spec, ground)
         base = space.settings(space.default())
         found: dict[str, list[dict[str, float]]] = {}
         for name, style in STYLES.items():

@@ -21,6 +21,7 @@ import numpy as np
 from lsmtune.batch import BatchLine, as_flags
 from lsmtune.engines.registry import engine_of
 from lsmtune.knobs.types import Settings, Value
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec, without_load
 from lsmtune.studies.study import describe
 from lsmtune.trials import Base
@@ -66,7 +67,7 @@ def _configs(
 ) -> Iterator[dict[str, Value]]:
     """Yield random configs with some values of their own as flags of db_bench, without end."""
     base = ground.base.model_copy(update={"settings": {**ground.base.settings, **own}})
-    space = spec.space(replace(ground, base=base))
+    space = knob_space(spec, replace(ground, base=base))
     catalogue = catalogue_of(spec.engine, spec.workload)
     while True:
         flags = as_flags(without_load(space.settings(space.sample(rng))), catalogue)

@@ -36,6 +36,7 @@ from lsmtune.recipes.jin2022 import study as jin2022
 from lsmtune.recipes.jin2022.page import render_jin2022
 from lsmtune.recipes.sst_size import study as sst_size
 from lsmtune.recipes.sst_size.page import render_sst_size
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.records import StoredTrial
 from lsmtune.trials import Base, Protocol, Role, TrialSpec
@@ -127,7 +128,7 @@ def _autotikv_part(name: autotikv.Name, asked: Asked, part: dict[str, Any]) -> a
 def _knobs(spec: StudySpec) -> tuple[Knob, ...]:
     catalogue = catalogue_of(spec.engine, spec.workload)
     base = Base(options="", settings=catalogue.defaults(Fraction(spec.scale)))
-    return spec.space(Ground(catalogue, base, _MANY_FILES)).knobs
+    return knob_space(spec, Ground(catalogue, base, _MANY_FILES)).knobs
 
 
 def jin2022_page() -> str:

@@ -26,6 +26,7 @@ from lsmtune.learning.models import FOREST, forest, held_out_accuracy
 from lsmtune.recipes.jin2022.shipped import shipped
 from lsmtune.recipes.jin2022.study import Plan
 from lsmtune.simulator import Run, known_knobs, predict
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of, without_load
 from lsmtune.trials import Base
 from lsmtune.workloads import Workload
@@ -41,7 +42,7 @@ def simulated(configs: int) -> tuple[list[BatchLine], float]:
     spec = Plan().screening("honest")
     catalogue = catalogue_of(spec.engine, spec.workload)
     base = Base(options="", settings=catalogue.defaults(1))
-    space = spec.space(Ground(catalogue, base, 20_000))
+    space = knob_space(spec, Ground(catalogue, base, 20_000))
     load = Workload(num=NUM)
     found = [
         BatchLine(str(place), load, as_flags(without_load(space.settings(config)), catalogue))

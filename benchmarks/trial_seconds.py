@@ -21,6 +21,7 @@ from typing import Any
 from lsmtune.engines.base import Outcome, Places, Watch
 from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
+from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec
 from lsmtune.studies.study import describe
 from lsmtune.system.workdir import workdir
@@ -66,7 +67,7 @@ def run(version: str, seed: int, folder: Path) -> Row:
     engine = library_engine(loaded_library(version, None))
     spec = StudySpec(workload=Workload(num=200_000))
     _, ground = describe(spec, engine, folder)
-    space = spec.space(ground)
+    space = knob_space(spec, ground)
     settings = space.settings(space.default())
     trial = TrialSpec(
         settings=settings, base_settings=settings, workload=spec.workload, protocol=Protocol(),

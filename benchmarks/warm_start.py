@@ -27,6 +27,7 @@ from lsmtune.optimizers.earlier import Earlier
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.recipes.jin2022.shipped import shipped
 from lsmtune.recipes.jin2022.study import Plan
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, catalogue_of
 from lsmtune.stats import median_interval
 from lsmtune.trials import Base
@@ -57,7 +58,7 @@ def models() -> tuple[Modelled, Modelled]:
     spec = Plan().screening("honest")
     catalogue = catalogue_of(spec.engine, spec.workload)
     ground = Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), 20_000)
-    space, asked = spec.space(ground), parse_objective("balanced", LIFTED)
+    space, asked = knob_space(spec, ground), parse_objective("balanced", LIFTED)
     lines = [line for line in shipped("honest") if line.metrics]
     places = {key: place for place, key in enumerate(dict.fromkeys(map(_config, lines)))}
     halves = [[line for line in lines if places[_config(line)] % 2 == half] for half in (0, 1)]

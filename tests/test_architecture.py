@@ -33,7 +33,7 @@ ROOM_OF_MODULE = {
     "__init__": "lsmtune", "errors": "errors", "units": "units", "stats": "stats",
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
     "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
-    "batch": "records", "experiment": "records", "tables": "records",
+    "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 

@@ -20,6 +20,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import memory_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.rescale import rescaled
+from lsmtune.spaces import knob_space
 from lsmtune.spec import BUDGET_KEYS, Ground, StudySpec, make_spec, read_study_file
 from lsmtune.tables import Cluster, Online, Screen
 from lsmtune.trials import Base, Protocol
@@ -348,7 +349,7 @@ def test_ranges_of_tikv_reach_around_what_it_runs_with() -> None:
     capacity = "storage.block-cache.capacity"
     settings |= {capacity: 225 << 30, "storage.scheduler-worker-pool-size": 8}
     ground = Ground(catalogue, Base(options="", settings=settings), open_files=1024)
-    space = make_spec({"engine": "tikv"}, "here").space(ground)
+    space = knob_space(make_spec({"engine": "tikv"}, "here"), ground)
     knobs = {knob.name: knob for knob in space.knobs}
     assert knobs[capacity].bounds() == (64 << 20, 225 << 30)  # what the memory limit allows
     assert knobs["storage.scheduler-worker-pool-size"].bounds() == (1, 8)
@@ -397,7 +398,7 @@ def test_what_is_stored_is_the_same_study_when_it_is_read_again() -> None:
 
 def test_the_space_is_scaled_and_has_the_memory_of_the_base() -> None:
     spec = StudySpec(scale="1/64", knobs="write_buffer_size, num_levels")
-    space = spec.space(ground())
+    space = knob_space(spec, ground())
     buffer, levels = space.knobs
     assert buffer.bounds() == (524_288, 1 << 20)  # the baseline's: more exceeds the memory limit
     assert levels.bounds() == (5, 8)
@@ -405,10 +406,10 @@ def test_the_space_is_scaled_and_has_the_memory_of_the_base() -> None:
 
 
 def test_memory_can_be_lifted_by_name_but_not_below_the_base() -> None:
-    lifted = StudySpec(memory="64MiB").space(ground())
+    lifted = knob_space(StudySpec(memory="64MiB"), ground())
     assert lifted.memory.limit_bytes == 64 << 20
     with pytest.raises(UserError, match=r"memory: .*10 MiB.*9 MiB"):
-        StudySpec(memory="9MiB").space(ground())
+        knob_space(StudySpec(memory="9MiB"), ground())
 
 
 def test_load_decides_knobs_and_objective_where_the_user_does_not() -> None:
@@ -471,7 +472,7 @@ ENDLESS = [
 def test_an_open_rocksdb_searches_what_it_can_change(workload: str) -> None:
     spec = make_spec({**ONLINE, "workload": workload}, "here")
     assert spec.objective == ("throughput_ops_s",)
-    knobs = spec.space(ground()).knobs
+    knobs = knob_space(spec, ground()).knobs
     assert {knob.apply for knob in knobs} == {"online"}
     assert {"write_buffer_size", "max_background_jobs"} <= {knob.name for knob in knobs}
 
@@ -479,12 +480,12 @@ def test_an_open_rocksdb_searches_what_it_can_change(workload: str) -> None:
 def test_a_change_of_the_database_sets_bytes_per_sync() -> None:
     """DBImpl::SetDBOptions turns 0 into 1 MiB."""
     spec = make_spec({**ONLINE, "workload": "overwrite"}, "here")
-    space = spec.space(ground())
+    space = knob_space(spec, ground())
     [knob] = [knob for knob in space.knobs if knob.name == "bytes_per_sync"]
     assert ground().base.settings["bytes_per_sync"] == 0
     assert space.default()["bytes_per_sync"] == MIB
     assert not knob.allows(0)
-    of_family = spec.model_copy(update={"knobs": "write_buffer_size"}).space(ground())
+    of_family = knob_space(spec.model_copy(update={"knobs": "write_buffer_size"}), ground())
     assert of_family.base["bytes_per_sync"] == 0
 
 
@@ -493,35 +494,38 @@ def test_what_a_library_cannot_change_online_is_left_out() -> None:
     base = ground().base.model_copy(update={"fixed_online": fixed})
     older = Ground(load("rocksdb"), base, open_files=1024)
     spec = make_spec({**ONLINE, "workload": "overwrite"}, "here")
-    names = [knob.name for knob in spec.space(older).knobs]
+    names = [knob.name for knob in knob_space(spec, older).knobs]
     assert "write_buffer_size" in names
     assert not set(fixed) & set(names)
-    assert spec.space(older).base["bytes_per_sync"] == 0
+    assert knob_space(spec, older).base["bytes_per_sync"] == 0
     only = spec.model_copy(update={"knobs": "max_background_jobs"})
     with pytest.raises(UserError, match=r"knobs: .*max_background_jobs"):
-        only.space(older)
+        knob_space(only, older)
     later = only.model_copy(update={"online": None})
-    assert [knob.name for knob in later.space(older).knobs] == ["max_background_jobs"]
+    assert [knob.name for knob in knob_space(later, older).knobs] == ["max_background_jobs"]
 
 
 def test_direct_reads_belong_to_the_load_and_are_not_searched() -> None:
     spec = make_spec({"workload": "readrandom", "knobs": "use_direct_reads,block_size"}, "here")
-    space = spec.space(ground())
+    space = knob_space(spec, ground())
     assert [knob.name for knob in space.knobs] == ["block_size"]
     assert space.base["use_direct_reads"] is True
     cached = {"name": "readrandom", "direct_reads": False}
-    assert make_spec({"workload": cached}, "here").space(ground()).base["use_direct_reads"] is False
+    assert (
+        knob_space(make_spec({"workload": cached}, "here"), ground()).base["use_direct_reads"]
+        is False
+    )
 
 
 def test_a_cache_that_is_given_scales_with_the_tree() -> None:
-    space = StudySpec(cache="512MiB", knobs="cache_size", memory="1GiB").space(ground())
+    space = knob_space(StudySpec(cache="512MiB", knobs="cache_size", memory="1GiB"), ground())
     assert space.base["cache_size"] == 8 << 20
     assert space.knobs[0].bounds() == (512 << 10, 32 << 20)
 
 
 def test_the_smallest_cache_that_is_allowed_is_the_smallest_that_a_trial_gets() -> None:
     spec = StudySpec(cache="65536", scale="1", knobs="cache_size", memory="1GiB")
-    assert spec.space(ground()).base["cache_size"] == 65536
+    assert knob_space(spec, ground()).base["cache_size"] == 65536
     assert "MiB" not in refusal({"cache": "64kB"})
 
 
@@ -529,7 +533,7 @@ def test_the_ranges_reach_around_the_users_own_base() -> None:
     settings: Settings = {**ground().base.settings, "max_bytes_for_level_base": 4 << 30}
     own = Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
     spec = StudySpec(base="OPTIONS", knobs="max_bytes_for_level_base")
-    low, high = spec.space(own).knobs[0].bounds()
+    low, high = knob_space(spec, own).knobs[0].bounds()
     assert low <= (4 << 30) / 64 / 4
     assert high >= 4 * (4 << 30) / 64
 
@@ -539,7 +543,9 @@ def test_what_was_not_changed_comes_back_to_the_byte_at_full_size() -> None:
     settings: Settings = {**ground().base.settings, "max_bytes_for_level_base": odd}
     own = Ground(load("rocksdb"), Base(options="", settings=settings), open_files=1024)
     spec = StudySpec(base="OPTIONS", knobs="max_bytes_for_level_base,block_size")
-    config = spec.space(own).canonical({"max_bytes_for_level_base": odd // 64, "block_size": 8192})
+    config = knob_space(spec, own).canonical(
+        {"max_bytes_for_level_base": odd // 64, "block_size": 8192}
+    )
     full = rescaled(spec, own, config, Fraction(1)).settings
     assert full["max_bytes_for_level_base"] == odd
     assert full["block_size"] == 8192
@@ -549,9 +555,9 @@ def test_at_the_scale_of_the_study_a_config_is_as_it_ran() -> None:
     """Even if later rules would allow it no more: here, an eighth of the written bytes."""
     own = ground()
     ran = StudySpec(workload=Workload(num=10_000_000), knobs="write_buffer_size", memory="16GiB")
-    config = ran.space(own).canonical({"write_buffer_size": 16 << 20})
+    config = knob_space(ran, own).canonical({"write_buffer_size": 16 << 20})
     small = ran.model_copy(update={"workload": Workload(num=1000)})
-    assert small.space(own).legalise(config) != config
+    assert knob_space(small, own).legalise(config) != config
     found = rescaled(small, own, config, small.scale_value)
     assert (found.settings["write_buffer_size"], found.replaced) == (16 << 20, {})
 
@@ -564,7 +570,7 @@ def test_memory_that_memtables_do_not_use_at_full_size_belongs_to_the_cache(
     cache: str | None,
 ) -> None:
     own, spec = ground(), StudySpec(knobs=MEMORY_KNOBS, cache=cache)
-    here, full = spec.space(own), spec.space(own, Fraction(1))
+    here, full = knob_space(spec, own), knob_space(spec, own, Fraction(1))
     rng = np.random.default_rng(1)
     grid = next(knob.grid for knob in full.knobs if knob.name == "cache_size")
     given_back = 0
@@ -583,7 +589,7 @@ def test_memory_that_memtables_do_not_use_at_full_size_belongs_to_the_cache(
 def test_a_cache_that_the_memtables_do_not_need_is_not_smaller_than_the_baselines() -> None:
     spec = StudySpec(knobs=MEMORY_KNOBS)
     small = {"cache_size": 1 << 20, "write_buffer_size": 2 << 20, "max_write_buffer_number": 4}
-    config = spec.space(ground()).legalise(small)
+    config = knob_space(spec, ground()).legalise(small)
     assert config["cache_size"] == 1 << 20
     found = rescaled(spec, ground(), config, Fraction(1))
     assert found.settings["cache_size"] == ground().base.settings["cache_size"]

@@ -27,6 +27,7 @@ from lsmtune.metrics.db_bench import parse_banner, parse_results
 from lsmtune.metrics.go_ycsb import parse_go_ycsb
 from lsmtune.metrics.statistics import parse_statistics
 from lsmtune.reading import read_text
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.workloads import Workload
 from mutated.homes import stored_home
@@ -60,7 +61,7 @@ def _options(data: bytes, folder: Path) -> None:
             "\n".join(baseline_lines(base, verbose=True)).encode()
             spec = StudySpec(base=str(path), engine=engine.name)  # type: ignore[arg-type]
             ground = Ground(engine.catalogue, base, 1024)
-            space = spec.space(ground)
+            space = knob_space(spec, ground)
             "\n".join(plan_lines(spec, folder, FACTS, ground, space)).encode()
             if engine.name == "rocksdb":
                 rendered_options(engine.catalogue, base.options, space.settings(space.default()))

@@ -11,6 +11,7 @@ from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.limits import parse_limit
 from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec
 from lsmtune.studies.enough_data import expected_flushes, too_few
 from lsmtune.studies.study import check_files
@@ -61,7 +62,7 @@ def settle(spec: StudySpec, folder: Path) -> None:
     check_files(spec.workload)
     catalogue = catalogue_of(spec.engine, spec.workload)
     ground = Ground(catalogue, Base(options="", settings=catalogue.defaults(1)), 1024)
-    space = spec.space(ground)
+    space = knob_space(spec, ground)
     plan = folder / "home", FACTS, ground, space
     json.dumps(plan_document(spec, *plan))
     "\n".join(plan_lines(spec, *plan)).encode()

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import isclose
 
 from lsmtune.knobs.types import Config, Knob, Settings, Value
+from lsmtune.spaces import catalogue_in, knob_space
 from lsmtune.spec import Ground, StudySpec, without_load
 
 
@@ -30,12 +31,12 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     memory. At the study's own scale, the config is returned as it ran, even if lsmtune has become
     stricter since.
     """
-    space = spec.space(ground, scale)
+    space = knob_space(spec, ground, scale)
     if scale == spec.scale_value:
         return Rescaled(without_load(space.settings(config)), {})
-    here = spec.space(ground).default()
+    here = knob_space(spec, ground).default()
     growth = float(scale / spec.scale_value)
-    grown = spec.catalogue(ground).scaled(config, growth)
+    grown = catalogue_in(spec, ground).scaled(config, growth)
     grown |= {knob.name: _as_drawn(knob, grown[knob.name], growth) for knob in space.knobs}
     kept = {name: space.base[name] for name in config if config[name] == here[name]}
     wanted = {**grown, **kept}

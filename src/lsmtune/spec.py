@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -14,11 +14,7 @@ from lsmtune.errors import UserError, with_places
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.catalogue import load as load_catalogue
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, memtable_limit
-from lsmtune.knobs.families import with_families
-from lsmtune.knobs.rules.base import USUAL_VERSION
-from lsmtune.knobs.space import KnobSpace
-from lsmtune.knobs.types import Config, Knob, Settings
+from lsmtune.knobs.types import Config, Settings
 from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
@@ -28,7 +24,6 @@ from lsmtune.spec_defaults import (
     check_system,
     check_versions,
     compared_versions,
-    for_online,
     parse_cache_size,
     with_defaults,
 )
@@ -36,7 +31,6 @@ from lsmtune.tables import Cluster, Online, Screen, problem_text, study_name
 from lsmtune.trials import Base, Protocol
 from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scale, parse_size
 from lsmtune.workloads import EngineName, Mix, Workload
-from lsmtune.workloads.operations import written_bytes
 
 BUDGET_KEYS = frozenset(
     {"study", "trials", "budget", "until", "finalists", "repeats", "pairs", "max_pairs"}
@@ -51,10 +45,7 @@ ALL_STUDIES = "all"
 SMALLEST_SCALE = Fraction(1, 512)
 """RocksDB's smallest memtable is 64 KiB, and no knob may be scaled below the engine's minimum."""
 
-_CACHE_BELOW, _CACHE_ABOVE = 16, 4
-"""The block cache is searched from 1/16 to 4 times the given size."""
-
-_LOAD = ("threads", "compression_ratio")
+LOAD_KNOBS = ("threads", "compression_ratio")
 """Parameters of the workload that presets of published studies vary."""
 
 MIN_PAIRS = 6
@@ -282,75 +273,17 @@ class StudySpec(BaseModel):
         then, now = before.lasting(), self.lasting()
         return [key for key in dict.fromkeys((*then, *now)) if then.get(key) != now.get(key)]
 
-    def knob(self, knob: Knob) -> Knob:
-        """Return the knob for this study: a given block cache scales with the tree."""
-        if knob.name != "cache_size" or (size := self.cache_bytes) is None:
-            return knob
-        low, high = size // _CACHE_BELOW, size * _CACHE_ABOVE
-        return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})
-
-    def space(self, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
-        """Return the knob space around the baseline, at the study's scale or another.
-
-        Raises UserError if the knobs or the memory limit do not fit.
-        """
-        factor, catalogue = float(scale or self.scale_value), self.catalogue(ground)
-        cache: Settings = {} if self.cache_bytes is None else {"cache_size": self.cache_bytes}
-        settings = with_families(ground.base.settings, self.workload.column_families)
-        selected = [k for k in catalogue.select(self.knobs) if k.name not in self.fixed]
-        if self.online is not None and self.engine == "rocksdb":
-            selected, settings = for_online(selected, settings, ground.base)
-        load = {k.name: getattr(self.workload, k.name) for k in selected if k.name in _LOAD}
-        scaled = catalogue.scaled({**settings, **self.begun(ground), **cache}, factor)
-        base = {**scaled, **self.fixed, **load}
-        knobs = tuple(self._ranged(knob.scaled(factor), base) for knob in selected)
-        if not (published := catalogue.is_published(self.knobs)):
-            knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
-        memory = memory_bytes(base) if self.memory is None else parse_size(self.memory, "memory")
-        starts = catalogue.advised(self.knobs)
-        advice = tuple(catalogue.scaled(start.settings, factor) for start in starts)
-        codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
-        limit = MemoryLimit(memory, None if published else self._memtable_limit(base, factor))
-        version = ground.rocksdb_version or USUAL_VERSION
-        space = KnobSpace(knobs, base, ground.open_files, limit, advice, codecs, version)
-        return space.fitted()
-
-    def _memtable_limit(self, base: Settings, scale: float) -> int | None:
-        """Return how many bytes memtables may hold; None for experiments."""
-        written = written_bytes(self.workload)
-        if written is None or self.screen or self.sweep:
-            return None
-        return memtable_limit(base, written * scale / float(self.scale_value))
-
-    def begun(self, ground: Ground) -> Settings:
-        """Return the preset's changes to the baseline; none if the user gave a baseline."""
-        return self.catalogue(ground).begun(self.knobs) if self.base is None else {}
-
     def load_at(self, config: Config, load: Workload | None = None) -> Workload:
         """Return the workload of a config; knobs of published studies may vary it.
 
         Then all clients together write as much as one would.
         """
         load = load or self.workload
-        varied: dict[str, Any] = {name: config[name] for name in _LOAD if name in config}
+        varied: dict[str, Any] = {name: config[name] for name in LOAD_KNOBS if name in config}
         operations = load.client_operations
         if int(varied.get("threads", 1)) > 1 and operations is not None:
             varied["operations"] = round(operations * load.threads / varied["threads"])
         return Workload.model_validate({**load.model_dump(), **varied}) if varied else load
-
-    def catalogue(self, ground: Ground) -> Catalogue:
-        """Return the knobs that the baseline has, adapted to this study."""
-        known = ground.catalogue.restricted(
-            with_families(ground.base.settings, self.workload.column_families)
-        ).limited(ground.base.most)
-        if (version := ground.rocksdb_version) is not None:
-            known = known.of_version(version)
-        return replace(known, knobs=tuple(self.knob(knob) for knob in known.knobs))
-
-    def _ranged(self, knob: Knob, base: Settings) -> Knob:
-        """Return the knob, its range widened around the value of a user's baseline."""
-        own = self.base is not None or self.engine == "tikv"
-        return knob.around(base[knob.name]) if own else knob
 
 
 def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
@@ -360,7 +293,7 @@ def catalogue_of(engine: EngineName, load: Workload) -> Catalogue:
 
 def without_load(settings: Settings) -> Settings:
     """Return the settings without parameters of the workload."""
-    return {name: value for name, value in settings.items() if name not in _LOAD}
+    return {name: value for name, value in settings.items() if name not in LOAD_KNOBS}
 
 
 def make_spec(

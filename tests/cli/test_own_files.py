@@ -21,6 +21,7 @@ from lsmtune.engines.rocksdb import options as rocksdb_options
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.options_file import parse_options
+from lsmtune.spaces import knob_space
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.studies.study import open_study
@@ -200,7 +201,10 @@ def test_without_the_users_file_its_part_is_marked(
 def test_online_tuning_changes_only_what_it_kept(own: Own) -> None:
     spec, ground = stored_ground(own.home, "server")
     wide = spec.model_copy(update={"knobs": "cache_size,delayed_write_rate"})
-    assert wide.space(ground).settings(wide.space(ground).default())["delayed_write_rate"] != 0
+    assert (
+        knob_space(wide, ground).settings(knob_space(wide, ground).default())["delayed_write_rate"]
+        != 0
+    )
     given = {**wide.model_dump(mode="json"), "study": "online"}
     server = OwnEngine(small_cache_gains, "myrocks", OF_MYROCKS)
     with open_study(own.home, make_spec(given, "here"), server, lambda _: None) as study:

@@ -9,6 +9,7 @@ from lsmtune.cli import tuning
 from lsmtune.cli.plan import plan_document, plan_lines
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
+from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.studies import runner
 from lsmtune.studies.study import describe
@@ -32,7 +33,7 @@ def test_the_json_plan_has_the_readiness(
     for num, is_enough in ((1_000_000, True), (1000, False)):
         asked = spec(num)
         facts, ground = describe(asked, engine, tmp_path)
-        space = asked.space(ground)
+        space = knob_space(asked, ground)
         ready = checked.readiness(asked, tmp_path, space)
         document = plan_document(asked, tmp_path, facts, ground, space, ready=ready)["ready"]
         assert document["data"]["ok"] is is_enough
@@ -68,7 +69,7 @@ def test_a_disk_that_is_too_small_is_named(
     monkeypatch.setattr(checked, "free_bytes", lambda _: free)
     monkeypatch.setattr(checked, "other_programs_percent", lambda: 0.0)
     facts, ground = describe(spec(), ScriptedEngine(lambda _: measured()), tmp_path)
-    space = spec().space(ground)
+    space = knob_space(spec(), ground)
     ready = checked.readiness(spec(), tmp_path, space)
     document = plan_document(spec(), tmp_path, facts, ground, space, ready=ready)["ready"]
     assert document["disk"]["ok"] is is_enough
@@ -78,7 +79,7 @@ def test_a_disk_that_is_too_small_is_named(
 def test_a_plan_without_pairs_has_no_verification(tmp_path: Path) -> None:
     asked = make_spec({"study": "s", "workload": {"num": 1_000_000}, "pairs": 0}, "test")
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
-    space = asked.space(ground)
+    space = knob_space(asked, ground)
     lines = plan_lines(asked, tmp_path, facts, ground, space, ready=[], verbose=False)
     (line,) = (line for line in lines if line.startswith("verification"))
     assert "pairs of runs" not in line
@@ -92,7 +93,7 @@ def test_the_plan_of_online_tuning_has_no_repeats_and_no_pairs(
     given = {"study": "s", "workload": "overwrite", "rocksdb": "11.8.1", "trials": 4}
     asked = make_spec({**given, "online": {"window_s": 2, "windows": 6}}, "test")
     facts, ground = describe(asked, ScriptedEngine(lambda _: measured()), tmp_path)
-    space = asked.space(ground)
+    space = knob_space(asked, ground)
     ready = checked.readiness(asked, tmp_path, space)
     document = plan_document(asked, tmp_path, facts, ground, space, ready=ready)
     assert document["runs"] == {"base": 0, "trials": 4, "pairs": 0}

@@ -12,6 +12,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.objective import parse_objective
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, make_spec
 from lsmtune.trials import Base
 
@@ -22,7 +23,9 @@ NOISE_SD = 0.02
 
 def make_space() -> KnobSpace:
     spec = make_spec({"knobs": KNOBS, "scale": "1"}, "test")
-    return spec.space(Ground(CATALOGUE, Base(options="", settings=CATALOGUE.defaults(1)), 1024))
+    return knob_space(
+        spec, Ground(CATALOGUE, Base(options="", settings=CATALOGUE.defaults(1)), 1024)
+    )
 
 
 def truth(config: Config) -> float:

@@ -10,6 +10,7 @@ from lsmtune.engines.libraries.loaded import Loaded
 from lsmtune.engines.rocksdb.driver import library_engine
 from lsmtune.engines.rocksdb.driver.plans import store
 from lsmtune.errors import UserError
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, make_spec
 
 OPTIONS = (CAPTURED / "rocksdb-7.8.3-level" / "OPTIONS").read_text()
@@ -35,15 +36,15 @@ def ground(folder: Path, functions: list[bytes]) -> Ground:
 def test_a_knob_that_the_c_api_cannot_set_is_not_searched(name: str, tmp_path: Path) -> None:
     others = [function for knob, function in NEEDED.items() if knob != name]
     older, every = ground(tmp_path, others), make_spec({"knobs": "all"}, "here")
-    searched = {knob.name for knob in every.space(older).knobs}
+    searched = {knob.name for knob in knob_space(every, older).knobs}
     assert NEEDED.keys() - searched == {name}
     with pytest.raises(UserError, match=name):
-        make_spec({"knobs": name}, "here").space(older)
+        knob_space(make_spec({"knobs": name}, "here"), older)
 
 
 def test_a_newer_c_api_can_set_all_knobs(tmp_path: Path) -> None:
     spec = make_spec({"knobs": ",".join(NEEDED)}, "here")
-    space = spec.space(ground(tmp_path, [*NEEDED.values()]))
+    space = knob_space(spec, ground(tmp_path, [*NEEDED.values()]))
     assert [knob.name for knob in space.knobs] == [*NEEDED]
     assert "hyper_clock_cache" in space.knobs[0].choices
 

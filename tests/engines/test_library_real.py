@@ -9,6 +9,7 @@ from lsmtune.engines.base import OwnBase
 from lsmtune.engines.libraries.installed import Installed, installed_engines
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.metrics.options_file import parse_options
+from lsmtune.spaces import catalogue_in
 from lsmtune.spec import StudySpec
 from lsmtune.trials import Status
 from lsmtune.workloads import PRESETS, Workload
@@ -116,7 +117,7 @@ def test_caches_and_limits_that_no_options_file_contains_are_made(rig: Rig) -> N
 def test_knobs_that_no_options_file_contains_run(rig: Rig) -> None:
     others = {"cache_type": "hyper_clock_cache", "rate_limiter_auto_tuned": True,
               "cache_numshardbits": 2, "num_bottom_pri_threads": 1}  # fmt: skip
-    known = {knob.name for knob in rig.spec.catalogue(rig.ground).knobs}
+    known = {knob.name for knob in catalogue_in(rig.spec, rig.ground).knobs}
     changes = {name: value for name, value in others.items() if name in known}
     settings = {**rig.base, "rate_limiter_bytes_per_sec": 1 << 27, "bytes_per_sync": 1 << 20}
     result = rig.run(settings | changes, FEW).result

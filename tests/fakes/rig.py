@@ -6,6 +6,7 @@ from pathlib import Path
 from lsmtune.engines.base import Engine, Outcome, Places, Watch
 from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.knobs.types import Settings
+from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec
 from lsmtune.studies.study import describe
 from lsmtune.trials import Protocol, TrialSpec
@@ -28,7 +29,7 @@ class Rig:
     def __post_init__(self) -> None:
         self.engine = _engine(self.spec, self.program)
         self.facts, self.ground = describe(self.spec, self.engine, self.folder)
-        self.space = self.spec.space(self.ground)
+        self.space = knob_space(self.spec, self.ground)
         self.base: Settings = self.space.settings(self.space.default())
 
     def run(

@@ -5,6 +5,7 @@ import pytest
 from knobs.real import CATALOGUE
 from lsmtune.knobs.constraints import Context, normalise, refusals
 from lsmtune.knobs.types import Settings, Value
+from lsmtune.spaces import catalogue_in, knob_space
 from lsmtune.spec import Ground, make_spec
 from lsmtune.trials import Base
 
@@ -91,9 +92,9 @@ def test_a_study_gets_the_knobs_and_rules_of_its_version() -> None:
         version: Ground(CATALOGUE, Base(options=options.format(version), settings=DEFAULTS), 1024)
         for version in ("8.10.2", "11.8.1")
     }
-    found = {version: spec.catalogue(ground) for version, ground in grounds.items()}
+    found = {version: catalogue_in(spec, ground) for version, ground in grounds.items()}
     assert max(found["8.10.2"].knob("format_version").choices) == 6
     assert max(found["11.8.1"].knob("format_version").choices) == 7
     vector = {"memtablerep": "vector"}
-    assert spec.space(grounds["8.10.2"]).violations(vector)
-    assert not spec.space(grounds["11.8.1"]).violations(vector)
+    assert knob_space(spec, grounds["8.10.2"]).violations(vector)
+    assert not knob_space(spec, grounds["11.8.1"]).violations(vector)

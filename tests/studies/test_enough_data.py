@@ -10,6 +10,7 @@ from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.constraints import MemoryLimit, memtable_bytes
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.enough_data import check_flushes, expected_flushes
@@ -103,11 +104,11 @@ def test_runs_with_too_few_flushes_are_counted() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_memtables_of_searched_configs_hold_an_eighth_of_the_written_bytes(seed: int) -> None:
     spec = StudySpec(workload=Workload(num=20_000), memory="64MiB")
-    space = spec.space(Ground(load("rocksdb"), Base(options="", settings=FULL), 1024))
+    space = knob_space(spec, Ground(load("rocksdb"), Base(options="", settings=FULL), 1024))
     rng = np.random.default_rng(seed)
     for config in (space.sample(rng), space.at(rng.random(len(space.knobs)).tolist())):
         assert memtable_bytes(space.settings(config)) <= 20_000 * 1040 / 8
     free = StudySpec(workload=Workload(num=20_000), memory="64MiB", knobs="jin2022")
-    assert free.space(Ground(load("rocksdb"), Base(options="", settings=FULL), 1024)).memory == (
-        MemoryLimit(64 << 20)
-    )
+    assert knob_space(
+        free, Ground(load("rocksdb"), Base(options="", settings=FULL), 1024)
+    ).memory == (MemoryLimit(64 << 20))

@@ -11,6 +11,7 @@ from fakes.machines import planted, run_on
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.limits import default_limits, no_default_limits
 from lsmtune.simulator import Machine, Run, predict
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec, without_load
 from lsmtune.studies.foretelling import foretelling
 from lsmtune.trials import Base, TrialSpec
@@ -21,7 +22,7 @@ def told(**given: object) -> tuple[StudySpec, KnobSpace]:
     spec = make_spec({"workload": {"name": "fillrandom", "num": 50_000}, **given}, "here")
     catalogue = catalogue_of(spec.engine, spec.workload)
     base = Base(options="", settings=catalogue.defaults(1))
-    return spec, spec.space(Ground(catalogue, base, 20_000))
+    return spec, knob_space(spec, Ground(catalogue, base, 20_000))
 
 
 def test_the_base_is_one_and_a_config_what_it_gains() -> None:

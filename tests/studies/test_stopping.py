@@ -12,6 +12,7 @@ from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.report.page import render_page
+from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
@@ -191,7 +192,7 @@ def test_the_plan_says_what_may_end_the_search(tmp_path: Path) -> None:
     def plan(**given: Any) -> tuple[str, dict[str, Any]]:
         spec = make(knobs=FEW, **given)
         facts, ground = describe(spec, ScriptedEngine(planted()), tmp_path)
-        told = (spec, tmp_path, facts, ground, spec.space(ground))
+        told = (spec, tmp_path, facts, ground, knob_space(spec, ground))
         return " ".join(" ".join(plan_lines(*told)).split()), plan_document(*told)
 
     words, document = plan(until="stable")

@@ -28,6 +28,7 @@ from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
 from lsmtune.rescale import rescaled
+from lsmtune.spaces import knob_space
 from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
@@ -126,7 +127,7 @@ def _base_config(
     """
     if spec.online is None or study.base is None:
         return next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    return spec.space(ground_of(spec, study.base)).default()
+    return knob_space(spec, ground_of(spec, study.base)).default()
 
 
 def _online_call(

@@ -10,6 +10,7 @@ from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.defaults import version_number
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.objective import Objective
+from lsmtune.spaces import knob_space, preset_start
 from lsmtune.spec import MIN_PAIRS, Ground, StudySpec, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.store.home import Home
@@ -59,7 +60,7 @@ def upgrade_spec(
             f"--rocksdb {own}: study {spec.name!r} ran this version; name another one "
             "(`lsmtune engines` lists the installed versions)"
         )
-    base = spec.space(ground).default()
+    base = knob_space(spec, ground).default()
     changed = config.differing(base)
     if not changed:
         raise UserError(f"--rocksdb: the config of study {spec.name!r} is that of the baseline")
@@ -97,7 +98,7 @@ def upgrade_command(home: Home, spec: StudySpec) -> str | None:
     if study is None or spec.sweep is None or not spec.name.endswith(_SUFFIX):
         return None
     own, ground = stored_ground(home, study.name)
-    base, trials = own.space(ground).default(), home.trials(study)
+    base, trials = knob_space(own, ground).default(), home.trials(study)
     changed = {name: values[-1] for name, values in spec.sweep.factors[_FACTOR].items()}
     measured = complete_trials(trials, Role.TRIAL)
     same = [t.number for t in measured if t.config.differing(base) == changed]
@@ -112,5 +113,5 @@ def upgrade_command(home: Home, spec: StudySpec) -> str | None:
 
 def _begun(spec: StudySpec, ground: Ground, changed: Settings) -> Settings:
     """Return what the preset of the study changes in the baseline, at the study's scale."""
-    base = spec.space(ground).base
-    return {name: base[name] for name in spec.begun(ground) if name not in changed}
+    base = knob_space(spec, ground).base
+    return {name: base[name] for name in preset_start(spec, ground) if name not in changed}

@@ -6,6 +6,7 @@ from lsmtune.analysis.measurable import flushes_text, too_few_flushes
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
 from lsmtune.report.words import number, quantity
+from lsmtune.spaces import catalogue_in, knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.spec_defaults import BYTES_PER_SYNC
 from lsmtune.studies.noise_floor import Floor
@@ -34,13 +35,13 @@ def online_lines(spec: StudySpec, ground: Ground) -> list[str]:
     if spec.online is None:
         return []
     lines, base = [], ground.base
-    chosen = (knob.name for knob in spec.catalogue(ground).select(spec.knobs))
+    chosen = (knob.name for knob in catalogue_in(spec, ground).select(spec.knobs))
     if names := [name for name in chosen if name in base.fixed_online]:
         lines.append(
             f"online tuning leaves out {', '.join(names)}: the C API of RocksDB "
             f"{ground.rocksdb_version} cannot change options of an open database"
         )
-    if spec.space(ground).base.get(BYTES_PER_SYNC) != base.settings.get(BYTES_PER_SYNC):
+    if knob_space(spec, ground).base.get(BYTES_PER_SYNC) != base.settings.get(BYTES_PER_SYNC):
         lines.append(
             f"online tuning begins with {BYTES_PER_SYNC} = 1 MiB instead of 0, because every "
             "change of an option of the database has this effect"

@@ -38,6 +38,7 @@ from lsmtune.report.my_cnf import differences as my_cnf_differences
 from lsmtune.report.my_cnf import export_my_cnf
 from lsmtune.report.words import sentence_start
 from lsmtune.rescale import rescaled
+from lsmtune.spaces import preset_start
 from lsmtune.spec import without_load
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial, complete_trials
@@ -124,7 +125,7 @@ class _Exporter:
         self._trials = home.trials(home.study(view.name))
         self._spec, self._ground = stored_ground(home, view.name)
         self._base = self._ground.base
-        self._begun = self._spec.begun(self._ground)
+        self._begun = preset_start(self._spec, self._ground)
 
     def file(self, form: str, base: Path | None, *, back: bool) -> Exported:
         """Return the exported file."""

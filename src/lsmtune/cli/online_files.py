@@ -20,6 +20,7 @@ from lsmtune.report.export import (
 )
 from lsmtune.report.my_cnf import export_my_cnf
 from lsmtune.rescale import rescaled
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 
@@ -40,7 +41,7 @@ def online_files(home: Home, name: str, kept: Config) -> Deployment:
     spec, ground = stored_ground(home, name)
     before, after = (
         rescaled(spec, ground, config, Fraction(1)).settings
-        for config in (spec.space(ground).default(), kept)
+        for config in (knob_space(spec, ground).default(), kept)
     )
     changes = {knob: after[knob] for knob in kept if after[knob] != before[knob]}
     scale = [f"UNVERIFIED at scale 1: found at scale {spec.scale}."] if spec.scale != "1" else []

@@ -30,6 +30,7 @@ from lsmtune.simulator import (
     predict,
     recorded,
 )
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
 from lsmtune.system.host import describe_host
@@ -98,7 +99,7 @@ def of_study(name: str, home_path: Path) -> list[BatchLine]:
         raise UserError(
             f"study {name!r}: lsmtune cannot simulate the engine {spec.engine}; supported: rocksdb"
         )
-    space = spec.space(ground)
+    space = knob_space(spec, ground)
     configs = {"base": space.default()}
     if view.best_trial is not None:
         configs[f"trial {view.best_trial.number}"] = Config(view.best_trial.config)
@@ -120,7 +121,7 @@ def _defaults(
     spec = make_spec(given, "lsmtune simulate", {"workload.num": "--num", "scale": "--scale"})
     catalogue = load(spec.engine)
     base = Base(options="", settings=catalogue.defaults(1))
-    space = spec.space(Ground(catalogue, base, describe_host().max_open_files))
+    space = knob_space(spec, Ground(catalogue, base, describe_host().max_open_files))
     settings = space.settings(space.default())
     lines = [_line("defaults", spec.workload, settings, spec.seed)]
     if not changes:

@@ -27,6 +27,7 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError, with_places
 from lsmtune.optimizers.registry import published_name
 from lsmtune.report.words import Ratio, counted, option_value
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.spec_defaults import SYSTEM_KEYS, unused_online
 from lsmtune.store.home import Home, check_writable
@@ -312,7 +313,7 @@ def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
 def _check_full_size(spec: StudySpec, ground: Ground) -> None:
     """Raise UserError if the memory limit does not fit the full-size tree of the exported file."""
     try:
-        spec.space(ground, Fraction(1))
+        knob_space(spec, ground, Fraction(1))
     except UserError as error:
         raise UserError(
             f"{error}; the file to deploy has options for scale 1, so the limit applies there too"
@@ -367,7 +368,7 @@ def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = Fa
     """
     check_writable(home)
     facts, ground = described(spec, engine_of(spec))
-    space = spec.space(ground)
+    space = knob_space(spec, ground)
     ready, run = readiness(spec, home, space), measured_run_time(spec, home, facts)
     if as_json:
         print_json(plan_document(spec, home, facts, ground, space, ready=ready, run=run))

@@ -22,6 +22,7 @@ from lsmtune.reading import read_text
 from lsmtune.recipes.base import Progress
 from lsmtune.recipes.jin2022.shipped import shipped
 from lsmtune.recipes.jin2022.study import Plan
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.studies.foretelling import Simulated, foretelling
@@ -43,7 +44,7 @@ def shipped_model(objective: tuple[str, ...], limits: tuple[str, ...]) -> Modell
     spec = plan.screening("honest")
     catalogue = catalogue_of(spec.engine, spec.workload)
     base = Base(options="", settings=catalogue.defaults(1))
-    space = spec.space(Ground(catalogue, base, _MANY_FILES))
+    space = knob_space(spec, Ground(catalogue, base, _MANY_FILES))
     return modelled(shipped("honest"), catalogue, space, parse_objective(objective, limits))
 
 

@@ -9,6 +9,7 @@ from lsmtune.errors import LsmtuneError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings
 from lsmtune.simulator import Machine, Measured, Probe, Run, fitted_constants
+from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec, without_load
 from lsmtune.studies.study import describe
 from lsmtune.system.host import describe_host
@@ -39,7 +40,7 @@ def calibrated(engine: Engine, folder: Path, tell: Callable[[str], None]) -> Mac
     spec = StudySpec(workload=Workload(num=_RECORDS), knobs="compression_type")
     facts, ground = describe(spec, engine, folder)
     measured: list[Measured] = []
-    probes = list(_probes(spec.space(ground)))
+    probes = list(_probes(knob_space(spec, ground)))
     for number, settings in enumerate(probes, start=1):
         tell(f"calibration: run {number} of {len(probes)}")
         trial = TrialSpec(

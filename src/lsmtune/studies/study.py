@@ -25,6 +25,7 @@ from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.rescale import rescaled
 from lsmtune.simulator import load_machine
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
@@ -87,7 +88,7 @@ class Study:
         catalogue = engine.catalogue.with_families(spec.workload.column_families)
         self.ground = Ground(catalogue, stored.base, describe_host().max_open_files)
         self._of_versions = version_spaces(spec, self.ground)
-        self.space = spec.space(self.ground)
+        self.space = knob_space(spec, self.ground)
         self._base_settings = without_load(self.space.settings(self.space.default()))
         self._settings_at: dict[tuple[Config, Fraction], Settings] = {}
         self._runner = Runner(
@@ -335,7 +336,7 @@ def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts
     catalogue = engine.catalogue.with_families(spec.workload.column_families)
     ground = Ground(catalogue, base, describe_host().max_open_files)
     version_spaces(spec, ground)
-    spec.space(ground)
+    knob_space(spec, ground)
     return facts, ground
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from lsmtune.errors import UserError
 from lsmtune.knobs.families import with_families
 from lsmtune.knobs.space import KnobSpace
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 
 
@@ -23,5 +24,5 @@ def version_spaces(spec: StudySpec, ground: Ground) -> dict[str, KnobSpace]:
                     f"RocksDB {version} does not have the knob {knob.name}, which the experiment "
                     "sets; leave out this version or this knob"
                 )
-        found[version] = spec.space(replace(ground, base=base))
+        found[version] = knob_space(spec, replace(ground, base=base))
     return found
