@@ -18,7 +18,7 @@ from statistics import median
 import numpy as np
 
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.optimizers.base import Observation, Optimizer

@@ -17,7 +17,7 @@ import pytest
 from lsmtune.errors import UserError
 from lsmtune.experiment import Sweep
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import memory_bytes
+from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import knob_space

@@ -1,11 +1,12 @@
-"""A config at another scale: sizes grow with the tree, within the limits of that scale."""
+"""The settings of a config for a tree of another size."""
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isclose
 
+from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob, Settings, Value
-from lsmtune.spaces import catalogue_in, knob_space
+from lsmtune.rescale_old_rule import rescaled_by_old_rule
+from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, without_load
 
 
@@ -13,8 +14,10 @@ from lsmtune.spec import Ground, StudySpec, without_load
 class Rescaled:
     """The settings of a config at another scale.
 
-    `replaced` has the scaled values of options that have another value in the settings. `reasons`
-    are the limits and rules that the scaled values break, as sentences without a full stop.
+    `replaced` and `reasons` are empty for studies whose configs are legal at full size. For older
+    and published studies, `replaced` has the scaled values of options that have another value in
+    the settings. `reasons` are the limits and rules that the scaled values break, as sentences
+    without a full stop.
     """
 
     settings: Settings
@@ -23,41 +26,28 @@ class Rescaled:
 
 
 def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -> Rescaled:
-    """Return a config at another scale: sizes grow, the rest stays.
+    """Return a config at another scale: sizes grow by the same factor, the rest stays.
 
-    Values that a search drew as round ones become exactly round. Values equal to the baseline stay
-    equal to it, to the byte. The memory limit of that scale applies, by default the memory of the
-    baseline. The block cache is smaller than the baseline's only if memtables or row cache use its
-    memory. At the study's own scale, the config is returned as it ran, even if lsmtune has become
-    stricter since.
+    UserError if a tree of that scale cannot have a value of the config.
     """
-    space = knob_space(spec, ground, scale)
-    if scale == spec.scale_value:
-        return Rescaled(without_load(space.settings(config)), {})
-    here = knob_space(spec, ground).default()
-    growth = float(scale / spec.scale_value)
-    grown = catalogue_in(spec, ground).scaled(config, growth)
-    grown |= {knob.name: _as_drawn(knob, grown[knob.name], growth) for knob in space.knobs}
-    kept = {name: space.base[name] for name in config if config[name] == here[name]}
-    wanted = {**grown, **kept}
-    # Memtables grow with the tree, and caches may not. So memtables are what is too large.
-    plain = space.canonical(wanted)
-    legal = space.with_free_memory_cached(space.legalise(wanted, memtables_first=True))
-    replaced = {n: plain[n] for n in legal if not _nearly(legal[n], plain[n])}
-    reasons = tuple(space.violations(plain))
-    return Rescaled(without_load(space.settings(legal)), replaced, reasons)
+    if ground.rule is None:
+        return Rescaled(*rescaled_by_old_rule(spec, ground, config, scale))
+    here, there = knob_space(spec, ground), knob_space(spec, ground, scale)
+    values: Settings = dict(config) if here.full is None else here.full.up(config)
+    if there.full is not None:
+        values = there.full.down(values)
+    known = {knob.name: values.get(knob.name, there.base[knob.name]) for knob in there.knobs}
+    for knob in there.knobs:
+        _check_possible(knob, known[knob.name], scale)
+    return Rescaled(without_load(there.settings(known)), {})
 
 
-def _as_drawn(knob: Knob, value: Value, growth: float) -> Value:
-    """Return the round value if a value differs from it only because a byte was rounded."""
-    if isinstance(value, (bool, str)) or not (knob.grid and knob.scales):
-        return value
-    nearest = knob.clip(value)
-    return nearest if abs(nearest - value) <= growth else value
-
-
-def _nearly(value: Value, other: Value) -> bool:
-    """Return True for equal values, and for numbers that differ by less than 1 %."""
-    if isinstance(value, str) or isinstance(other, str):
-        return value == other
-    return isclose(value, other, rel_tol=0.01)
+def _check_possible(knob: Knob, value: Value, scale: Fraction) -> None:
+    """Raise UserError for a value below the least that the engine accepts."""
+    if isinstance(value, (bool, str)) or knob.least is None or value in knob.special_values:
+        return
+    if knob.scales and value < knob.least:
+        raise UserError(
+            f"scale: {scale} is too small: {knob.name} would be {value}, but the smallest possible "
+            f"value is {knob.least:.15g}; use a larger scale"
+        )

@@ -3,46 +3,130 @@
 from dataclasses import replace
 from fractions import Fraction
 
+from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, memtable_limit
-from lsmtune.knobs.families import with_families
+from lsmtune.knobs.catalogue import load as load_catalogue
+from lsmtune.knobs.families import option_name, with_families
+from lsmtune.knobs.full_size import inexact, scaled_value, small_space
+from lsmtune.knobs.memory import MemoryLimit, Records, memory, memtable_limit
 from lsmtune.knobs.rules.base import USUAL_VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Knob, Settings
+from lsmtune.rule import SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySpec
 from lsmtune.spec_defaults import for_online
-from lsmtune.units import parse_size
+from lsmtune.units import format_bytes, parse_size
+from lsmtune.workloads import EngineName
 from lsmtune.workloads.operations import written_bytes
 
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
-"""The block cache is searched from 1/16 to 4 times the given size."""
+"""The block cache is searched from 1/16 to 4 times the size of the baseline's."""
+_FULL_SIZE_ONLY: tuple[EngineName, ...] = ("tikv", "embedded")
+"""Engines whose trials always have full size."""
+_CACHE, _ROW_CACHE = "cache_size", "row_cache_size"
 
 
 def knob_space(spec: StudySpec, ground: Ground, scale: Fraction | None = None) -> KnobSpace:
     """Return the knob space around the baseline, at the study's scale or another.
 
-    Raises UserError if the knobs or the memory limit do not fit.
+    Raises UserError if the knobs, the memory limit or the scale do not fit.
     """
-    factor, catalogue = float(scale or spec.scale_value), catalogue_in(spec, ground)
-    cache: Settings = {} if spec.cache_bytes is None else {"cache_size": spec.cache_bytes}
+    scale = scale or spec.scale_value
+    catalogue = catalogue_in(spec, ground)
+    if ground.rule is None:
+        return _space(spec, ground, catalogue, scale)
+    full = _space(spec, ground, catalogue, Fraction(1))
+    if scale == 1:
+        return full
+    if (problem := _too_small(full.base, catalogue, scale)) is not None:
+        raise UserError(f"scale: {problem}")
+    return small_space(full, catalogue.knobs, scale)
+
+
+def _space(spec: StudySpec, ground: Ground, catalogue: Catalogue, scale: Fraction) -> KnobSpace:
+    """Return the space at a scale as if there were no full-size tree."""
+    factor = float(scale)
     settings = with_families(ground.base.settings, spec.workload.column_families)
     selected = [k for k in catalogue.select(spec.knobs) if k.name not in spec.fixed]
     if spec.online is not None and spec.engine == "rocksdb":
         selected, settings = for_online(selected, settings, ground.base)
     load = {k.name: getattr(spec.workload, k.name) for k in selected if k.name in LOAD_KNOBS}
-    scaled = catalogue.scaled({**settings, **preset_start(spec, ground), **cache}, factor)
-    base = {**scaled, **spec.fixed, **load}
+    started = _started(spec, catalogue, settings)
+    base = {**catalogue.scaled(started, factor), **spec.fixed, **load}
     knobs = tuple(_ranged(spec, knob.scaled(factor), base) for knob in selected)
     if not (published := catalogue.is_published(spec.knobs)):
         knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
-    memory = memory_bytes(base) if spec.memory is None else parse_size(spec.memory, "memory")
     starts = catalogue.advised(spec.knobs)
     advice = tuple(catalogue.scaled(start.settings, factor) for start in starts)
     codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
-    limit = MemoryLimit(memory, None if published else _memtable_limit(spec, base, factor))
+    records = None if ground.rule is None else full_records(spec)
+    limit_bytes = (
+        memory(base, records).total if spec.memory is None else parse_size(spec.memory, "memory")
+    )
+    memtables = None if published else _memtable_limit(spec, base, factor)
+    limit = MemoryLimit(limit_bytes, memtables, records)
     version = ground.rocksdb_version or USUAL_VERSION
     space = KnobSpace(knobs, base, ground.open_files, limit, advice, codecs, version)
     return space.fitted()
+
+
+def with_fitting_scale(spec: StudySpec, ground: Ground) -> tuple[StudySpec, str | None]:
+    """Return the settings with a scale at which the baseline is exact, and a remark if it changed.
+
+    UserError if the user gave a smaller scale.
+    """
+    if ground.rule is None:
+        return spec, None
+    catalogue = catalogue_in(spec, ground)
+    settings = with_families(ground.base.settings, spec.workload.column_families)
+    base = _started(spec, catalogue, settings)
+    scale = spec.scale_value
+    if (problem := _too_small(base, catalogue, scale)) is None:
+        return spec, None
+    if "scale" in spec.model_fields_set:
+        raise UserError(f"scale: {problem}")
+    fitting = str(_fitting_scale(base, catalogue, scale))
+    return spec.model_copy(update={"scale": fitting}), f"trials run at scale {fitting}: {problem}"
+
+
+def _too_small(base: Settings, catalogue: Catalogue, scale: Fraction) -> str | None:
+    """Return why the baseline cannot be as small as the scale says; None if it can."""
+    found = inexact(catalogue.knobs, base, scale)
+    if found is None:
+        return None
+    knob, value = found
+    least, small = (
+        format_bytes(knob.least or 1),
+        format_bytes(float(scaled_value(knob, value, scale))),
+    )
+    return (
+        f"at {scale}, {option_name(knob.name)} = {value} of the baseline would be {small}, but the "
+        f"smallest possible value is {least}; the smallest scale that works is "
+        f"{_fitting_scale(base, catalogue, scale)}"
+    )
+
+
+def _fitting_scale(base: Settings, catalogue: Catalogue, scale: Fraction) -> Fraction:
+    """Return the smallest power of 1/2 above the scale at which the baseline is exact."""
+    fitting = Fraction(1)
+    while fitting / 2 > scale and inexact(catalogue.knobs, base, fitting / 2) is None:
+        fitting /= 2
+    return fitting
+
+
+def new_rule(spec: StudySpec, cores: int) -> SizeRule | None:
+    """Return the rule of a new study; None for a published preset, and for full-size engines."""
+    is_published = load_catalogue(spec.engine).is_published(spec.knobs)
+    return None if is_published or spec.engine in _FULL_SIZE_ONLY else SizeRule(cores=cores)
+
+
+def full_records(spec: StudySpec) -> Records | None:
+    """Return the live records of the full-size tree; None if their number is unknown."""
+    load = spec.workload
+    if load.preset.engine != "rocksdb":
+        return None
+    distinct = load.num if load.distinct_bytes is None else load.distinct_bytes / load.record_bytes
+    return Records(float(distinct / spec.scale_value), load.key_size, load.value_size)
 
 
 def catalogue_in(spec: StudySpec, ground: Ground) -> Catalogue:
@@ -52,17 +136,32 @@ def catalogue_in(spec: StudySpec, ground: Ground) -> Catalogue:
     ).limited(ground.base.most)
     if (version := ground.rocksdb_version) is not None:
         known = known.of_version(version)
-    return replace(known, knobs=tuple(_of_study(spec, knob) for knob in known.knobs))
+    return replace(known, knobs=tuple(_of_study(spec, ground, knob) for knob in known.knobs))
 
 
 def preset_start(spec: StudySpec, ground: Ground) -> Settings:
     """Return the preset's changes to the baseline; none if the user gave a baseline."""
-    return catalogue_in(spec, ground).begun(spec.knobs) if spec.base is None else {}
+    return _preset_start(spec, catalogue_in(spec, ground))
 
 
-def _of_study(spec: StudySpec, knob: Knob) -> Knob:
-    """Return the knob for a study: a given block cache scales with the tree."""
-    if knob.name != "cache_size" or (size := spec.cache_bytes) is None:
+def _preset_start(spec: StudySpec, catalogue: Catalogue) -> Settings:
+    return catalogue.begun(spec.knobs) if spec.base is None else {}
+
+
+def _started(spec: StudySpec, catalogue: Catalogue, settings: Settings) -> Settings:
+    """Return the full-size settings of the baseline: with those of the preset, and the cache."""
+    cache: Settings = {} if spec.cache_bytes is None else {_CACHE: spec.cache_bytes}
+    return {**settings, **_preset_start(spec, catalogue), **cache}
+
+
+def _of_study(spec: StudySpec, ground: Ground, knob: Knob) -> Knob:
+    """Return the knob for a study. Without a rule of sizes, only a given block cache scales."""
+    if ground.rule is None and knob.name in (_CACHE, _ROW_CACHE):
+        knob = knob.model_copy(update={"scales": False})
+    size = spec.cache_bytes
+    if size is None and ground.rule is not None:
+        size = int(ground.base.settings.get(_CACHE) or 0)
+    if knob.name != _CACHE or not size:
         return knob
     low, high = size // _CACHE_BELOW, size * _CACHE_ABOVE
     return knob.model_copy(update={"scales": True, "default": size, "low": low, "high": high})

@@ -19,6 +19,7 @@ from lsmtune.limits import default_limits
 from lsmtune.metrics.options_file import version_of_options
 from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
+from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
     check_online,
     check_system,
@@ -55,11 +56,12 @@ MIN_PAIRS = 6
 @dataclass(frozen=True, slots=True)
 class Ground:
     """Context of a study: the knobs of the engine (with all column families of the workload), the
-    baseline, and the number of files that a process may open on this host."""
+    baseline, the number of files that a process may open on this host, and the rule of sizes."""
 
     catalogue: Catalogue
     base: Base
     open_files: int
+    rule: SizeRule | None = None
 
     @property
     def rocksdb_version(self) -> str | None:
@@ -103,6 +105,7 @@ class StudySpec(BaseModel):
     objective: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     memory: str | None = None
+    deploy_cores: int | None = Field(default=None, ge=1, le=4096)
     optimizer: str = "tpe"
     warm_start: tuple[str, ...] | None = None
     trials: int | None = Field(default=16, ge=1, le=_MOST_TRIALS)

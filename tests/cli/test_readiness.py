@@ -12,7 +12,7 @@ from lsmtune.errors import UserError
 from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.studies import runner
-from lsmtune.studies.study import describe
+from lsmtune.studies.description import describe
 
 
 @pytest.fixture(autouse=True)

@@ -20,8 +20,8 @@ from lsmtune.engines.myrocks.options import (
 from lsmtune.engines.rocksdb.options import own_options
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.families import FAMILY_SECTIONS, view, with_families
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.option_text import read_value, struct_fields
 from lsmtune.knobs.space import KnobSpace
 

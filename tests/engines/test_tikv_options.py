@@ -22,7 +22,7 @@ from lsmtune.engines.tikv.options import (
 )
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 
 CATALOGUE = load("tikv")

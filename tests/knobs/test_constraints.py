@@ -10,15 +10,9 @@ from hypothesis import strategies as st
 from fakes.each import each
 from knobs.real import CAPTURED, CATALOGUE, captured, read_all
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import (
-    NORMALISATIONS,
-    Context,
-    MemoryLimit,
-    memory_bytes,
-    normalise,
-    refusals,
-)
+from lsmtune.knobs.constraints import NORMALISATIONS, Context, normalise, refusals
 from lsmtune.knobs.families import option_name
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.rules.base import Normalisation, Refusal
 from lsmtune.knobs.rules.refused import REFUSALS
 from lsmtune.knobs.space import value_at

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import MemoryLimit
 from lsmtune.knobs.design import DESIGNS, DesignName, design_configs
+from lsmtune.knobs.memory import MemoryLimit
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 
 CATALOGUE = load("rocksdb")

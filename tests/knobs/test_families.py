@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Preset, load
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes, refusals
+from lsmtune.knobs.constraints import refusals
 from lsmtune.knobs.families import families, knob_name, lifted, option_name, view, with_families
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.workloads.presets import LOOKUP_FAMILIES
 

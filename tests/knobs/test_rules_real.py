@@ -11,7 +11,8 @@ import pytest
 
 from knobs.real import CATALOGUE, Bench, read_all
 from knobs.rule_cases import ABORTED, LEGAL_BY_THEMSELVES, REFUSED, SILENTLY_CHANGED
-from lsmtune.knobs.constraints import Context, MemoryLimit, memory_bytes, normalise, refusals
+from lsmtune.knobs.constraints import Context, normalise, refusals
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Settings, Value
 

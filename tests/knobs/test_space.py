@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, CODEC_LABELS
 from lsmtune.knobs.rules.silent import met
 from lsmtune.knobs.space import KnobSpace, value_at

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from fakes.each import each
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
 from lsmtune.knobs.families import family_of, option_name, view
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace, place_of, value_at
 from lsmtune.knobs.types import Knob, Settings, Value
 

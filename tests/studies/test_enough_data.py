@@ -9,7 +9,7 @@ from lsmtune.analysis.measurable import too_few_flushes
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import MemoryLimit, memtable_bytes
+from lsmtune.knobs.memory import MemoryLimit, memtable_bytes
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home

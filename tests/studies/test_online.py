@@ -9,7 +9,7 @@ from fakes.asks import Asks
 from lsmtune.engines.base import TrialFailedError, Window
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import MemoryLimit, memory_bytes
+from lsmtune.knobs.memory import MemoryLimit, memory_bytes
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.studies.guard import cost_ratio, loses, shifted

@@ -16,7 +16,8 @@ from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.studies.study import describe, open_study
+from lsmtune.studies.description import describe
+from lsmtune.studies.study import open_study
 from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 FEW = "level0_slowdown_writes_trigger,level0_stop_writes_trigger"

@@ -11,7 +11,7 @@ import pytest
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
-from lsmtune.knobs.constraints import memory_bytes
+from lsmtune.knobs.memory import memory_bytes
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial

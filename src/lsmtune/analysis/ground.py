@@ -3,6 +3,7 @@
 from lsmtune.errors import LsmtuneError
 from lsmtune.experiment import with_versions
 from lsmtune.knobs.catalogue import Catalogue
+from lsmtune.rule import SizeRule
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
 from lsmtune.system.host import describe_host
@@ -14,9 +15,9 @@ def study_catalogue(spec: StudySpec) -> Catalogue:
     return with_versions(catalogue_of(spec.engine, spec.workload), spec.versions)
 
 
-def ground_of(spec: StudySpec, base: Base) -> Ground:
+def ground_of(spec: StudySpec, base: Base, rule: SizeRule | None) -> Ground:
     """Return the context of a study's knobs on this host."""
-    return Ground(study_catalogue(spec), base, describe_host().max_open_files)
+    return Ground(study_catalogue(spec), base, describe_host().max_open_files, rule)
 
 
 def stored_ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
@@ -28,4 +29,4 @@ def stored_ground(home: Home, name: str) -> tuple[StudySpec, Ground]:
             "Run the `lsmtune tune` command of the study again"
         )
     spec = stored.settings
-    return spec, ground_of(spec, stored.base)
+    return spec, ground_of(spec, stored.base, stored.rule)

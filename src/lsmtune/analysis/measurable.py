@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lsmtune.knobs.constraints import FEWEST_FLUSHES
+from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.objective import Metrics
 
 NEED_FLUSHES = frozenset({

@@ -23,7 +23,7 @@ from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION
-from lsmtune.knobs.constraints import memory_bytes
+from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
@@ -78,7 +78,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         best = _picked(candidates(stored, objective), trial, name)
         _check_version(best, spec)
     number = best.trial.number if best else None
-    best_trial = None if number is None else _with_deployed(spec, study.base, views[number])
+    best_trial = None if number is None else _with_deployed(study, spec, views[number])
     is_interrupted = no_search is None and not verifications and _is_interrupted(study, stored)
     return StudyView(
         name=study.name,
@@ -92,7 +92,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         objective=objective,
         optimizer=_search_words(spec),
         seed=spec.seed,
-        memory_limit_bytes=_memory_limit(spec, base_runs),
+        memory_limit_bytes=_memory_limit(study, spec, base_runs),
         base_facts=_base_facts(spec, study.base),
         trials=tuple(views.values()),
         base=_representative(base_runs, base_metrics(stored), objective),
@@ -127,7 +127,7 @@ def _base_config(
     """
     if spec.online is None or study.base is None:
         return next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    return knob_space(spec, ground_of(spec, study.base)).default()
+    return knob_space(spec, ground_of(spec, study.base, study.rule)).default()
 
 
 def _online_call(
@@ -143,7 +143,7 @@ def _online_call(
     kept: tuple[Change, ...] = ()
     if last_kept is not None:
         differing = changes_between(knobs_of(spec), base_config, Config(last_kept.config))
-        kept = _with_deployed(spec, study.base, replace(last_kept, changes=differing)).changes
+        kept = _with_deployed(study, spec, replace(last_kept, changes=differing)).changes
     return OnlineCall(
         tried=tuple(view for view, _ in tried),
         earlier=start,
@@ -226,15 +226,15 @@ def _check_version(picked: Candidate, spec: StudySpec) -> None:
         )
 
 
-def _with_deployed(spec: StudySpec, base: Base | None, trial: TrialView) -> TrialView:
+def _with_deployed(study: StoredStudy, spec: StudySpec, trial: TrialView) -> TrialView:
     """Return the trial with the values that an exported file contains.
 
     They stay unknown if the memory limit does not fit a full-size tree, which older versions of
     lsmtune allowed.
     """
-    if base is None:
+    if study.base is None:
         return trial
-    ground = ground_of(spec, base)
+    ground = ground_of(spec, study.base, study.rule)
     before = Config({**trial.config, **{c.knob.name: c.base for c in trial.changes}})
     try:
         at_full, base_at_full = (
@@ -334,9 +334,12 @@ def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     return (own, *cache, *base.notes, *left_out)
 
 
-def _memory_limit(spec: StudySpec, base_runs: Sequence[StoredTrial]) -> int:
+def _memory_limit(study: StoredStudy, spec: StudySpec, base_runs: Sequence[StoredTrial]) -> int:
     if spec.memory is not None:
         return parse_size(spec.memory, "memory")
+    if study.rule is not None and study.base is not None:
+        ground = ground_of(spec, study.base, study.rule)
+        return knob_space(spec, ground).full_size.memory.limit_bytes
     return memory_bytes(base_runs[0].spec.settings) if base_runs else 0
 
 

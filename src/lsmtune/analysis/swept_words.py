@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from lsmtune.analysis.swept import Cell, Swept, SweptMetric
-from lsmtune.knobs.constraints import FEWEST_FLUSHES
+from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.learning.factorial import Contrast, FactorEffect
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.stats import Interval

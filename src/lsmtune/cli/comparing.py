@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsmtune.cli.common import write_file
+from lsmtune.cli.describing import described, fitted, rule_of
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.tables import Column, paragraph, table_lines
-from lsmtune.cli.tuning import check_space, described
+from lsmtune.cli.tuning import check_space
 from lsmtune.comparison.page import render_comparison
 from lsmtune.comparison.race import Curve, Outcome, outcome, outcome_document
 from lsmtune.comparison.runs import code_digest, engine_studies, on_engine, on_model
@@ -42,7 +43,10 @@ def run(
     _check(asked)
     if asked.real:
         engine = engine_of(asked.spec)
-        described(asked.spec, engine)  # before a folder is made: it finds mistakes
+        rule = rule_of(asked.spec, home)
+        # Before a folder is made: it finds mistakes.
+        _, ground = described(asked.spec, engine, rule)
+        asked = replace(asked, spec=fitted(asked.spec, ground, tell))
     with Home(home, create=True) as opened:
         results = opened.path / "results"
         name = f"compare-{asked.spec.name}"
@@ -50,7 +54,7 @@ def run(
         if asked.real:
             check_space(asked.spec, opened)
             studies = engine_studies(asked.spec, asked.optimizers, asked.repeats)
-            curves = on_engine(studies, engine, opened, progress)
+            curves = on_engine(studies, engine, opened, progress, rule)
         else:
             kept = results / f"{name}-{_digest(asked)}.jsonl"
             jobs = describe_host().logical_cpus or 1

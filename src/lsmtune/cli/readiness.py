@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.plan import Ready, disk_bytes
-from lsmtune.knobs.constraints import FEWEST_FLUSHES
+from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import StudySpec
 from lsmtune.studies import runner

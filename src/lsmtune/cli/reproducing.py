@@ -4,8 +4,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from lsmtune.cli.common import write_file
+from lsmtune.cli.describing import described
 from lsmtune.cli.progress import progress
-from lsmtune.cli.tuning import check_space, described
+from lsmtune.cli.tuning import check_space
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.recipes.base import Asked, Reproduction
@@ -26,7 +27,7 @@ def run(name: str, asked: Asked, home: Path, output: Path | None) -> tuple[Path,
             raise UserError(f"--{field.name}: not an option of recipe {name}; allowed: {known}")
     studies = recipe.studies(asked)
     for spec in studies:  # before a folder is made: it finds mistakes
-        described(spec, engine_of(spec))
+        described(spec, engine_of(spec), None)
     with Home(home, create=True) as opened:
         for spec in studies:
             check_space(spec, opened)

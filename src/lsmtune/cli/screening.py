@@ -8,7 +8,8 @@ from lsmtune.analysis.measurable import disturbed_text, flushes_text, too_few_fl
 from lsmtune.analysis.screened import screened_lines
 from lsmtune.batch import read_batch
 from lsmtune.cli.common import write_file
-from lsmtune.cli.tuning import described, opened_for_runs
+from lsmtune.cli.describing import described, fitted, rule_of
+from lsmtune.cli.tuning import opened_for_runs
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.spec import StudySpec, catalogue_of
@@ -70,12 +71,14 @@ def run_screening(
             f"--jobs: invalid value {jobs}; TiKV runs one workload at a time, so only 1 is allowed"
         )
     engine = engine_of(spec)
-    found = described(spec, engine)
+    table = spec.screen
+    found = described(spec, engine, rule_of(spec, home_path))
+    spec = fitted(spec, found[1], tell)
     with Home(home_path, create=True) as home:
         with opened_for_runs(home, spec, engine, found, accept_noise=accept_noise) as study:
             most = 1 if spec.engine == "tikv" else describe_host().logical_cpus // _CPUS_A_RUN
             side_by_side = jobs or max(1, most)
-            remark = screen(study, spec.screen, side_by_side)
+            remark = screen(study, table, side_by_side)
         if remark is not None:
             tell(f"lsmtune ran one config at a time: {remark}")
         lines = screened_lines(home, spec.name)

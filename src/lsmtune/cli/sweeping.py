@@ -12,8 +12,9 @@ from lsmtune.cli.baseline import baseline_lines
 from lsmtune.cli.choosing import name_rocksdb
 from lsmtune.cli.common import note
 from lsmtune.cli.consent import own_study_file
+from lsmtune.cli.describing import described, fitted, rule_of
 from lsmtune.cli.tables import Column, csv_text, facts_lines, paragraph, table_lines
-from lsmtune.cli.tuning import described, flag_names, opened_for_runs
+from lsmtune.cli.tuning import flag_names, opened_for_runs
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import Sweep
@@ -125,7 +126,8 @@ def run_sweep(
 ) -> tuple[Swept, StudyView]:
     """Run the missing runs of the experiment; return its result and its stored study."""
     engine = engine_of(spec)
-    found = described(spec, engine)
+    found = described(spec, engine, rule_of(spec, home_path))
+    spec = fitted(spec, found[1], note)
     for remark in remarks(found[1].base):
         note(remark)
     with (

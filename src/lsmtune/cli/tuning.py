@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from lsmtune.cli.baseline import baseline_lines, measured_lines, online_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
+from lsmtune.cli.describing import described, fitted, rule_of
 from lsmtune.cli.following import done_text, new_text, stored_settings
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
@@ -35,12 +35,11 @@ from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
 from lsmtune.studies.noise_floor import noise_floor
-from lsmtune.studies.online import Step, check_objective, tune_online
+from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.same_system import check_same_system, system_notes
-from lsmtune.studies.study import Study, describe, open_study
+from lsmtune.studies.study import Study, open_study
 from lsmtune.studies.verify import verify_contenders
 from lsmtune.system.host import describe_host, describe_storage, free_bytes
-from lsmtune.system.workdir import scratch
 from lsmtune.tables import Online
 from lsmtune.units import format_bytes
 
@@ -195,7 +194,9 @@ def run_study(
                 f"`lsmtune {table}`"
             )
     engine = engine_of(spec)
-    found = described(spec, engine)  # before a folder is made: it finds mistakes
+    # Before a folder is made: it finds mistakes.
+    found = described(spec, engine, rule_of(spec, home_path, source))
+    spec = fitted(spec, found[1], tell)
     with Home(home_path, create=True) as home:
         if source is not None:
             host, storage = describe_host(), describe_storage(home.path)
@@ -235,7 +236,8 @@ def run_online(
     engine = engine_of(spec)
     if not isinstance(engine, LiveEngine):
         raise TypeError(f"the engine {spec.engine} cannot be tuned while it runs")
-    found = described(spec, engine)
+    found = described(spec, engine, rule_of(spec, home_path))
+    spec = fitted(spec, found[1], note)
     for remark in (*baseline_lines(found[1].base, verbose=verbose),
                    *online_lines(spec, found[1])):  # fmt: skip
         note(f"baseline: {remark}")
@@ -298,28 +300,6 @@ def _step_line(step: Step, trials: int, metric: str) -> str:
     return f"{line}; with / without the change: {ratio}"
 
 
-def described(spec: StudySpec, engine: Engine) -> tuple[EngineFacts, Ground]:
-    """Describe the engine and the baseline; UserError for what cannot be used."""
-    if spec.online is not None:
-        check_objective(spec)
-    starting = f"starting {spec.engine} to read its version and options"
-    with scratch() as folder, working(starting):
-        facts, ground = describe(spec, engine, folder)
-    if spec.memory is not None and spec.screen is None and spec.sweep is None:
-        _check_full_size(spec, ground)
-    return facts, ground
-
-
-def _check_full_size(spec: StudySpec, ground: Ground) -> None:
-    """Raise UserError if the memory limit does not fit the full-size tree of the exported file."""
-    try:
-        knob_space(spec, ground, Fraction(1))
-    except UserError as error:
-        raise UserError(
-            f"{error}; the file to deploy has options for scale 1, so the limit applies there too"
-        ) from error
-
-
 @contextmanager
 def opened_for_runs(
     home: Home,
@@ -367,7 +347,8 @@ def print_plan(spec: StudySpec, home: Path, *, as_json: bool, verbose: bool = Fa
     UserError if lsmtune cannot use the home.
     """
     check_writable(home)
-    facts, ground = described(spec, engine_of(spec))
+    facts, ground = described(spec, engine_of(spec), rule_of(spec, home))
+    spec = fitted(spec, ground, note)
     space = knob_space(spec, ground)
     ready, run = readiness(spec, home, space), measured_run_time(spec, home, facts)
     if as_json:

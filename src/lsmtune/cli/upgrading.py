@@ -13,8 +13,9 @@ from lsmtune.analysis.upgrade import Upgrade, compare_versions, upgrade_answers,
 from lsmtune.analysis.upgrade_plan import upgrade_spec
 from lsmtune.cli import sweeping
 from lsmtune.cli.common import note, write_file
+from lsmtune.cli.describing import described
 from lsmtune.cli.tables import paragraph
-from lsmtune.cli.tuning import described, opened_for_runs
+from lsmtune.cli.tuning import opened_for_runs
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.registry import engine_of
 from lsmtune.errors import LsmtuneError, UserError
@@ -75,7 +76,7 @@ def run_upgrade(
         raise LsmtuneError(f"study {spec.name}: the table [sweep] is missing")
     _check_is_the_same(home, spec)
     engine = engine_of(spec)
-    found = described(spec, engine)
+    found = described(spec, engine, home.study(name).rule)
     _check_same_baseline(home.study(name), spec, home, *found)
     for remark in sweeping.remarks(found[1].base):
         note(remark)

@@ -6,26 +6,20 @@ RocksDB 6.29 to 11.8, and those of TiKV. A rule is skipped if the settings lack 
 and in versions of RocksDB that do not have the rule.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
-from lsmtune.knobs.families import families, lifted, option_name, view
-from lsmtune.knobs.rules.base import Context, Normalisation, Refusal, applies, number
+from lsmtune.knobs.families import families, lifted, view
+from lsmtune.knobs.rules.base import Context, Normalisation, Refusal, applies
 from lsmtune.knobs.rules.refused import REFUSALS
 from lsmtune.knobs.rules.sanitised import SANITISED
 from lsmtune.knobs.rules.silent import SILENT, unmet_conditions
 from lsmtune.knobs.rules.tikv import TIKV
-from lsmtune.knobs.types import Settings, Value
-from lsmtune.units import format_bytes
+from lsmtune.knobs.types import Settings
 
-__all__ = ["NORMALISATIONS", "Context", "MemoryLimit", "memory_bytes", "normalise", "refusals"]
+__all__ = ["NORMALISATIONS", "Context", "broken_rules", "normalise", "refusals"]
 
 NORMALISATIONS: tuple[Normalisation, ...] = (*SILENT, *SANITISED, *TIKV)
 """In the order in which they are applied: later ones see what earlier ones changed."""
-
-FEWEST_FLUSHES = 8
-"""Minimum number of flushes with which write amplification can be measured."""
 
 _MANY = 64
 """Size of the cache: the same lists of a few hundred names occur again and again."""
@@ -81,88 +75,3 @@ def refusals(settings: Settings, context: Context | None = None) -> list[str]:
     """Return all reasons why RocksDB would refuse the settings, with options and values."""
     context = context or Context(settings, open_files=0)
     return [rule.told(settings) for rule in broken_rules(settings, context)]
-
-
-def memory_bytes(settings: Mapping[str, Value]) -> int:
-    """Return the maximum memory of memtables, block cache and row cache together.
-
-    Missing options take no memory.
-    """
-    whole = view(_of_memory(settings), None)
-    return memtable_bytes(settings) + sum(_bytes(whole, name) for name in _CACHES)
-
-
-def memtable_bytes(settings: Mapping[str, Value]) -> int:
-    """Return the maximum memory of the memtables of all column families.
-
-    db_write_buffer_size, if set, limits them together. Missing options take no memory.
-    """
-    memory = _of_memory(settings)
-    memtables = sum(
-        _bytes(own, "write_buffer_size") * _bytes(own, "max_write_buffer_number")
-        for own in (view(memory, family) for family in families(settings))
-    )
-    budget = _bytes(view(memory, None), "db_write_buffer_size")
-    return min(memtables, budget) if budget else memtables
-
-
-def memtable_limit(base: Settings, written_bytes: float) -> int:
-    """Return how many bytes the memtables of a config may hold.
-
-    It is 1/8 of the bytes that the workload writes, and at least the memtables of the baseline.
-    """
-    return max(int(written_bytes / FEWEST_FLUSHES), memtable_bytes(base))
-
-
-_CACHES = ("cache_size", "row_cache_size")
-_MEMORY = (*_CACHES, "write_buffer_size", "max_write_buffer_number", "db_write_buffer_size")
-
-
-def _of_memory(settings: Mapping[str, Value]) -> Settings:
-    """The few options that take memory: a view of all the others would cost most of the time."""
-    return {name: settings[name] for name in _memory_names(tuple(settings))}
-
-
-@lru_cache(maxsize=_MANY)
-def _memory_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in names if option_name(name) in _MEMORY)
-
-
-def _bytes(settings: Mapping[str, Value], name: str) -> int:
-    return int(number(settings, name)) if name in settings else 0
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryLimit:
-    """Memory limit: memtables and caches take at most `limit_bytes`.
-
-    `memtables`, if given, limits the memtables alone: if they hold a large part of the written
-    bytes, a short run never flushes them, and its write amplification means nothing.
-    """
-
-    limit_bytes: int
-    memtables: int | None = None
-
-    def excess(self, settings: Settings, option: str) -> int:
-        """Return by how many bytes the settings exceed the limits on a memory option."""
-        over = memory_bytes(settings) - self.limit_bytes
-        if option in _CACHES or self.memtables is None:
-            return over
-        return max(over, memtable_bytes(settings) - self.memtables)
-
-    def violation(self, settings: Settings) -> str | None:
-        """Return the message if the settings exceed a limit, or None."""
-        memtables = memtable_bytes(settings)
-        if self.memtables is not None and memtables > self.memtables:
-            return (
-                f"memtables (write_buffer_size x max_write_buffer_number) hold "
-                f"{format_bytes(memtables)}, but at most {format_bytes(self.memtables)} are "
-                f"allowed: the workload must fill its memtables {FEWEST_FLUSHES} times"
-            )
-        used = memory_bytes(settings)
-        if used <= self.limit_bytes:
-            return None
-        return (
-            f"memtables (write_buffer_size x max_write_buffer_number) and caches need "
-            f"{format_bytes(used)}, but the memory limit is {format_bytes(self.limit_bytes)}"
-        )

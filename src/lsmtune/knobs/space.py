@@ -7,28 +7,24 @@ from math import inf
 import numpy as np
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.constraints import (
-    MemoryLimit,
-    broken_rules,
-    memory_bytes,
-    normalise,
-    refusals,
-)
+from lsmtune.knobs.constraints import broken_rules, normalise, refusals
 from lsmtune.knobs.families import family_of, option_name, view
+from lsmtune.knobs.full_size import FullSize
+from lsmtune.knobs.memory import CACHES, MEMTABLES, TABLES, MemoryLimit, memory
 from lsmtune.knobs.rules.base import USUAL_VERSION, Context, Refusal
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, has_codec
 from lsmtune.knobs.types import Config, Knob, Settings, Value
 
 _TRIES = 100
 _REPAIRS = 30
+_ROUNDS = 5
+"""A change of the small tree may need one at full size, and the other way round."""
 SPECIAL_SHARE = 0.2
 """Share of special values in samples, as LlamaTune (Kanellis et al. 2022) recommends."""
 _CHANGED_SHARE = 0.2
 _ALMOST = 1e-12
 """Places lie below 1 by at least this."""
-_CACHES = ("cache_size", "row_cache_size")
-_MEMTABLES = ("max_write_buffer_number", "write_buffer_size")
-_SHRINK_ORDER = (*_CACHES, *_MEMTABLES)
+_SHRINK_ORDER = (*CACHES, *MEMTABLES)
 _MEMORY_KNOBS = (*_SHRINK_ORDER, "db_write_buffer_size")
 
 
@@ -40,7 +36,8 @@ class KnobSpace:
     are where tuning starts. `open_files` is how many a process may have (soft ulimit). `advice`
     are settings that are worth a try early. `codecs` are those that are linked into the engine,
     by its own names (None: not known). The rules are those of RocksDB `version`. A config of the
-    space has a value for each tuned knob, and is *canonical*: what the engine really runs.
+    space has a value for each tuned knob, and is *canonical*: what the engine really runs. The
+    space of a small tree has the `full` size; each of its configs must be legal there too.
     """
 
     knobs: tuple[Knob, ...]
@@ -50,6 +47,7 @@ class KnobSpace:
     advice: tuple[Settings, ...] = ()
     codecs: frozenset[str] | None = None
     version: str = USUAL_VERSION
+    full: FullSize | None = None
     _context: Context = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -60,6 +58,11 @@ class KnobSpace:
                 f"memory: the baseline exceeds the memory limit: {violation}; "
                 "raise the limit or change the baseline"
             )
+
+    @property
+    def full_size(self) -> "KnobSpace":
+        """The space of the full-size tree, where the memory limit applies."""
+        return self if self.full is None else self.full.space
 
     def fitted(self) -> "KnobSpace":
         """The space without the values that a search does not draw or the host does not run.
@@ -72,10 +75,11 @@ class KnobSpace:
 
     def _least_memory(self) -> Settings:
         """The options that take memory where every tuned one has its lowest value."""
-        lowest = {k.name: k.bounds()[0] for k in self._of(_MEMORY_KNOBS)}
-        lowest |= {k.name: 0 for k in self._of(_CACHES) if 0 in k.special_values}
+        lowest: Settings = {k.name: k.bounds()[0] for k in self._of(_MEMORY_KNOBS)}
+        lowest |= {k.name: 0 for k in self._of(CACHES) if 0 in k.special_values}
+        lowest |= {k.name: _least_table(k) for k in self._of(self._tables)}
         settings = self.settings(lowest)
-        return {n: v for n, v in settings.items() if option_name(n) in _MEMORY_KNOBS}
+        return {n: v for n, v in settings.items() if option_name(n) in self._memory_names}
 
     def _affordable(self, knob: Knob, least: Settings) -> Knob:
         """The knob without round values that exceed the memory limit whatever the others are."""
@@ -121,7 +125,8 @@ class KnobSpace:
         """Every reason why the config must not be run; empty for a legal one."""
         settings = self.settings(config)
         memory = self.memory.violation(settings)
-        return refusals(settings, self._context) + ([memory] if memory else [])
+        found = refusals(settings, self._context) + ([memory] if memory else [])
+        return found if self.full is None else found + self.full.violations(config, settings)
 
     def starts(self) -> tuple[Config, ...]:
         """The advised configs, made legal; those that come out as the base left out."""
@@ -145,9 +150,12 @@ class KnobSpace:
 
     def neighbour(self, config: Config, rng: np.random.Generator) -> Config:
         """A legal config that differs from the given one in about a fifth of its knobs."""
+        if self.full is not None:
+            at_full = Config(self.full.up(config))
+            return self._taken(self.full.space.neighbour(at_full, rng))
         for _ in range(_TRIES):
             drawn = self._drawn((k for k in self.knobs if rng.random() < _CHANGED_SHARE), rng)
-            changed = self._config(self._mended({**config, **drawn}))
+            changed = self._config(self._repaired({**config, **drawn}))
             if changed != config and not self.violations(changed):
                 return changed
         return self.sample(rng)
@@ -157,14 +165,16 @@ class KnobSpace:
 
         What is refused is repaired; memory is drawn again until it fits.
         """
-        settings = self._mended(self._drawn(self.knobs, rng))
+        if self.full is not None:
+            return self._taken(self.full.space.sample(rng))
+        settings = self._repaired(self._drawn(self.knobs, rng))
         for _ in range(_TRIES):
             config = self._config(settings)
             if not self.violations(config):
                 return config
-            memory = (k for k in self.knobs if option_name(k.name) in _MEMORY_KNOBS)
+            memory = (k for k in self.knobs if option_name(k.name) in self._memory_names)
             redrawn = self._drawn(memory, rng)
-            settings = self._mended({**settings, **redrawn})
+            settings = self._repaired({**settings, **redrawn})
         return self.legalise(config)
 
     def at(self, point: Sequence[float]) -> Config:
@@ -179,19 +189,22 @@ class KnobSpace:
         """The canonical config nearest to the values that may be run.
 
         Of options that exclude each other a tuned one gives way. Memory over the limit is given
-        back by the block cache first, then by the row cache, the number of memtables, and their
-        size; with `memtables_first`, by the caches last. UserError where no config of the space is
-        legal.
+        back by the block cache first, then by the row cache, the number of memtables, their size,
+        and the filters; with `memtables_first`, by the caches last. UserError where no config of
+        the space is legal.
         """
-        settings = self._mended(values)
-        for knob in self._of((*_MEMTABLES, *_CACHES) if memtables_first else _SHRINK_ORDER):
+        if self.full is not None:
+            return self._taken(self.full.space.legalise(self.full.up(values)))
+        settings = self._repaired(values)
+        order = (*MEMTABLES, *CACHES) if memtables_first else _SHRINK_ORDER
+        for knob in self._of((*order, *self._tables)):
             if self.memory.excess(settings, option_name(knob.name)) > 0:
-                settings = self._mended({**settings, knob.name: self._shrunk(knob, settings)})
+                settings = self._repaired({**settings, knob.name: self._shrunk(knob, settings)})
         config = self._config(settings)
         if not self.violations(config):
             return config
-        tuned = {knob.name: self.base[knob.name] for knob in self._of(_MEMORY_KNOBS)}
-        for last in (self._config(self._mended({**settings, **tuned})), self.default()):
+        tuned = {knob.name: self.base[knob.name] for knob in self._of(self._memory_names)}
+        for last in (self._config(self._repaired({**settings, **tuned})), self.default()):
             if not (violations := self.violations(last)):
                 return last
         raise UserError(
@@ -201,7 +214,7 @@ class KnobSpace:
 
     def with_free_memory_cached(self, config: Config) -> Config:
         """The config with its free memory in the block cache, up to the cache of the base."""
-        free = self.memory.limit_bytes - memory_bytes(self.settings(config))
+        free = self.memory.limit_bytes - memory(self.settings(config)).total
         for knob in self._of(("cache_size",)):
             size, base = int(config[knob.name]), int(self.base[knob.name])
             larger = self.canonical({**config, knob.name: knob.floor(min(size + free, base))})
@@ -216,6 +229,8 @@ class KnobSpace:
     def _shrunk(self, knob: Knob, settings: Settings) -> Value:
         """The largest value of a memory knob that fits; the smallest where none does."""
         option, own = option_name(knob.name), view(settings, family_of(knob.name))
+        if option in TABLES:
+            return self._smaller_tables(knob, settings)
         over, value = self.memory.excess(settings, option), int(settings[knob.name])
         if option == "max_write_buffer_number":
             wanted = value + (-over // int(own["write_buffer_size"]))
@@ -227,7 +242,36 @@ class KnobSpace:
             return 0
         return knob.floor(min(wanted, value))
 
-    def _mended(self, values: Mapping[str, Value]) -> Settings:
+    def _taken(self, at_full: Config) -> Config:
+        """The config of the small tree that belongs to a legal one of the full-size tree."""
+        if self.full is None:
+            return at_full
+        for _ in range(_ROUNDS):
+            wanted = self.full.down(at_full)
+            settings = self._repaired(wanted)
+            if all(settings[name] == value for name, value in wanted.items()):
+                return self._config(settings)
+            changed = {knob.name: settings[knob.name] for knob in self.knobs}
+            at_full = self.full.space.legalise(self.full.up(changed))
+        return self.default()
+
+    def _smaller_tables(self, knob: Knob, settings: Settings) -> Value:
+        """The nearest value with which tables need little enough memory; the least if none does."""
+        here = place_of(knob, settings[knob.name])
+        nearest = sorted(knob.drawn, key=lambda value: abs(place_of(knob, value) - here))
+        fitting = (v for v in nearest if not self.memory.violation({**settings, knob.name: v}))
+        return next(fitting, _least_table(knob))
+
+    @property
+    def _tables(self) -> tuple[str, ...]:
+        """Options of tables that count as memory."""
+        return TABLES if self.full_size.memory.records is not None else ()
+
+    @property
+    def _memory_names(self) -> tuple[str, ...]:
+        return (*_MEMORY_KNOBS, *self._tables)
+
+    def _repaired(self, values: Mapping[str, Value]) -> Settings:
         """The settings of the values, with what RocksDB would refuse repaired where it can be."""
         settings = self.settings(values)
         for _ in range(_REPAIRS):
@@ -297,3 +341,11 @@ def _settled(knob: Knob, value: Value) -> Value:
     if knob.allows(value) and not knob.grid:
         return value
     return knob.clip(value)
+
+
+def _least_table(knob: Knob) -> Value:
+    """The value of an option of tables with which tables need the least memory."""
+    option = option_name(knob.name)
+    if option == "bloom_bits":
+        return -1 if -1 in knob.special_values else knob.bounds()[0]
+    return True if option == "cache_index_and_filter_blocks" else knob.drawn[-1]

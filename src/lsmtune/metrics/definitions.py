@@ -125,6 +125,9 @@ METRICS: dict[str, Metric] = {
         Metric("build_s", "s", "lower",
                "time to build the database before the load, including all compactions of "
                "the build"),
+        Metric("memory_bytes", "bytes", "lower",
+               "memory that the full-size tree needs at most: memtables, block cache, row cache, "
+               "and index and filter blocks outside the block cache"),
         Metric("peak_rss_bytes", "bytes", "lower", "maximum resident memory of the engine"),
     ]
 }  # fmt: skip

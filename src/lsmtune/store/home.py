@@ -149,12 +149,15 @@ class Home:
         engine: Mapping[str, Any],
         host: Mapping[str, Any],
         constraints: Sequence[Mapping[str, Any]],
+        *,
+        rule: Mapping[str, Any] | None = None,
     ) -> StoredStudy:
         """Store a new study; its name must be free."""
+        parts = [json.dumps(part) for part in (spec, engine, host, constraints)]
         self._write(
-            "INSERT INTO study (name, created_at, spec, engine, host, constraints) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (name, now_text(), *(json.dumps(part) for part in (spec, engine, host, constraints))),
+            "INSERT INTO study (name, created_at, spec, engine, host, constraints, rule) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (name, now_text(), *parts, None if rule is None else json.dumps(rule)),
         )
         return self.study(name)
 

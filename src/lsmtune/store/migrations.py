@@ -62,6 +62,11 @@ MIGRATIONS: tuple[str, ...] = (
     WHERE json_extract(spec, '$.knobs') = 'core'
     AND coalesce(json_extract(spec, '$.engine'), 'rocksdb') IN ('rocksdb', 'simulated');
     """,
+    # The rule by which the study sizes its trials, as JSON; NULL for studies of lsmtune 0.2 and
+    # older, and for published ones.
+    """
+    ALTER TABLE study ADD COLUMN rule TEXT;
+    """,
 )
 
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
+from lsmtune.rule import SizeRule
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.tables import problem_text
 from lsmtune.trials import Base, Origin, Role, Status, TrialResult, TrialSpec
@@ -20,7 +21,8 @@ class StoredStudy:
     """A study: its settings and facts as the JSON objects that were stored.
 
     `constraints` are those that the study is judged by; None for a study of lsmtune 0.2 or
-    older. `ended` says why its search has ended; None while it goes on.
+    older. `ended` says why its search has ended; None while it goes on. `stored_rule` is the rule
+    by which it sizes its trials; None for the rule of lsmtune 0.2.
     """
 
     id: int
@@ -31,6 +33,19 @@ class StoredStudy:
     host: dict[str, Any]
     constraints: tuple[dict[str, Any], ...] | None = None
     ended: str | None = None
+    stored_rule: dict[str, Any] | None = None
+
+    @property
+    def rule(self) -> SizeRule | None:
+        """The rule by which the study sizes its trials; UserError if lsmtune cannot have stored it.
+
+        None for a study of lsmtune 0.2 or older, and for a published one.
+        """
+        try:
+            return None if self.stored_rule is None else SizeRule.model_validate(self.stored_rule)
+        except ValidationError as error:
+            problem = problem_text(dict(error.errors()[0]), SizeRule)
+            raise UserError(f"rule of study {self.name!r}: {problem}") from error
 
     @property
     def settings(self) -> StudySpec:

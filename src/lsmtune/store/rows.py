@@ -35,6 +35,7 @@ def study_of(row: sqlite3.Row) -> StoredStudy:
         host=_table(row, "host"),
         constraints=None if constraints is None else tuple(constraints),
         ended=None if row["ended"] is None else str(row["ended"]),
+        stored_rule=None if row["rule"] is None else _table(row, "rule"),
     )
 
 

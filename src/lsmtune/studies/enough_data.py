@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import ceil, floor, log10
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.constraints import FEWEST_FLUSHES, memtable_bytes
+from lsmtune.knobs.memory import FEWEST_FLUSHES, memtable_bytes
 from lsmtune.knobs.types import Settings
 from lsmtune.objective import Metrics
 from lsmtune.workloads import Workload

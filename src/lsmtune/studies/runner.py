@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from fractions import Fraction
 
 from lsmtune.engines.base import Engine, Hopeless, Outcome, Places, Watch, never_hopeless
 from lsmtune.knobs.types import Config
@@ -25,7 +26,8 @@ _REPEATS = 2
 class Task:
     """A trial to run: what for, of which config, and what the engine is given.
 
-    `title` is what it is called while it runs, such as "trial 5 of 16"; `hopeless` may cut it.
+    `title` is what it is called while it runs, such as "trial 5 of 16"; `hopeless` may cut it. The
+    run is at `scale` (None: the study's).
     """
 
     title: str
@@ -35,6 +37,7 @@ class Task:
     hopeless: Hopeless = never_hopeless
     verification_id: int | None = None
     pair: int | None = None
+    scale: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,9 @@ class Event:
 
 Listener = Callable[[Event], None]
 
+Derived = Callable[[Task, Mapping[str, float]], Mapping[str, float]]
+"""Returns the metrics of a run that follow from its task and its measured metrics."""
+
 
 class Runner:
     """Runs the tasks of one study, one at a time on the host."""
@@ -61,6 +67,7 @@ class Runner:
         engine: Engine,
         listener: Listener,
         *,
+        derived: Derived,
         accept_noise: bool = False,
     ) -> None:
         self._home = home
@@ -68,6 +75,7 @@ class Runner:
         self._base = base
         self._engine = engine
         self._listener = listener
+        self._derived = derived
         self._accept_noise = accept_noise
 
     def run(self, task: Task) -> TrialResult:
@@ -99,7 +107,7 @@ class Runner:
                     check_workdir(place.workdir)
                 duration_s = time.monotonic() - started
                 for task, outcome in zip(tasks, outcomes, strict=True):
-                    result = _without_others(outcome.result)
+                    result = self._whole(task, _without_others(outcome.result))
                     self._keep(task, result, outcome, started_at, duration_s)
                     self._listener(Event(task, "done", result, duration_s))
         return [_without_others(outcome.result) for outcome in outcomes]
@@ -135,12 +143,16 @@ class Runner:
                 watch = self._watch(task, clock)
                 outcome = self._engine.run(task.spec, self._base, places, watch)
                 check_workdir(places.workdir)  # without it, the result says that the engine failed
-                result = outcome.result
+                result = self._whole(task, outcome.result)
                 result = self._judged(result, clock.jump_s(), may_be_disturbed)
                 duration_s = time.monotonic() - started
                 self._keep(task, result, outcome, started_at, duration_s)
         self._listener(Event(task, "done", result, duration_s))
         return result
+
+    def _whole(self, task: Task, result: TrialResult) -> TrialResult:
+        """Return the result with the metrics that follow from task and measurement."""
+        return _with_metrics(result, {**result.metrics, **self._derived(task, result.metrics)})
 
     def _judged(self, result: TrialResult, clock_jump_s: float, repeatable: bool) -> TrialResult:
         """The result, as disturbed if it is to be repeated, or with the mark of a kept one."""
@@ -182,9 +194,13 @@ class Runner:
 
 def _without_others(result: TrialResult) -> TrialResult:
     """The result of a run beside others: what others used of the CPU cannot be told from it."""
+    metrics = {k: v for k, v in result.metrics.items() if k != "others_cpu_percent"}
+    return _with_metrics(result, metrics)
+
+
+def _with_metrics(result: TrialResult, metrics: dict[str, float]) -> TrialResult:
     if result.measurement is None:
         return result
-    metrics = {k: v for k, v in result.metrics.items() if k != "others_cpu_percent"}
     measurement = result.measurement.model_copy(update={"metrics": metrics})
     return result.model_copy(update={"measurement": measurement})
 

@@ -4,26 +4,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
-from pathlib import Path
 
 from lsmtune.engines.base import (
     Borrowed,
     Engine,
     EngineFacts,
     Hopeless,
-    OwnBase,
     never_hopeless,
 )
-from lsmtune.engines.option_files import check_readable
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.experiment import VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config, Settings, Value
-from lsmtune.objective import Objective
+from lsmtune.objective import Metrics, Objective
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
-from lsmtune.reading import read_text
 from lsmtune.rescale import rescaled
+from lsmtune.rule import SizeRule
 from lsmtune.simulator import load_machine
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, without_load
@@ -39,10 +36,12 @@ from lsmtune.store.ranking import (
     study_winner,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.studies.description import describe
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless
 from lsmtune.studies.enough_data import check_flushes, expected_flushes
 from lsmtune.studies.foretelling import Simulated, foretelling
+from lsmtune.studies.full_memory import MEMORY, full_memory, memory_limits
 from lsmtune.studies.history import History
 from lsmtune.studies.runner import Listener, Runner, Task
 from lsmtune.studies.same_system import check_same_system
@@ -51,10 +50,9 @@ from lsmtune.studies.stopping import why_to_stop
 from lsmtune.studies.version_spaces import version_spaces
 from lsmtune.system.host import describe_host, describe_storage
 from lsmtune.system.lock import study_lock
-from lsmtune.system.workdir import sweep_workdirs, workdir
+from lsmtune.system.workdir import sweep_workdirs
 from lsmtune.trials import Protocol, Role, Status, TrialResult, TrialSpec
 from lsmtune.units import format_duration
-from lsmtune.workloads import Workload
 
 _SLOWEST_TIMES_BASE = 10
 _SHORTEST_LIMIT_S = 60.0
@@ -86,13 +84,19 @@ class Study:
         self.spec = spec
         self.objective: Objective = study_objective(stored, spec)
         catalogue = engine.catalogue.with_families(spec.workload.column_families)
-        self.ground = Ground(catalogue, stored.base, describe_host().max_open_files)
+        self.ground = Ground(catalogue, stored.base, describe_host().max_open_files, stored.rule)
         self._of_versions = version_spaces(spec, self.ground)
         self.space = knob_space(spec, self.ground)
         self._base_settings = without_load(self.space.settings(self.space.default()))
         self._settings_at: dict[tuple[Config, Fraction], Settings] = {}
         self._runner = Runner(
-            home, stored, stored.base, engine, listener, accept_noise=accept_noise
+            home,
+            stored,
+            stored.base,
+            engine,
+            listener,
+            derived=self._derived,
+            accept_noise=accept_noise,
         )
         self._history = History(self.space.default(), self.objective)
 
@@ -213,6 +217,13 @@ class Study:
             self._settings_at[config, scale] = found.settings
         return self._settings_at[config, scale]
 
+    def _derived(self, task: Task, metrics: Metrics) -> Metrics:
+        """Return the metrics of a run that follow from its config and its other metrics."""
+        if self.ground.rule is None:
+            return {}
+        space, scale = self.space_of(task.config), task.scale or self.spec.scale_value
+        return {MEMORY: full_memory(space, task.config, metrics, scale)}
+
     def _complete_base(self) -> list[StoredTrial]:
         self.trials()
         return self._history.complete_base
@@ -283,11 +294,13 @@ def open_study(
     described: tuple[EngineFacts, Ground] | None = None,
     *,
     accept_noise: bool = False,
+    rule: SizeRule | None = None,
 ) -> Iterator[Study]:
     """Hold the study of the spec, new or as an earlier call left it.
 
-    `described` is what `describe` has found, where it has been asked already. With `accept_noise`,
-    runs that other processes disturb are marked and not repeated.
+    `described` is what `describe` has found, where it has been asked already. Otherwise a new study
+    gets the `rule` of sizes. With `accept_noise`, runs that other processes disturb are marked and
+    not repeated.
     UserError when another process works on it, or when it exists with other settings.
     """
     with study_lock(home.lock_path(spec.name), f"study {spec.name!r}"):
@@ -295,11 +308,11 @@ def open_study(
         stored = home.find_study(spec.name)
         if stored is None:
             check_earlier(home, spec)
-            found = described or describe(spec, engine, home.work)
+            found = described or describe(spec, engine, home.work, rule)
             stored = _create(home, spec, found)
         else:
             _check_is_the_same(stored, spec)
-            found = described or describe(spec, engine, home.work)
+            found = described or describe(spec, engine, home.work, stored.rule)
             check_same_system(stored, spec, found[0], describe_host(), describe_storage(home.path))
             home.update_spec(stored, spec.model_dump(mode="json"))
             home.sweep_evidence(stored)
@@ -312,47 +325,20 @@ def open_study(
                 engine.give_back()
 
 
-def check_files(load: Workload) -> None:
-    """Raise UserError if a file or folder that the workload names cannot be read."""
-    for path in load.file_paths:
-        try:
-            path.stat()
-        except OSError as error:
-            raise UserError(f"workload: cannot read the file {path}: {error.strerror}") from error
-
-
-def describe(spec: StudySpec, engine: Engine, folder: Path) -> tuple[EngineFacts, Ground]:
-    """The engine and what the study stands on, found out in a folder of its own in `folder`.
-
-    UserError where the engine, the user's base, the knobs, the memory or the optimizer cannot be
-    used.
-    """
-    make_optimizer(spec.optimizer)
-    check_files(spec.workload)
-    own = _own_base(spec)
-    with workdir(folder, f"{spec.name}-describe") as directory:
-        facts = engine.describe(directory)
-        base = engine.base(facts, own, directory)
-    catalogue = engine.catalogue.with_families(spec.workload.column_families)
-    ground = Ground(catalogue, base, describe_host().max_open_files)
-    version_spaces(spec, ground)
-    knob_space(spec, ground)
-    return facts, ground
-
-
-def _own_base(spec: StudySpec) -> OwnBase | None:
-    if spec.base is None:
-        return None
-    text = read_text(Path(spec.base), f"base: {spec.base}")
-    check_readable(text, spec.base, spec.engine)
-    return OwnBase(text, spec.family)
-
-
 def _create(home: Home, spec: StudySpec, found: tuple[EngineFacts, Ground]) -> StoredStudy:
     host = {**asdict(describe_host()), "storage": asdict(describe_storage(home.path))}
-    constraints = [asdict(limit) for limit in spec.parsed_objective.limits]
-    engine = _engine_record(*found)
-    return home.add_study(spec.name, spec.model_dump(mode="json"), engine, host, constraints)
+    limits = (*spec.parsed_objective.limits, *memory_limits(spec, found[1].rule))
+    constraints = [asdict(limit) for limit in limits]
+    engine, rule = _engine_record(*found), found[1].rule
+    settings = spec.model_dump(mode="json")
+    return home.add_study(
+        spec.name,
+        settings,
+        engine,
+        host,
+        constraints,
+        rule=None if rule is None else rule.model_dump(),
+    )
 
 
 def _engine_record(facts: EngineFacts, ground: Ground) -> dict[str, object]:

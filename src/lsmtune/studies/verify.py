@@ -135,8 +135,11 @@ def _run_pair(study: Study, best: Config, verification: StoredVerification) -> N
         )
         title = f"pair {pair + 1}, {_SIDES[role]}"
         study.run(
-            Task(title, role, configs[role], spec, verification_id=verification.id, pair=pair)
-        )
+            Task(
+                title, role, configs[role], spec,
+                verification_id=verification.id, pair=pair, scale=scale,
+            )
+        )  # fmt: skip
 
 
 def _runs(study: Study, verification: StoredVerification) -> list[StoredTrial]:

@@ -1,0 +1,212 @@
+"""Memory of a store: memtables, caches, and the index and filter blocks outside the block cache."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, floor
+
+from lsmtune.knobs.families import families, option_name, view
+from lsmtune.knobs.rules.base import number
+from lsmtune.knobs.types import Settings, Value
+from lsmtune.units import format_bytes
+
+FEWEST_FLUSHES = 8
+"""Minimum number of flushes with which write amplification can be measured."""
+
+MEMTABLES = ("max_write_buffer_number", "write_buffer_size")
+CACHES = ("cache_size", "row_cache_size")
+TABLES = ("bloom_bits", "cache_index_and_filter_blocks", "block_size")
+"""Options that decide how much memory a store needs."""
+
+_MANY = 64
+"""Size of the cache: the same lists of a few hundred names occur again and again."""
+_LIMITS = ("db_write_buffer_size",)
+_OF_TABLES = (
+    "use_ribbon_filter", "optimize_filters_for_hits", "partition_filters", "index_type",
+    "index_shortening_mode", "block_size_deviation",
+)  # fmt: skip
+_MEMORY = frozenset((*CACHES, *MEMTABLES, *_LIMITS, *TABLES, *_OF_TABLES))
+
+_RIBBON = 0.7
+"""Size of a Ribbon filter / size of a Bloom filter of the same accuracy."""
+_ABOVE_LAST_LEVEL = 0.1
+"""Share of the keys above the last level, which has no filters with optimize_filters_for_hits."""
+_RECORD_HEADER_BYTES = 6
+"""Bytes of a record in a block next to key and value: sequence number and lengths, less the
+beginning of the key that it shares with the key before."""
+_DEVIATION_PERCENT = 10
+"""The default of block_size_deviation."""
+_SEPARATOR_BYTES = 8
+"""Keys of lsmtune's workloads differ in their first 8 bytes. The index contains only as many bytes
+of a key as tell it from the next one (BytewiseComparator::FindShortestSeparator)."""
+_INDEX_ENTRY_BYTES = 12
+"""Bytes of an index entry next to its key: lengths, place of the block, restart point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The live records of a tree: their number, and the bytes of a key and of a value."""
+
+    count: float
+    key_bytes: int
+    value_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory that a store needs at most, in bytes, by consumer.
+
+    `filters` and `indexes` are those outside the block cache.
+    """
+
+    memtables: int
+    caches: int
+    filters: int = 0
+    indexes: int = 0
+
+    @property
+    def total(self) -> int:
+        """All consumers together."""
+        return self.memtables + self.caches + self.filters + self.indexes
+
+
+def memory(settings: Mapping[str, Value], records: Records | None = None) -> Memory:
+    """Return the memory of a tree with these records; without records, tables take none.
+
+    Missing options take no memory. The records are those of the first column family.
+    """
+    known = _of_memory(settings)
+    own = view(known, families(settings)[0])
+    filters, indexes = (0, 0) if records is None else _tables(own, records)
+    caches = sum(_bytes(own, name) for name in CACHES)
+    return Memory(memtable_bytes(settings), caches, filters, indexes)
+
+
+def memory_bytes(settings: Mapping[str, Value]) -> int:
+    """Return the maximum memory of memtables, block cache and row cache together."""
+    return memory(settings).total
+
+
+def memtable_bytes(settings: Mapping[str, Value]) -> int:
+    """Return the maximum memory of the memtables of all column families.
+
+    db_write_buffer_size, if set, limits them together. Missing options take no memory.
+    """
+    known = _of_memory(settings)
+    memtables = sum(
+        _bytes(own, "write_buffer_size") * _bytes(own, "max_write_buffer_number")
+        for own in (view(known, family) for family in families(settings))
+    )
+    budget = _bytes(view(known, None), "db_write_buffer_size")
+    return min(memtables, budget) if budget else memtables
+
+
+def memtable_limit(base: Settings, written_bytes: float) -> int:
+    """Return how many bytes the memtables of a config may hold.
+
+    It is 1/8 of the bytes that the workload writes, and at least the memtables of the baseline.
+    """
+    return max(int(written_bytes / FEWEST_FLUSHES), memtable_bytes(base))
+
+
+def _tables(settings: Settings, records: Records) -> tuple[int, int]:
+    """Return the bytes of filter and of index blocks outside the block cache.
+
+    Blocks of partitioned indexes and filters are always in the block cache
+    (table/block_based/partitioned_index_reader.h).
+    """
+    if settings.get("cache_index_and_filter_blocks"):
+        return 0, 0
+    filters = 0.0 if settings.get("partition_filters") else _filter_bytes(settings, records)
+    indexes = 0.0 if settings.get("index_type") == "two_level" else _index_bytes(settings, records)
+    return round(filters), round(indexes)
+
+
+def _filter_bytes(settings: Settings, records: Records) -> float:
+    bits = max(0, number(settings, "bloom_bits")) if "bloom_bits" in settings else 0
+    kind = _RIBBON if settings.get("use_ribbon_filter") else 1.0
+    levels = _ABOVE_LAST_LEVEL if settings.get("optimize_filters_for_hits") else 1.0
+    return records.count * bits / 8 * kind * levels
+
+
+def _index_bytes(settings: Settings, records: Records) -> float:
+    if "block_size" not in settings:
+        return 0.0
+    shortened = settings.get("index_shortening_mode") != 0
+    separator = min(_SEPARATOR_BYTES, records.key_bytes) if shortened else records.key_bytes
+    first_key = records.key_bytes if settings.get("index_type") == "first_key" else 0
+    entry = separator + first_key + _INDEX_ENTRY_BYTES
+    return records.count / _records_per_block(settings, records) * entry
+
+
+def _records_per_block(settings: Settings, records: Records) -> int:
+    """Return how many records a data block has (FlushBlockBySizePolicy::Update).
+
+    A block ends before the record that would exceed block_size, if the block is almost full then;
+    otherwise after that record.
+    """
+    size = number(settings, "block_size")
+    record = records.key_bytes + records.value_bytes + _RECORD_HEADER_BYTES
+    spare = number({"percent": _DEVIATION_PERCENT, **settings}, "percent")
+    spare = (
+        number(settings, "block_size_deviation") if "block_size_deviation" in settings else spare
+    )
+    fitting = floor(size / record)
+    almost_full = fitting * record > size * (1 - spare / 100)
+    return max(1, fitting if almost_full else ceil(size / record))
+
+
+def _of_memory(settings: Mapping[str, Value]) -> Settings:
+    """The few options that take memory: a view of all the others would cost most of the time."""
+    return {name: settings[name] for name in _memory_names(tuple(settings))}
+
+
+@lru_cache(maxsize=_MANY)
+def _memory_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if option_name(name) in _MEMORY)
+
+
+def _bytes(settings: Mapping[str, Value], name: str) -> int:
+    return int(number(settings, name)) if name in settings else 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLimit:
+    """Memory limit: a store needs at most `limit_bytes`.
+
+    `memtables`, if given, limits the memtables alone: if they hold a large part of the written
+    bytes, a short run never flushes them, and its write amplification means nothing. With
+    `records`, index and filter blocks outside the block cache count too.
+    """
+
+    limit_bytes: int
+    memtables: int | None = None
+    records: Records | None = None
+
+    def excess(self, settings: Settings, option: str) -> int:
+        """Return by how many bytes the settings exceed the limits on a memory option."""
+        over = memory(settings, self.records).total - self.limit_bytes
+        if option not in MEMTABLES or self.memtables is None:
+            return over
+        return max(over, memtable_bytes(settings) - self.memtables)
+
+    def violation(self, settings: Settings) -> str | None:
+        """Return the message if the settings exceed a limit, or None."""
+        memtables = memtable_bytes(settings)
+        if self.memtables is not None and memtables > self.memtables:
+            return (
+                f"memtables (write_buffer_size x max_write_buffer_number) hold "
+                f"{format_bytes(memtables)}, but at most {format_bytes(self.memtables)} are "
+                f"allowed: the workload must fill its memtables {FEWEST_FLUSHES} times"
+            )
+        used = memory(settings, self.records)
+        if used.total <= self.limit_bytes:
+            return None
+        tables = used.filters + used.indexes
+        consumers = "memtables (write_buffer_size x max_write_buffer_number) and caches"
+        if tables:
+            consumers += f", and {format_bytes(tables)} of filters and indexes outside the cache,"
+        return (
+            f"{consumers} need {format_bytes(used.total)}, but the memory limit is "
+            f"{format_bytes(self.limit_bytes)}"
+        )

@@ -1,0 +1,17 @@
+"""The rule by which a study sizes its trials, stored with the study."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class SizeRule(BaseModel):
+    """All sizes of a trial scale with the tree, and each config must be legal at full size.
+
+    `cores` are those that the deployed store may use. They bound the numbers of threads.
+
+    A study without a rule began with lsmtune 0.2 or older, or repeats a published study: a block
+    cache that is not given does not scale, the memory limit applies at the scale of the trials,
+    and numbers of threads have the ranges of the catalogue.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    cores: int = Field(ge=1)

@@ -1,0 +1,55 @@
+"""What a study starts from: the facts of the engine, its baseline and its knobs."""
+
+from pathlib import Path
+
+from lsmtune.engines.base import Engine, EngineFacts, OwnBase
+from lsmtune.engines.option_files import check_readable
+from lsmtune.errors import UserError
+from lsmtune.optimizers.registry import make_optimizer
+from lsmtune.reading import read_text
+from lsmtune.rule import SizeRule
+from lsmtune.spaces import knob_space, with_fitting_scale
+from lsmtune.spec import Ground, StudySpec
+from lsmtune.studies.version_spaces import version_spaces
+from lsmtune.system.host import describe_host
+from lsmtune.system.workdir import workdir
+from lsmtune.workloads import Workload
+
+
+def check_files(load: Workload) -> None:
+    """Raise UserError if a file or folder that the workload names cannot be read."""
+    for path in load.file_paths:
+        try:
+            path.stat()
+        except OSError as error:
+            raise UserError(f"workload: cannot read the file {path}: {error.strerror}") from error
+
+
+def describe(
+    spec: StudySpec, engine: Engine, folder: Path, rule: SizeRule | None = None
+) -> tuple[EngineFacts, Ground]:
+    """Return the facts of the engine and the context of a study with this rule of sizes.
+
+    It works in a folder of its own in `folder`. UserError where the engine, the user's base, the
+    knobs, the memory, the scale or the optimizer cannot be used.
+    """
+    make_optimizer(spec.optimizer)
+    check_files(spec.workload)
+    own = _own_base(spec)
+    with workdir(folder, f"{spec.name}-describe") as directory:
+        facts = engine.describe(directory)
+        base = engine.base(facts, own, directory)
+    catalogue = engine.catalogue.with_families(spec.workload.column_families)
+    ground = Ground(catalogue, base, describe_host().max_open_files, rule)
+    fitting, _ = with_fitting_scale(spec, ground)
+    version_spaces(fitting, ground)
+    knob_space(fitting, ground)
+    return facts, ground
+
+
+def _own_base(spec: StudySpec) -> OwnBase | None:
+    if spec.base is None:
+        return None
+    text = read_text(Path(spec.base), f"base: {spec.base}")
+    check_readable(text, spec.base, spec.engine)
+    return OwnBase(text, spec.family)
