@@ -74,6 +74,7 @@ OTHER_VALUES: dict[str, Any] = {
     "early_stop": False,
     "workload": {"num": 5000},
     "scale": "1/32",
+    "deploy_cores": 16,
     "knobs": "write-path",
     "objective": "write_amp",
     "limits": ("load_s <= 5",),

@@ -11,6 +11,7 @@ from lsmtune.knobs.full_size import inexact, scaled_value, small_space
 from lsmtune.knobs.memory import MemoryLimit, Records, memory, memtable_limit
 from lsmtune.knobs.rules.base import USUAL_VERSION
 from lsmtune.knobs.space import KnobSpace
+from lsmtune.knobs.threads import with_cores
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.rule import SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySpec
@@ -53,6 +54,8 @@ def _space(spec: StudySpec, ground: Ground, catalogue: Catalogue, scale: Fractio
     load = {k.name: getattr(spec.workload, k.name) for k in selected if k.name in LOAD_KNOBS}
     started = _started(spec, catalogue, settings)
     base = {**catalogue.scaled(started, factor), **spec.fixed, **load}
+    if ground.rule is not None and spec.sweep is None:  # users name the levels of an experiment
+        selected = list(with_cores(selected, ground.rule.cores, base))
     knobs = tuple(_ranged(spec, knob.scaled(factor), base) for knob in selected)
     if not (published := catalogue.is_published(spec.knobs)):
         knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)

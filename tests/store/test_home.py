@@ -330,6 +330,7 @@ def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "home" / "lsmtune.sqlite3") as connection:
         connection.execute("ALTER TABLE study DROP COLUMN ended")
         connection.execute("ALTER TABLE study DROP COLUMN constraints")
+        connection.execute("ALTER TABLE study DROP COLUMN rule")
         connection.execute("PRAGMA user_version = 1")
     with Home(tmp_path / "home", create=False) as home:
         assert home.study("old").spec == {"knobs": "core-0.2", "seed": 7}

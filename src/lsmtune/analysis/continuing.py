@@ -11,7 +11,8 @@ FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
     "rocksdb": "--rocksdb", "library": "--library", "base": "--base", "cache": "--cache",
     "scale": "--scale", "knobs": "--knobs", "objective": "--objective", "limits": "--limit",
-    "memory": "--memory", "optimizer": "--optimizer", "warm_start": "--warm-start",
+    "memory": "--memory", "deploy_cores": "--deploy-cores", "optimizer": "--optimizer",
+    "warm_start": "--warm-start",
     "trials": "--trials", "budget": "--budget", "until": "--until", "pairs": "--pairs",
     "study": "--study", "seed": "--seed",
 }  # fmt: skip

@@ -43,9 +43,8 @@ def run(
     _check(asked)
     if asked.real:
         engine = engine_of(asked.spec)
-        rule = rule_of(asked.spec, home)
         # Before a folder is made: it finds mistakes.
-        _, ground = described(asked.spec, engine, rule)
+        _, ground = described(asked.spec, engine, rule_of(asked.spec, home))
         asked = replace(asked, spec=fitted(asked.spec, ground, tell))
     with Home(home, create=True) as opened:
         results = opened.path / "results"
@@ -54,7 +53,7 @@ def run(
         if asked.real:
             check_space(asked.spec, opened)
             studies = engine_studies(asked.spec, asked.optimizers, asked.repeats)
-            curves = on_engine(studies, engine, opened, progress, rule)
+            curves = on_engine(studies, engine, opened, progress)
         else:
             kept = results / f"{name}-{_digest(asked)}.jsonl"
             jobs = describe_host().logical_cpus or 1

@@ -8,12 +8,11 @@ from lsmtune.cli.progress import working
 from lsmtune.engines.base import Engine, EngineFacts
 from lsmtune.errors import UserError
 from lsmtune.rule import SizeRule
-from lsmtune.spaces import knob_space, new_rule, with_fitting_scale
+from lsmtune.spaces import knob_space, with_fitting_scale
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home, is_home
-from lsmtune.studies.description import describe
+from lsmtune.studies.description import describe, rule_of_new
 from lsmtune.studies.online import check_objective
-from lsmtune.system.cores import usable_cores
 from lsmtune.system.workdir import scratch
 
 
@@ -40,7 +39,7 @@ def rule_of(spec: StudySpec, home_path: Path, source: str | None = None) -> Size
                 stored = None if name is None else home.find_study(name)
                 if stored is not None:
                     return stored.rule
-    return new_rule(spec, spec.deploy_cores or usable_cores())
+    return rule_of_new(spec)
 
 
 def fitted(spec: StudySpec, ground: Ground, tell: Callable[[str], None]) -> StudySpec:

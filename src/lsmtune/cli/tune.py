@@ -64,7 +64,15 @@ Limits = Annotated[
 Memory = Annotated[
     str | None,
     typer.Option(
-        help="Maximum size of memtables and caches, e.g. 64MiB [the size in the baseline]."
+        help="Memory that the full-size store may need: memtables, caches, and index and filter "
+        "blocks outside the block cache, e.g. 4GiB [the memory of the baseline]."
+    ),
+]
+DeployCores = Annotated[
+    int | None,
+    typer.Option(
+        help="CPU cores of the machine that you deploy to; they limit the numbers of threads that "
+        "are searched [the usable cores of this machine]."
     ),
 ]
 Trials = Annotated[
@@ -156,6 +164,7 @@ def tune(
     objective: Objectives = None,
     limit: Limits = None,
     memory: Memory = None,
+    deploy_cores: DeployCores = None,
     optimizer: Optimizer = None,
     as_published: AsPublished = False,
     warm_start: WarmStart = None,
@@ -188,7 +197,8 @@ def tune(
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
         "objective": objective or None, "limits": limit or None, "memory": memory,
-        "optimizer": optimizer, "trials": trials, "warm_start": warm_start or None,
+        "deploy_cores": deploy_cores, "optimizer": optimizer, "trials": trials,
+        "warm_start": warm_start or None,
         "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
         "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip

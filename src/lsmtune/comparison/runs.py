@@ -22,7 +22,6 @@ from lsmtune.reading import read_text
 from lsmtune.recipes.base import Progress
 from lsmtune.recipes.jin2022.shipped import shipped
 from lsmtune.recipes.jin2022.study import Plan
-from lsmtune.rule import SizeRule
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of
 from lsmtune.store.home import Home
@@ -138,17 +137,10 @@ def engine_studies(spec: StudySpec, optimizers: Sequence[str], repeats: int) -> 
 
 
 def on_engine(
-    studies: Sequence[StudySpec],
-    engine: Engine,
-    home: Home,
-    progress: Progress,
-    rule: SizeRule | None = None,
+    studies: Sequence[StudySpec], engine: Engine, home: Home, progress: Progress
 ) -> Iterator[Curve]:
-    """Yield the searches; each is a study of the home with this rule of sizes."""
+    """Yield the searches; each is a study of the home."""
     for spec in studies:
-        with (
-            progress(spec) as listener,
-            open_study(home, spec, engine, listener, rule=rule) as study,
-        ):
+        with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
             study.tune()
             yield curve_of(spec.optimizer, spec.seed, study.history())

@@ -147,7 +147,10 @@ def run_experiment(
 ) -> Experiment:
     """Run what is missing of a recipe's experiment; read the LOGs of the cells `logs_of`."""
     engine = make(spec)
-    with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+    with (
+        progress(spec) as listener,
+        open_study(home, spec, engine, listener, published=True) as study,
+    ):
         return finish(study, logs_of)
 
 

@@ -8,9 +8,10 @@ from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.rule import SizeRule
-from lsmtune.spaces import knob_space, with_fitting_scale
+from lsmtune.spaces import knob_space, new_rule, with_fitting_scale
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.studies.version_spaces import version_spaces
+from lsmtune.system.cores import usable_cores
 from lsmtune.system.host import describe_host
 from lsmtune.system.workdir import workdir
 from lsmtune.workloads import Workload
@@ -23,6 +24,11 @@ def check_files(load: Workload) -> None:
             path.stat()
         except OSError as error:
             raise UserError(f"workload: cannot read the file {path}: {error.strerror}") from error
+
+
+def rule_of_new(spec: StudySpec) -> SizeRule | None:
+    """Return the rule of sizes of a new study on this host."""
+    return new_rule(spec, spec.deploy_cores or usable_cores())
 
 
 def describe(

@@ -20,7 +20,6 @@ from lsmtune.objective import Metrics, Objective
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.rescale import rescaled
-from lsmtune.rule import SizeRule
 from lsmtune.simulator import load_machine
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, without_load
@@ -36,7 +35,7 @@ from lsmtune.store.ranking import (
     study_winner,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial
-from lsmtune.studies.description import describe
+from lsmtune.studies.description import describe, rule_of_new
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless
 from lsmtune.studies.enough_data import check_flushes, expected_flushes
@@ -294,13 +293,13 @@ def open_study(
     described: tuple[EngineFacts, Ground] | None = None,
     *,
     accept_noise: bool = False,
-    rule: SizeRule | None = None,
+    published: bool = False,
 ) -> Iterator[Study]:
     """Hold the study of the spec, new or as an earlier call left it.
 
-    `described` is what `describe` has found, where it has been asked already. Otherwise a new study
-    gets the `rule` of sizes. With `accept_noise`, runs that other processes disturb are marked and
-    not repeated.
+    `described` is what `describe` has found, where it has been asked already. A new `published`
+    study keeps the sizes of a paper: it has no rule of sizes. With `accept_noise`, runs that other
+    processes disturb are marked and not repeated.
     UserError when another process works on it, or when it exists with other settings.
     """
     with study_lock(home.lock_path(spec.name), f"study {spec.name!r}"):
@@ -308,6 +307,7 @@ def open_study(
         stored = home.find_study(spec.name)
         if stored is None:
             check_earlier(home, spec)
+            rule = None if published else rule_of_new(spec)
             found = described or describe(spec, engine, home.work, rule)
             stored = _create(home, spec, found)
         else:

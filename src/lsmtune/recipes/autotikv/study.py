@@ -257,7 +257,10 @@ def run(asked: Asked, home: Home, progress: Progress, make: Make = engine_of) ->
 def _part(name: Name, asked: Asked, home: Home, progress: Progress, make: Make) -> Part:
     wanted, metric = search(name, asked), METRIC[name]
     engine = make(wanted)
-    with progress(wanted) as listener, open_study(home, wanted, engine, listener) as study:
+    with (
+        progress(wanted) as listener,
+        open_study(home, wanted, engine, listener, published=True) as study,
+    ):
         study.tune()
         best, knobs = study.best(), study.space.knobs
         recommended = best.trial.config if best else study.space.default()

@@ -170,7 +170,10 @@ def _screening(plan: Plan, mode: Mode, home: Home, engine: Engine, progress: Pro
     base: Metrics | None = None
     if plan.configs:
         spec = plan.screening(mode)
-        with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+        with (
+            progress(spec) as listener,
+            open_study(home, spec, engine, listener, published=True) as study,
+        ):
             screen(study, spec.screen or Screen())
             base = base_metrics(study.trials())
         lines = screened_lines(home, str(spec.study))
@@ -182,7 +185,10 @@ def _screening(plan: Plan, mode: Mode, home: Home, engine: Engine, progress: Pro
 
 
 def _search(spec: StudySpec, mode: Mode, home: Home, engine: Engine, progress: Progress) -> Search:
-    with progress(spec) as listener, open_study(home, spec, engine, listener) as study:
+    with (
+        progress(spec) as listener,
+        open_study(home, spec, engine, listener, published=True) as study,
+    ):
         study.tune()
         verify_contenders(study)
         best = study.best()
