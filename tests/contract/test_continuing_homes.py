@@ -1,0 +1,161 @@
+"""Studies of earlier versions keep their names, and continue as if nothing had happened."""
+
+import json
+import sqlite3
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_studies import OPTIONS_OF_USER, USER_FILE, recorded_studies
+
+from fakes.recorded_home import HOMES, VERSIONS, Enter, studies_in
+from lsmtune.cli import tuning
+from lsmtune.cli.main import run
+from lsmtune.engines.base import Engine
+from lsmtune.engines.scripted import Script
+from lsmtune.store.home import Home
+from lsmtune.store.records import StoredTrial
+from lsmtune.system.host import describe_host, describe_storage
+from lsmtune.trials import TrialResult, TrialSpec
+
+ENDED = {
+    "0.1.0": ("finished", "verified", "front", "server", "cluster", "stores"),
+    "0.2.0": (
+        "finished", "whole", "verified", "front", "server", "cluster", "stores", "published",
+        "preset-base", "cached", "uncached",
+    ),
+}  # fmt: skip
+"""Studies whose search has ended; `lsmtune tune` finds nothing left to run."""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_stored_settings_without_a_name_give_the_recorded_name(
+    enter: Enter, write: bool, version: str
+) -> None:
+    with Home(enter(version) / "home", create=False) as home:
+        specs = {name: home.study(name).settings for name in home.study_names()}
+    found = {n: spec.model_copy(update={"study": None}).name for n, spec in specs.items()}
+    record = HOMES / f"{version}.names.json"
+    if write and not record.exists():
+        record.write_text(json.dumps(found, indent=1) + "\n")
+    assert found == json.loads(record.read_text())
+
+
+def test_settings_of_a_user_find_the_stored_study(enter: Enter) -> None:
+    names = json.loads((HOMES / "0.2.0.names.json").read_text())
+    with Home(enter("0.2.0") / "home", create=False) as home:
+        for name, study in recorded_studies().items():
+            stored = home.study(name).settings
+            assert study.spec.name == name
+            assert study.spec.model_copy(update={"study": None}).name == names[name]
+            assert study.spec.changed_since(stored) == []
+    assert sum(name == derived for name, derived in names.items()) == 1  # one was not named
+
+
+@pytest.mark.parametrize(
+    ("study", "whole"),
+    [
+        ("interrupted", "whole"),
+        ("cached-interrupted", "cached"),
+        ("uncached-interrupted", "uncached"),
+    ],
+)
+def test_interrupted_study_continues_to_the_results_of_the_whole_one(
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch, study: str, whole: str
+) -> None:
+    folder = _enter_on_this_host(enter, "0.2.0")
+    names, before = studies_in(folder), _runs(folder, study)
+    wanted = _runs(folder, whole)
+    assert before == wanted[: len(before)]
+    assert len(before) < len(wanted)
+    _continue(study, monkeypatch, recorded_studies()[whole].script)
+    assert _runs(folder, study) == wanted
+    assert studies_in(folder) == names
+
+
+@pytest.mark.parametrize(
+    ("version", "study"), [(version, study) for version in ENDED for study in ENDED[version]]
+)
+def test_study_that_has_ended_continues_with_nothing_left_to_run(
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch, version: str, study: str
+) -> None:
+    folder = _enter_on_this_host(enter, version)
+    names, before = studies_in(folder), _trials(folder, study)
+    _continue(study, monkeypatch, _no_run)
+    assert _trials(folder, study) == before
+    assert studies_in(folder) == names
+
+
+def test_command_without_a_name_continues_the_study_that_it_made(
+    enter: Enter, crowd: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = _enter_on_this_host(enter, "0.2.0")
+    names = studies_in(folder)
+    (unnamed,) = (name for name, study in recorded_studies().items() if not study.spec.study)
+    before = _trials(folder, unnamed)
+    Path("study.toml").write_text("repeats = 0\n")
+    monkeypatch.setenv("LSMTUNE_DB_BENCH", "db_bench")  # the program is a part of the identity
+    _run_on(recorded_studies()[unnamed].engine(_no_run), monkeypatch)
+    command = ["tune", "study.toml", "--optimizer", "tpe", "--trials", "2", "--pairs", "0"]
+    assert run(command) == 0
+    assert _trials(folder, unnamed) == before
+    assert studies_in(folder) == names
+
+
+def _no_run(_: TrialSpec) -> TrialResult:
+    pytest.fail("a trial was run")
+
+
+def _continue(study: str, patch: pytest.MonkeyPatch, script: Script) -> None:
+    """Continue a study as a user does, on its scripted engine."""
+    _run_on(recorded_studies()[study].engine(script), patch)
+    assert run(["tune", "--study", study]) == 0
+
+
+def _run_on(engine: Engine, patch: pytest.MonkeyPatch) -> None:
+    """Let `lsmtune tune` run an engine that needs no space on the disk."""
+    patch.setattr(tuning, "engine_of", lambda _: engine)
+    patch.setattr(tuning, "free_bytes", lambda _: 1 << 60)
+
+
+def _enter_on_this_host(enter: Enter, version: str) -> Path:
+    """Enter a home as if its studies had begun on this host, for a study stays on its host."""
+    folder = enter(version)
+    Path(USER_FILE).write_text(OPTIONS_OF_USER)
+    host = {**asdict(describe_host()), "storage": asdict(describe_storage(folder))}
+    with sqlite3.connect(folder / "home" / "lsmtune.sqlite3") as database:
+        database.execute("UPDATE study SET host = ?", (json.dumps(host),))
+    database.close()
+    return folder
+
+
+def _trials(folder: Path, study: str) -> list[StoredTrial]:
+    with Home(folder / "home", create=False) as home:
+        return home.trials(home.study(study))
+
+
+def _runs(folder: Path, study: str) -> list[dict[str, Any]]:
+    """Return all runs: what the engine was given, and what it gave.
+
+    Order and seeds of the pairs of a verification depend on the number of the verification in the
+    home. So their sides are sorted, and their seeds and numbers are left out.
+    """
+    trials = _trials(folder, study)
+    searched = [trial for trial in trials if trial.pair is None]
+    pairs = [trial for trial in trials if trial.pair is not None]
+    of_pairs = [
+        {**_run(trial), "pair": trial.pair, "status": trial.result.status, "result": None,
+         "spec": {**trial.spec.model_dump(mode="json"), "seed": None}}
+        for trial in pairs
+    ]  # fmt: skip
+    return [_run(t) for t in searched] + sorted(of_pairs, key=lambda r: (r["pair"], r["role"]))
+
+
+def _run(trial: StoredTrial) -> dict[str, Any]:
+    return {
+        "role": trial.role,
+        "config": dict(trial.config),
+        "spec": trial.spec.model_dump(mode="json"),
+        "result": trial.result.model_dump(mode="json"),
+    }
