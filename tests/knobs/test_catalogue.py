@@ -253,7 +253,8 @@ def test_settings_scale_but_for_special_values_and_what_is_too_small() -> None:
         "write_buffer_size": 1 << 20, "db_write_buffer_size": 0, "cache_size": 8 << 20,
         "compaction_style": 1, "max_compaction_bytes": 0, "nosuch": 64,
     }  # fmt: skip
-    assert CATALOGUE.scaled(settings, 1 / 64) == settings | {"write_buffer_size": 64 << 10}
+    small = {"write_buffer_size": 64 << 10, "cache_size": 128 << 10}
+    assert CATALOGUE.scaled(settings, 1 / 64) == settings | small
     assert CATALOGUE.scaled(settings, 2)["write_buffer_size"] == 2 << 20
 
 

@@ -268,7 +268,8 @@ def test_what_runs_otherwise_is_another_config(one: Settings, other: Settings) -
 
 
 def test_memory_is_given_back_by_the_cache_first() -> None:
-    space = make_space(memory=1)  # 2 memtables of 1 MiB and 8 MiB of cache
+    # 2 memtables of 1 MiB and 8 MiB of cache
+    space = make_space(memory=1, changes={"cache_size": 8 << 20})
     legal = space.legalise({**space.default(), "max_write_buffer_number": 5})
     assert legal["cache_size"] == 5 << 20
     assert legal["max_write_buffer_number"] == 5
@@ -288,11 +289,12 @@ def test_memory_is_given_back_by_the_size_of_memtables_last() -> None:
 
 def test_a_base_that_does_not_fit_is_refused() -> None:
     with pytest.raises(UserError, match=r"^memory: .*10 MiB.*9 MiB"):
-        make_space(memory=0.9)
+        make_space(memory=0.9, changes={"cache_size": 8 << 20})
 
 
 def test_memory_is_given_back_by_the_row_cache_too() -> None:
-    space = make_space("cache_size,row_cache_size,max_write_buffer_number", memory=1)
+    names = "cache_size,row_cache_size,max_write_buffer_number"
+    space = make_space(names, scale=1, memory=1, changes={"write_buffer_size": 1 << 20})
     wanted = {"cache_size": 2 << 20, "row_cache_size": 8 << 20, "max_write_buffer_number": 4}
     legal = space.legalise(wanted)
     assert legal == Config(wanted | {"cache_size": 1 << 20, "row_cache_size": 5 << 20})
@@ -407,7 +409,9 @@ def test_a_scaled_knob_has_its_range_and_default_divided() -> None:
     assert knob.scaled(1) == knob
 
 
-@pytest.mark.parametrize("name", ["cache_size", "bytes_per_sync", "num_levels", "block_size"])
+@pytest.mark.parametrize(
+    "name", ["delayed_write_rate", "bytes_per_sync", "num_levels", "block_size"]
+)
 def test_other_knobs_do_not_scale(name: str) -> None:
     knob = CATALOGUE.knob(name)
     assert knob.scaled(1 / 64) == knob

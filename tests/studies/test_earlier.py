@@ -24,7 +24,7 @@ KNOBS = "block_size,write_buffer_size,max_bytes_for_level_base,target_file_size_
 def make(name: str, **given: Any) -> StudySpec:
     fast = {
         "study": name, "objective": "write_amp", "optimizer": "gp-ucb", "repeats": 0,
-        "knobs": KNOBS, "trials": 12, "base_runs": 1, "memory": "64MiB",
+        "knobs": KNOBS, "trials": 12, "base_runs": 1, "memory": "4GiB",
     }  # fmt: skip
     return make_spec({**fast, **given}, "test")
 
@@ -107,7 +107,7 @@ def test_a_study_under_which_nothing_mattered_costs_little(home: Home) -> None:
 def test_what_the_earlier_study_could_set_and_this_one_cannot_is_brought_into_range(
     home: Home,
 ) -> None:
-    searched(home, make("earlier", scale="1/32", memory="128MiB"), small_blocks)
+    searched(home, make("earlier", scale="1/32", memory="4GiB"), small_blocks)
     spec = make("warm", warm_start="earlier", trials=3)
     with open_study(home, spec, ScriptedEngine(small_blocks), lambda _: None) as study:
         narrow = replace(
@@ -140,7 +140,7 @@ def test_a_study_at_another_scale_lends_its_sizes_in_proportion(home: Home) -> N
 
     earlier = searched(home, make("earlier"), small_memtables)
     best = min(earlier, key=lambda trial: trial.result.metrics["write_amp"])
-    spec = make("warm", warm_start="earlier", trials=1, scale="1/32", memory="128MiB")
+    spec = make("warm", warm_start="earlier", trials=1, scale="1/32", memory="4GiB")
     (warm,) = searched(home, spec, small_memtables)
     expected = 2 * float(best.config["write_buffer_size"])
     assert float(warm.config["write_buffer_size"]) == pytest.approx(expected, rel=0.1)

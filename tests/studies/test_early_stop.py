@@ -72,7 +72,7 @@ def test_only_trials_of_the_search_are_cut_and_kept_as_bounds(
 
     spec = make_spec(
         {"study": "s", "objective": "total_s", "knobs": "block_size", "trials": 12,
-         "early_stop": early_stop},
+         "memory": "4GiB", "early_stop": early_stop},
         "test",
     )  # fmt: skip
     with (

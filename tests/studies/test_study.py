@@ -216,7 +216,7 @@ def test_failed_trials_are_data(home: Home, optimizer: str) -> None:
     searched = [trial for trial in trials if trial.role is Role.TRIAL]
     failed = [t for t in searched if t.result.status is not Status.COMPLETE]
     assert len(searched) == 40
-    assert 4 <= len(failed) <= 20
+    assert 0 < len(failed) < len(searched)
     assert all(t.result.reason and not t.result.metrics for t in failed)
     assert all(home.read_evidence(t, "script.txt") == t.result.status for t in failed)
     with opened(home, spec, fails_often) as study:

@@ -57,12 +57,14 @@ CRASH = TrialResult(status=Status.CRASHED, reason="signal 6")
 
 
 @contextmanager
-def tuned(home: Home, script: Script, **given: Any) -> Iterator[Study]:
+def tuned(home: Home, script: Script, *, published: bool = False, **given: Any) -> Iterator[Study]:
     """A study that has found its winner."""
     settings = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0,
                 "base_runs": 1}  # fmt: skip
     spec = make_spec({"knobs": "compaction_pri", **settings, **given}, "test")
-    with open_study(home, spec, ScriptedEngine(script), lambda _: None) as study:
+    with open_study(
+        home, spec, ScriptedEngine(script), lambda _: None, published=published
+    ) as study:
         study.tune()
         yield study
 
@@ -279,7 +281,7 @@ def test_at_another_scale_only_the_sizes_of_the_tree_grow(home: Home) -> None:
     def script(spec: TrialSpec) -> TrialResult:
         return measured(write_amp=1e8 / float(spec.settings["block_size"]))
 
-    with tuned(home, script, knobs="all", trials=12, memory="2GiB") as study:
+    with tuned(home, script, knobs="all", trials=12, memory="8GiB") as study:
         verify(study, "1", study.spec.workload)
         best = study.best()
         assert best is not None
@@ -297,7 +299,9 @@ def test_at_another_scale_only_the_sizes_of_the_tree_grow(home: Home) -> None:
                 scaled = small[name]
                 if name in sizes:
                     scaled = sizes[name].scaled_value(scaled, 64)
-                assert value == scaled, name
+                    assert abs(float(value) - float(scaled)) <= 32, name  # a byte, rounded
+                else:
+                    assert value == scaled, name
 
 
 def test_equal_memory_holds_at_another_scale_too(home: Home) -> None:
@@ -306,18 +310,22 @@ def test_equal_memory_holds_at_another_scale_too(home: Home) -> None:
     def script(spec: TrialSpec) -> TrialResult:
         return measured(write_amp=1e8 / _memtables(spec))
 
-    with tuned(home, script, knobs=knobs, trials=6) as study:
+    with tuned(home, script, knobs=knobs, trials=6, cache="256MiB") as study:
         best = study.best()
         assert best is not None
-        base = study.ground.base.settings
+        base = study.ground.base.settings | {"cache_size": 256 << 20}
         grown = study.settings_at(best.trial.config, Fraction(1))
     assert memory_bytes(grown) <= memory_bytes(base)
-    assert grown["write_buffer_size"] >= base["write_buffer_size"] / 2
+    assert {name: 64 * value for name, value in best.trial.config.items() if value > 99} == {
+        name: grown[name] for name in ("cache_size", "write_buffer_size")
+    }
 
 
-def test_memtables_that_are_too_large_at_full_size_give_their_memory_back(home: Home) -> None:
-    knobs = "write_buffer_size,max_write_buffer_number,cache_size"
-    with tuned(home, lambda _: measured(write_amp=1.0), knobs=knobs, trials=1) as study:
+def test_published_study_makes_memtables_that_are_too_large_at_full_size_smaller(
+    home: Home,
+) -> None:
+    given = {"knobs": "write_buffer_size,max_write_buffer_number,cache_size", "trials": 1}
+    with tuned(home, lambda _: measured(write_amp=1.0), published=True, **given) as study:
         half = int(float(study.space.base["cache_size"]) / 2)
         config = study.space.legalise({"cache_size": half, "max_write_buffer_number": 4})
         grown = study.settings_at(config, Fraction(1))
