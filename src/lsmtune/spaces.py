@@ -123,6 +123,17 @@ def new_rule(spec: StudySpec, cores: int) -> SizeRule | None:
     return None if is_published or spec.engine in _FULL_SIZE_ONLY else SizeRule(cores=cores)
 
 
+def assumed_cache_bytes(spec: StudySpec, ground: Ground) -> int | None:
+    """Return the size of the block cache that stands in for that of the user's OPTIONS file.
+
+    None if the user gave the size, or no such file, or if the study has no rule of sizes.
+    """
+    if spec.base is None or spec.cache is not None or spec.engine != "rocksdb":
+        return None
+    size = ground.base.settings.get(_CACHE)
+    return None if size is None or ground.rule is None else int(size)
+
+
 def full_records(spec: StudySpec) -> Records | None:
     """Return the live records of the full-size tree; None if their number is unknown."""
     load = spec.workload

@@ -9,6 +9,7 @@ from typing import Literal
 
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.deploy import export_command
+from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.metric_rows import MetricRow, metric_rows
 from lsmtune.analysis.steps import Step, next_steps
 from lsmtune.analysis.study_view import Change, OnlineCall, StudyView, TrialView
@@ -77,7 +78,8 @@ class Claim:
     `online` is the newest call of online tuning; then `changes` are those that it kept.
     `wide` is the half width of the objective's interval if it is wider than wanted.
     `not_deployable` says which limits or rules the winner breaks in a full-size tree. `undo` is the
-    command that writes the baseline's values.
+    command that writes the baseline's values. `memory` is that of the full-size tree with the
+    winner. `assumed_cache_bytes` is the size of the block cache if the user did not give it.
     """
 
     study: str
@@ -123,11 +125,19 @@ class Claim:
     steps: tuple[Step, ...]
     undo: str | None
     online: OnlineCall | None = None
+    memory: FullMemory | None = None
+    assumed_cache_bytes: int | None = None
 
     @property
     def gain(self) -> bool:
         """True if a gain is claimed."""
         return self.status == "gain"
+
+    @property
+    def scale_of_gain(self) -> str | None:
+        """The scale of the verified gain; None for full size, or if a gain is verified there."""
+        at_full = any(o.scale == "1" and o.status == "gain" for o in self.others)
+        return None if self.scale == "1" or at_full or not self.gain else self.scale
 
     @property
     def compared(self) -> str:
@@ -196,6 +206,8 @@ def claim_of(view: StudyView) -> Claim:
         not_deployable=best.not_deployable if best else (),
         steps=next_steps(view, status, failed=bool(failed), other=other),
         undo=_undo(view, status),
+        memory=view.memory,
+        assumed_cache_bytes=view.assumed_cache_bytes,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.deploy import home_flag
+from lsmtune.analysis.full_memory import assumed_cache_of, full_memory_of
 from lsmtune.analysis.ground import ground_of
 from lsmtune.analysis.study_view import (
     COMPARISON,
@@ -115,6 +116,10 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         is_interrupted=is_interrupted,
         planned=spec.trials,
         online=_online_call(study, spec, views.values(), base_config),
+        memory=None
+        if best is None
+        else full_memory_of(study, spec, best.trial.config, best.metrics),
+        assumed_cache_bytes=assumed_cache_of(study, spec),
     )
 
 

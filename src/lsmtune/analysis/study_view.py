@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
@@ -164,7 +165,9 @@ class StudyView:
     trials of the search; None if only time limits it. `ended` says why the search has ended;
     it is None before. `continuing` is the command that continues the search or the comparison of
     versions; None if the search has ended, or if there is no such command, for example because it
-    needs the study file. `online` is None if online tuning has tried no change.
+    needs the study file. `online` is None if online tuning has tried no change. `memory` is that of
+    the full-size tree with the winner. `assumed_cache_bytes` is set if the user's file does not
+    contain the size of the block cache and the user did not give it.
     """
 
     name: str
@@ -199,6 +202,8 @@ class StudyView:
     is_interrupted: bool = False
     online: OnlineCall | None = None
     planned: int | None = None
+    memory: FullMemory | None = None
+    assumed_cache_bytes: int | None = None
 
     @property
     def verification(self) -> VerificationView | None:

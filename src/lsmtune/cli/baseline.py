@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from lsmtune.analysis.measurable import flushes_text, too_few_flushes
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics
+from lsmtune.report.memory_text import assumed_cache_text
 from lsmtune.report.words import number, quantity
-from lsmtune.spaces import catalogue_in, knob_space
+from lsmtune.spaces import assumed_cache_bytes, catalogue_in, knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.spec_defaults import BYTES_PER_SYNC
 from lsmtune.studies.noise_floor import Floor
@@ -28,6 +29,12 @@ def baseline_lines(base: Base, *, verbose: bool) -> list[str]:
         lines.append(f"lsmtune does not use {what} of the file:{listed}")
         lines += [f"  {option}" for option in base.left_out] if verbose else []
     return lines
+
+
+def cache_lines(spec: StudySpec, ground: Ground) -> list[str]:
+    """Return a remark if the user's file does not say how large the block cache is."""
+    size = assumed_cache_bytes(spec, ground)
+    return [] if size is None else [assumed_cache_text(size)]
 
 
 def online_lines(spec: StudySpec, ground: Ground) -> list[str]:

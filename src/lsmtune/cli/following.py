@@ -142,6 +142,15 @@ def new_text(name: str, home: Path) -> str:
     return f"study {name!r}: starts now; `lsmtune show {quote(name)}{home_flag(home)}` shows it"
 
 
+def old_rule_text(name: str) -> str:
+    """Return how an older study differs from a new one, and how to start a new one."""
+    return (
+        f"study {name!r}: an older lsmtune started this study; its trials keep a block cache of "
+        "full size and check the memory limit at their own scale. Add --new-baseline to start a "
+        "study in which all sizes scale"
+    )
+
+
 def done_text(name: str, trials: Sequence[StoredTrial]) -> str:
     """Return what earlier calls have done of a study."""
     base, searched = (len(complete_trials(trials, role)) for role in (Role.BASE, Role.TRIAL))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lsmtune.cli.baseline import baseline_lines, online_lines
+from lsmtune.cli.baseline import baseline_lines, cache_lines, online_lines
 from lsmtune.cli.knob_values import readable_range
 from lsmtune.cli.run_time import RunTime, duration_s, runs, time_text
 from lsmtune.cli.tables import Column, facts_lines, table_lines
@@ -95,7 +95,7 @@ def plan_document(
         "base_notes": [*ground.base.notes, *ground.base.left_out],
         "objective": list(spec.objective),
         "limits": [] if is_online else [str(limit) for limit in spec.parsed_objective.limits],
-        "memory_bytes": space.memory.limit_bytes,
+        "memory_bytes": space.full_size.memory.limit_bytes,
         "optimizer": spec.optimizer,
         "knobs": {knob.name: knob.allowed_text() for knob in space.knobs},
         "runs": {
@@ -137,11 +137,12 @@ def plan_lines(
         *_workload_facts(spec),
         ("baseline", spec.base or "the defaults of the engine"),
         *(("", line) for line in baseline_lines(ground.base, verbose=verbose)),
+        *(("", line) for line in cache_lines(spec, ground)),
         *(("", line) for line in online_lines(spec, ground)),
         ("tree", f"scale {spec.scale}"),
         ("objective", spec.parsed_objective.name),
         ("constraints", _constraints_text(spec)),
-        ("memory", f"at most {format_bytes(space.memory.limit_bytes)} for memtables and caches"),
+        ("memory", _memory_text(ground, space)),
         ("optimizer", spec.optimizer),
         *(_online_facts(spec, spec.online) if spec.online else _run_facts(spec, len(space.knobs))),
         ("time", _online_time_text(spec, spec.online) if spec.online else time),
@@ -151,6 +152,16 @@ def plan_lines(
     rows = [(knob.name, readable_range(knob)) for knob in space.knobs]
     count = f"{len(rows)} knobs are tuned:" if len(rows) != 1 else "1 knob is tuned:"
     return [*facts_lines(facts_found), "", count, *table_lines(columns, rows, indent=2)]
+
+
+def _memory_text(ground: Ground, space: KnobSpace) -> str:
+    limit = format_bytes(space.full_size.memory.limit_bytes)
+    if ground.rule is None:
+        return f"at most {limit} for memtables and caches"
+    return (
+        f"at full size at most {limit} for memtables, caches, and index and filter blocks outside "
+        "the block cache"
+    )
 
 
 def _workload_facts(spec: StudySpec) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from lsmtune.analysis.claim import Alternative, Claim, claim_of
 from lsmtune.analysis.constraints import Constraint
+from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
 from lsmtune.cli.tables import Column, paragraph, table_lines
@@ -33,6 +34,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
         "trials": _counts(view),
         "ended": view.ended,
         "base": {"metrics": median_metrics(view.base_runs)},
+        "memory": view.memory and _memory(view.memory),
         "best": view.best_trial and {
             **_trial(view, view.best_trial), "metrics": dict(view.best_metrics)
         },
@@ -46,6 +48,13 @@ def show_document(view: StudyView) -> dict[str, Any]:
         "verifications": [_verification(found) for found in view.verifications],
         "claim": claim_document(claim_of(view)),
     }  # fmt: skip
+
+
+def _memory(found: FullMemory) -> dict[str, Any]:
+    """Return the memory of the full-size tree with the winner, in bytes."""
+    total = found.estimate.total if found.measured_bytes is None else found.measured_bytes
+    by_consumer = asdict(found.estimate)
+    return {"total": total, "limit": found.limit_bytes, "keys": found.keys, **by_consumer}
 
 
 def _counts(view: StudyView) -> dict[str, int]:

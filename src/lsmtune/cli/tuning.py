@@ -10,12 +10,12 @@ from lsmtune.analysis.continuing import FLAGS
 from lsmtune.analysis.deploy import FILES, FORMATS
 from lsmtune.analysis.read_study import read_study
 from lsmtune.analysis.study_view import StudyView
-from lsmtune.cli.baseline import baseline_lines, measured_lines, online_lines
+from lsmtune.cli.baseline import baseline_lines, cache_lines, measured_lines, online_lines
 from lsmtune.cli.checks import other_programs_percent
 from lsmtune.cli.common import note, print_json, say, say_all
 from lsmtune.cli.consent import own_study_file
 from lsmtune.cli.describing import described, fitted, rule_of
-from lsmtune.cli.following import done_text, new_text, stored_settings
+from lsmtune.cli.following import done_text, new_text, old_rule_text, stored_settings
 from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
@@ -34,6 +34,7 @@ from lsmtune.store.home import Home, check_writable
 from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
+from lsmtune.studies.description import rule_of_new
 from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.same_system import check_same_system, system_notes
@@ -206,9 +207,12 @@ def run_study(
                 copy_runs(home, home.study(source), study.stored)
             done = study.trials()
             tell(done_text(spec.name, done) if done else new_text(spec.name, home.path))
+            if study.ground.rule is None and rule_of_new(spec) is not None:
+                tell(old_rule_text(spec.name))
             for remark in system_notes(study.stored, spec, describe_host()):
                 tell(remark)
-            for remark in baseline_lines(found[1].base, verbose=verbose):
+            for remark in (*baseline_lines(found[1].base, verbose=verbose),
+                           *cache_lines(spec, found[1])):  # fmt: skip
                 tell(f"baseline: {remark}")
             study.measure_base()
             for line in measured_lines(base_runs(study.trials()), noise_floor(study)):

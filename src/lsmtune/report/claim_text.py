@@ -15,15 +15,17 @@ from lsmtune.report.constraint_text import (
     short_value,
 )
 from lsmtune.report.headline_text import headline_of, percent
+from lsmtune.report.memory_text import assumed_cache_text, memory_sentence
+from lsmtune.report.replaced_text import replaced_texts
 from lsmtune.report.step_text import StepText, step_text
 from lsmtune.report.words import (
     Ratio,
     counted,
-    knob_value,
     label,
     listed,
     metric_value,
     number,
+    sentence_start,
 )
 from lsmtune.simulator import MODELLED_VERSION
 from lsmtune.stats import Interval
@@ -127,7 +129,9 @@ def _warnings(claim: Claim) -> Iterator[str]:
             "UNVERIFIED at scale 1: no pairs of runs were measured with a full-size tree. The "
             f"search ran at scale {claim.search_scale}, with smaller memtables, files and levels."
         )
-    yield from filter(None, (disturbed_text(claim.disturbed_runs), replaced_text(claim)))
+    yield from filter(None, (disturbed_text(claim.disturbed_runs), *replaced_texts(claim)))
+    if claim.assumed_cache_bytes is not None and claim.trial is not None:
+        yield f"{sentence_start(assumed_cache_text(claim.assumed_cache_bytes))}."
     for other in claim.others:
         if other.status != "gain":
             yield f"No gain is verified at scale {other.scale}: {_ratio_text(other.objective)}."
@@ -179,26 +183,6 @@ def _widened(check: Constraint) -> str:
     return f"{check.limit.metric} {short_value(check.limit, check.limit.bound)} instead of {usual}"
 
 
-def replaced_text(claim: Claim) -> str:
-    """Return how the exported file differs from the trial at full size; empty if it does not."""
-    values = [
-        f"{change.knob.name} is {knob_value(change.knob, change.deployed)} instead of "
-        f"{knob_value(change.knob, change.replaced)}"
-        for change in claim.changes
-        if change.replaced is not None and change.deployed is not None
-    ]
-    if not values:
-        return ""
-    text = f"The exported file differs from trial {claim.trial} at full size: {listed(values)}."
-    if claim.not_deployable:
-        text += f" With the values of trial {claim.trial}, {'; '.join(claim.not_deployable)}."
-    else:
-        text += " The memory limit has space for this block cache."
-    if claim.unverified_at_full_scale:
-        text += " A part of the measured gain may not exist at full size."
-    return text
-
-
 def _ratio_text(interval: Interval | None) -> str:
     if interval is None:
         return "fewer than 2 pairs of runs have a value of the objective"
@@ -221,6 +205,8 @@ def _reasons(claim: Claim) -> Iterator[str]:
 def _details(claim: Claim) -> Iterator[str]:
     if objective := objective_sentence(claim):
         yield objective
+    if claim.memory is not None:
+        yield memory_sentence(claim.memory)
     if claim.front:
         yield front_text(claim.front)
     grown = [c for row in claim.rows for c in row.constraints if c.asked is not None]

@@ -2,7 +2,8 @@
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.measurable import disturbed_text
-from lsmtune.report.claim_text import SIMULATED, failure_text, ratio_words, replaced_text
+from lsmtune.report.claim_text import SIMULATED, failure_text, ratio_words
+from lsmtune.report.replaced_text import replaced_texts
 from lsmtune.report.words import counted
 
 
@@ -12,7 +13,7 @@ def export_notes(claim: Claim) -> list[str]:
         *_result_notes(claim),
         SIMULATED if claim.simulated else _engine_note(claim),
         *([] if claim.search_scale == "1" else [_scale_note(claim)]),
-        *([replaced] if (replaced := replaced_text(claim)) else []),
+        *replaced_texts(claim),
         *([disturbed] if (disturbed := disturbed_text(claim.disturbed_runs)) else []),
     ]
 

@@ -1,10 +1,10 @@
-"""Headline of a claim, in at most 12 words."""
+"""Headline of a claim: at most 12 words, after the scale of a gain."""
 
 from math import log
 
 from lsmtune.analysis.claim import Claim, Status
 from lsmtune.analysis.metric_rows import MetricRow
-from lsmtune.report.words import TIMES, counted, label
+from lsmtune.report.words import TIMES, counted, label, sentence_start
 
 MAX_WORDS = 12
 
@@ -21,11 +21,15 @@ _DOUBLE = 2.0
 
 
 def headline_of(claim: Claim) -> str:
-    """Return the claim in at most 12 words. It names proven changes only."""
+    """Return the claim in at most 12 words. It names proven changes only.
+
+    A gain that is not verified at full size begins with its scale.
+    """
     if claim.unfinished:
         return f"The search has not ended: {_progress(claim)}"
     if claim.status == "gain":
-        return _gain(claim)
+        text, scale = _gain(claim), claim.scale_of_gain
+        return sentence_start(text) if scale is None else f"At {scale} of the size: {text}"
     whose = "the picked" if claim.picked else "the"
     texts: dict[Status, str] = {
         "loss": f"Loss: {_objective(claim)}",
@@ -79,9 +83,8 @@ def _gain(claim: Claim) -> str:
         if len(_joined([*chosen, row]).split()) <= MAX_WORDS:
             chosen.append(row)
     if not chosen:
-        return f"Gain: {_objective(claim)}"
-    text = _joined([row for row in rows if row in chosen])
-    return text[:1].upper() + text[1:]
+        return f"gain: {_objective(claim)}"
+    return _joined([row for row in rows if row in chosen])
 
 
 def _joined(rows: list[MetricRow]) -> str:

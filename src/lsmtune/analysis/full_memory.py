@@ -1,0 +1,60 @@
+"""Memory of the full-size tree with the winner of a study, and the size of its block cache."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lsmtune.analysis.ground import ground_of
+from lsmtune.knobs.memory import Memory, memory
+from lsmtune.knobs.types import Value
+from lsmtune.objective import Metrics
+from lsmtune.spaces import assumed_cache_bytes, knob_space
+from lsmtune.spec import StudySpec
+from lsmtune.store.records import StoredStudy
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FullMemory:
+    """The memory that a full-size tree needs at most, in bytes.
+
+    `estimate` has it by consumer, and `measured_bytes` is the sum with the measured size of filters
+    and indexes; None without a measurement. `keys` is the number of distinct keys; None if it is
+    unknown.
+    """
+
+    estimate: Memory
+    measured_bytes: float | None
+    limit_bytes: int
+    keys: float | None
+
+    @property
+    def table_bytes_per_million_keys(self) -> float:
+        """Bytes of filters and indexes outside the block cache per million keys."""
+        tables = self.estimate.filters + self.estimate.indexes
+        return tables * _MILLION / self.keys if self.keys else 0.0
+
+
+def full_memory_of(
+    study: StoredStudy, spec: StudySpec, config: Mapping[str, Value], metrics: Metrics
+) -> FullMemory | None:
+    """Return the memory with a config of the study; None for studies that do not check it."""
+    if study.rule is None or study.base is None:
+        return None
+    space = knob_space(spec, ground_of(spec, study.base, study.rule))
+    whole = space.full_size
+    values = dict(config) if space.full is None else space.full.up(config)
+    records = whole.memory.records
+    return FullMemory(
+        memory(whole.settings(values), records),
+        metrics.get("memory_bytes"),
+        whole.memory.limit_bytes,
+        None if records is None else records.count,
+    )
+
+
+def assumed_cache_of(study: StoredStudy, spec: StudySpec) -> int | None:
+    """Return the size of the block cache that lsmtune assumed for the user's file, if it did."""
+    if study.base is None:
+        return None
+    return assumed_cache_bytes(spec, ground_of(spec, study.base, study.rule))

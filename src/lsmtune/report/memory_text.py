@@ -1,0 +1,37 @@
+"""Sentences about the memory of the full-size tree."""
+
+from lsmtune.analysis.full_memory import FullMemory
+from lsmtune.report.words import listed
+from lsmtune.units import format_bytes
+
+_MILLION = 1_000_000
+
+
+def memory_sentence(found: FullMemory) -> str:
+    """Return how much memory the full-size tree needs, and for what."""
+    parts = found.estimate
+    consumers = [("memtables", parts.memtables), ("caches", parts.caches),
+                 ("filters", parts.filters), ("indexes", parts.indexes)]  # fmt: skip
+    used = listed([f"{name} {format_bytes(size)}" for name, size in consumers if size])
+    total = parts.total if found.measured_bytes is None else round(found.measured_bytes)
+    text = (
+        f"Memory at full size: {format_bytes(total)}, and the limit is "
+        f"{format_bytes(found.limit_bytes)}."
+    )
+    if found.keys is None:
+        return f"{text} By consumer: {used}."
+    text += f" By consumer, for {found.keys / _MILLION:.3g} million keys: {used}."
+    if per_million := found.table_bytes_per_million_keys:
+        text += (
+            " Filters and indexes are outside the block cache and need "
+            f"{format_bytes(per_million)} more per million keys."
+        )
+    return text
+
+
+def assumed_cache_text(size_bytes: int) -> str:
+    """Return that the size of the user's block cache is not known, and how to give it."""
+    return (
+        "your OPTIONS file does not contain the size of the block cache; lsmtune assumes "
+        f"{format_bytes(size_bytes)}; give yours with --cache"
+    )
