@@ -77,7 +77,8 @@ def test_on_the_engine_the_study_file_tells_what_is_searched(
         return [Curve(study.optimizer, study.seed, (0.9, 0.8)) for study in studies]  # type: ignore[attr-defined]
 
     monkeypatch.setattr("lsmtune.cli.comparing.on_engine", searched)
-    monkeypatch.setattr("lsmtune.cli.comparing.described", lambda *_: None)
+    monkeypatch.setattr("lsmtune.cli.comparing.described", lambda *_: (None, None))
+    monkeypatch.setattr("lsmtune.cli.comparing.fitted", lambda spec, *_: spec)
     monkeypatch.setattr(RocksDB, "run", lambda *_: pytest.fail("a trial was run"))
     file = tmp_path / "study.toml"
     file.write_text(

@@ -44,7 +44,9 @@ def complete(**metrics: float) -> TrialResult:
     """A result with few metrics."""
     result = measured(**metrics)
     assert result.measurement is not None
-    few = {name: value for name, value in result.metrics.items() if name in METRICS}
+    few = {
+        name: value for name, value in result.metrics.items() if name in METRICS or name in metrics
+    }
     measurement = result.measurement.model_copy(update={"metrics": few})
     return result.model_copy(update={"measurement": measurement})
 
@@ -169,8 +171,10 @@ def test_runs_at_another_scale_have_no_value(home: Path, tmp_path: Path) -> None
         best = opened.trials(stored)[-1]
         for scale, role in (("1", Role.VERIFY_BEST), ("1/64", Role.VERIFY_BASE)):
             made = opened.add_verification(stored, best.number, scale, best.spec.workload)
-            trial = NewTrial(role, Config(best.config), best.spec, complete(), best.started_at, 1.0,
-                             made.id, 0)  # fmt: skip
+            result = complete(memory_bytes=1.0)
+            trial = NewTrial(
+                role, Config(best.config), best.spec, result, best.started_at, 1.0, made.id, 0
+            )
             opened.add_trial(stored, trial, {})
     export(tmp_path / "o.sqlite3")
     *_, there, here = load(tmp_path / "o.sqlite3").trials

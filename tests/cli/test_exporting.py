@@ -219,7 +219,7 @@ def test_only_what_the_trial_changed_is_written_into_a_file_of_the_user(
     assert len(kept) > 1
 
 
-def test_a_file_has_the_values_that_a_verification_at_scale_1_measures(home: Home) -> None:
+def test_published_study_exports_what_a_verification_at_scale_1_measures(home: Home) -> None:
     spec = make_spec(
         {"study": "memory", "objective": "write_amp", "optimizer": "random", "base_runs": 1,
          "trials": 8, "repeats": 0, "pairs": 0,
@@ -227,7 +227,7 @@ def test_a_file_has_the_values_that_a_verification_at_scale_1_measures(home: Hom
     )  # fmt: skip
     engine, replaced = OwnBaseline(planted, options=OF_THE_BASELINE), 0
     base = read_settings(engine.catalogue, OF_THE_BASELINE)
-    with open_study(home, spec, engine, lambda _: None) as study:
+    with open_study(home, spec, engine, lambda _: None, published=True) as study:
         study.tune()
         for trial in study.trials():
             if trial.role is not Role.TRIAL:

@@ -236,7 +236,7 @@ def test_online_tuning_of_rocksdb_tells_the_calls(own: Own) -> None:
     assert body(files.back.text) == OPTIONS
     after, before = parse_options(files.options.text), parse_options(OPTIONS)
     family = 'CFOptions "default"'
-    size *= 64  # the study has scale 1/64
+    size *= 16  # the smallest scale that such small memtables allow
     assert after.get("DBOptions", "max_background_jobs") == "6"
     assert after.get(family, "target_file_size_base") == str(size)
     # A running RocksDB does not derive it again.
@@ -252,7 +252,8 @@ def test_online_tuning_deploys_nothing_that_is_the_baselines_at_full_size(own: O
     given = {"study": "too-large", "rocksdb": "11.8.1", "base": str(own.folder / "OPTIONS"),
              "workload": "overwrite", "online": {}, "knobs": "write_buffer_size"}  # fmt: skip
     engine = OwnEngine(large_block_gains, options=OPTIONS)
-    with open_study(own.home, make_spec(given, "here"), engine, lambda _: None) as study:
+    spec = make_spec(given, "here")
+    with open_study(own.home, spec, engine, lambda _: None, published=True) as study:
         base = study.space.default()
     doubled = Config({"write_buffer_size": 2 * int(base["write_buffer_size"])})
     kept, unchanged = (online_files(own.home, "too-large", config) for config in (doubled, base))

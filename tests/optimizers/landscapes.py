@@ -13,6 +13,8 @@ from lsmtune.knobs.types import Config, Knob, Value
 from lsmtune.optimizers.base import Observation, Optimizer
 
 CATALOGUE = load("rocksdb")
+CACHE = CATALOGUE.knob("cache_size")
+"""The block cache has its full size, so that memory leaves room for a search."""
 
 FEW = "compaction_style,num_levels,bloom_bits,min_level_to_compress,max_write_buffer_number"
 """Knobs with few values and many special ones, so that proposals collide easily."""
@@ -31,8 +33,11 @@ Landscape = Callable[[KnobSpace], Judge]
 
 def make_space(knobs: str = "core-0.2", memory: float = 1, open_files: int = 1024) -> KnobSpace:
     """A space on RocksDB's defaults at 1/64, with advice, as studies have it."""
-    base = CATALOGUE.defaults(1 / 64)
-    chosen = tuple(knob.scaled(1 / 64) for knob in CATALOGUE.select(knobs))
+    base = CATALOGUE.defaults(1 / 64) | {"cache_size": CACHE.default}
+    chosen = tuple(
+        CACHE if knob.name == CACHE.name else knob.scaled(1 / 64)
+        for knob in CATALOGUE.select(knobs)
+    )
     limit = MemoryLimit(round(memory * memory_bytes(base)))
     advice = ({"compaction_style": 1, "bloom_bits": 10}, {"max_write_buffer_number": 4})
     return KnobSpace(chosen, base, open_files, limit, advice).fitted()

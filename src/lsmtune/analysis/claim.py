@@ -154,13 +154,13 @@ def claim_of(view: StudyView) -> Claim:
     status = _status(view, verdict)
     rows = tuple(metric_rows(view))
     failed, failed_trial = ((), None) if status == "no search" else _failed(view, rows)
-    settled = status in ("gain", "no search") or (status == "not verified" and not failed)
-    alternative = None if settled else _alternative(view, view.best_within_limits)
+    alternative = (
+        None if _is_settled(status, failed) else _alternative(view, view.best_within_limits)
+    )
     nearest = _alternative(view, view.nearest.trial if view.nearest else None)
     objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
     value = objective.median if objective else _unverified_value(view, verdict)
     best, online = view.best_trial, view.online
-    kept = online.kept if online else ()
     other = _other(alternative, nearest, failed, view)
     return Claim(
         study=view.name,
@@ -177,7 +177,8 @@ def claim_of(view: StudyView) -> Claim:
         scale=verification.scale if verification else view.scale,
         search_scale=view.scale,
         simulated=view.is_simulated,
-        unverified_at_full_scale=bool(best or kept) and view.unverified_at_full_scale,
+        unverified_at_full_scale=bool(best or (online and online.kept))
+        and view.unverified_at_full_scale,
         assertions_enabled=view.assertions_enabled,
         engine_version=view.engine_version,
         origin=view.origin,
@@ -201,7 +202,7 @@ def claim_of(view: StudyView) -> Claim:
         disturbed_runs=view.kept_disturbed,
         notes=verdict.notes if verdict else (),
         wide=_wide(verdict),
-        changes=view.changes or kept,
+        changes=view.changes or (online.kept if online else ()),
         online=online,
         not_deployable=best.not_deployable if best else (),
         steps=next_steps(view, status, failed=bool(failed), other=other),
@@ -209,6 +210,11 @@ def claim_of(view: StudyView) -> Claim:
         memory=view.memory,
         assumed_cache_bytes=view.assumed_cache_bytes,
     )
+
+
+def _is_settled(status: Status, failed: Sequence[Constraint]) -> bool:
+    """Return True if no other config needs to be named."""
+    return status in ("gain", "no search") or (status == "not verified" and not failed)
 
 
 def _number(view: StudyView) -> int | None:

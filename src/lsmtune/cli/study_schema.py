@@ -32,19 +32,23 @@ _STUDY_WORDS = {
     "By default the baseline has the engine's defaults, or the running settings of TiKV.",
     "family": "Column family of the baseline that is tuned.",
     "cache": "Size of the baseline's block cache at full size, e.g. 512MiB; `scale` divides it "
-    "too. OPTIONS files do not contain this size. Without this key, the block cache of RocksDB has "
-    "its default size at every scale.",
+    "like all other sizes. OPTIONS files do not contain this size. Without this key, the baseline "
+    "has the default block cache of RocksDB.",
     "workload": "Workload: a name, or a table with its parameters.",
-    "scale": "Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, files and "
-    "levels by 64, not the number of records.",
+    "scale": "Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, caches, "
+    "files and levels by 64, not the number of records. Without this key, the scale is 1/64, or "
+    "the smallest one at which the baseline keeps exact sizes.",
     "knobs": "Knobs to tune: a preset, or names separated by commas. top:N chooses the N most "
     "important knobs of measured runs, e.g. of `lsmtune screen`. lasso:N does the same with a "
     "linear model (Lasso).",
     "objective": "Objective: a combination such as balanced, a metric, or a list of metrics.",
     "limits": "Constraints: METRIC <= NUMBER, METRIC <= NUMBER * base, METRIC >= ..., or "
     "METRIC <= none to remove a default constraint. `base` is the value of the baseline.",
-    "memory": "Memory limit for memtables and caches, e.g. 64MiB. By default the limit is "
-    "the size of the baseline's memtables and caches.",
+    "memory": "Memory limit of the full-size store, e.g. 4GiB: for memtables, caches, and index "
+    "and filter blocks outside the block cache. By default the limit is the memory of the "
+    "baseline.",
+    "deploy_cores": "CPU cores of the machine that you deploy to. They limit the numbers of "
+    "threads that are searched. By default they are the usable cores of this machine.",
     "optimizer": "Algorithm that chooses the next config. Without this key, `lsmtune tune` uses "
     "`guided` if the simulator supports the workload, else `tpe`.",
     "warm_start": 'Earlier studies of the same home that the search uses: names, or "all".',
@@ -192,7 +196,7 @@ def _values() -> dict[str, Schema]:
         },
         "objective": {"anyOf": [{"enum": [*COMPOSITES, *metrics]}, several]},
         "limits": {"items": {"type": "string", "pattern": _LIMIT}},
-        "memory": {"examples": ["64MiB"]},
+        "memory": {"examples": ["4GiB"]},
         "optimizer": {"enum": list(OPTIMIZERS)},
         "budget": {"examples": ["20m"]},
     }

@@ -21,7 +21,7 @@ from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.rescale import rescaled
 from lsmtune.simulator import load_machine
-from lsmtune.spaces import knob_space
+from lsmtune.spaces import knob_space, with_fitting_scale
 from lsmtune.spec import Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
@@ -302,14 +302,17 @@ def open_study(
     processes disturb are marked and not repeated.
     UserError when another process works on it, or when it exists with other settings.
     """
+    if described is None and home.find_study(spec.name) is None:
+        described = describe(spec, engine, home.work, None if published else rule_of_new(spec))
+        spec, _ = with_fitting_scale(spec, described[1])
     with study_lock(home.lock_path(spec.name), f"study {spec.name!r}"):
         sweep_workdirs(home.work)
         stored = home.find_study(spec.name)
         if stored is None:
             check_earlier(home, spec)
-            rule = None if published else rule_of_new(spec)
-            found = described or describe(spec, engine, home.work, rule)
-            stored = _create(home, spec, found)
+            if described is None:  # another process has deleted the study meanwhile
+                raise LsmtuneError(f"study {spec.name!r}: the study is no longer in the home")
+            stored = _create(home, spec, described)
         else:
             _check_is_the_same(stored, spec)
             found = described or describe(spec, engine, home.work, stored.rule)
