@@ -113,7 +113,7 @@ METRICS: dict[str, Metric] = {
         Metric("get_missing_data_blocks", "blocks", "lower",
                "lookups of data blocks in the block cache per get of a missing key, hits and "
                "misses; counted in the reads after a load of writes"),
-        Metric("scan_sorted_runs", "runs", "lower",
+        Metric("scan_sorted_runs", "sorted runs", "lower",
                "sorted runs that a scan merges: files of level 0, and other levels with files; "
                "counted after a load of writes, when all compactions have finished"),
         Metric("get_found", "ratio", None, "share of the gets during the load that found a record"),
