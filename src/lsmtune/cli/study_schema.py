@@ -41,8 +41,9 @@ _STUDY_WORDS = {
     "important knobs of measured runs, e.g. of `lsmtune screen`. lasso:N does the same with a "
     "linear model (Lasso).",
     "objective": "Objective: a combination such as balanced, a metric, or a list of metrics.",
-    "limits": "Constraints: METRIC <= NUMBER, METRIC <= NUMBER * base, METRIC >= ..., or "
-    "METRIC <= none to remove a default constraint. `base` is the value of the baseline.",
+    "limits": "Constraints: METRIC <= NUMBER, METRIC <= FACTOR * base, "
+    "METRIC <= FACTOR * base + NUMBER, METRIC >= ..., or METRIC <= none to remove a default "
+    "constraint. `base` is the value of the baseline.",
     "memory": "Memory limit for memtables and caches, e.g. 64MiB. By default the limit is "
     "the size of the baseline's memtables and caches.",
     "optimizer": "Algorithm that chooses the next config. Without this key, `lsmtune tune` uses "
