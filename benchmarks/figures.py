@@ -27,9 +27,9 @@ from figures_text import ROCKSDB
 ROOT = Path(__file__).parents[1]
 RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
-COMPARED = (
+MEASURED_LATER = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
-    "guided real",
+    "guided real", "read counts",
 )  # fmt: skip
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 _MAKERS: dict[str, Callable[[Any], str]] = {
@@ -40,6 +40,7 @@ _MAKERS: dict[str, Callable[[Any], str]] = {
     "null verifications": figures_experiments.null_verifications,
     "optimizers": figures_optimizers.costs,
     "optimizers real": figures_optimizers.costs,
+    "read counts": figures_experiments.read_counts,
     "simulated study": figures_simulator.knob_ranking,
     "simulator": figures_simulator.accuracy,
     "sst size": figures_experiments.sweep,
@@ -59,7 +60,7 @@ def recorded() -> dict[str, Any]:
     sweep = folder / "sst_size.json"
     compared = {
         name: json.loads(path.read_text())
-        for name in COMPARED
+        for name in MEASURED_LATER
         if (path := folder / f"{name.replace(' ', '_')}.json").exists()
     }
     recipes = {

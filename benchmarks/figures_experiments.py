@@ -74,6 +74,34 @@ def null_verifications(found: dict[str, Any]) -> str:
     )
 
 
+def read_counts(found: dict[str, Any]) -> str:
+    """Return how far counts and latencies of reads differ between runs of the baseline."""
+    loads = found["deviations"]
+    rows = [
+        [f"`{name}`", *(_deviation_text(deviations[name]) for deviations in loads.values())]
+        for name in next(iter(loads.values()))
+    ]
+    runs = min(found["runs"].values())
+    about = (
+        f"We measured with RocksDB 11.8.1 {BUILDS['11.8.1']} and {found['records']:,} records. "
+        f"The table shows the standard deviation of the log over {runs} runs: 0.1 means that a run "
+        "usually differs by 10 % from the mean."
+    )
+    verified = (
+        f"Of {found['verifications']} verifications of the baseline against itself with these "
+        f"runs, lsmtune claimed a gain in {found['with_a_gain']} verifications. In "
+        f"{found['with_a_broken_constraint']} verifications, the baseline broke a default "
+        f"constraint. In {found['with_an_undecided_constraint_of_the_probe']} verifications, 12 "
+        "pairs did not decide a constraint on the reads after the workload."
+    )
+    heads = ["metric", *(f"`{load}`" for load in loads)]
+    return f"{about}\n\n{table_text(heads, rows)}\n{verified}\n"
+
+
+def _deviation_text(deviation: float | None) -> str:
+    return "always 0" if deviation is None else f"{deviation:.2g}"
+
+
 def repeats(styles: dict[str, list[dict[str, float]]]) -> str:
     """Return how far runs of one config and seed differ, and what a trial adds to a run."""
     rows = []

@@ -1,5 +1,6 @@
 """Objectives and limits: below 1 is always a gain, above 0 is always a broken limit."""
 
+from dataclasses import replace
 from math import exp, inf
 from operator import le
 
@@ -9,7 +10,13 @@ from hypothesis import strategies as st
 
 from fakes.each import each
 from lsmtune.errors import UserError
-from lsmtune.limits import Limit, default_limits, parse_limit
+from lsmtune.limits import (
+    Limit,
+    default_limits,
+    known_limits,
+    no_default_limits,
+    parse_limit,
+)
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import (
     COMPOSITES,
@@ -76,12 +83,44 @@ def test_metrics_of_zero_compare() -> None:
     assert objective.value({"stall_s": 3.0}, {"stall_s": 0.0}) > 1e6
 
 
-@pytest.mark.parametrize("probe", ["get_p99_us", "get_missing_p99_us", "scan_p99_us"])
-def test_each_probe_may_be_a_tenth_slower_by_default(probe: str) -> None:
+@pytest.mark.parametrize(
+    ("probe", "plus"),
+    [("get_data_blocks", 0.25), ("get_missing_data_blocks", 0.25), ("scan_sorted_runs", 1.0)],
+)
+def test_default_limits_of_the_probe_allow_a_tenth_and_a_number_more(
+    probe: str, plus: float
+) -> None:
     objective = parse_objective("write_amp", (), DEFAULTS)
+    bound = 1.1 * BASE[probe] + plus
+    assert objective.violation(BASE | {probe: bound - 0.01}, BASE) < 0
+    assert objective.violation(BASE | {probe: 1.2 * bound}, BASE) == pytest.approx(0.2)
+    assert objective.violation(BASE | {probe: plus}, BASE | {probe: 0.0}) <= 1e-9
+
+
+@pytest.mark.parametrize("probe", ["get_p99_us", "get_missing_p99_us", "scan_p99_us"])
+def test_default_limits_allow_a_tenth_more_microseconds_on_engines_without_counts(
+    probe: str,
+) -> None:
+    objective = parse_objective("write_amp", (), default_limits(Workload(), "simulated"))
     assert objective.violation(BASE | {probe: 10.9}, BASE) < 0
     assert objective.violation(BASE | {probe: 12.1}, BASE) == pytest.approx(0.1)
-    assert objective.violation(BASE | {probe: 1.0}, BASE) < 0
+
+
+def test_parse_objective_without_any_latency_limit_of_a_read_has_no_count_limit() -> None:
+    """Scripts and studies from before the counts removed the limits of latencies."""
+    lifted = ("get_p50_us <= none", "get_p99_us <= none", "scan_p50_us <= none")
+    limits = parse_objective("write_amp", lifted, DEFAULTS).limits
+    assert {"get_missing_data_blocks", "scan_sorted_runs"} <= {limit.metric for limit in limits}
+    assert "get_data_blocks" not in {limit.metric for limit in limits}
+    none = parse_objective("write_amp", no_default_limits(Workload(), "rocksdb"), DEFAULTS)
+    assert none.limits == ()
+
+
+@pytest.mark.parametrize("known", [{"get_data_blocks"}, {"get_p99_us"}, set()])
+def test_known_limits_replace_unknown_counts_by_latencies(known: set[str]) -> None:
+    found = known_limits(DEFAULTS, known)
+    assert {limit.metric for limit in found} == known
+    assert all(limit.probe for limit in found)
 
 
 def test_the_worst_limit_counts() -> None:
@@ -92,13 +131,13 @@ def test_the_worst_limit_counts() -> None:
 def test_a_limit_of_the_user_joins_the_default_ones() -> None:
     objective = parse_objective("write_amp", ("load_s <= 1.5 * base",), DEFAULTS)
     assert objective.violation(BASE | {"load_s": 18.0}, BASE) == pytest.approx(0.2)
-    assert objective.violation(BASE | {"scan_p99_us": 22.0}, BASE) == pytest.approx(1.0)
+    assert objective.violation(BASE | {"scan_sorted_runs": 24.0}, BASE) == pytest.approx(1.0)
 
 
 def test_a_limit_of_the_user_lifts_the_default_one_of_its_metric() -> None:
-    objective = parse_objective("write_amp", ("scan_p99_us <= 3 * base",), DEFAULTS)
-    assert objective.violation(BASE | {"scan_p99_us": 22.0}, BASE) < 0
-    assert objective.violation(BASE | {"get_p99_us": 22.0}, BASE) == pytest.approx(1.0)
+    objective = parse_objective("write_amp", ("scan_sorted_runs <= 3 * base",), DEFAULTS)
+    assert objective.violation(BASE | {"scan_sorted_runs": 24.0}, BASE) < 0
+    assert objective.violation(BASE | {"get_data_blocks": 22.5}, BASE) == pytest.approx(1.0)
 
 
 def test_without_limits_nothing_is_broken() -> None:
@@ -220,6 +259,16 @@ def test_without_repeats_no_noise_is_assumed() -> None:
         (" rate_mb_s >= 0.9 * base ", Limit("rate_mb_s", ">=", 0.9, True)),
         ("live_sst_bytes <= 4e8", Limit("live_sst_bytes", "<=", 4e8, False)),
         ("live_sst_bytes <= 300MiB", Limit("live_sst_bytes", "<=", 300 * 2**20, False)),
+        (
+            "get_data_blocks <= 1.1 * base + 0.25",
+            Limit("get_data_blocks", "<=", 1.1, True, plus=0.25),
+        ),
+        ("rate_mb_s>=0.9*base+1e1", Limit("rate_mb_s", ">=", 0.9, True, plus=10.0)),
+        (
+            "live_sst_bytes <= 1.1 * base + 10 MiB",
+            Limit("live_sst_bytes", "<=", 1.1, True, plus=10 * 2**20),
+        ),
+        ("load_s <= 2 * base + 0", Limit("load_s", "<=", 2, True)),
         ("peak_space_bytes >= 1.5 GB", Limit("peak_space_bytes", ">=", 1.5e9, False)),
     ],
 )
@@ -241,6 +290,55 @@ def test_a_limit_says_itself_as_the_user_writes_it(limit: Limit) -> None:
     assert parse_limit(str(limit)) == limit
 
 
+NUMBERS = st.floats(min_value=0, max_value=1e18)
+LIMITS = st.builds(
+    Limit,
+    st.sampled_from(ASKABLE),
+    st.sampled_from(["<=", ">="]),
+    st.floats(min_value=1e-9, max_value=1e9),
+    st.just(True),
+    plus=NUMBERS,
+) | st.builds(
+    Limit, st.sampled_from(ASKABLE), st.sampled_from(["<=", ">="]), NUMBERS, st.just(False)
+)
+
+
+@given(LIMITS)
+def test_parse_limit_of_any_limit_as_text_is_the_limit(limit: Limit) -> None:
+    assert parse_limit(str(limit)) == limit
+
+
+@given(LIMITS, st.floats(1e-3, 2.0), st.integers(2, 20), st.floats(1e-3, 1e3))
+def test_grown_limit_is_wider_and_its_text_is_exact(
+    limit: Limit, deviation: float, pairs: int, base: float
+) -> None:
+    """It grows only if it is a default one; then the base is inside by twice the half width."""
+    assert limit.grown(deviation, pairs, base) == limit
+    if not limit.times_base or limit.full_bound(base) < 0.5 * base:
+        return
+    grown = replace(limit, default=True).grown(deviation, pairs, base)
+    assert parse_limit(str(grown)) == replace(grown, default=False)
+    sign = 1 if limit.relation == "<=" else -1
+    assert sign * grown.full_bound(base) >= sign * limit.full_bound(base) - 1e-9
+
+
+def test_grown_limit_multiplies_factor_and_number() -> None:
+    limit = Limit("get_data_blocks", "<=", 1.1, True, default=True, plus=0.25)
+    assert limit.grown(0.05, 12, base=1.0) == limit  # 1.35 is enough for this noise
+    assert limit.grown(0.05, 12, base=100.0) == limit
+    grown = limit.grown(0.3, 12, base=1.0)
+    assert grown.bound / 1.1 == pytest.approx(grown.plus / 0.25, abs=0.04)
+    assert grown.bound > 1.15
+    assert limit.grown(0.3, 12, base=0.01) == limit  # 0.25 is far more than the noise of 0.01
+
+
+def test_ratio_of_unimportant_values_is_one_value() -> None:
+    """Otherwise a difference between 0 and 0.0001 blocks would look like noise."""
+    limit = Limit("get_missing_data_blocks", "<=", 1.1, True, plus=0.25)
+    values = [limit.ratio({limit.metric: value}, {limit.metric: 0.0}) for value in (0.0, 0.0001)]
+    assert values == [pytest.approx(0.01)] * 2
+
+
 @pytest.mark.parametrize(
     ("text", "value", "broken_by"),
     [
@@ -251,6 +349,8 @@ def test_a_limit_says_itself_as_the_user_writes_it(limit: Limit) -> None:
         ("rate_mb_s >= 10", 5.0, 1.0),
         ("rate_mb_s >= 2 * base", 16.0, 0.25),
         ("stall_s <= 0", 0.0, 0.0),
+        ("load_s <= 1.5 * base + 5", 30.0, 0.5),
+        ("rate_mb_s >= 0.5 * base + 1", 3.0, 1.0),
     ],
 )
 def test_how_far_a_limit_is_broken(text: str, value: float, broken_by: float) -> None:

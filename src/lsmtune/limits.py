@@ -1,7 +1,7 @@
 """Constraints: bounds on metrics, given by the user or by default."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, isfinite, log, sqrt
 from typing import Literal
@@ -13,16 +13,26 @@ from lsmtune.units import format_bytes, parse_size
 from lsmtune.workloads import EngineName, Kind, Workload
 from lsmtune.workloads.operations import READS, own_operations, probed_operations
 
+_SMALLEST_FACTOR = 0.01
+"""A grown bound is not 0, because a factor 0 is not allowed."""
 TINY = 1e-9
 """Replaces zero in ratios; no metric has values as small as this."""
+_LARGEST_SIZE = 2.0**50
+"""Larger sizes are written in bytes: their text with a unit has an exponent."""
+_UNIMPORTANT = 0.01
+"""Values below this share of the number of a constraint are equal, for example 0 and 0.001 blocks.
+
+A ratio of such values would look like noise.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """A constraint: a bound on a metric, as a number or a multiple of the baseline's value.
 
-    A `default` bound grows if the noise of the runs is too large for it. `probe`: the metric is
-    measured by the read probe, and the workload does not contain these reads.
+    `plus` is a number, in the unit of the metric, that is added to a multiple of the baseline's
+    value. A `default` bound grows if the noise of the runs is too large for it. `probe`: the metric
+    is measured by the read probe, and the workload does not contain these reads.
     """
 
     metric: str
@@ -31,57 +41,92 @@ class Limit:
     times_base: bool
     default: bool = False
     probe: bool = False
+    plus: float = 0.0
 
     def ratio(self, trial: Mapping[str, float], base: Mapping[str, float]) -> float:
         """Return value / bound; above 1 the constraint is violated, inf if unknown."""
         if self.metric not in trial or (self.times_base and self.metric not in base):
             return inf
-        bound = self.bound * (base[self.metric] if self.times_base else 1)
-        pair = max(trial[self.metric], TINY), max(bound, TINY)
+        bound = self.full_bound(base[self.metric] if self.times_base else 1.0)
+        least = max(TINY, _UNIMPORTANT * self.plus)
+        pair = max(trial[self.metric], least), max(bound, TINY)
         return pair[0] / pair[1] if self.relation == "<=" else pair[1] / pair[0]
 
+    def full_bound(self, base: float) -> float:
+        """Return the bound in the unit of the metric, for the baseline's value."""
+        return self.bound * base + self.plus if self.times_base else self.bound
+
+    def base_share(self, base: float | None) -> float:
+        """Return the share of the bound that the baseline's noise changes; 1 if it is unknown.
+
+        The number that is added to the multiple of the baseline's value has no noise.
+        """
+        if not self.plus or base is None:
+            return 1.0
+        return self.bound * base / self.full_bound(base)
+
     def measured(self, ratio: float) -> float:
-        """Return the measured value of a `ratio`: the value that the bound bounds."""
-        bound = max(self.bound, TINY)
+        """Return the measured value of a `ratio`: the value that the bound bounds.
+
+        With `plus`, it is the measured value / the whole bound.
+        """
+        bound = 1.0 if self.plus else max(self.bound, TINY)
         return bound * ratio if self.relation == "<=" else bound / ratio
 
-    def grown(self, deviation: float | None, pairs: int) -> "Limit":
+    def grown(self, deviation: float | None, pairs: int, base: float | None = None) -> "Limit":
         """Return the constraint with the tightest bound that runs of the baseline can keep.
 
-        `deviation` is the standard deviation of the log of the metric between runs of one config.
-        The bound of a default constraint grows to twice the half width of the 95 % interval after
-        `pairs` pairs of runs. A config equal to the baseline then keeps it in 97 % of all cases.
-        The grown bound has two decimals.
+        `deviation` is the standard deviation of the log of the metric between runs of one config,
+        `base` the baseline's value. The whole bound of a default constraint grows until a config
+        equal to the baseline is below it by twice the half width of the 95 % interval after `pairs`
+        pairs of runs. Such a config then keeps it in 97 % of all cases. Factor and number of the
+        grown bound have two decimals.
         """
         if not self.default or not deviation or pairs < 2:  # noqa: PLR2004 - no interval
             return self
-        half = half_width(sqrt(2) * deviation, pairs)  # a pair has the noise of two runs
-        if 2 * half <= abs(log(self.bound)):
+        # A pair has the noise of two runs: that of the trial, and that of the bound.
+        half = half_width(sqrt(1 + self.base_share(base) ** 2) * deviation, pairs)
+        whole = self.bound if not self.plus or not base else self.full_bound(base) / base
+        if 2 * half <= abs(log(whole)):
             return self
         if self.relation == "<=":
-            return replace(self, bound=ceil(100 * exp(2 * half)) / 100)
-        return replace(self, bound=floor(100 * exp(-2 * half)) / 100)
+            return self._multiplied(exp(2 * half) / whole, ceil)
+        return self._multiplied(exp(-2 * half) / whole, floor)
+
+    def _multiplied(self, factor: float, rounded: Callable[[float], int]) -> "Limit":
+        bound, plus = (rounded(round(100 * factor * part, 6)) / 100
+                       for part in (self.bound, self.plus))  # fmt: skip
+        return replace(self, bound=max(bound, min(self.bound, _SMALLEST_FACTOR)), plus=plus)
 
     def __str__(self) -> str:
         return f"{self.metric} {self.relation} {self._bound_text}"
 
     @property
     def _bound_text(self) -> str:
-        if self.times_base:
-            return f"{self.bound:.12g} * base"
-        size = format_bytes(self.bound)
-        exact = METRICS[self.metric].unit == "bytes" and self.bound >= 1
-        if exact and parse_size(size, "limit") == self.bound:
-            return size
-        return f"{self.bound:.12g}"
+        if not self.times_base:
+            return self._number_text(self.bound)
+        plus = f" + {self._number_text(self.plus)}" if self.plus else ""
+        return f"{_exact(self.bound)} * base{plus}"
+
+    def _number_text(self, number: float) -> str:
+        size = format_bytes(number)
+        exact = METRICS[self.metric].unit == "bytes" and 1 <= number < _LARGEST_SIZE
+        return size if exact and parse_size(size, "limit") == number else _exact(number)
+
+
+def _exact(number: float) -> str:
+    """Return the shortest text that is read as the same number."""
+    short = f"{number:.12g}"
+    return short if float(short) == number else repr(number)
 
 
 def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
     """Return the default constraints of a workload on an engine.
 
     They bound throughput, space, the p99 of each kind of operation and the p50 of reads. After a
-    workload that only writes, they also bound the reads of the probe. For a workload that only
-    reads they bound the write amplification of building its database.
+    workload that only writes, they also bound the reads of the probe: by counts if the engine
+    counts them, else by latencies. For a workload that only reads they bound the write
+    amplification of building its database.
     """
     limits = [_default("throughput_ops_s", ">=", 0.95)]
     own = own_operations(load, engine)
@@ -90,17 +135,26 @@ def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
     if load.kind == "read" and engine != "tikv":
         limits += [_default("write_amp")]
     probed = [kind for kind in probed_operations(load, engine) if kind not in own]
-    limits += [
-        replace(_default(f"{kind}_{rank}_us"), probe=True)
-        for kind in probed
-        for rank in _ranks(kind)
-    ]
+    if engine in _COUNTING:
+        limits += [_COUNTED[kind] for kind in probed]
+    else:
+        limits += [
+            replace(_default(f"{kind}_{rank}_us"), probe=True)
+            for kind in probed
+            for rank in _ranks(kind)
+        ]
     return tuple(limits)
 
 
 def no_default_limits(load: Workload, engine: EngineName) -> tuple[str, ...]:
-    """Return constraints, as text, that remove all default constraints of a workload."""
-    return tuple(f"{limit.metric} <= none" for limit in default_limits(load, engine))
+    """Return constraints, as text, that remove all default constraints of a workload.
+
+    For the reads of the probe, they name latencies (see `LATENCIES_BEFORE`). So a study that an
+    older lsmtune has started keeps its settings, and therefore its name.
+    """
+    names = (limit.metric for limit in default_limits(load, engine))
+    before = (name for counted in names for name in LATENCIES_BEFORE.get(counted, (counted,)))
+    return tuple(f"{name} <= none" for name in before)
 
 
 def _default(name: str, relation: Literal["<=", ">="] = "<=", bound: float = 1.1) -> Limit:
@@ -109,6 +163,44 @@ def _default(name: str, relation: Literal["<=", ">="] = "<=", bound: float = 1.1
 
 def _ranks(kind: str) -> tuple[str, ...]:
     return ("p50", "p99") if kind in READS else ("p99",)
+
+
+_COUNTING: tuple[EngineName, ...] = ("rocksdb",)
+"""Engines that count the work of the read probe."""
+
+
+def _counted(name: str, plus: float) -> Limit:
+    return Limit(name, "<=", 1.1, times_base=True, default=True, probe=True, plus=plus)
+
+
+_COUNTED = {
+    "get": _counted("get_data_blocks", 0.25),
+    "get_missing": _counted("get_missing_data_blocks", 0.25),
+    "scan": _counted("scan_sorted_runs", 1.0),
+}
+"""Default constraints on counted reads of the probe, by kind of operation.
+
+The number allows a quarter of a block and one sorted run more than 1.1 times the baseline, because
+the end of a load is chance: in 16 of 20 runs of a baseline, the tree had 3 sorted runs, else 4 or
+5.
+"""
+LATENCIES_BEFORE: dict[str, tuple[str, ...]] = {
+    limit.metric: tuple(f"{kind}_{rank}_us" for rank in _ranks(kind))
+    for kind, limit in _COUNTED.items()
+}
+"""Latencies that had default constraints before these counts had them."""
+
+
+def known_limits(limits: Sequence[Limit], known: Container[str]) -> tuple[Limit, ...]:
+    """Return the constraints on known metrics.
+
+    Default constraints on the latencies of the same reads replace those on unknown counts: runs of
+    older versions of lsmtune, and the simulator, have only latencies.
+    """
+    found = [limit for limit in limits if limit.metric in known]
+    counts = [limit for limit in limits if limit.default and limit.metric not in known]
+    names = [name for limit in counts for name in LATENCIES_BEFORE.get(limit.metric, ())]
+    return (*found, *(replace(_default(name), probe=True) for name in names if name in known))
 
 
 _BEFORE: dict[Kind, tuple[str, ...]] = {
@@ -124,16 +216,15 @@ def earlier_default_limits(load: Workload, engine: EngineName) -> tuple[Limit, .
     return tuple(Limit(n, "<=", 1.1, True) for n in _BEFORE[load.kind] if n not in unknown)
 
 
-_LIMIT = re.compile(
-    r"\s*(\w+)\s*(<=|>=)\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)\s*(\*\s*base)?\s*"
-)
+_NUMBER = r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([a-zA-Z]*)"
+_LIMIT = re.compile(rf"\s*(\w+)\s*(<=|>=)\s*{_NUMBER}\s*(?:(\*\s*base)\s*(?:\+\s*{_NUMBER}\s*)?)?")
 _LIFTED = re.compile(r"\s*(\w+)\s*<=\s*none\s*")
 
 
 def parse_limit(text: str) -> Limit:
-    """Return the constraint of a text such as `live_sst_bytes <= 1.1 * base`.
+    """Return the constraint of a text such as `get_data_blocks <= 1.1 * base + 0.25`.
 
-    The bound of a size may have a unit: `live_sst_bytes <= 300MiB`. `METRIC <= none` is no bound.
+    A size may have a unit: `live_sst_bytes <= 300MiB`. `METRIC <= none` is no bound.
     """
     if lifted := _LIFTED.fullmatch(text):
         return Limit(metric(lifted[1], "limits").name, "<=", inf, False)
@@ -141,23 +232,35 @@ def parse_limit(text: str) -> Limit:
     if match is None:
         raise UserError(_malformed(text))
     limited = metric(match[1], "limits")
-    number, unit, times_base = match[3], match[4], match[5] is not None
-    if unit and (limited.unit != "bytes" or times_base):
-        left = f"{limited.name} {match[2]}"
-        if times_base:
-            raise UserError(f"limits: {text!r}: a multiple of the baseline has no unit; "
-                            f"use {left} {number} * base")  # fmt: skip
-        raise UserError(f"limits: {text!r}: {_unit_text(limited)}; "
-                        f"use {left} {_without_unit(float(number), unit, limited)}")  # fmt: skip
-    bound = parse_size(number + unit, f"limits: {text!r}") if unit else float(number)
-    if not isfinite(bound):
+    number, unit, times_base, plus, plus_unit = match.groups()[2:]
+    left = f"{limited.name} {match[2]}"
+    if times_base and unit:
+        raise UserError(f"limits: {text!r}: a multiple of the baseline has no unit; "
+                        f"use {left} {number} * base")  # fmt: skip
+    before = f"{left} {number} * base +" if times_base else left
+    bound = _number(number, unit, limited, before, text)
+    added = _number(plus, plus_unit, limited, before, text) if plus else 0.0
+    if not isfinite(bound + added):
         raise UserError(_malformed(text))
     if times_base and bound == 0:
         raise UserError(
             f"limits: {text!r}: the factor 0 is not allowed; use {limited.name} <= NUMBER"
         )
     relation: Literal["<=", ">="] = "<=" if match[2] == "<=" else ">="
-    return Limit(limited.name, relation, float(bound), times_base)
+    return Limit(limited.name, relation, bound, times_base is not None, plus=added)
+
+
+def _number(number: str, unit: str, limited: Metric, before: str, text: str) -> float:
+    """Return a number of a constraint; UserError if the metric does not have the unit.
+
+    `before` is the beginning of the text that the message advises.
+    """
+    if not unit:
+        return float(number)
+    if limited.unit != "bytes":
+        raise UserError(f"limits: {text!r}: {_unit_text(limited)}; "
+                        f"use {before} {_without_unit(float(number), unit, limited)}")  # fmt: skip
+    return float(parse_size(number + unit, f"limits: {text!r}"))
 
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -181,6 +284,7 @@ def _malformed(text: str) -> str:
     limited = METRICS.get(canonical(first[1])) if first else None
     unit = f"; {_unit_text(limited)}" if limited is not None else ""
     return (
-        f"limits: invalid constraint {text!r}{unit}. Use METRIC <= NUMBER or METRIC <= NUMBER * "
-        "base, also with >= instead of <=. METRIC <= none removes a constraint"
+        f"limits: invalid constraint {text!r}{unit}. Use METRIC <= NUMBER, METRIC <= FACTOR * base "
+        "or METRIC <= FACTOR * base + NUMBER, also with >= instead of <=. METRIC <= none removes a "
+        "constraint"
     )

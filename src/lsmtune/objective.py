@@ -1,6 +1,6 @@
 """Objectives and constraints, computed from measurements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import exp, inf, isinf, log, sqrt
 from statistics import fmean, median
@@ -8,7 +8,7 @@ from statistics import fmean, median
 from scipy.special import ndtr
 
 from lsmtune.errors import UserError, unknown_word
-from lsmtune.limits import TINY, Limit, parse_limit
+from lsmtune.limits import LATENCIES_BEFORE, TINY, Limit, parse_limit
 from lsmtune.metrics.definitions import METRICS, canonical, metric
 from lsmtune.stats import geometric_mean
 
@@ -89,9 +89,12 @@ class Objective:
         """Return the needed metrics that a run does not have."""
         return [name for name in self.needed if name not in run]
 
-    def grown(self, noise: Metrics) -> "Objective":
+    def grown(self, noise: Metrics, base: Metrics) -> "Objective":
         """Return it with the bounds that runs of the baseline can keep, see `Limit.grown`."""
-        limits = (limit.grown(noise.get(limit.metric), self.most_pairs) for limit in self.limits)
+        limits = (
+            limit.grown(noise.get(limit.metric), self.most_pairs, base.get(limit.metric))
+            for limit in self.limits
+        )
         return replace(self, limits=tuple(limits))
 
     def values(self, trial: Metrics, base: Metrics) -> tuple[float, ...]:
@@ -111,13 +114,14 @@ class Objective:
     ) -> float:
         """Return the probability that a config keeps all constraints.
 
-        `trial` and `base` are medians of as many runs as `runs` says, and `noise` has the standard
-        deviation of the log of each metric. The constraints are taken as independent.
+        `trial` and `base` are medians of as many runs as `runs` says, in this order. `noise` has
+        the standard deviation of the log of each metric. The constraints are taken as independent.
         """
         found = 1.0
         for limit in self.limits:
             ratio, deviation = limit.ratio(trial, base), noise.get(limit.metric, 0.0)
-            error = deviation * sqrt(sum(1 / count for count in runs))
+            share = limit.base_share(base.get(limit.metric))
+            error = deviation * sqrt(1 / runs[0] + share**2 / runs[1])
             if isinf(ratio) or not error:
                 found *= float(ratio <= 1)
             else:
@@ -227,8 +231,10 @@ def parse_objective(
     """Return the objective from names and from constraints as text.
 
     The user's constraints are added to the default ones. A constraint on a metric with a default
-    constraint replaces it, and `METRIC <= none` removes it. With several objectives, their metrics
-    have no default constraints. Raises UserError if a name or a constraint is wrong.
+    constraint replaces it, and `METRIC <= none` removes it. A default constraint on counted reads
+    is also removed if the user removes all constraints on the latencies of these reads, which were
+    the default before. With several objectives, their metrics have no default constraints. Raises
+    UserError if a name or a constraint is wrong.
     """
     goals = tuple(map(_goal, [names] if isinstance(names, str) else names))
     _check_goals([goal.name for goal in goals])
@@ -236,8 +242,19 @@ def parse_objective(
     # With several objectives, the user wants to see what each costs the others.
     traded = {goal.name for goal in goals} if len(goals) > 1 else set()
     named = {limit.metric for limit in asked} | traded
-    defaults = tuple(limit for limit in default_limits if limit.metric not in named)
+    lifted = {limit.metric for limit in asked if limit.bound == inf}
+    defaults = tuple(
+        limit
+        for limit in default_limits
+        if limit.metric not in named and not _lifts_latencies(lifted, limit)
+    )
     return Objective(goals, defaults + tuple(limit for limit in asked if limit.bound != inf))
+
+
+def _lifts_latencies(lifted: Set[str], limit: Limit) -> bool:
+    """Return whether the user removes all latencies that a default count has replaced."""
+    latencies = LATENCIES_BEFORE.get(limit.metric)
+    return latencies is not None and lifted >= set(latencies)
 
 
 def _goal(name: str) -> Goal:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import isinf
+from statistics import median
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -32,8 +33,10 @@ class LimitCheck(BaseModel):
     `use` is the geometric mean of measured value / bound, and `low` to `high` its 95 % interval;
     above 1 the constraint is broken. All three are None if the metric is missing in a run; then
     the state is "unknown" and `why` gives the reason. `limit` is the checked constraint and
-    `asked` the tighter one, if noise made a default bound grow. `required` is False for a default
-    constraint on reads that only the read probe makes: a gain can be claimed while it is undecided.
+    `asked` the tighter one, if noise made a default bound grow. `deviation` is the reason for it:
+    the standard deviation of the log of the metric between runs of the baseline, None if the bound
+    has not grown. `required` is False for a default constraint on reads that only the read probe
+    makes: a gain can be claimed while it is undecided.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,6 +46,7 @@ class LimitCheck(BaseModel):
     low: float | None = None
     high: float | None = None
     asked: str | None = None
+    deviation: float | None = None
     required: bool = True
     why: str | None = None
 
@@ -170,7 +174,9 @@ def side_of(name: str, ratio: Interval) -> Side:
 def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int) -> LimitCheck:
     """Check a constraint by the interval of its ratio."""
     noise = log_deviation(limit.metric, [[base for _, base in pairs]])
-    checked = limit.grown(noise, max(most_pairs, len(pairs)))
+    values = [base[limit.metric] for _, base in pairs if limit.metric in base]
+    middle = median(values) if values else None
+    checked = limit.grown(noise, max(most_pairs, len(pairs)), middle)
     uses = [checked.ratio(best, base) for best, base in pairs]
     if unknown := sum(map(isinf, uses)):
         return _unknown(limit, unknown, pairs)
@@ -187,6 +193,7 @@ def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int) -> LimitCheck:
         low=found.low,
         high=found.high,
         asked=None if checked == limit else str(limit),
+        deviation=None if checked == limit else noise,
         required=not limit.probe,
     )
 

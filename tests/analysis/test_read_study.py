@@ -22,7 +22,7 @@ from lsmtune.store.ranking import candidates, ranked_candidates
 from lsmtune.trials import Role, Status, TrialResult
 
 GOOD = [{"write_amp": 7.0 + n / 100} for n in range(6)]
-BROKEN = [{**run, "get_p99_us": 20.0} for run in GOOD]
+BROKEN = [{**run, "get_data_blocks": 20.0} for run in GOOD]
 
 
 class Case:
@@ -141,7 +141,7 @@ def test_the_front_of_two_goals_and_its_default_winner(case: Case) -> None:
     points = [(5.0, 10.5), (8.0, 8.0), (9.0, 5.0), (9.5, 8.5), (4.0, 30.0), (20.0, 20.0)]
     for size, (amp, time) in enumerate(points, start=1000):
         written.add(Role.TRIAL, size, {"write_amp": amp, "total_s": time})
-    written.add(Role.TRIAL, 7000, {"write_amp": 1.0, "total_s": 1.0, "get_p99_us": 99.0})
+    written.add(Role.TRIAL, 7000, {"write_amp": 1.0, "total_s": 1.0, "get_data_blocks": 99.0})
     view = case.view()
     assert [trial.number for trial in view.front] == [5, 1, 2, 3]
     assert view.front[0].values == pytest.approx((0.4, 3.0))
@@ -225,7 +225,7 @@ def test_verification_of_the_nearest_trial_decides_its_constraints(case: Case) -
     assert (claim.status, claim.failed_trial) == ("nothing found", number)
     assert claim.nearest
     assert claim.nearest.verified
-    assert [(c.limit.metric, c.state) for c in claim.failed] == [("get_p99_us", "broken")]
+    assert [(c.limit.metric, c.state) for c in claim.failed] == [("get_data_blocks", "broken")]
     assert [step.kind for step in claim.steps] == ["relax_constraint"]
 
 
@@ -322,14 +322,14 @@ def test_a_study_that_has_not_begun(case: Case) -> None:
 def test_best_config_within_constraints_has_kept_them_in_its_verification(case: Case) -> None:
     written = case.begin(objective="write_amp")
     searched(written)
-    written.add(Role.TRIAL, 4000, {"write_amp": 5.0, "get_p99_us": 20.0})
+    written.add(Role.TRIAL, 4000, {"write_amp": 5.0, "get_data_blocks": 20.0})
     written.verify(2, 2000, BROKEN)
     written.verify(3, 3000, BROKEN)
     view = case.view()
     claim = claim_of(view)
     assert (claim.status, claim.trial, claim.failed_trial) == ("no gain", 2, 2)
     [check] = claim.failed
-    assert (check.limit.metric, check.value) == ("get_p99_us", pytest.approx(2.0))
+    assert (check.limit.metric, check.value) == ("get_data_blocks", pytest.approx(20 / 11.25))
     assert claim.alternative
     assert (claim.alternative.trial, claim.alternative.ratio) == (1, pytest.approx(0.8))
     assert [change.best for change in claim.alternative.changes] == [1000]
@@ -399,8 +399,10 @@ def test_claim_is_part_of_the_json_document(case: Case) -> None:
     document = json.loads(json.dumps(show_document(case.view())["claim"]))
     assert (document["status"], document["trial"], document["pairs"]) == ("no gain", 2, 6)
     assert document["reasons"] == ["constraint broken"]
-    assert [check["limit"] for check in document["failed"]] == ["get_p99_us <= 1.1 * base"]
-    assert document["failed"][0]["value"] == pytest.approx(2.0)
+    assert [check["limit"] for check in document["failed"]] == [
+        "get_data_blocks <= 1.1 * base + 0.25"
+    ]
+    assert document["failed"][0]["value"] == pytest.approx(20 / 11.25)
     assert document["alternative"]["config"] == {"block_size": 1000}
     row = next(row for row in document["metrics"] if row["metric"] == "write_amp")
     assert row["interval"]["low"] <= row["ratio"] <= row["interval"]["high"]

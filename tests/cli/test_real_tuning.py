@@ -31,17 +31,17 @@ probe_reads = 500
 """
 
 
-# Times depend on what else runs on the machine.
-TIMED = [
+# Times depend on what else runs on the machine, counted reads on how a load happens to end.
+CHANCE = [
     limit.metric
     for limit in default_limits(Workload(), "rocksdb")
-    if limit.metric.endswith(("_us", "_ops_s"))
+    if limit.probe or limit.metric.endswith(("_us", "_ops_s"))
 ]
 
 
 def tune(home: Path, *flags: str) -> int:
     file = home.with_name("study.toml")
-    lifted = ", ".join(f'"{name} <= none"' for name in TIMED)
+    lifted = ", ".join(f'"{name} <= none"' for name in CHANCE)
     file.write_text(STUDY.replace("LIMITS", lifted))
     return run(["tune", str(file), "--home", str(home), *flags])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engines.measured_names import EMBEDDED
 from fakes.patience import eventually
 from fakes.rig import Rig
 from lsmtune.engines import embedded
@@ -67,6 +68,7 @@ def test_a_trial_measures_what_happened(rig: Rig, store: str) -> None:
     assert m["disk_write_amp"] * SMALL.num * SMALL.record_bytes == pytest.approx(
         m["disk_write_bytes"]
     )
+    assert m.keys() >= EMBEDDED
     for prefix in ("write", "get", "get_missing", "scan"):
         assert 0 < m[f"{prefix}_p50_us"] <= m[f"{prefix}_p99_us"] <= m[f"{prefix}_p9999_us"]
     assert measurement.engine_version.startswith(f"{store} ")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from engines.counts import check_counts, check_filtered
 from fakes.rig import Rig
 from lsmtune.engines.base import OwnBase
 from lsmtune.engines.libraries.installed import Installed, installed_engines
@@ -66,6 +67,13 @@ def test_a_trial_measures_what_happened(rig: Rig, engine: Installed) -> None:
     assert {"get_p99_us", "get_missing_p99_us", "scan_p99_us", "read_amp"} <= m.keys()
     assert measurement.as_run["write_buffer_size"] == str(rig.base["write_buffer_size"])
     assert {"LOG", "OPTIONS", "load-stdout.txt", "probe-stdout.txt"} <= set(outcome.evidence)
+    check_counts(measurement)
+
+
+def test_filters_lower_the_counted_reads(rig: Rig) -> None:
+    result = rig.run({**rig.base, "bloom_bits": 10.0}).result
+    assert result.status is Status.COMPLETE, result.reason
+    check_filtered(result.metrics)
 
 
 def test_the_baseline_is_what_the_library_does_by_default(rig: Rig, engine: Installed) -> None:
@@ -88,6 +96,7 @@ def test_every_load_is_measured(name: str, newest: Rig) -> None:
     result = newest.run(workload=Workload(name=name, num=FEW.num)).result
     assert result.status is Status.COMPLETE, result.reason
     assert result.metrics["throughput_ops_s"] > 0
+    assert 1000 < result.metrics["table_readers_bytes"] < 0.2 * result.metrics["live_sst_bytes"]
     if PRESETS[name].kind != "write":
         assert result.metrics.keys() & {"get_p99_us", "scan_p99_us", "write_p99_us"}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engines.measured_names import MYROCKS
 from fakes.asks import Asks
 from fakes.patience import PATIENCE_S, eventually
 from fakes.records import check_records
@@ -237,6 +238,7 @@ def test_random_writes_of_db_bench_run_as_sql(rig: Rig) -> None:
     assert m["disk_write_amp"] * 8000 * RECORDS.record_bytes == pytest.approx(m["disk_write_bytes"])
     rate = m["throughput_ops_s"] * RECORDS.record_bytes / MIB
     assert m["rate_mb_s"] == pytest.approx(rate, rel=0.02)
+    assert m.keys() >= MYROCKS
     for prefix in ("write", "get", "get_missing", "scan"):
         assert 0 < m[f"{prefix}_p50_us"] <= m[f"{prefix}_p99_us"]
     assert servers_in(rig.folder) == []

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engines.counts import check_counts, check_filtered
 from fakes.patience import PATIENCE_S
 from fakes.rig import Rig
 from fakes.traces import processes_of
@@ -53,6 +54,13 @@ def test_a_trial_measures_what_happened(rig: Rig) -> None:
         "LOG", "OPTIONS",
     }  # fmt: skip
     assert processes_of(rig.folder) == []
+    check_counts(measurement)
+
+
+def test_filters_lower_the_counted_reads(rig: Rig) -> None:
+    result = rig.run({**rig.base, "bloom_bits": 10.0}).result
+    assert result.status is Status.COMPLETE, result.reason
+    check_filtered(result.metrics)
 
 
 def test_the_written_bytes_are_those_of_the_log(rig: Rig) -> None:
@@ -155,6 +163,9 @@ EXPECTED = {
         "get_p99_us",
         "get_missing_p99_us",
         "scan_p99_us",
+        "get_data_blocks",
+        "get_missing_data_blocks",
+        "scan_sorted_runs",
     },
     "read": {"write_amp", "build_s", "read_amp", "bloom_useful"},
     "mixed": {"write_amp", "read_amp"},
@@ -196,6 +207,7 @@ def test_every_load_is_measured(rig: Rig, name: str) -> None:
     assert outcome.result.status is Status.COMPLETE, outcome.result.reason
     metrics = outcome.result.metrics
     assert EXPECTED[load.kind] <= set(metrics)
+    assert 1000 < metrics["table_readers_bytes"] < 0.1 * metrics["live_sst_bytes"]
     assert metrics["throughput_ops_s"] == pytest.approx(
         load.client_operations * load.threads / metrics["load_s"]
     )

@@ -212,6 +212,9 @@ class DbBench:
             os.abort()
         with (self._database / "000016.sst").open("wb") as table:
             table.truncate(self._num * 380)
+        sizes = '"table_properties": {"index_size": 24000, "filter_size": 0}'
+        made = f'"file_number": 16, "file_size": {self._num * 380}, {sizes}'
+        self._event(3, "table_file_creation", made)
         time.sleep(SETTLE_S)
         (self._database / "000009.sst").unlink()
         self._event(3, "compaction_finished", '"compaction_time_micros": 12903')
@@ -340,7 +343,7 @@ def _leave_grandchild(*, holds_output: bool) -> None:
 KNOWN_FLAGS = {
     "benchmarks", "cache_high_pri_pool_ratio", "cache_low_pri_pool_ratio", "cache_numshardbits",
     "cache_size", "cache_type", "compression_ratio", "db", "histogram", "key_size", "num",
-    "num_bottom_pri_threads", "options_file", "rate_limiter_auto_tuned",
+    "num_bottom_pri_threads", "options_file", "perf_level", "rate_limiter_auto_tuned",
     "rate_limiter_bytes_per_sec", "reads", "row_cache_size", "seed", "seek_nexts", "statistics",
     "threads", "use_existing_db", "value_size",
 }  # fmt: skip

@@ -53,7 +53,9 @@ BASE_METRICS = {
     "memtable_hit": 0.0, "disk_write_bytes": 790.0e6, "disk_write_amp": 3.8, "disk_bytes": 81.0e6,
     "flushes": 104.0, "get_found": 0.63, "block_reads": 1.7, "write_mean_us": 29.4,
     "get_mean_us": 11.5,
-    "get_missing_mean_us": 9.6, "scan_mean_us": 37.2, "memory_bytes": 172.0e6,
+    "get_missing_mean_us": 9.6, "scan_mean_us": 37.2, "get_data_blocks": 1.62,
+    "get_missing_data_blocks": 1.9, "scan_sorted_runs": 3.0, "table_readers_bytes": 1.1e6,
+    "memory_bytes": 172.0e6,
 }  # fmt: skip
 
 _BEST_OVER_BASE = {
@@ -63,7 +65,8 @@ _BEST_OVER_BASE = {
     "total_s": 0.63, "throughput_ops_s": 1.66, "sustained_ops_s": 1.59, "rate_mb_s": 1.66,
     "stall_s": 0.34, "stall_percent": 0.57, "write_p99_us": 0.58, "write_p999_us": 0.81,
     "get_p50_us": 1.04, "get_p99_us": 1.03, "scan_p99_us": 0.97, "compaction_cpu_s": 0.72,
-    "cpu_s": 0.86, "peak_rss_bytes": 1.09, "read_amp": 1.05,
+    "cpu_s": 0.86, "peak_rss_bytes": 1.09, "read_amp": 1.05, "get_data_blocks": 1.06,
+    "get_missing_data_blocks": 1.04,
 }  # fmt: skip
 
 _CHANGES: dict[str, tuple[Value, Value]] = {

@@ -37,7 +37,7 @@ from lsmtune.report.words import label
 from lsmtune.trials import Role, Status
 from lsmtune.verdict import LimitCheck, Pair, State
 
-BROKEN = {"write_amp": 0.5, "get_p99_us": 1.3}
+BROKEN = {"write_amp": 0.5, "get_data_blocks": 1.5}
 
 
 def verified(
@@ -62,8 +62,7 @@ def test_gain_has_a_row_per_metric_with_interval_and_constraint() -> None:
     rows = {row.metric.name: row for row in claim.rows}
     assert list(rows) == [
         "write_amp", "live_sst_bytes", "total_s", "throughput_ops_s", "write_p99_us",
-        "get_p50_us", "get_p99_us", "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us",
-        "scan_p99_us", "sustained_ops_s",
+        "get_data_blocks", "get_missing_data_blocks", "scan_sorted_runs", "sustained_ops_s",
     ]  # fmt: skip
     amp = rows["write_amp"]
     assert (amp.role, amp.side, amp.constraints) == ("objective", "better", ())
@@ -113,16 +112,16 @@ def test_broken_constraint_is_named_with_its_value_and_an_alternative() -> None:
         "no gain", ("constraint broken",), 18,
     )  # fmt: skip
     [check] = claim.failed
-    assert (str(check.asked), check.state) == ("get_p99_us <= 1.1 * base", "broken")
-    assert check.value == pytest.approx(1.309, abs=0.001)
+    assert (check.limit.metric, check.asked, check.state) == ("get_data_blocks", None, "broken")
+    assert check.value == pytest.approx(1.5 * 1.62 / (1.1 * 1.62 + 0.25), abs=0.02)
     assert claim.alternative
     assert (claim.alternative.trial, claim.alternative.ratio) == (17, pytest.approx(0.82))
     assert claim.alternative.changes
     step = next(step for step in claim.steps if step.kind == "verify_other")
     assert step.command == "lsmtune verify night-run --trial 17"
-    assert label("get_p99_us") in headline_of(claim)
+    assert label("get_data_blocks") in headline_of(claim)
     reasons = " ".join(claim_text(claim).reasons)
-    assert all(part in reasons for part in ("1.15 ", "1.31 ", "trial 17", "18 %"))
+    assert all(part in reasons for part in ("1.1 ", "0.25 blocks", "1.2 ", "trial 17", "18 %"))
     assert claim.undo is None
 
 

@@ -168,6 +168,7 @@ impl Store for LevelDb {
             statistics: String::new(),
             tables: [(DEFAULT_FAMILY.to_owned(), table)].into(),
             database: String::new(),
+            table_readers_bytes: None,
         })
     }
 

@@ -237,6 +237,7 @@ impl Store for Lmdb {
             statistics: String::new(),
             tables: [].into(),
             database: numbers.map(|(name, number)| format!("{name} {number}\n")).concat(),
+            table_readers_bytes: None,
         })
     }
 

@@ -32,6 +32,8 @@ const JOBS: [&CStr; 3] = [
     c"rocksdb.num-running-flushes",
     c"rocksdb.mem-table-flush-pending",
 ];
+/// The property for the memory of open tables (`TableReader::ApproximateMemoryUsage`).
+const TABLE_READERS: &CStr = c"rocksdb.estimate-table-readers-mem";
 /// The start of the names of RocksDB's threads for flushes and compactions.
 const THREADS: &[u8] = b"rocksdb:";
 
@@ -106,6 +108,19 @@ impl RocksDb {
         self.families.get(name).copied().ok_or_else(missing)
     }
 
+    /// The value of a property of each family. None if a family does not have the property.
+    fn numbers(&self, name: &CStr) -> Result<Option<Vec<u64>>, Failure> {
+        let looking = Looking::of(&self.library)?;
+        let number = |&family: &Handle| {
+            let mut value = 0;
+            // SAFETY: as in `open`.
+            let refused =
+                unsafe { (looking.property_int_cf)(self.db, family, name.as_ptr(), &mut value) };
+            (refused == 0).then_some(value)
+        };
+        Ok(self.families.values().map(number).collect())
+    }
+
     /// Make a call that may fail. The failure names the operation.
     pub(crate) fn failing<T>(
         &self,
@@ -153,18 +168,14 @@ impl Store for RocksDb {
     }
 
     fn running(&self) -> Result<Option<bool>, Failure> {
-        let looking = Looking::of(&self.library)?;
-        let number = |name: &CStr, family: Handle| {
-            let mut value = 0;
-            // SAFETY: as in `open`.
-            let refused =
-                unsafe { (looking.property_int_cf)(self.db, family, name.as_ptr(), &mut value) };
-            (refused == 0).then_some(value)
-        };
-        let families = || self.families.values();
-        let counts = JOBS.iter().flat_map(|name| families().map(|&family| number(name, family)));
-        let counts: Option<Vec<u64>> = counts.collect();
-        Ok(counts.map(|counts| counts.iter().any(|&count| count > 0)))
+        let mut running = false;
+        for name in JOBS {
+            match self.numbers(name)? {
+                Some(counts) => running |= counts.iter().any(|&count| count > 0),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(running))
     }
 
     fn threads(&self) -> &'static [u8] {
@@ -188,6 +199,7 @@ impl Store for RocksDb {
                 .map(|(name, &family)| Ok((name.clone(), property(family, c"rocksdb.cfstats")?)))
                 .collect::<Result<_, Failure>>()?,
             database: property(self.family(DEFAULT_FAMILY)?, c"rocksdb.dbstats")?,
+            table_readers_bytes: self.numbers(TABLE_READERS)?.map(|sizes| sizes.iter().sum()),
         })
     }
 

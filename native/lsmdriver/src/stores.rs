@@ -129,6 +129,10 @@ pub struct Report {
     pub tables: BTreeMap<String, String>,
     /// `rocksdb.dbstats`, or the numbers of LMDB's tree.
     pub database: String,
+    /// The memory of open tables outside the block cache, mostly of their indexes and filters, for
+    /// all families together. None for a store without this property.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table_readers_bytes: Option<u64>,
 }
 
 /// A value that was read.

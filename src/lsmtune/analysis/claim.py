@@ -154,9 +154,7 @@ def claim_of(view: StudyView) -> Claim:
     status = _status(view, verdict)
     rows = tuple(metric_rows(view))
     failed, failed_trial = ((), None) if status == "no search" else _failed(view, rows)
-    alternative = (
-        None if _is_settled(status, failed) else _alternative(view, view.best_within_limits)
-    )
+    alternative = _within_limits(view, status, failed)
     nearest = _alternative(view, view.nearest.trial if view.nearest else None)
     objective = None if verdict is None or verdict.objective == UNKNOWN else verdict.objective
     value = objective.median if objective else _unverified_value(view, verdict)
@@ -177,8 +175,7 @@ def claim_of(view: StudyView) -> Claim:
         scale=verification.scale if verification else view.scale,
         search_scale=view.scale,
         simulated=view.is_simulated,
-        unverified_at_full_scale=bool(best or (online and online.kept))
-        and view.unverified_at_full_scale,
+        unverified_at_full_scale=_has_file(view) and view.unverified_at_full_scale,
         assertions_enabled=view.assertions_enabled,
         engine_version=view.engine_version,
         origin=view.origin,
@@ -212,9 +209,17 @@ def claim_of(view: StudyView) -> Claim:
     )
 
 
-def _is_settled(status: Status, failed: Sequence[Constraint]) -> bool:
-    """Return True if no other config needs to be named."""
-    return status in ("gain", "no search") or (status == "not verified" and not failed)
+def _within_limits(
+    view: StudyView, status: Status, failed: Sequence[Constraint]
+) -> Alternative | None:
+    """Return the best config that keeps all constraints; None if nobody needs to know it."""
+    settled = status in ("gain", "no search") or (status == "not verified" and not failed)
+    return None if settled else _alternative(view, view.best_within_limits)
+
+
+def _has_file(view: StudyView) -> bool:
+    """Return True if the study has a file to deploy."""
+    return view.best_trial is not None or bool(view.online and view.online.kept)
 
 
 def _number(view: StudyView) -> int | None:

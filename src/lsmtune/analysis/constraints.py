@@ -14,10 +14,12 @@ from lsmtune.verdict import LimitCheck, State
 class Constraint:
     """A constraint, checked on the winner.
 
-    `value` is the measured value that `limit` bounds: a multiple of the baseline if
-    `limit.times_base`, else a number in the metric's unit. `interval` is its 95 % interval, or
-    None without verification. `asked` is the tighter bound that the noise of the runs forbids.
-    `forbids_gain`: no gain can be claimed because of it. `why` says why it is unknown.
+    `value` is the measured value that `limit` bounds: a multiple of the whole bound if
+    `limit.plus`, a multiple of the baseline if `limit.times_base`, else a number in the metric's
+    unit. `interval` is its 95 % interval, or None without verification. `asked` is the tighter
+    bound that the noise of the runs forbids, and `deviation` the standard deviation of the log of
+    the metric between runs of the baseline. `forbids_gain`: no gain can be claimed because of it.
+    `why` says why it is unknown.
     """
 
     limit: Limit
@@ -26,6 +28,7 @@ class Constraint:
     why: str | None = None
     interval: Interval | None = None
     asked: Limit | None = None
+    deviation: float | None = None
     forbids_gain: bool = False
 
     def relaxed(self) -> str:
@@ -39,9 +42,17 @@ class Constraint:
         value = self.value
         if self.interval is not None:
             value = self.interval.high if self.limit.relation == "<=" else self.interval.low
+        if self.limit.plus:
+            return self._all_relaxed(value)
         factor = next((f for f in (GIB, MIB, KIB) if value >= f), 1) if is_size else 1
         bound = _outward(value / factor, self.limit) * factor
         return str(replace(self.limit, bound=float(round(bound) if is_size else bound)))
+
+    def _all_relaxed(self, value: float) -> str:
+        """Return the constraint with factor and number times the value, rounded outward."""
+        parts = (_outward(value * part, self.limit) for part in (self.limit.bound, self.limit.plus))
+        bound, plus = parts
+        return str(replace(self.limit, bound=bound, plus=plus))
 
 
 def checked(check: LimitCheck) -> Constraint:
@@ -60,6 +71,7 @@ def checked(check: LimitCheck) -> Constraint:
         limit.measured(check.use),
         interval=interval,
         asked=asked,
+        deviation=check.deviation,
         forbids_gain=check.forbids_gain,
     )
 

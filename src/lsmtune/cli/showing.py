@@ -299,5 +299,6 @@ def _constraint_document(check: Constraint) -> dict[str, Any]:
         "value": check.value,
         "interval": check.interval and asdict(check.interval),
         "asked": None if check.asked is None else str(check.asked),
+        "deviation": check.deviation,
         "why": check.why,
     }

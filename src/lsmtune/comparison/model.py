@@ -13,6 +13,7 @@ from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.models import Fitted, fitted_model
+from lsmtune.limits import LATENCIES_BEFORE, known_limits
 from lsmtune.objective import Metrics, Objective, median_metrics, run_noise
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.points import Points
@@ -96,7 +97,9 @@ def modelled(
             f"compare: the screened runs have no value of {', '.join(missing)}; available metrics: "
             f"{', '.join(sorted(known))}"
         )
-    asked = replace(objective, limits=tuple(li for li in objective.limits if li.metric in known))
+    # Filters can avoid all lookups for missing keys. The model has no zeros.
+    zero_counts = {n for n in LATENCIES_BEFORE if any(run.get(n) == 0 for run in runs)}
+    asked = replace(objective, limits=known_limits(objective.limits, known - zero_counts))
     names = dict.fromkeys([*asked.metrics, *(limit.metric for limit in asked.limits)])
     if zero := [name for name in names if any(metrics[name] <= 0 for metrics in runs)]:
         raise UserError(

@@ -23,10 +23,15 @@ _LEFT = ("LOG", "OPTIONS-", "LOCK")
 
 
 class Template(BaseModel):
-    """Costs of building a database, as metrics by name."""
+    """Costs of building a database, as metrics by name.
+
+    `tables` are the bytes of index and filter of each table outside the block cache, by the number
+    of its file. It is empty if the builder does not know them.
+    """
 
     model_config = ConfigDict(frozen=True)
     metrics: dict[str, float]
+    tables: dict[int, int] = {}
 
 
 Build = Callable[[Path], Template]

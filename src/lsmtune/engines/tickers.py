@@ -33,6 +33,11 @@ def counted_operations(statistics: Statistics) -> int:
     return sum(ticker(statistics, f"rocksdb.{name}") for name in names)
 
 
+def data_block_lookups(statistics: Statistics) -> int:
+    """Return how often reads looked up a data block in the block cache: hits and misses."""
+    return sum(ticker(statistics, f"rocksdb.block.cache.data.{n}") for n in ("hit", "miss"))
+
+
 def write_metrics(statistics: Statistics, jobs: Iterable[Job] = ()) -> dict[str, float]:
     """Return the costs of writing; TrialFailedError if nothing was written.
 
@@ -92,6 +97,14 @@ def table_levels(table: CompactionTable, moved: Mapping[int, LevelBytes]) -> tup
         )
         for row in table.rows
     )
+
+
+def sorted_runs(levels: Iterable[Level]) -> int:
+    """Return the number of sorted runs that a scan merges.
+
+    Each file of level 0 is one, and each other level with files.
+    """
+    return sum(level.files if level.level == "L0" else min(level.files, 1) for level in levels)
 
 
 def cache_metrics(statistics: Statistics) -> dict[str, float]:

@@ -6,7 +6,7 @@ tools/db_bench_tool.cc and of `HistogramStat::ToString` in monitoring/histogram.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lsmtune.errors import ParseError
@@ -25,6 +25,8 @@ _HISTOGRAM = re.compile(
     r"Percentiles: (?P<percentiles>.*)"
 )
 _HISTOGRAM_LINES = 3
+_PERF_CONTEXT = "PERF_CONTEXT:"
+_COUNTER = re.compile(rf"(\w+) = ({_INT})(?=,|$)")
 _PERCENTILE = re.compile(r"P(\d+(?:\.\d+)?): (\d+\.\d\d)")
 _VERSION = re.compile(r"^RocksDB:\s+[Vv]ersion (\d+(?:\.\d+)*)", re.MULTILINE)
 _COMPRESSION = re.compile(r"^Compression: (\S+)", re.MULTILINE)
@@ -58,7 +60,8 @@ class BenchmarkResult:
     for one of its operations. `rate_mb_s` is in MiB of user data a second. `elapsed_s` and
     `operations` are printed by newer versions, `found` of `looked_up` only by reads, and
     `latencies`, keyed by db_bench's word for the operation (`write`, `read`, `seek`), only with
-    `--histogram`.
+    `--histogram`. `perf_context` has the counters of the threads that ran the benchmark, by
+    RocksDB's names (monitoring/perf_context.cc). It is empty without `--perf_level`.
     """
 
     name: str
@@ -70,6 +73,7 @@ class BenchmarkResult:
     found: int | None
     looked_up: int | None
     latencies: Mapping[str, LatencyHistogram]
+    perf_context: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def latency(self) -> LatencyHistogram | None:
@@ -151,7 +155,16 @@ def _result(lines: list[str], start: int, end: int) -> BenchmarkResult:
         found=int(found[1]) if found else None,
         looked_up=int(found[2]) if found else None,
         latencies=_latencies(lines, start, end),
+        perf_context=_perf_context(lines[start:end]),
     )
+
+
+def _perf_context(lines: list[str]) -> dict[str, int]:
+    """Read the line after the heading. Only the last line of an output may be truncated."""
+    if _PERF_CONTEXT not in lines[:-1]:
+        return {}
+    counters = lines[lines.index(_PERF_CONTEXT) + 1]
+    return {name: int(count) for name, count in _COUNTER.findall(counters)}
 
 
 def _latencies(lines: list[str], start: int, end: int) -> dict[str, LatencyHistogram]:

@@ -106,6 +106,16 @@ METRICS: dict[str, Metric] = {
                "share of lookups of filter blocks that found the block in the block cache"),
         Metric("bloom_useful", "ratio", "higher",
                "number of block reads that filters avoided, per get or scan"),
+        Metric("get_data_blocks", "blocks", "lower",
+               "lookups of data blocks in the block cache per get of an existing key, hits and "
+               "misses; counted in the reads after a load of writes. The number does not depend "
+               "on the size of the block cache"),
+        Metric("get_missing_data_blocks", "blocks", "lower",
+               "lookups of data blocks in the block cache per get of a missing key, hits and "
+               "misses; counted in the reads after a load of writes"),
+        Metric("scan_sorted_runs", "sorted runs", "lower",
+               "sorted runs that a scan merges: files of level 0, and other levels with files; "
+               "counted after a load of writes, when all compactions have finished"),
         Metric("get_found", "ratio", None, "share of the gets during the load that found a record"),
         Metric("memtable_hit", "ratio", "higher",
                "share of the gets during the load that a memtable answered"),
@@ -129,6 +139,9 @@ METRICS: dict[str, Metric] = {
                "memory that the full-size tree needs at most: memtables, block cache, row cache, "
                "and index and filter blocks outside the block cache"),
         Metric("peak_rss_bytes", "bytes", "lower", "maximum resident memory of the engine"),
+        Metric("table_readers_bytes", "bytes", "lower",
+               "memory of open tables outside the block cache, mostly for indexes and filters, "
+               "after all compactions have finished"),
     ]
 }  # fmt: skip
 

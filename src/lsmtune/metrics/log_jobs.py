@@ -114,6 +114,18 @@ class TableTotals:
             self.filter_entries += _whole(properties, "num_filter_entries") or entries
 
 
+@dataclass(frozen=True, slots=True)
+class TableMetadata:
+    """Sizes in one table file: of its index, of its filter, and of the index's top level.
+
+    `top_level_bytes` is 0 unless the index is partitioned.
+    """
+
+    index_bytes: int
+    filter_bytes: int
+    top_level_bytes: int
+
+
 @dataclass(slots=True)
 class _Open:
     """A job that has begun."""
@@ -133,6 +145,8 @@ class JobLedger:
     shapes: list[TreeShape] = field(default_factory=list)
     flushed: TableTotals = field(default_factory=TableTotals)
     extremes: FileExtremes = field(default_factory=FileExtremes)
+    tables: dict[int, TableMetadata] = field(default_factory=dict)
+    """The table files that were made, by their number."""
     _running: dict[int, _Open] = field(default_factory=dict)
 
     def take(self, event: Event) -> Job | None:
@@ -170,6 +184,9 @@ class JobLedger:
             properties = event.payload.get("table_properties")
             if not isinstance(properties, dict):
                 return
+            if (number := event.number("file_number")) is not None:
+                sizes = ("index_size", "filter_size", "top_level_index_size")
+                self.tables[number] = TableMetadata(*(_whole(properties, n) for n in sizes))
             opened.deletes += _whole(properties, "num_deletions")
             self.extremes.add(properties)
             if opened.started.name == _FLUSH:

@@ -12,7 +12,6 @@ from lsmtune.report.constraint_text import (
     constraint_cell,
     limit_text,
     measured_text,
-    short_value,
 )
 from lsmtune.report.headline_text import headline_of, percent
 from lsmtune.report.memory_text import assumed_cache_text, memory_sentence
@@ -171,16 +170,11 @@ def _probe_text(claim: Claim, check: Constraint) -> str:
 
 
 def _grown_text(grown: Sequence[Constraint]) -> str:
-    count, widened = counted(len(grown), "default constraint"), map(_widened, grown)
+    count = counted(len(grown), "default constraint")
     return (
-        f"The runs of the baseline vary too much to decide {count} with the usual bound. "
-        f"lsmtune used a wider bound for each of these constraints: {', '.join(widened)}."
+        f"The runs of the baseline vary too much to decide {count} with the usual bound. The table "
+        "contains the wider bound and the usual bound."
     )
-
-
-def _widened(check: Constraint) -> str:
-    usual = "none" if check.asked is None else short_value(check.asked, check.asked.bound)
-    return f"{check.limit.metric} {short_value(check.limit, check.limit.bound)} instead of {usual}"
 
 
 def _ratio_text(interval: Interval | None) -> str:

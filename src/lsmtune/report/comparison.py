@@ -181,9 +181,7 @@ def _limit(limits: Sequence[Limit], name: str, base: float | None) -> float | No
     """Return the strictest bound on the metric / baseline, turned like `gain`."""
     if not base:
         return None
-    bounds = [
-        limit.bound * (base if limit.times_base else 1) for limit in limits if limit.metric == name
-    ]
+    bounds = [limit.full_bound(base) for limit in limits if limit.metric == name]
     return min((gain_ratio(name, bound, base) for bound in bounds), default=None)
 
 

@@ -1,8 +1,11 @@
 """Constraints in words, for sentences and for cells of tables."""
 
+from math import expm1
+
 from lsmtune.analysis.constraints import Constraint
 from lsmtune.limits import Limit
-from lsmtune.report.words import TIMES, label, metric_value
+from lsmtune.metrics.definitions import METRICS
+from lsmtune.report.words import TIMES, label, metric_value, number
 
 _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 
@@ -10,7 +13,8 @@ _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 def limit_text(limit: Limit) -> str:
     """Return a constraint in words: the metric, the relation and the bound."""
     relation = _LE if limit.relation == "<=" else _GE
-    return f"{label(limit.metric)} {relation} {value_text(limit, limit.bound)}"
+    plus = f" + {metric_value(limit.metric, limit.plus)}" if limit.plus else ""
+    return f"{label(limit.metric)} {relation} {value_text(limit, limit.bound)}{plus}"
 
 
 def value_text(limit: Limit, value: float) -> str:
@@ -22,24 +26,44 @@ def measured_text(check: Constraint) -> str:
     """Return the measured value of a constraint, with its 95 % interval if it is known."""
     if check.value is None:
         return "nothing"
+    value = measured_value(check, check.value)
+    if check.limit.times_base and not check.limit.plus:
+        value += " baseline"
     if check.interval is None:
-        return value_text(check.limit, check.value)
-    low, high = (short_value(check.limit, end) for end in (check.interval.low, check.interval.high))
-    return f"{value_text(check.limit, check.value)} (95 % interval {low} to {high})"
+        return value
+    ends = (short_value(check.limit, end) for end in (check.interval.low, check.interval.high))
+    return f"{value} (95 % interval {' to '.join(ends)})"
+
+
+def measured_value(check: Constraint, value: float) -> str:
+    """Return a measured value in short: with a number in the bound, a multiple of the bound."""
+    return short_value(check.limit, value) + (" the limit" if check.limit.plus else "")
 
 
 def constraint_cell(check: Constraint) -> str:
     """Return a constraint and whether it is kept, for a cell of the table."""
     relation = _LE if check.limit.relation == "<=" else _GE
-    bound = short_value(check.limit, check.limit.bound)
-    text = f"{relation} {bound}: "
+    text = f"{relation} {bound_text(check.limit)}"
+    if check.asked is not None:
+        text += f" instead of {bound_text(check.asked)}"
     if check.state == "unknown" or check.value is None:
-        text += "not checked"
+        text += ": not checked"
     elif check.state == "broken":
-        text += f"broken, {short_value(check.limit, check.value)}"
+        text += f": broken, {measured_value(check, check.value)}"
     else:
-        text += check.state
+        text += f": {check.state}"
+    if check.asked is not None and check.deviation is not None:
+        text += f"; the baseline itself varies by {100 * expm1(check.deviation):.0f} %"
     return text
+
+
+def bound_text(limit: Limit) -> str:
+    """Return a bound in short: a factor, with the number that is added, or a value with unit."""
+    bound = short_value(limit, limit.bound)
+    if not limit.plus:
+        return bound
+    is_size = METRICS[limit.metric].unit == "bytes"
+    return f"{bound} + {metric_value(limit.metric, limit.plus) if is_size else number(limit.plus)}"
 
 
 def short_value(limit: Limit, value: float) -> str:

@@ -13,6 +13,7 @@ from lsmtune.objective import (
     Objective,
     front,
     limit_penalty,
+    log_deviation,
     log_deviations,
     median_metrics,
     noise_factors,
@@ -127,9 +128,9 @@ class Scorer:
     def __init__(self, trials: Sequence[StoredTrial], objective: Objective) -> None:
         self.base = base_metrics(trials)
         self.deviations = log_deviations(repeated_runs(trials))
-        self._base_runs = len(base_runs(trials))
+        self._base_metrics = base_runs(trials)
         self._objective = objective
-        self._checked = objective.grown(self.deviations)
+        self._checked = objective.grown(self.deviations, self.base)
         self._noise: dict[int, dict[str, float]] = {}
 
     def noise(self, runs: int) -> dict[str, float]:
@@ -174,10 +175,14 @@ class Scorer:
             state=state,
             use=checked.ratio(found.metrics, self.base),
             asked=None if checked == asked else str(asked),
+            deviation=None if checked == asked else self._base_deviation(asked.metric),
         )
 
+    def _base_deviation(self, metric: str) -> float | None:
+        return log_deviation(metric, [self._base_metrics])
+
     def _kept(self, objective: Objective, metrics: Metrics, runs: int) -> float:
-        counts = runs, self._base_runs
+        counts = runs, len(self._base_metrics)
         return objective.kept_probability(metrics, self.base, self.deviations, counts)
 
 

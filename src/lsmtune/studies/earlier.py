@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from lsmtune.errors import UserError
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
+from lsmtune.limits import known_limits
 from lsmtune.objective import Objective
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.earlier import FEWEST, Earlier
@@ -100,7 +101,7 @@ def _earlier(
     factor = float(spec.scale_value / other.settings.scale_value)
     base, asked = base_metrics(runs), spec.parsed_objective
     known = set.intersection(set(base), *(set(trial.result.metrics) for trial in runs))
-    objective = replace(asked, limits=tuple(li for li in asked.limits if li.metric in known))
+    objective = replace(asked, limits=known_limits(asked.limits, known))
 
     def observe(trial: StoredTrial) -> Observation:
         metrics = trial.result.metrics

@@ -9,7 +9,8 @@ import numpy as np
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.learning.factors import Floats
-from lsmtune.objective import Metrics, limit_penalty
+from lsmtune.limits import known_limits
+from lsmtune.objective import Metrics, Objective, limit_penalty
 from lsmtune.simulator import (
     Constants,
     Machine,
@@ -48,14 +49,16 @@ class Simulated:
         self._probe: Probe | None = None
         (self._base,) = self._predict([space.default()])
         asked = spec.parsed_objective
-        if missing := asked.missing(self._base[0]):
+        self._objective = _known(asked, self._base[0])
+        if asked.missing(self._base[0]):
             without, self._probe = self._base, _probe(spec.protocol)
             (self._base,) = self._predict([space.default()])
-            if not any(name in self._base[0] for name in missing):  # reads are not asked for
+            with_reads = _known(asked, self._base[0])
+            known = set(with_reads.needed) & set(self._base[0])
+            if known <= set(without[0]):  # reads are not asked for
                 self._base, self._probe = without, None
-        known = self._base[0]
-        limits = tuple(limit for limit in asked.limits if limit.metric in known)
-        self._objective = replace(asked, limits=limits)
+            else:
+                self._objective = with_reads
         self.knobs = known_knobs()
 
     @property
@@ -92,6 +95,11 @@ class Simulated:
         told: list[Metrics] = [p.metrics for p in predict(runs, self._constants)]
         each = len(_LENGTHS)
         return [told[at : at + each] for at in range(0, len(told), each)]
+
+
+def _known(asked: Objective, known: Metrics) -> Objective:
+    """The objective with the constraints that the simulator can judge."""
+    return replace(asked, limits=known_limits(asked.limits, known))
 
 
 def _of_lengths(load: Workload) -> list[Workload]:

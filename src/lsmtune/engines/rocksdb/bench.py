@@ -89,7 +89,8 @@ class RunResult:
 
     `rate_mb_s` is in MiB of user data per second. `looked_up` is the number of keys that were
     read, and `found` the number of those with a record. `latencies` are by the prefix of their
-    metrics: `write`, `get` or `scan`.
+    metrics: `write`, `get` or `scan`. `data_blocks` is the number of lookups of data blocks in the
+    block cache, hits and misses; None if the program did not count them for this phase.
     """
 
     seconds: float
@@ -98,6 +99,7 @@ class RunResult:
     found: int | None
     looked_up: int | None
     latencies: Mapping[str, Latency]
+    data_blocks: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class LoadOutput:
     """Results of a part that loads or settles a database.
 
     `stalls` is the number of write stalls by cause. `table` is that of the default column family.
+    `table_readers_bytes` is the memory of open tables outside the block cache, None if unknown.
     """
 
     run: HeldRun
@@ -129,6 +132,7 @@ class LoadOutput:
     assertions_enabled: bool
     log: LogContent
     database: Path
+    table_readers_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,13 @@ from collections.abc import Iterator, Mapping
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.debt import charged, debt_of
 from lsmtune.engines.rocksdb.bench import Latency, LoadOutput, ProbeOutput
+from lsmtune.engines.rocksdb.table_readers import metadata_bytes, readers_bytes
+from lsmtune.engines.templates import Template
 from lsmtune.engines.tickers import (
     BUILD_METRICS,
     cache_metrics,
     read_metrics,
+    sorted_runs,
     table_levels,
     table_sums,
     ticker,
@@ -29,18 +32,19 @@ def measure(
     load: Workload,
     output: LoadOutput,
     probe: ProbeOutput | None,
-    built: Mapping[str, float],
+    built: Template,
     as_run: Mapping[str, str],
 ) -> Measurement:
     """Return the measurement of a trial; TrialFailedError if a result is missing.
 
     `built` has the costs of building the database, which are the write metrics of a load that only
-    reads. A load of writes has a read probe.
+    reads, and its tables. A load of writes has a read probe.
     """
     peak_rss = max(output.run.exit.peak_rss_bytes, probe.exit.peak_rss_bytes if probe else 0)
     metrics = {
-        **built,
+        **built.metrics,
         **_space(output, load),
+        **_table_readers(output, {**built.tables, **metadata_bytes(output.log)}),
         **_times(output),
         **(_writes(output) if ticker(output.statistics, "rocksdb.bytes.written") else {}),
         **dict(latency_metrics(output.result.latencies)),
@@ -58,16 +62,25 @@ def measure(
 
 
 def with_debt(
-    load: Workload, measurement: Measurement, output: LoadOutput, settled: LoadOutput
+    load: Workload,
+    measurement: Measurement,
+    output: LoadOutput,
+    settled: LoadOutput,
+    built: Template,
 ) -> Measurement:
     """Return the measurement with the costs of settling the store after the load.
 
-    The levels are those before settling for a load of reads, and those after it for writes.
+    Levels and open tables are those before settling for a load of reads, and those after it for
+    writes.
     """
     jobs = settled.log.ledger.jobs
     metrics = charged(measurement.metrics, debt_of(jobs), to_build=load.kind == "read")
     both = bytes_by_level([*output.log.ledger.jobs, *jobs])
-    levels = measurement.levels if load.kind == "read" else table_levels(settled.table, both)
+    levels = measurement.levels
+    if load.kind != "read":
+        levels = table_levels(settled.table, both)
+        logs = [metadata_bytes(part.log) for part in (output, settled)]
+        metrics |= _table_readers(settled, {**built.tables, **logs[0], **logs[1]})
     peaks = {"peak_space_bytes": float(settled.run.peak_space_bytes),
              "peak_rss_bytes": float(settled.run.exit.peak_rss_bytes)}  # fmt: skip
     metrics |= {name: max(peak, metrics[name]) for name, peak in peaks.items()}
@@ -75,11 +88,19 @@ def with_debt(
     return measurement.model_copy(update={"metrics": metrics, "levels": levels})
 
 
-def measure_build(output: LoadOutput) -> dict[str, float]:
+def with_sorted_runs(measurement: Measurement) -> Measurement:
+    """Return the measurement with the sorted runs of its tree, which the read probe reads."""
+    runs = float(sorted_runs(measurement.levels))
+    metrics = {**measurement.metrics, "scan_sorted_runs": runs}
+    return measurement.model_copy(update={"metrics": metrics})
+
+
+def measure_build(output: LoadOutput) -> Template:
     """Return the costs of building a database, as metrics of a load that only reads."""
     written = _writes(output)
     kept = {name: written[name] for name in BUILD_METRICS}
-    return {**kept, "build_s": output.result.seconds + _settle_s(output)}
+    costs = {**kept, "build_s": output.result.seconds + _settle_s(output)}
+    return Template(metrics=costs, tables=metadata_bytes(output.log))
 
 
 def _space(output: LoadOutput, load: Workload) -> dict[str, float]:
@@ -95,6 +116,14 @@ def _space(output: LoadOutput, load: Workload) -> dict[str, float]:
     if load.distinct_bytes is not None:
         metrics["space_amp"] = live / load.distinct_bytes
     return metrics
+
+
+def _table_readers(output: LoadOutput, tables: Mapping[int, int]) -> dict[str, float]:
+    """Return the memory of open tables as RocksDB reports it, else computed from its LOG."""
+    found = output.table_readers_bytes
+    if found is None:
+        found = readers_bytes(output.log, output.database, tables)
+    return {} if found is None else {"table_readers_bytes": float(found)}
 
 
 def _writes(output: LoadOutput) -> dict[str, float]:
@@ -151,4 +180,7 @@ def _probe(probe: ProbeOutput, load: Workload) -> dict[str, float]:
         "get_missing": probe.missing.latencies["get"],
         "scan": probe.scans.latencies["scan"],
     }
-    return dict(latency_metrics(latencies)) | cache_metrics(probe.statistics)
+    counts = {f"{kind}_data_blocks": run.data_blocks / run.looked_up
+              for kind, run in (("get", hits), ("get_missing", probe.missing))
+              if run.data_blocks is not None and run.looked_up}  # fmt: skip
+    return dict(latency_metrics(latencies)) | cache_metrics(probe.statistics) | counts

@@ -16,7 +16,7 @@ from lsmtune.engines.rocksdb.bench import (
     ProbeOutput,
     evidence_of,
 )
-from lsmtune.engines.rocksdb.measure import measure, measure_build, with_debt
+from lsmtune.engines.rocksdb.measure import measure, measure_build, with_debt, with_sorted_runs
 from lsmtune.engines.rocksdb.options import rendered_options
 from lsmtune.engines.rocksdb.read_back import read_back
 from lsmtune.engines.templates import Template, copy_database, restore
@@ -57,7 +57,8 @@ class Trial:
 
     def measure(self, watch: Watch) -> Measurement:
         """Run all parts; TrialFailedError if one fails."""
-        built = self._prepare(watch) if self._spec.workload.preset.prepared else {}
+        prepared = self._spec.workload.preset.prepared
+        built = self._prepare(watch) if prepared else Template(metrics={})
         meter, own_cpu_s = CpuMeter(), time.process_time()
         output = self._load(watch)
         as_run = read_back(
@@ -74,7 +75,9 @@ class Trial:
         others = meter.stop().others_cpu_percent(own_cpu_s)
         measurement = measure(self._spec.workload, output, probe, built, as_run)
         if settled:
-            measurement = with_debt(self._spec.workload, measurement, output, settled)
+            measurement = with_debt(self._spec.workload, measurement, output, settled, built)
+        if probe:
+            measurement = with_sorted_runs(measurement)
         return measurement.model_copy(
             update={"metrics": {**measurement.metrics, "others_cpu_percent": others}}
         )
@@ -89,8 +92,8 @@ class Trial:
         """Return the files that exist, by the name under which they are kept."""
         return evidence_of(self._places.workdir, _PARTS, self._database)
 
-    def _prepare(self, watch: Watch) -> dict[str, float]:
-        """Prepare the database for the load; return the costs of building it."""
+    def _prepare(self, watch: Watch) -> Template:
+        """Prepare the database for the load; return its template."""
         load = self._spec.workload
         if load.database is not None:
             source = Path(load.database)
@@ -102,13 +105,11 @@ class Trial:
 
             def build(database: Path) -> Template:
                 watch.phase("build")
-                return Template(metrics=self._build(database))
+                return self._build(database)
 
         needed_bytes = _ROOM * load.user_bytes
-        template = restore(
-            self._places.templates, self._template_key(), needed_bytes, build, self._database
-        )
-        return template.metrics
+        key = self._template_key()
+        return restore(self._places.templates, key, needed_bytes, build, self._database)
 
     def _template_key(self) -> str:
         """Return a hash of everything that the prepared database depends on."""
@@ -133,7 +134,7 @@ class Trial:
         given = self._spec.settings
         return {n: v if n in shaping else self._base.settings[n] for n, v in given.items()}
 
-    def _build(self, database: Path) -> dict[str, float]:
+    def _build(self, database: Path) -> Template:
         # Other trials use the database too, so its building is never stopped early.
         part = self._part("build", self._build_settings(), self._tree(), database)
         output = self._bench.load(part, self._spec.protocol, Watch(lambda phase: None))

@@ -1,6 +1,7 @@
 """From the output of db_bench to the records of a trial."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from lsmtune.engines.base import TrialFailedError
 from lsmtune.engines.rocksdb.bench import (
@@ -13,17 +14,22 @@ from lsmtune.engines.rocksdb.bench import (
     RunResult,
 )
 from lsmtune.engines.rocksdb.db_bench.loads import Phase
-from lsmtune.engines.tickers import counted_operations
+from lsmtune.engines.tickers import counted_operations, data_block_lookups
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
 from lsmtune.metrics.log_reader import LogContent
-from lsmtune.metrics.statistics import parse_statistics
+from lsmtune.metrics.statistics import Statistics, parse_statistics
 from lsmtune.system.process import ExitStatus
 from lsmtune.trials import Status
 
 _MICROS = 1e6
 _LATENCIES = {"write": "write", "update": "write", "delete": "write", "read": "get", "seek": "scan"}
 """Names of operations in db_bench, and the prefix of their metrics."""
+_OTHER_BLOCKS = (
+    "block_cache_index_hit_count", "block_cache_filter_hit_count", "index_block_read_count",
+    "filter_block_read_count", "compression_dict_block_read_count",
+)  # fmt: skip
+"""Counters of blocks that are not data blocks."""
 _PROBES = ("readrandom", "readmissing", "seekrandom")
 
 
@@ -74,8 +80,32 @@ def probe_output(status: ExitStatus, files: Files) -> ProbeOutput:
     if missing := set(_PROBES) - results.keys():
         reason = f"db_bench printed no result of these benchmarks: {', '.join(sorted(missing))}"
         raise TrialFailedError(Status.UNREADABLE, reason)
-    gets, missing_keys, scans = (_result(_timed(results[name]), 0, 1) for name in _PROBES)
-    return ProbeOutput(status, gets, missing_keys, scans, parse_statistics(stdout))
+    statistics = parse_statistics(stdout)
+    gets, missing_keys, scans = (
+        replace(
+            _result(_timed(results[name]), 0, 1),
+            data_blocks=_data_blocks(results[name].perf_context, statistics),
+        )
+        for name in _PROBES
+    )
+    return ProbeOutput(status, gets, missing_keys, scans, statistics)
+
+
+def _data_blocks(counters: Mapping[str, int], statistics: Statistics) -> float | None:
+    """Return the lookups of data blocks in a benchmark; None if db_bench did not count them.
+
+    The counters are those of one benchmark, the statistics are those of the whole process. Blocks
+    of other kinds are subtracted: they have counters of their own, except dictionaries that were
+    found in the block cache. With dictionaries in the block cache, RocksDB looks up one before
+    each data block. So the share of data blocks is taken from the statistics.
+    """
+    if "block_read_count" not in counters:
+        return None
+    found = sum(counters.get(name, 0) for name in ("block_cache_hit_count", "block_read_count"))
+    found -= sum(counters.get(name, 0) for name in _OTHER_BLOCKS)
+    dictionaries = statistics.tickers.get("rocksdb.block.cache.compression.dict.hit", 0)
+    blocks = data_block_lookups(statistics)
+    return found * blocks / (blocks + dictionaries) if dictionaries else float(found)
 
 
 def _result(result: BenchmarkResult, operations: int, clients: int) -> RunResult:

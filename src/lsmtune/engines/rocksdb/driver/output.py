@@ -1,6 +1,8 @@
 """From the events of the driver to the records of a trial."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from lsmtune.engines.base import TrialFailedError
@@ -13,6 +15,7 @@ from lsmtune.engines.rocksdb.bench import (
     RunResult,
 )
 from lsmtune.engines.rocksdb.driver.plans import GETS, LOAD, MISSING, SCANS
+from lsmtune.engines.tickers import data_block_lookups
 from lsmtune.metrics.compaction_table import parse_compaction_tables, parse_stall_summary
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import parse_statistics
@@ -57,16 +60,31 @@ def load_output(
         assertions_enabled=assertions_enabled,
         log=log,
         database=part.database,
+        # Reports of older versions of lsmtune do not have it.
+        table_readers_bytes=report.get("table_readers_bytes"),
     )
 
 
 def probe_output(status: ExitStatus, events: Sequence[Event], part: Part) -> ProbeOutput:
     """Return the results of the read probe."""
+    reports = [parse_statistics(text) for text in _statistics(events)]
+    if not reports:
+        raise TrialFailedError(Status.UNREADABLE, "the driver printed no event report")
+    names = (GETS, MISSING, SCANS)
+    blocks: Sequence[int | None] = [None] * len(names)
+    if len(reports) == len(names):  # older versions of lsmtune requested one report in the end
+        total = [data_block_lookups(report) for report in reports]
+        blocks = [now - before for before, now in pairwise([0, *total])]
     gets, missing, scans = (
-        result_of(one(events, "run", name), part) for name in (GETS, MISSING, SCANS)
+        replace(result_of(one(events, "run", name), part), data_blocks=count)
+        for name, count in zip(names, blocks, strict=True)
     )
-    statistics = parse_statistics(one(events, "report")["statistics"] + "\n")
-    return ProbeOutput(status, gets, missing, scans, statistics)
+    return ProbeOutput(status, gets, missing, scans, reports[-1])
+
+
+def _statistics(events: Sequence[Event]) -> Iterator[str]:
+    """Yield the statistics of each report, as text with its last line end."""
+    return (event["statistics"] + "\n" for event in events if event["event"] == "report")
 
 
 def result_of(event: Event, part: Part) -> RunResult:

@@ -59,11 +59,10 @@ def endless_plan(part: Part) -> Json:
 
 def probe_plan(part: Part, limits: Protocol) -> Json:
     """Return the phases of the read probe: gets of keys of the load, gets of other keys, scans."""
-    return {
-        "existing": True,
-        **store(part.options, part.settings),
-        "phases": [*reads_after(part.workload, part.seed, limits), {"do": "report"}],
-    }
+    reads = reads_after(part.workload, part.seed, limits)
+    # A report after each phase, to count what the phase did.
+    phases = [phase for read in reads for phase in (read, {"do": "report"})]
+    return {"existing": True, **store(part.options, part.settings), "phases": phases}
 
 
 def settled(limits: Protocol) -> Json:
