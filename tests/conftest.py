@@ -43,9 +43,20 @@ _ENGINES = engines_folder()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the flags that write recorded texts again, to be reviewed as a diff."""
+    """Add the flags that write recorded texts again, to be reviewed as a diff, and --skipped."""
     parser.addoption("--write-contract", action="store_true", help="record the contract again")
     parser.addoption("--write-texts", action="store_true", help="record tests/texts again")
+    parser.addoption("--skipped", metavar="FILE", help="write the ids of skipped tests to FILE")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Write the ids of skipped tests, one per line; `pytest @FILE` runs these tests."""
+    file: str | None = terminalreporter.config.getoption("skipped")
+    if file is not None:
+        reports = terminalreporter.getreports("skipped")
+        # Each worker reports the modules that are skipped as a whole.
+        ids = dict.fromkeys(report.nodeid for report in reports)
+        Path(file).write_text("".join(f"{each}\n" for each in ids), encoding="utf-8")
 
 
 @pytest.hookimpl(wrapper=True)
