@@ -1,6 +1,7 @@
 """The home of version 0.1.0 in tests/contract, opened in a folder of a test's own."""
 
 import gzip
+import os
 import shutil
 from pathlib import Path
 
@@ -20,6 +21,8 @@ def enter_recorded_home(folder: Path, patch: pytest.MonkeyPatch) -> Path:
     packed.unlink()
     patch.chdir(folder)
     patch.setenv("LSMTUNE_HOME", "home")
-    patch.setenv("LSMTUNE_DB_BENCH", str(install(folder / "bin")))
+    program = install(folder / "bin")
+    patch.setenv("LSMTUNE_DB_BENCH", str(program))
+    patch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     patch.setattr(RocksDB, "run", lambda *_: pytest.fail("a trial was run"))
     return folder
