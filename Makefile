@@ -41,8 +41,15 @@ tune: setup
 	@$(BIN)/lsmtune tune --study make-tune --num 200000 --trials 16
 
 test: setup
+	@$(MAKE) --no-print-directory cargo-test pytest
+
+# These two install nothing. ARGS are arguments of pytest.
+.PHONY: cargo-test pytest
+cargo-test:
 	@if [ -z "$$(scripts/cargo-problem.sh)" ]; then cargo test --release --quiet --manifest-path native/Cargo.toml -p lsmsim -p lsmdriver; fi
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
+
+pytest:
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
 # The wheels of lsmtune and of its native module, for x86-64, in dist/.
 .PHONY: wheels

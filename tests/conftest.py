@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
@@ -14,6 +15,7 @@ import pytest
 import typer
 from hypothesis import settings
 
+from fakes.fake_db_bench import install
 from lsmtune.engines.libraries.installed import (
     engine_of_version,
     engines_folder,
@@ -43,9 +45,26 @@ _ENGINES = engines_folder()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the flags that write recorded texts again, to be reviewed as a diff."""
+    """Add the flags that write recorded texts again, to be reviewed as a diff, and --skipped."""
     parser.addoption("--write-contract", action="store_true", help="record the contract again")
     parser.addoption("--write-texts", action="store_true", help="record tests/texts again")
+    parser.addoption("--skipped", metavar="FILE", help="write the ids of skipped tests to FILE")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Write the ids of skipped tests, one per line; `pytest @FILE` runs these tests."""
+    file: str | None = terminalreporter.config.getoption("skipped")
+    if file is not None:
+        reports = terminalreporter.getreports("skipped")
+        # Each worker reports the modules that are skipped as a whole.
+        ids = dict.fromkeys(report.nodeid for report in reports)
+        Path(file).write_text("".join(f"{each}\n" for each in ids), encoding="utf-8")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests that run the real db_bench where there is none."""
+    if item.get_closest_marker("db_bench") and shutil.which("db_bench") is None:
+        pytest.skip("db_bench is not installed: make db_bench")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -140,3 +159,12 @@ def own_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", None)
     return folder
+
+
+@pytest.fixture
+def fake_db_bench(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The db_bench on PATH is a fake, for tests that need one but start no trial."""
+    program = install(tmp_path_factory.mktemp("fake") / "bin")
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)

@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 import typer
 
+from fakes.fake_db_bench import install
 from lsmtune.cli.main import app, run
 from lsmtune.simulator import is_installed
 from lsmtune.spec import make_spec
@@ -158,7 +159,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.delenv("LSMTUNE_HOME", raising=False)
         # The version of the shown LOG is not installed here.
-        patch.setenv("LSMTUNE_DB_BENCH", "db_bench")
+        patch.setenv("LSMTUNE_DB_BENCH", str(install(folder / "bin")))
         for variable in ("XDG_STATE_HOME", "TMPDIR"):
             patch.setenv(variable, str(folder / "state"))
         patch.setattr(tempfile, "tempdir", None)

@@ -57,7 +57,9 @@ def place(tmp_path: Path, own_host: Path, template: Path, monkeypatch: pytest.Mo
     shutil.copytree(template, folder / "home")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("LSMTUNE_HOME", "home")
-    monkeypatch.setenv("LSMTUNE_DB_BENCH", str(install(folder / "bin")))
+    program = install(folder / "bin")
+    monkeypatch.setenv("LSMTUNE_DB_BENCH", str(program))
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     monkeypatch.setattr(RocksDB, "run", lambda *_: pytest.fail("a trial was run"))
     for name, text in STUDY_FILES.items():
         Path(name).write_bytes(text.encode() if isinstance(text, str) else text)

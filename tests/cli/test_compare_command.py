@@ -67,6 +67,7 @@ def test_what_cannot_be_compared_is_refused(
     assert words in told
 
 
+@pytest.mark.usefixtures("fake_db_bench")
 def test_on_the_engine_the_study_file_tells_what_is_searched(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +93,7 @@ def test_on_the_engine_the_study_file_tells_what_is_searched(
     assert {s.workload.name for s in asked} == {"readrandom"}
 
 
+@pytest.mark.usefixtures("fake_db_bench")
 @pytest.mark.parametrize(
     ("name", "told"), [("gp-ucb", "gp-ucb-autotikv"), ("genetic", "genetic-jin2022")]
 )

@@ -14,7 +14,6 @@ from lsmtune.engines.libraries.installed import default_engine, installed_engine
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 pytestmark = [
-    pytest.mark.db_bench,
     pytest.mark.skipif(
         None in (find_library("leveldb"), find_library("lmdb")),
         reason="LevelDB or LMDB is not installed: make stores",

@@ -12,7 +12,6 @@ from lsmtune.store.home import Home
 from lsmtune.trials import Role
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = pytest.mark.db_bench
 
 EXPERIMENT = """\
 [workload]

@@ -102,6 +102,7 @@ def test_the_top_knobs_of_a_screening_are_tuned(
     assert len(json.loads(captured.out)["knobs"]) == 3
 
 
+@pytest.mark.usefixtures("fake_db_bench")
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
@@ -117,6 +118,7 @@ def test_top_knobs_that_cannot_be_told_are_refused(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("fake_db_bench")
 @pytest.mark.parametrize(
     ("flags", "told"),
     [

@@ -34,6 +34,7 @@ def experiment(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.db_bench
 def test_a_real_experiment_is_answered_in_words_tables_and_pictures(
     experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], crowd: None
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_real_experiment_is_answered_in_words_tables_and_pictures(
     assert document["runs"] == 10
 
 
+@pytest.mark.usefixtures("fake_db_bench")
 def test_a_dry_run_says_what_would_run(
     experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,6 +69,7 @@ def test_a_dry_run_says_what_would_run(
     assert not home.exists()
 
 
+@pytest.mark.usefixtures("fake_db_bench")
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -74,7 +74,7 @@ def test_a_study_goes_on_by_what_it_began_with(home: Path) -> None:
     assert usual(home, study="guided") == "guided"
 
 
-@pytest.mark.db_bench
+@pytest.mark.usefixtures("fake_db_bench")
 def test_tune_takes_it_unless_one_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def planned(*flags: str) -> Any:
         asked = ["tune", "--num", "5000", "--home", str(home), "--dry-run", "--json", *flags]

@@ -21,7 +21,6 @@ from lsmtune.workloads import Workload
 
 ENGINE = default_engine(ENGINES)
 pytestmark = [
-    pytest.mark.db_bench,
     NEEDS_DRIVER,
     pytest.mark.skipif(ENGINE is None, reason="no library is installed"),
 ]

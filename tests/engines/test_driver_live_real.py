@@ -14,7 +14,7 @@ from lsmtune.metrics.options_file import parse_options
 from lsmtune.spec import make_spec
 from lsmtune.trials import Protocol, Status, TrialSpec
 
-pytestmark = [pytest.mark.db_bench, NEEDS_DRIVER]
+pytestmark = NEEDS_DRIVER
 
 
 @pytest.fixture

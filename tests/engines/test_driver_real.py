@@ -26,7 +26,7 @@ from lsmtune.metrics.log_reader import read_log
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.statistics import parse_statistics
 
-pytestmark = [pytest.mark.db_bench, NEEDS_DRIVER]
+pytestmark = NEEDS_DRIVER
 NUM = 30_000
 IN_ORDER = {"kind": "sequential"}
 OPTIONS = (

@@ -13,7 +13,7 @@ from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.options_file import parse_options
 from lsmtune.metrics.statistics import parse_statistics
 
-pytestmark = [pytest.mark.db_bench, NEEDS_DRIVER, OLDEST_AND_NEWEST]
+pytestmark = [NEEDS_DRIVER, OLDEST_AND_NEWEST]
 SMALL = "write_buffer_size=131072;block_based_table_factory={block_size=8192}"
 FAMILIES = {"logs": "write_buffer_size=262144;block_based_table_factory={block_size=16384}"}
 

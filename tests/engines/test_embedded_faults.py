@@ -1,5 +1,6 @@
 """What the engine of embedded stores makes of libraries that do not work."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from fakes.libraries import put
 from lsmtune.engines import embedded
 from lsmtune.engines.registry import engine_of, make_engine
 from lsmtune.errors import UserError
+from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.spec import StudySpec
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
@@ -15,6 +17,13 @@ pytest.importorskip("lsmsim", reason="the native core is not built here")
 
 def spec(**fields: object) -> StudySpec:
     return StudySpec.model_validate({"engine": "embedded", **fields})
+
+
+def catalogue_of(store: str) -> Catalogue:
+    """The catalogue without other stores: the first one that this machine lacks is reported."""
+    catalogue = load("embedded")
+    others = [knob for knob in catalogue.knobs if knob.name != "store"]
+    return replace(catalogue, knobs=(catalogue.knob("store").restricted((store,)), *others))
 
 
 @pytest.fixture
@@ -42,10 +51,11 @@ def test_a_rocksdb_that_does_not_load_is_named(folder: Path) -> None:
 
 @pytest.mark.parametrize(("store", "package"), [("leveldb", "libleveldb1d"), ("lmdb", "liblmdb0")])
 def test_a_library_of_the_system_that_is_missing_is_named_with_its_package(
-    store: str, package: str, installed: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    store: str, package: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    put(folder, "11.8.1")
+    monkeypatch.setattr(embedded.Embedded, "catalogue", catalogue_of(store))
     monkeypatch.setitem(embedded._OF_THE_SYSTEM, store, "libno.so.1")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(installed.parent.parent))
     with pytest.raises(UserError, match=rf"libno\.so\.1.*apt-get install {package}"):
         engine_of(spec()).describe(folder)
 

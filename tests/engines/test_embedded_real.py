@@ -24,7 +24,6 @@ from lsmtune.workloads import Workload
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
 pytestmark = [
-    pytest.mark.db_bench,
     pytest.mark.skipif(
         None in (find_library("leveldb"), find_library("lmdb")),
         reason="LevelDB or LMDB is not installed: make stores",

@@ -16,7 +16,6 @@ from lsmtune.trials import Status
 from lsmtune.workloads import PRESETS, Workload
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = pytest.mark.db_bench
 
 ONLY_DB_BENCH = {"mixgraph", "trace"}
 LOADS = [n for n, p in PRESETS.items() if p.engine == "rocksdb" and n not in ONLY_DB_BENCH]

@@ -31,7 +31,6 @@ from lsmtune.workloads import Workload
 
 HERE = all(shutil.which(name) for name in ("mariadbd", "mariadb-install-db", "sysbench"))
 pytestmark = [
-    pytest.mark.db_bench,
     pytest.mark.skipif(not HERE, reason="MyRocks is not installed: make myrocks"),
 ]
 SMALL = Workload(name="oltp_write_only", tables=1, num=2000, threads=4, operations=200)

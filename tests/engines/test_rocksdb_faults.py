@@ -1,7 +1,6 @@
 """Whatever db_bench does, a trial ends with the right status, a reason, its files, no process."""
 
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -219,7 +218,6 @@ def _digits_aside(options: dict[str, str]) -> dict[str, str | float]:
 
 
 @pytest.mark.db_bench
-@pytest.mark.skipif(shutil.which("db_bench") is None, reason="no db_bench on PATH")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_stand_in_is_like_the_real_one(tmp_path: Path, seed: int) -> None:
     """Both run a random config; what lsmtune reads of it has the same names and options."""

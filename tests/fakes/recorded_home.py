@@ -1,6 +1,7 @@
 """The homes of earlier versions in tests/contract, opened in a folder of a test's own."""
 
 import gzip
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +29,9 @@ def enter_recorded_home(folder: Path, patch: pytest.MonkeyPatch, version: str = 
     packed.unlink()
     patch.chdir(folder)
     patch.setenv("LSMTUNE_HOME", "home")
-    patch.setenv("LSMTUNE_DB_BENCH", str(install(folder / "bin")))
+    program = install(folder / "bin")
+    patch.setenv("LSMTUNE_DB_BENCH", str(program))
+    patch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     patch.setattr(RocksDB, "run", lambda *_: pytest.fail("a trial was run"))
     return folder
 

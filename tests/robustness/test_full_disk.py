@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -95,7 +94,6 @@ def test_what_cannot_be_kept_leaves_the_store_as_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.db_bench
-@pytest.mark.skipif(shutil.which("db_bench") is None, reason="no db_bench on PATH")
 def test_the_real_db_bench_runs_out_of_space(tmp_path: Path) -> None:
     with disk(tmp_path / "disk", 6 * MIB) as place:
         result = Rig("db_bench", place).run().result

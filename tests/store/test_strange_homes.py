@@ -78,6 +78,7 @@ def test_the_header_says_that_lsmtune_made_the_database(home: Path) -> None:
     assert asked(home, "PRAGMA application_id") == APPLICATION_ID
 
 
+@pytest.mark.usefixtures("fake_db_bench")
 @pytest.mark.parametrize("command", [["show", "s"], ["tune"], ["tune", "--dry-run"]], ids=" ".join)
 def test_a_database_of_another_program_is_left_alone(
     home: Path, command: list[str], capsys: pytest.CaptureFixture[str]
