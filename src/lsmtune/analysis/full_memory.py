@@ -1,14 +1,12 @@
 """Memory of the full-size tree with the winner of a study, and the size of its block cache."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lsmtune.analysis.ground import ground_of
 from lsmtune.knobs.memory import Memory, memory
-from lsmtune.knobs.types import Value
-from lsmtune.objective import Metrics
 from lsmtune.spaces import assumed_cache_bytes, knob_space
 from lsmtune.spec import StudySpec
+from lsmtune.store.ranking import Candidate
 from lsmtune.store.records import StoredStudy
 
 _MILLION = 1_000_000
@@ -36,18 +34,19 @@ class FullMemory:
 
 
 def full_memory_of(
-    study: StoredStudy, spec: StudySpec, config: Mapping[str, Value], metrics: Metrics
+    study: StoredStudy, spec: StudySpec, winner: Candidate | None
 ) -> FullMemory | None:
-    """Return the memory with a config of the study; None for studies that do not check it."""
-    if study.rule is None or study.base is None:
+    """Return the memory with the winner; None without one, and if the study does not check it."""
+    if winner is None or study.rule is None or study.base is None:
         return None
+    config = winner.trial.config
     space = knob_space(spec, ground_of(spec, study.base, study.rule))
     whole = space.full_size
     values = dict(config) if space.full is None else space.full.up(config)
     records = whole.memory.records
     return FullMemory(
         memory(whole.settings(values), records),
-        metrics.get("memory_bytes"),
+        winner.metrics.get("memory_bytes"),
         whole.memory.limit_bytes,
         None if records is None else records.count,
     )

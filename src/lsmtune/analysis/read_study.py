@@ -60,8 +60,7 @@ _Fact = TypeVar("_Fact", str, bool)
 def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     """Return the view of the named study; `trial` replaces its winner.
 
-    Raises UserError if the study does not exist, or if `trial` is not a measured trial of its
-    search.
+    UserError if the study does not exist, or if `trial` is not a measured trial of its search.
     """
     study = home.study(name)
     spec = study.settings
@@ -70,9 +69,8 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     base_runs = complete_trials(stored, Role.BASE)
     verdicts = newest_verdicts(stored, verifications, objective)
     base_config = _base_config(study, spec, stored)
-    views = trial_views(spec, stored, objective, base_config)
+    views, no_search = trial_views(spec, stored, objective, base_config), no_search_of(spec)
     best: Candidate | None = None
-    no_search = no_search_of(spec)
     if trial is None and no_search is None:
         best = study_winner(stored, verifications, objective, spec.scale, spec.workload)
     elif trial is not None:
@@ -80,7 +78,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         _check_version(best, spec)
     number = best.trial.number if best else None
     best_trial = None if number is None else _with_deployed(study, spec, views[number])
-    is_interrupted = no_search is None and not verifications and _is_interrupted(study, stored)
+    is_interrupted = not (no_search or verifications) and _is_interrupted(study, stored)
     return StudyView(
         name=study.name,
         engine=spec.engine,
@@ -116,9 +114,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         is_interrupted=is_interrupted,
         planned=spec.trials,
         online=_online_call(study, spec, views.values(), base_config),
-        memory=None
-        if best is None
-        else full_memory_of(study, spec, best.trial.config, best.metrics),
+        memory=full_memory_of(study, spec, best),
         assumed_cache_bytes=assumed_cache_of(study, spec),
     )
 

@@ -196,10 +196,9 @@ def tune(
 
     flags: dict[str, Any] = {
         "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
-        "objective": objective or None, "limits": limit or None, "memory": memory,
-        "deploy_cores": deploy_cores, "optimizer": optimizer, "trials": trials,
-        "warm_start": warm_start or None,
-        "budget": budget, "until": until, "pairs": pairs, "study": study, "seed": seed,
+        "objective": objective or None, "limits": limit or None, "memory": memory, "seed": seed,
+        "deploy_cores": deploy_cores, "optimizer": optimizer, "warm_start": warm_start or None,
+        "trials": trials, "budget": budget, "until": until, "pairs": pairs, "study": study,
         "program": program, "rocksdb": rocksdb, "library": library,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
@@ -211,6 +210,7 @@ def tune(
     made = made if "optimizer" in given else with_usual_optimizer(made, home, note)
     spec, source = following.followed(made, home, note, new_baseline=new_baseline, chosen=chosen)
     if dry_run:
-        tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
-    else:
-        tuning.run(spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json)
+        return tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
+    return tuning.run(
+        spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json
+    )
