@@ -190,8 +190,7 @@ def tune(
     The command runs RocksDB unless --engine or --workload name another engine. The same command, or
     `--study NAME` alone, continues a study.
     """
-    from lsmtune.cli import choosing, following, tuning
-    from lsmtune.cli.usual_optimizer import with_usual_optimizer
+    from lsmtune.cli import choosing, following, tuning, usual_optimizer
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
@@ -207,10 +206,9 @@ def tune(
     tuning.name_ranked_knobs(given, home, note)
     names = tuning.flag_names(flags, workload, num) | ({"online": "--online"} if online else {})
     made = make_spec(given, str(study_file or "lsmtune tune"), names)
-    made = made if "optimizer" in given else with_usual_optimizer(made, home, note)
+    made = made if "optimizer" in given else usual_optimizer.with_usual_optimizer(made, home, note)
     spec, source = following.followed(made, home, note, new_baseline=new_baseline, chosen=chosen)
     if dry_run:
         return tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
-    return tuning.run(
-        spec, home, source, verbose=verbose, accept_noise=accept_noise, as_json=as_json
-    )
+    shown = {"verbose": verbose, "accept_noise": accept_noise, "as_json": as_json}
+    return tuning.run(spec, home, source, **shown)
