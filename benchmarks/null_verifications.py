@@ -4,7 +4,8 @@
 
 Each verification draws pairs at random from the runs in benchmarks/results/base_noise.json, so it
 takes no engine. Writes how many verifications claim a gain, and how many break a default
-constraint, to benchmarks/results/null_verifications.json. At most 5 % of them should do either.
+constraint, to benchmarks/results/null_verifications.json. At most 5 % of them should do either. The
+recorded runs have no counted reads; read_counts.py verifies with runs that have them.
 """
 
 import json

@@ -33,9 +33,8 @@ from lsmtune.trials import Role, Status, TrialResult, TrialSpec
 
 KNOBS = "block_size,bytes_per_sync,bloom_bits,compression_type,mmap_read"
 METRICS = {
-    "write_amp", "throughput_ops_s", "live_sst_bytes", "write_p99_us", "get_p50_us", "get_p99_us",
-    "get_missing_p50_us", "get_missing_p99_us", "scan_p50_us", "scan_p99_us", "flushes",
-    "others_cpu_percent",
+    "write_amp", "throughput_ops_s", "live_sst_bytes", "write_p99_us", "get_data_blocks",
+    "get_missing_data_blocks", "scan_sorted_runs", "flushes", "others_cpu_percent",
 }  # fmt: skip
 """Those of the objectives and constraints: an export writes a row for each metric of a trial."""
 

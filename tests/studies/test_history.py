@@ -36,7 +36,7 @@ def result_of(role: Role, rng: np.random.Generator) -> TrialResult:
         return TrialResult(status=Status.CRASHED, reason="signal 6")
     if fate == "cut":
         return TrialResult(status=Status.CUT, reason="hopeless", bounds=metrics)
-    found = measured(**metrics, get_p99_us=float(rng.lognormal(0, 0.1)))
+    found = measured(**metrics, get_data_blocks=float(rng.lognormal(0, 0.3)))
     is_disturbed = role is not Role.BASE and rng.random() < 0.1
     return found.model_copy(update={"status": Status.DISTURBED}) if is_disturbed else found
 

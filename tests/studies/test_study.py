@@ -312,7 +312,7 @@ def test_a_disturbed_trial_that_was_cut_off_before_its_repeat_is_run_again(home:
 def test_the_winner_is_the_lowest_that_keeps_the_limits(home: Home) -> None:
     def script(spec: TrialSpec) -> TrialResult:
         size = float(spec.settings["block_size"])
-        return measured(write_amp=1e4 / size, get_p99_us=2.0 if size > 9000 else 1.0)
+        return measured(write_amp=1e4 / size, get_data_blocks=2.0 if size > 9000 else 1.0)
 
     spec = make(trials=30, knobs="block_size")
     trials = tune(home, spec, script)
@@ -372,7 +372,7 @@ def breaks_a_limit_later(spec: TrialSpec) -> TrialResult:
     number = int(spec.settings["compaction_pri"])
     slow = spec.seed != 1 and number in (0, 1)
     return measured(
-        write_amp={0: 0.5, 1: 0.6, 2: 0.9, 3: 1.0}[number], get_p99_us=2.0 if slow else 1.0
+        write_amp={0: 0.5, 1: 0.6, 2: 0.9, 3: 1.0}[number], get_data_blocks=3.0 if slow else 1.0
     )
 
 
