@@ -59,7 +59,7 @@ def _space(spec: StudySpec, ground: Ground, catalogue: Catalogue, scale: Fractio
     knobs = tuple(_ranged(spec, knob.scaled(factor), base) for knob in selected)
     if not (published := catalogue.is_published(spec.knobs)):
         knobs = tuple(k.with_round_values(base[k.name], factor) for k in knobs)
-    starts = catalogue.advised(spec.knobs)
+    starts = catalogue.advised(spec.knobs, sized=ground.rule is not None)
     advice = tuple(catalogue.scaled(start.settings, factor) for start in starts)
     codecs = None if ground.base.codecs is None else frozenset(ground.base.codecs)
     records = None if ground.rule is None else full_records(spec)

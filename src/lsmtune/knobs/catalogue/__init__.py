@@ -80,7 +80,8 @@ class Preset(BaseModel):
 class Start(BaseModel):
     """A config that a search tries early, with its source.
 
-    `suits` are the presets whose searches try it.
+    `suits` are the presets whose searches try it. `sized` says whether it is only for studies with
+    a rule of sizes (True) or only for those without one (False).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -88,6 +89,7 @@ class Start(BaseModel):
     source: str
     suits: tuple[str, ...]
     settings: dict[str, Value]
+    sized: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +210,15 @@ class Catalogue:
         names = (knob.name for knob in self.knobs)
         return {name: base[option_name(name)] for name in names if option_name(name) in base}
 
-    def advised(self, selection: str) -> tuple[Start, ...]:
-        """Return the starts that suit a preset; for a list of knobs, all of them."""
+    def advised(self, selection: str, *, sized: bool) -> tuple[Start, ...]:
+        """Return the starts that suit a preset; for a list of knobs, all of them.
+
+        `sized`: the study has a rule of sizes.
+        """
+        possible = tuple(start for start in self.starts if start.sized in (None, sized))
         if self._preset(selection) is None:
-            return self.starts
-        return tuple(start for start in self.starts if selection in start.suits)
+            return possible
+        return tuple(start for start in possible if selection in start.suits)
 
     def is_published(self, selection: str) -> bool:
         """Return True for a preset whose knobs keep the values of a published study."""
