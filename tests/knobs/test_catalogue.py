@@ -223,11 +223,16 @@ def test_advised_starts_are_values_of_knobs_and_name_their_source(start: Start) 
 
 
 def test_starts_are_advised_for_the_presets_that_they_suit() -> None:
-    assert [start.name for start in CATALOGUE.advised("core")] == [
+    assert [start.name for start in CATALOGUE.advised("core", sized=False)] == [
         "memtables first", "memtables first, universal", "level style",
     ]  # fmt: skip
-    assert "scans" in {start.name for start in CATALOGUE.advised("reads")}
-    assert CATALOGUE.advised("num_levels,block_size") == CATALOGUE.starts
+    assert [start.name for start in CATALOGUE.advised("core", sized=True)] == [
+        "fewer, larger compactions", "universal", "level style at equal memory",
+    ]  # fmt: skip
+    for sized in (False, True):
+        assert "scans" in {start.name for start in CATALOGUE.advised("reads", sized=sized)}
+    listed = [CATALOGUE.advised("num_levels,block_size", sized=sized) for sized in (False, True)]
+    assert all(any(start in starts for starts in listed) for start in CATALOGUE.starts)
 
 
 OLDER = CATALOGUE.restricted({knob.name for knob in KNOBS} - {"bloom_bits", "num_levels"})

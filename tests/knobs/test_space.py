@@ -419,8 +419,11 @@ def test_other_knobs_do_not_scale(name: str) -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("scale", [1, 1 / 64])
-def test_the_advised_starts_are_legal_and_not_the_base(preset: str, scale: float) -> None:
-    starts = CATALOGUE.advised(preset)
+@pytest.mark.parametrize("sized", [False, True])
+def test_the_advised_starts_are_legal_and_not_the_base(
+    preset: str, scale: float, sized: bool
+) -> None:
+    starts = CATALOGUE.advised(preset, sized=sized)
     advice = tuple(CATALOGUE.scaled(start.settings, scale) for start in starts)
     space = replace(make_space(preset, scale=scale), advice=advice)
     starts = space.starts()
