@@ -144,7 +144,8 @@ def test_default_memory_limit_is_the_baseline_s_at_full_size() -> None:
     records = full_records(spec)
     assert limit.records == records
     assert records is not None
-    assert records.count == pytest.approx(64 * 200_000 * (1 - np.exp(-1)), rel=1e-3)
+    live = 64 * 200_000 * (1 - np.exp(-1))
+    assert live < records.count < 1.1 * live
     base = here.base.settings
     assert limit.limit_bytes == memory(base, records).total > (128 + 32) * MIB
 
@@ -176,7 +177,7 @@ def test_config_that_a_smaller_tree_cannot_have_is_refused() -> None:
     spec, here = spec_of(knobs="write_buffer_size,max_write_buffer_number", scale="1/64"), ground()
     config = knob_space(spec, here).default()
     assert rescaled(spec, here, config, Fraction(1, 256)).settings["write_buffer_size"] == MIB // 4
-    with pytest.raises(UserError, match="^scale: "):
+    with pytest.raises(UserError, match=r"^scale: "):
         rescaled(spec, here, config, Fraction(1, 2048))
 
 

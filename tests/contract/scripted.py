@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 
-from lsmtune.engines.scripted import ScriptedEngine
+from lsmtune.engines.scripted import SCRIPTED, ScriptedEngine
 from lsmtune.knobs.families import option_name
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.metrics.measurement import Level, Measurement
@@ -14,7 +14,7 @@ _SIZES = {"bytes": 30.0 * MIB, "s": 12.0, "us": 40.0, "ops/s": 50_000.0, "%": 20
 _NOISE = 0.01
 
 
-def measurement(trial: TrialSpec, names: Iterable[str] = tuple(METRICS)) -> TrialResult:
+def measurement(trial: TrialSpec, names: Iterable[str] = SCRIPTED) -> TrialResult:
     """Return a complete result whose metrics follow from settings and seed."""
     metrics = {name: float(f"{_value(name, trial):.6g}") for name in names}
     metrics["others_cpu_percent"] = 0.0

@@ -45,7 +45,7 @@ _INDEX_ENTRY_BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The live records of a tree: their number, and the bytes of a key and of a value."""
+    """The records in the files of a tree: their number, and the bytes of a key and of a value."""
 
     count: float
     key_bytes: int
