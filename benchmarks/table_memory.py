@@ -11,6 +11,7 @@ only, so other programs may run.
 import json
 import sys
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from lsmtune.engines.base import Places, Watch
 from lsmtune.engines.libraries.loaded import loaded_library
 from lsmtune.engines.rocksdb.driver import library_engine
-from lsmtune.knobs.memory import Records, memory
+from lsmtune.knobs.memory import memory
 from lsmtune.knobs.types import Settings
 from lsmtune.spaces import full_records, knob_space
 from lsmtune.spec import StudySpec, make_spec
@@ -88,7 +89,7 @@ def run(value_size: int, changes: Settings, scale: Fraction, folder: Path) -> di
     full = full_records(spec)
     if full is None:
         raise SystemExit("the number of records is unknown")
-    here = memory(settings, Records(full.count * float(scale), full.key_bytes, full.value_bytes))
+    here = memory(settings, replace(full, count=full.count * float(scale)))
     return {"estimate_bytes": here.filters + here.indexes,
             "measured_bytes": result.metrics["table_readers_bytes"]}  # fmt: skip
 

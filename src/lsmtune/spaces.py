@@ -24,11 +24,6 @@ _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 """The block cache is searched from 1/16 to 4 times the size of the baseline's."""
 _FULL_SIZE_ONLY: tuple[EngineName, ...] = ("tikv", "embedded")
 """Engines whose trials always have full size."""
-_WITH_OBSOLETE = 1.07
-"""Records in the files of a settled tree / live records, if keys are overwritten.
-
-Compactions have not dropped all older values yet. The value is from benchmarks/table_memory.py.
-"""
 _CACHE, _ROW_CACHE = "cache_size", "row_cache_size"
 
 
@@ -140,14 +135,14 @@ def assumed_cache_bytes(spec: StudySpec, ground: Ground) -> int | None:
 
 
 def full_records(spec: StudySpec) -> Records | None:
-    """Return the records in the files of the full-size tree; None if their number is unknown."""
+    """Return the live records of the full-size tree; None if their number is unknown."""
     load = spec.workload
     if load.preset.engine != "rocksdb":
         return None
     distinct = load.num if load.distinct_bytes is None else load.distinct_bytes / load.record_bytes
-    is_written_once = load.kind == "read" or load.name == "fillseq"
-    count = distinct * (1 if is_written_once else _WITH_OBSOLETE) / float(spec.scale_value)
-    return Records(count, load.key_size, load.value_size)
+    is_overwritten = load.kind != "read" and load.name != "fillseq"
+    count = float(distinct / spec.scale_value)
+    return Records(count, load.key_size, load.value_size, is_overwritten)
 
 
 def catalogue_in(spec: StudySpec, ground: Ground) -> Catalogue:

@@ -40,6 +40,13 @@ def test_filter_memory_is_bits_times_keys(changes: Settings, share: float) -> No
     assert of(**changes).filters == 0
 
 
+@pytest.mark.parametrize(("style", "stored"), [(0, 1.07), (1, 1.25)])
+def test_tables_of_overwritten_records_contain_obsolete_ones(style: int, stored: float) -> None:
+    overwritten = Records(MANY.count, MANY.key_bytes, MANY.value_bytes, is_overwritten=True)
+    store = {**STORE, "bloom_bits": 10, "compaction_style": style}
+    assert memory(store, overwritten).filters == pytest.approx(stored * memory(store, MANY).filters)
+
+
 def test_index_memory_follows_blocks_and_keys() -> None:
     """Figures of real trees: 20 bytes per block; 4, 15 and 33 records per block (RocksDB 7.8.3)."""
     assert of().indexes == pytest.approx(12_800_000 / 4 * 20)

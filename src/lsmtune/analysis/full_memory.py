@@ -17,8 +17,8 @@ class FullMemory:
     """The memory that a full-size tree needs at most, in bytes.
 
     `estimate` has it by consumer, and `measured_bytes` is the sum with the measured size of filters
-    and indexes; None without a measurement. `keys` is the number of records in its files; None if
-    it is unknown.
+    and indexes; None without a measurement. `keys` is the number of distinct keys; None if it is
+    unknown.
     """
 
     estimate: Memory
