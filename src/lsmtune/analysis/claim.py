@@ -80,6 +80,7 @@ class Claim:
     `not_deployable` says which limits or rules the winner breaks in a full-size tree. `undo` is the
     command that writes the baseline's values. `memory` is that of the full-size tree with the
     winner. `assumed_cache_bytes` is the size of the block cache if the user did not give it.
+    `all_sizes_scale`: the caches of a trial scaled too.
     """
 
     study: str
@@ -127,6 +128,7 @@ class Claim:
     online: OnlineCall | None = None
     memory: FullMemory | None = None
     assumed_cache_bytes: int | None = None
+    all_sizes_scale: bool = False
 
     @property
     def gain(self) -> bool:
@@ -206,6 +208,7 @@ def claim_of(view: StudyView) -> Claim:
         undo=_undo(view, status),
         memory=view.memory,
         assumed_cache_bytes=view.assumed_cache_bytes,
+        all_sizes_scale=view.all_sizes_scale,
     )
 
 

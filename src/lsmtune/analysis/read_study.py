@@ -116,6 +116,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         online=_online_call(study, spec, views.values(), base_config),
         memory=full_memory_of(study, spec, best),
         assumed_cache_bytes=assumed_cache_of(study, spec),
+        all_sizes_scale=study.rule is not None,
     )
 
 

@@ -167,7 +167,8 @@ class StudyView:
     versions; None if the search has ended, or if there is no such command, for example because it
     needs the study file. `online` is None if online tuning has tried no change. `memory` is that of
     the full-size tree with the winner. `assumed_cache_bytes` is set if the user's file does not
-    contain the size of the block cache and the user did not give it.
+    contain the size of the block cache and the user did not give it. `all_sizes_scale`: the caches
+    of a trial scale too, and the memory limit applies at full size (see rule.py).
     """
 
     name: str
@@ -204,6 +205,7 @@ class StudyView:
     planned: int | None = None
     memory: FullMemory | None = None
     assumed_cache_bytes: int | None = None
+    all_sizes_scale: bool = False
 
     @property
     def verification(self) -> VerificationView | None:

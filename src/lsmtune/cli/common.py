@@ -65,8 +65,8 @@ Records = Annotated[int | None, typer.Option(help="Number of records in the work
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, files and "
-        "levels by 64, not the number of records [1/64]."
+        help="Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, caches, "
+        "files and levels by 64, not the number of records [1/64]."
     ),
 ]
 EngineFlag = Annotated[

@@ -14,7 +14,7 @@ from lsmtune.report.constraint_text import (
     measured_text,
 )
 from lsmtune.report.headline_text import headline_of, percent
-from lsmtune.report.memory_text import assumed_cache_text, memory_sentence
+from lsmtune.report.memory_text import assumed_cache_text, memory_sentence, small_tree_text
 from lsmtune.report.replaced_text import replaced_texts
 from lsmtune.report.step_text import StepText, step_text
 from lsmtune.report.words import (
@@ -126,7 +126,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
     if claim.unverified_at_full_scale:
         yield (
             "UNVERIFIED at scale 1: no pairs of runs were measured with a full-size tree. The "
-            f"search ran at scale {claim.search_scale}, with smaller memtables, files and levels."
+            f"search ran at scale {claim.search_scale}, "
+            f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}."
         )
     yield from filter(None, (disturbed_text(claim.disturbed_runs), *replaced_texts(claim)))
     if claim.assumed_cache_bytes is not None and claim.trial is not None:

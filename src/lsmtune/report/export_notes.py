@@ -3,6 +3,7 @@
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.report.claim_text import SIMULATED, failure_text, ratio_words
+from lsmtune.report.memory_text import small_tree_text
 from lsmtune.report.replaced_text import replaced_texts
 from lsmtune.report.words import counted
 
@@ -42,6 +43,7 @@ def _scale_note(claim: Claim) -> str:
         else "Verified at scale 1, a full-size tree."
     )
     return (
-        f"{proof} The search ran at scale {claim.search_scale}, with smaller memtables, files and "
-        "levels. The sizes in this file are for scale 1."
+        f"{proof} The search ran at scale {claim.search_scale}, "
+        f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}. The sizes in this file are for "
+        "scale 1."
     )

@@ -13,6 +13,7 @@ from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import JIN2022, Goal
 from lsmtune.report.headline_text import percent
+from lsmtune.report.memory_text import small_tree_text
 from lsmtune.report.words import (
     Ratio,
     counted,
@@ -155,8 +156,8 @@ def options(view: StudyView) -> Options:
 def _scale_note(view: StudyView) -> str:
     return (
         f"The file has the values for scale 1, a full-size tree. The trials ran at scale "
-        f"{view.scale}, with smaller memtables, files and levels. Do not deploy the values of the "
-        "trials."
+        f"{view.scale}, {small_tree_text(all_sizes_scale=view.all_sizes_scale)}. Do not deploy the "
+        "values of the trials."
     )
 
 

@@ -62,7 +62,8 @@ def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
     if view.no_search is not None:
         return
     yield "Constraints", tuple(_limits_text(view, claim)) or ("none",)
-    yield "Memory limit", (format_bytes(view.memory_limit_bytes),)
+    where = " at full size" if view.all_sizes_scale else ""
+    yield f"Memory limit{where}", (format_bytes(view.memory_limit_bytes),)
     yield "Search", tuple(_search_text(view))
 
 

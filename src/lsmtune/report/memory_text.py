@@ -7,6 +7,12 @@ from lsmtune.units import format_bytes
 _MILLION = 1_000_000
 
 
+def small_tree_text(*, all_sizes_scale: bool) -> str:
+    """Return which sizes of a trial are smaller than at full size."""
+    caches = " caches," if all_sizes_scale else ""
+    return f"with smaller memtables,{caches} files and levels"
+
+
 def memory_sentence(found: FullMemory) -> str:
     """Return how much memory the full-size tree needs, and for what."""
     parts = found.estimate

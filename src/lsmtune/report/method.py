@@ -33,11 +33,16 @@ _WRITE_AMP = (
     "RocksDB divides these written bytes by the size of the flushed files, which are "
     "compressed."
 )
+_READ_BACK = "For each run, lsmtune asks the engine which options the engine really used."
 _MEMORY = (
-    "For each run, lsmtune asks the engine which options the engine really used. Memtables and "
-    "block cache together stay within the memory limit, so a config cannot win by using more "
-    "memory."
+    f"{_READ_BACK} At full size, memtables, caches, and index and filter blocks outside the block "
+    "cache together stay within the memory limit, so a config cannot win by using more memory."
 )
+_MEMORY_OF_TRIAL = (
+    f"{_READ_BACK} Memtables and block cache together stay within the memory limit, so a config "
+    "cannot win by using more memory."
+)
+"""For studies whose memory limit applies at the scale of the trials."""
 _CUT = (
     "lsmtune stopped (pruned) each trial that could no longer win. For a pruned trial, the chart "
     "shows the best objective that the trial could still have reached."
@@ -67,7 +72,7 @@ def method_section(view: StudyView) -> Html:
         _DIRECT if load.direct_reads else "",
         _BUILT if load.kind == "read" else "",
         _WRITE_AMP,
-        _MEMORY,
+        _MEMORY if view.all_sizes_scale else _MEMORY_OF_TRIAL,
         _CUT if view.cut else "",
         _PAIRS if view.verification else "",
         _UNVERIFIED if view.best_trial and not view.verification else "",

@@ -12,6 +12,7 @@ from lsmtune.report.canvas import Key, Shape, canvas, marker
 from lsmtune.report.figures import OptionRow, Unmeasured, option_row
 from lsmtune.report.frame import picture, section
 from lsmtune.report.markup import Html, element, folded, join, nowrap, table
+from lsmtune.report.memory_text import small_tree_text
 from lsmtune.report.search_plot import RAIL_PX, add_rail
 from lsmtune.report.sections import options_table
 from lsmtune.report.words import (
@@ -132,8 +133,9 @@ def _see(record: Tuned, call: OnlineCall) -> str:
 
 def _end_text(view: StudyView) -> str:
     scaled = "" if view.scale == "1" else (
-        f"The changes were measured at scale {view.scale}, with smaller memtables, files and "
-        "levels. The exported file has the values for scale 1, a full-size tree. "
+        f"The changes were measured at scale {view.scale}, "
+        f"{small_tree_text(all_sizes_scale=view.all_sizes_scale)}. The exported file has the "
+        "values for scale 1, a full-size tree. "
     )  # fmt: skip
     how = {
         "rocksdb": "The first lines of the exported file are comments with the calls that set the "
