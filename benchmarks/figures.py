@@ -4,7 +4,7 @@
 
 A page has a line `<!-- figures: CASE -->`. This command fills the lines after it, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `what to expect`
-(see benchmarks/table.py), `false gains`, `null verifications`, `driver pairs`, `sst size`,
+(see benchmarks/table.py), `five studies`, `full size`, `false gains`, `null verifications`, `driver pairs`, `sst size`,
 `recipe NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two also with ` real`),
 `guided real`, `suggestions`, `simulator`, `simulator summary`, `simulated study`, or a part of the
 parameter study (see benchmarks/parameter_study.py).
@@ -29,12 +29,14 @@ RECIPES = ("sst-size", "compaction-style", "db-bench-study", "autotikv")
 """Their --json is kept in results/NAME_recipe.json, with underscores."""
 MEASURED_LATER = (
     "optimizers", "optimizers real", "warm start", "warm start real", "simulated study",
-    "guided real", "read counts",
+    "guided real", "read counts", "five studies", "full size",
 )  # fmt: skip
 _BLOCK = re.compile(r"(<!-- figures: ([\w -]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 _MAKERS: dict[str, Callable[[Any], str]] = {
     "driver pairs": figures_experiments.driver_pairs,
     "false gains": figures_experiments.false_gains,
+    "five studies": figures_studies.each_seed,
+    "full size": figures_studies.full_size,
     "guided real": figures_optimizers.guided,
     "myrocks repeat": figures_experiments.repeats,
     "null verifications": figures_experiments.null_verifications,

@@ -109,3 +109,51 @@ def _ratio(interval: dict[str, float]) -> list[str]:
 
 def _value(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def each_seed(results: dict[str, Any]) -> str:
+    """Return a row per study of benchmarks/five_studies.py, also of those without a gain."""
+    heads = ["seed", "claim", "balanced", "write amplification", "sustained ops/s", "live space",
+             "changed options", "pairs"]  # fmt: skip
+    rows = [_seed_row(study) for study in results["studies"]]
+    ran = _measured_with(results["studies"][0])
+    return f"{ran} Each ratio is winner / baseline.\n\n{table_text(heads, rows)}"
+
+
+def _measured_with(study: dict[str, Any]) -> str:
+    version = study["engine_version"]
+    return f"We measured with RocksDB {version} {BUILDS[version]}."
+
+
+def _seed_row(study: dict[str, Any]) -> list[str]:
+    found = _own(study)
+    seed = study["study"].removeprefix("seed-")
+    if not found:
+        return [seed, "no winner", "", "", "", "", "", ""]
+    ratios = [found["ratios"][n] for n in ("write_amp", "sustained_ops_s", "live_sst_bytes")]
+    changed = str(len(study["best"]["config"]))
+    return [seed, found["claim"], times_text(found["objective"]), *map(times_text, ratios),
+            changed, str(found["pairs"])]  # fmt: skip
+
+
+def full_size(results: dict[str, Any]) -> str:
+    """Return the verification of one winner at scale 1 next to that at the scale of its search."""
+    study = results["study"]
+    here, there = _own(study), _at_full_size(study)
+    names = ("write_amp", "sustained_ops_s", "throughput_ops_s", "live_sst_bytes",
+             "peak_space_bytes", "memory_bytes", "get_data_blocks", "scan_sorted_runs")  # fmt: skip
+    rows = [["`balanced`", *(times_text(found["objective"]) for found in (here, there) if found)]]
+    for name in names:
+        ratios = [found["ratios"].get(name) for found in (here, there) if found]
+        if all(ratios):
+            rows.append([f"`{name}`", *(times_text(ratio) for ratio in ratios if ratio)])
+    heads = ["winner / baseline", f"at scale {study['scale']}", "at scale 1"]
+    pairs = [str(found["pairs"]) for found in (here, there) if found]
+    claims = [found["claim"] for found in (here, there) if found]
+    rows += [["pairs of runs", *pairs], ["claim", *claims]]
+    records = f"{results['records']:,} records at scale 1."
+    return f"{_measured_with(study)} {records}\n\n{table_text(heads, rows)}"
+
+
+def _at_full_size(case: dict[str, Any]) -> dict[str, Any] | None:
+    return next((v for v in case["verifications"] if v["scale"] == "1"), None)

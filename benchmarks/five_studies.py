@@ -20,7 +20,7 @@ from lsmtune.store.home import Home
 SEEDS = (1, 2, 3, 4, 5)
 SHOWN = (
     "write_amp", "sustained_ops_s", "live_sst_bytes", "get_p99_us", "get_missing_p99_us",
-    "scan_p99_us",
+    "scan_p99_us", "get_data_blocks", "get_missing_data_blocks", "scan_sorted_runs",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results" / "five_studies.json"
 

@@ -39,7 +39,8 @@ scale = "1/8"
 knobs = "write-path"
 objective = "write_amp"
 limits = ["live_sst_bytes <= 1.1 * base", "write_p99_us <= 2000"]
-memory = "64MiB"
+memory = "4GiB"
+deploy_cores = 8
 optimizer = "random"
 trials = 40
 budget = "20m"

@@ -145,9 +145,9 @@ def new_text(name: str, home: Path) -> str:
 def old_rule_text(name: str) -> str:
     """Return how an older study differs from a new one, and how to start a new one."""
     return (
-        f"study {name!r}: an older lsmtune started this study; its trials keep a block cache of "
-        "full size and check the memory limit at their own scale. Add --new-baseline to start a "
-        "study in which all sizes scale"
+        f"study {name!r}: an older lsmtune started this study, and it goes on as before: a block "
+        "cache that you did not give keeps its full size, and the memory limit applies at the "
+        "scale of the trials. Add --new-baseline to start a study in which all sizes scale"
     )
 
 

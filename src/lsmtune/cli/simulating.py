@@ -33,6 +33,7 @@ from lsmtune.simulator import (
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, make_spec, without_load
 from lsmtune.store.home import MACHINE, Home
+from lsmtune.studies.description import rule_of_new
 from lsmtune.system.host import describe_host
 from lsmtune.trials import Base, Protocol
 
@@ -121,7 +122,8 @@ def _defaults(
     spec = make_spec(given, "lsmtune simulate", {"workload.num": "--num", "scale": "--scale"})
     catalogue = load(spec.engine)
     base = Base(options="", settings=catalogue.defaults(1))
-    space = knob_space(spec, Ground(catalogue, base, describe_host().max_open_files))
+    files = describe_host().max_open_files
+    space = knob_space(spec, Ground(catalogue, base, files, rule_of_new(spec)))
     settings = space.settings(space.default())
     lines = [_line("defaults", spec.workload, settings, spec.seed)]
     if not changes:

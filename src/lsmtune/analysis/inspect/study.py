@@ -1,6 +1,7 @@
 """From a LOG to a study: a load like the one it saw, and its options as the base."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import NamedTuple
 
 import tomlkit
@@ -12,7 +13,8 @@ from lsmtune.analysis.inspect.inspection import Inspection, Load
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.enumerators import enumerator
-from lsmtune.knobs.types import Knob, OptionKey
+from lsmtune.knobs.full_size import inexact
+from lsmtune.knobs.types import Knob, OptionKey, Settings
 from lsmtune.spec_defaults import least_cache_bytes
 from lsmtune.units import GIB, KIB, format_bytes
 
@@ -151,14 +153,32 @@ def _remarks(log: Inspection) -> list[str]:
 
 
 def _scale(log: Inspection) -> tuple[str, str]:
-    """Return the smallest scale at which memtables stay worth the name, and why it is this one."""
+    """Return the smallest scale at which memtables stay worth the name, and why it is this one.
+
+    All other sizes of the baseline must be possible at this scale, too.
+    """
     size = log.number("write_buffer_size") or 0
-    least = format_bytes(_LEAST_MEMTABLE)
+    least, sizes = format_bytes(_LEAST_MEMTABLE), _sizes(log)
+    why = f"full size, because smaller scales have memtables below {least}"
     for by, text in _SCALES:
-        if size / by >= _LEAST_MEMTABLE:
+        if size / by < _LEAST_MEMTABLE:
+            continue
+        if (found := inexact(load_catalogue("rocksdb").knobs, sizes, Fraction(1, by))) is None:
             memtables = f"{format_bytes(size)} / {by} = {format_bytes(size / by)}"
             return text, f"the smallest scale with memtables of {least} or more: {memtables}"
-    return "1", f"full size, because smaller scales have memtables below {least}"
+        why = f"full size, because {found[0].name} cannot be smaller"
+    return "1", why
+
+
+def _sizes(log: Inspection) -> Settings:
+    """Return the sizes of the file that scale with the tree."""
+    scaled = [knob for knob in load_catalogue("rocksdb").knobs if knob.scales]
+    named = {knob.name: knob.option.key for knob in scaled if knob.option is not None}
+    found = {name: log.number(key) for name, key in named.items()}
+    capacity = log.number("block_cache_capacity")
+    cache = max(capacity, least_cache_bytes()) if capacity and capacity >= 1 else None
+    known = {**found, "cache_size": cache}
+    return {name: int(value) for name, value in known.items() if value is not None}
 
 
 def _workload(log: Inspection) -> tuple[Table, dict[str, str]]:
