@@ -26,11 +26,13 @@ from lsmtune.engines.registry import engine_of
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.limits import default_limits
 from lsmtune.objective import Metrics, log_deviation
+from lsmtune.spaces import knob_space
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_trials
-from lsmtune.studies.study import describe, open_study
+from lsmtune.studies.description import describe, rule_of_new
+from lsmtune.studies.study import open_study
 from lsmtune.studies.verify import verify_trial
 from lsmtune.system.workdir import workdir
 from lsmtune.trials import Protocol, Role, TrialResult, TrialSpec
@@ -59,8 +61,8 @@ def measure(load: str, records: int, wanted: int, folder: Path) -> None:
     """Run the baseline until as many runs as wanted are stored."""
     spec = spec_of(load, records)
     engine = engine_of(spec)
-    _, ground = describe(spec, engine, folder)
-    space = spec.space(ground)
+    _, ground = describe(spec, engine, folder, rule_of_new(spec))
+    space = knob_space(spec, ground)
     settings = space.settings(space.default())
     for seed in range(len(runs(load, records)) + 1, wanted + 1):
         trial = TrialSpec(
