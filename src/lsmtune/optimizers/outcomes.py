@@ -9,8 +9,12 @@ from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.judgement import judged
 
-_OVER = 2.0
-"""A limit exceeded by a tenth costs as much as a value higher by twice that."""
+_OVER = 6.0
+"""A limit exceeded by a tenth costs as much as a value higher by six times that.
+
+A config that exceeds a limit cannot win. With a small cost, a search stays with universal
+compaction, whose live space depends on when its last large merge ended, and verifies lucky runs.
+"""
 _AUGMENTED = 0.05
 _FARTHEST = 3.0
 """What is worse than the median by more than so many times what the best is better counts less."""
