@@ -9,8 +9,8 @@ from lsmtune.learning.factors import Floats
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.judgement import judged
 
-_OVER = 6.0
-"""A limit exceeded by a tenth costs as much as a value higher by six times that.
+_OVER = 15.0
+"""A limit exceeded by a tenth costs as much as a value higher by 15 times that.
 
 A config that exceeds a limit cannot win. With a small cost, a search stays with universal
 compaction, whose live space depends on when its last large merge ended, and verifies lucky runs.
