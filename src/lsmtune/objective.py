@@ -57,13 +57,15 @@ class Objective:
     With several objectives there is no single best trial but a Pareto front of trials. `value` is
     then the geometric mean over the objectives. Verification checks constraints by intervals, or
     by means in studies that lsmtune 0.2 and older have started. It ends after at most
-    `most_pairs` pairs of runs.
+    `most_pairs` pairs of runs. With `is_cautious`, the search expects more live space of universal
+    compaction than a few runs show.
     """
 
     goals: tuple[Goal, ...]
     limits: tuple[Limit, ...] = ()
     by_intervals: bool = True
     most_pairs: int = 0
+    is_cautious: bool = False
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from lsmtune.optimizers.base import Observation
 from lsmtune.store.ranking import (
     Scorer,
     base_runs,
+    cautious_metrics,
     repeated_runs,
     searched_runs,
     undisturbed,
@@ -145,7 +146,8 @@ class _Judged:
         values = asked.values(metrics, base)
         if cut:
             return Observation(trial.config, values, 0.0, cut)
-        violation = asked.violation(metrics, base, self._scorer.noise(1))
+        expected = cautious_metrics(trial.config, metrics, self._scorer.base_config, asked)
+        violation = asked.violation(expected, base, self._scorer.noise(1))
         return Observation(
             trial.config, values, violation, metrics=metrics, runs=self._values(runs)
         )
