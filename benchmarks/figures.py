@@ -5,9 +5,9 @@
 A page has a line `<!-- figures: CASE -->`. This command fills the lines after it, up to
 `<!-- end of figures -->`. CASE is a case of benchmarks/cases.py, `four loads`, `what to expect`
 (see benchmarks/table.py), `five studies`, `full size`, `false gains`, `null verifications`,
-`driver pairs`, `sst size`, `recipe NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two also with ` real`),
-`guided real`, `suggestions`, `simulator`, `simulator summary`, `simulated study`, or a part of the
-parameter study (see benchmarks/parameter_study.py).
+`driver pairs`, `sst size`, `recipe NAME`, `myrocks repeat`, `optimizers`, `warm start` (these two
+also with ` real`), `guided real`, `suggestions`, `simulator`, `simulator summary`,
+`simulated study`, or a part of the parameter study (see benchmarks/parameter_study.py).
 """
 
 import json
