@@ -133,8 +133,12 @@ def test_options_alone_make_the_whole_workload_an_assumption() -> None:
 )  # fmt: skip
 def test_the_scale_has_its_reason(tmp_path: Path, memtable: int, scale: str, at_scale: str) -> None:
     text = (DATA / "captured" / "rocksdb-7.8.3-level" / "OPTIONS").read_text()
-    changed, count = re.subn(r"(?<=write_buffer_size=)\d+$", str(memtable), text, flags=re.M)
-    assert count
+    sizes = {"write_buffer_size": memtable, "target_file_size_base": 64 << 20,
+             "max_bytes_for_level_base": 256 << 20}  # fmt: skip
+    changed = text
+    for key, size in sizes.items():
+        changed, count = re.subn(rf"(?<=^  {key}=)\d+$", str(size), changed, flags=re.M)
+        assert count
     (tmp_path / "OPTIONS").write_text(changed)
     study, _ = written(tmp_path / "OPTIONS")
     assert study["scale"] == scale

@@ -24,7 +24,9 @@ FEW = "level0_slowdown_writes_trigger,level0_stop_writes_trigger"
 
 
 def make(**given: Any) -> StudySpec:
-    fast = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0}
+    """Live space has no limit: a search expects more of it under universal compaction."""
+    fast = {"study": "s", "objective": "write_amp", "optimizer": "random", "repeats": 0,
+            "limits": ["live_sst_bytes <= none"]}  # fmt: skip
     return make_spec({**fast, **given}, "test")
 
 

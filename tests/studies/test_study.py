@@ -312,7 +312,7 @@ def test_a_disturbed_trial_that_was_cut_off_before_its_repeat_is_run_again(home:
 def test_the_winner_is_the_lowest_that_keeps_the_limits(home: Home) -> None:
     def script(spec: TrialSpec) -> TrialResult:
         size = float(spec.settings["block_size"])
-        return measured(write_amp=1e4 / size, get_data_blocks=2.0 if size > 9000 else 1.0)
+        return measured(write_amp=1e4 / size, get_data_blocks=9.0 if size > 9000 else 1.0)
 
     spec = make(trials=30, knobs="block_size")
     trials = tune(home, spec, script)

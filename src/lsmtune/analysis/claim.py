@@ -153,8 +153,7 @@ def claim_of(view: StudyView) -> Claim:
     """Decide what may be claimed about a study."""
     verification = view.verification
     verdict = verification.verdict if verification else None
-    status = _status(view, verdict)
-    rows = tuple(metric_rows(view))
+    status, rows = _status(view, verdict), tuple(metric_rows(view))
     failed, failed_trial = ((), None) if status == "no search" else _failed(view, rows)
     alternative = _within_limits(view, status, failed)
     nearest = _alternative(view, view.nearest.trial if view.nearest else None)

@@ -171,9 +171,10 @@ def _scale(log: Inspection) -> tuple[str, str]:
 
 
 def _sizes(log: Inspection) -> Settings:
-    """Return the sizes of the file that scale with the tree."""
+    """Return the sizes of the file that scale with the tree, without those that RocksDB derives."""
     scaled = [knob for knob in load_catalogue("rocksdb").knobs if knob.scales]
-    named = {knob.name: knob.option.key for knob in scaled if knob.option is not None}
+    placed = [(knob.name, knob.option) for knob in scaled if knob.option is not None]
+    named = {name: option.key for name, option in placed if option.form != "derived"}
     found = {name: log.number(key) for name, key in named.items()}
     capacity = log.number("block_cache_capacity")
     cache = max(capacity, least_cache_bytes()) if capacity and capacity >= 1 else None
