@@ -228,8 +228,10 @@ def test_more_clients_than_the_system_has_threads_are_a_failure(plan: Plan, tmp_
         finally:
             process.kill()
     failed = json.loads(stdout.splitlines()[-1])
-    assert (failed["event"], failed["kind"], process.returncode) == ("failed", "operation", 1)
+    assert (failed["event"], failed["kind"]) == ("failed", "operation")
     assert "1024 clients" in failed["message"]
+    # A client that runs already may find no memory at the same time, and then aborts.
+    assert process.returncode in (1, -signal.SIGABRT)
 
 
 def test_a_function_is_needed_only_by_plans_that_use_it(do: Do) -> None:
