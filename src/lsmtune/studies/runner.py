@@ -91,7 +91,7 @@ class Runner:
                 break
         return result
 
-    def run_together(self, tasks: Sequence[Task]) -> list[TrialResult]:
+    def run_together(self, tasks: Sequence[Task]) -> None:
         """Run and keep trials side by side; none is repeated, for nobody can tell who disturbed.
 
         An interruption ends each where its next part would begin.
@@ -110,7 +110,6 @@ class Runner:
                     result = self._whole(task, _without_others(outcome.result))
                     self._keep(task, result, outcome, started_at, duration_s)
                     self._listener(Event(task, "done", result, duration_s))
-        return [_without_others(outcome.result) for outcome in outcomes]
 
     def _places(self, task: Task, folders: ExitStack, side: str = "") -> Places:
         self._home.check_is_there()

@@ -165,9 +165,9 @@ class Study:
         """Run and keep a trial."""
         return self._runner.run(task)
 
-    def run_together(self, tasks: Sequence[Task]) -> list[TrialResult]:
+    def run_together(self, tasks: Sequence[Task]) -> None:
         """Run and keep trials side by side."""
-        return self._runner.run_together(tasks)
+        self._runner.run_together(tasks)
 
     def trials(self) -> list[StoredTrial]:
         """The trials so far; only what is new is read from the store."""
