@@ -161,10 +161,8 @@ def _records_per_block(settings: Settings, records: Records) -> int:
     """
     size = number(settings, "block_size")
     record = records.key_bytes + records.value_bytes + _RECORD_HEADER_BYTES
-    spare = number({"percent": _DEVIATION_PERCENT, **settings}, "percent")
-    spare = (
-        number(settings, "block_size_deviation") if "block_size_deviation" in settings else spare
-    )
+    deviation = "block_size_deviation"
+    spare = number(settings, deviation) if deviation in settings else _DEVIATION_PERCENT
     fitting = floor(size / record)
     almost_full = fitting * record > size * (1 - spare / 100)
     return max(1, fitting if almost_full else ceil(size / record))
