@@ -33,7 +33,7 @@ def rescaled(spec: StudySpec, ground: Ground, config: Config, scale: Fraction) -
     if ground.rule is None:
         return Rescaled(*rescaled_by_old_rule(spec, ground, config, scale))
     here, there = knob_space(spec, ground), knob_space(spec, ground, scale)
-    values: Settings = dict(config) if here.full is None else here.full.up(config)
+    values = here.at_full_size(config)
     if there.full is not None:
         values = there.full.down(values)
     known = {knob.name: values.get(knob.name, there.base[knob.name]) for knob in there.knobs}

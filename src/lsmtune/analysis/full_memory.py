@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lsmtune.analysis.ground import ground_of
-from lsmtune.knobs.memory import Memory, memory
+from lsmtune.knobs.memory import Memory
 from lsmtune.spaces import assumed_cache_bytes, knob_space
 from lsmtune.spec import StudySpec
 from lsmtune.store.ranking import Candidate
@@ -39,15 +39,13 @@ def full_memory_of(
     """Return the memory with the winner; None without one, and if the study does not check it."""
     if winner is None or study.rule is None or study.base is None:
         return None
-    config = winner.trial.config
     space = knob_space(spec, ground_of(spec, study.base, study.rule))
-    whole = space.full_size
-    values = dict(config) if space.full is None else space.full.up(config)
-    records = whole.memory.records
+    limit = space.full_size.memory
+    records = limit.records
     return FullMemory(
-        memory(whole.settings(values), records),
+        space.full_memory(winner.trial.config),
         winner.metrics.get("memory_bytes"),
-        whole.memory.limit_bytes,
+        limit.limit_bytes,
         None if records is None else records.count,
     )
 

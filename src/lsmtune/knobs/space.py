@@ -10,7 +10,7 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.constraints import broken_rules, normalise, refusals
 from lsmtune.knobs.families import family_of, option_name, view
 from lsmtune.knobs.full_size import FullSize
-from lsmtune.knobs.memory import CACHES, MEMTABLES, TABLES, MemoryLimit, memory
+from lsmtune.knobs.memory import CACHES, MEMTABLES, TABLES, Memory, MemoryLimit, memory
 from lsmtune.knobs.rules.base import USUAL_VERSION, Context, Refusal
 from lsmtune.knobs.rules.refused import CODEC_KNOBS, has_codec
 from lsmtune.knobs.types import Config, Knob, Settings, Value
@@ -63,6 +63,15 @@ class KnobSpace:
     def full_size(self) -> "KnobSpace":
         """The space of the full-size tree, where the memory limit applies."""
         return self if self.full is None else self.full.space
+
+    def at_full_size(self, config: Mapping[str, Value]) -> Settings:
+        """Return the values of a config for the full-size tree."""
+        return dict(config) if self.full is None else self.full.up(config)
+
+    def full_memory(self, config: Mapping[str, Value]) -> Memory:
+        """Return the estimated memory of the full-size tree with a config."""
+        whole = self.full_size
+        return memory(whole.settings(self.at_full_size(config)), whole.memory.records)
 
     def fitted(self) -> "KnobSpace":
         """The space without the values that a search does not draw or the host does not run.

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-from lsmtune.knobs.memory import memory
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.types import Config
 from lsmtune.limits import Limit
@@ -25,9 +24,7 @@ def full_memory(space: KnobSpace, config: Config, metrics: Metrics, scale: Fract
     A run of the config at that scale gave the metrics. Measured index and filter blocks grow with
     the tree; without a measurement, they are estimated.
     """
-    whole = space.full_size
-    values = dict(config) if space.full is None else space.full.up(config)
-    found = memory(whole.settings(values), whole.memory.records)
+    found = space.full_memory(config)
     if _READERS not in metrics:
         return float(found.total)
     return found.memtables + found.caches + metrics[_READERS] / float(scale)
