@@ -43,6 +43,7 @@ _LABELS = {
     "get_missing_data_blocks": "data blocks per missing key",
     "scan_sorted_runs": "sorted runs per scan",
     "table_readers_bytes": "memory of open tables",
+    "memory_bytes": "memory at full size",
     "get_found": "gets that found a record",
     "compact_read_bytes": "bytes read by compactions",
     "background_jobs": "flushes and compactions",
