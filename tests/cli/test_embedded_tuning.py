@@ -4,21 +4,16 @@ import json
 import shutil
 import sqlite3
 import tomllib
-from ctypes.util import find_library
 from pathlib import Path
 
 import pytest
 
+from fakes.stores import NEEDS_STORES
 from lsmtune.cli.main import run
 from lsmtune.engines.libraries.installed import default_engine, installed_engines
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.skipif(
-        None in (find_library("leveldb"), find_library("lmdb")),
-        reason="LevelDB or LMDB is not installed: make stores",
-    ),
-]
+pytestmark = NEEDS_STORES
 STUDY = """
 study = "s"
 engine = "embedded"

@@ -1,22 +1,21 @@
 """LevelDB and LMDB in the driver: what a plan does, and what it may not ask for."""
 
-from ctypes.util import find_library
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fakes.driving import FLUSH, NEEDS_DRIVER, REPORT, SETTLE, Driven, Json, drive, group, run
+from fakes.stores import LIBRARIES, is_installed
 
 pytestmark = NEEDS_DRIVER
-LIBRARIES = {"leveldb": "libleveldb.so.1d", "lmdb": "liblmdb.so.0"}
 ALL = {"check_every": 1, "must_find": True}
 
 
 @pytest.fixture(params=LIBRARIES)
 def store(request: pytest.FixtureRequest) -> str:
     name: str = request.param
-    if find_library(name) is None:
+    if not is_installed(name):
         pytest.skip(f"{name} is not installed: make stores")
     return name
 
@@ -104,7 +103,7 @@ def test_a_wrong_value_of_an_option_is_named(
 
 
 def test_the_map_of_lmdb_is_as_large_as_the_plan_says(tmp_path: Path) -> None:
-    if find_library("lmdb") is None:
+    if not is_installed("lmdb"):
         pytest.skip("lmdb is not installed: make stores")
     failed = do("lmdb", tmp_path, run("load", group()), options="map_size=65536").one("failed")
     assert (failed["kind"], failed["message"].split(":")[0]) == ("operation", "put")

@@ -3,7 +3,6 @@
 import signal
 import threading
 import time
-from ctypes.util import find_library
 from pathlib import Path
 
 import psutil
@@ -12,6 +11,7 @@ import pytest
 from engines.measured_names import EMBEDDED
 from fakes.patience import eventually
 from fakes.rig import Rig
+from fakes.stores import NEEDS_STORES
 from lsmtune.engines import embedded
 from lsmtune.engines.base import Watch
 from lsmtune.engines.libraries.installed import default_engine, installed_engines
@@ -23,12 +23,7 @@ from lsmtune.units import MIB
 from lsmtune.workloads import Workload
 
 pytest.importorskip("lsmsim", reason="the native core is not built here")
-pytestmark = [
-    pytest.mark.skipif(
-        None in (find_library("leveldb"), find_library("lmdb")),
-        reason="LevelDB or LMDB is not installed: make stores",
-    ),
-]
+pytestmark = NEEDS_STORES
 STORES = ("rocksdb", "leveldb", "lmdb")
 SMALL = Workload(num=30_000, value_size=100)
 

@@ -2,13 +2,13 @@
 
 import shutil
 from collections.abc import Callable
-from ctypes.util import find_library
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engines.measured_names import EMBEDDED, MYROCKS
+from fakes.stores import NEEDS_STORES
 from fakes.tikv_site import site
 from lsmtune.engines.base import Engine
 from lsmtune.engines.registry import engine_of
@@ -23,10 +23,6 @@ from lsmtune.trials import Role, TrialResult, TrialSpec
 NEEDS_MYROCKS = pytest.mark.skipif(
     shutil.which("mariadbd") is None or shutil.which("sysbench") is None,
     reason="MyRocks is not installed: make myrocks",
-)
-NEEDS_STORES = pytest.mark.skipif(
-    None in (find_library("leveldb"), find_library("lmdb")),
-    reason="LevelDB or LMDB is not installed: make stores",
 )
 pytestmark = pytest.mark.usefixtures("crowd")
 SETTINGS: dict[str, Any] = {
