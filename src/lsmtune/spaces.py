@@ -98,10 +98,8 @@ def _too_small(base: Settings, catalogue: Catalogue, scale: Fraction) -> str | N
     if found is None:
         return None
     knob, value = found
-    least, small = (
-        format_bytes(knob.least or 1),
-        format_bytes(float(scaled_value(knob, value, scale))),
-    )
+    least = format_bytes(knob.least or 1)
+    small = format_bytes(float(scaled_value(knob, value, scale)))
     return (
         f"at {scale}, {option_name(knob.name)} = {value} of the baseline would be {small}, but the "
         f"smallest possible value is {least}; the smallest scale that works is "

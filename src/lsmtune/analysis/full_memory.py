@@ -1,13 +1,11 @@
-"""Memory of the full-size tree with the winner of a study, and the size of its block cache."""
+"""Memory of the full-size tree with the winner of a study."""
 
 from dataclasses import dataclass
 
-from lsmtune.analysis.ground import ground_of
 from lsmtune.knobs.memory import Memory
-from lsmtune.spaces import assumed_cache_bytes, knob_space
-from lsmtune.spec import StudySpec
+from lsmtune.spaces import knob_space
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.ranking import Candidate
-from lsmtune.store.records import StoredStudy
 
 _MILLION = 1_000_000
 
@@ -34,12 +32,12 @@ class FullMemory:
 
 
 def full_memory_of(
-    study: StoredStudy, spec: StudySpec, winner: Candidate | None
+    spec: StudySpec, ground: Ground | None, winner: Candidate | None
 ) -> FullMemory | None:
     """Return the memory with the winner; None without one, and if the study does not check it."""
-    if winner is None or study.rule is None or study.base is None:
+    if winner is None or ground is None or ground.rule is None:
         return None
-    space = knob_space(spec, ground_of(spec, study.base, study.rule))
+    space = knob_space(spec, ground)
     limit = space.full_size.memory
     records = limit.records
     return FullMemory(
@@ -48,10 +46,3 @@ def full_memory_of(
         limit.limit_bytes,
         None if records is None else records.count,
     )
-
-
-def assumed_cache_of(study: StoredStudy, spec: StudySpec) -> int | None:
-    """Return the size of the block cache that lsmtune assumed for the user's file, if it did."""
-    if study.base is None:
-        return None
-    return assumed_cache_bytes(spec, ground_of(spec, study.base, study.rule))

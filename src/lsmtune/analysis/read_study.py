@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.deploy import home_flag
-from lsmtune.analysis.full_memory import assumed_cache_of, full_memory_of
+from lsmtune.analysis.full_memory import full_memory_of
 from lsmtune.analysis.ground import ground_of
 from lsmtune.analysis.study_view import (
     COMPARISON,
@@ -29,8 +29,8 @@ from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
 from lsmtune.rescale import rescaled
-from lsmtune.spaces import knob_space
-from lsmtune.spec import MIN_PAIRS, StudySpec
+from lsmtune.spaces import assumed_cache_bytes, knob_space
+from lsmtune.spec import MIN_PAIRS, Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
@@ -64,19 +64,19 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     """
     study = home.study(name)
     spec = study.settings
+    ground = None if study.base is None else ground_of(spec, study.base, study.rule)
     stored, verifications = home.trials(study), home.verifications(study)
     objective, base_runs = study_objective(study, spec), complete_trials(stored, Role.BASE)
     verdicts = newest_verdicts(stored, verifications, objective)
-    base_config = _base_config(study, spec, stored)
+    base_config = _base_config(spec, ground, stored)
     views, no_search = trial_views(spec, stored, objective, base_config), no_search_of(spec)
     best: Candidate | None = None
-    if trial is None and no_search is None:
+    if trial is not None:
+        best = _picked(candidates(stored, objective), trial, spec)
+    elif no_search is None:
         best = study_winner(stored, verifications, objective, spec.scale, spec.workload)
-    elif trial is not None:
-        best = _picked(candidates(stored, objective), trial, name)
-        _check_version(best, spec)
     number = best.trial.number if best else None
-    best_trial = None if number is None else _with_deployed(study, spec, views[number])
+    best_trial = None if number is None else _with_deployed(spec, ground, views[number])
     is_interrupted = not (no_search or verifications) and _is_interrupted(study, stored)
     return StudyView(
         name=study.name,
@@ -90,7 +90,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         objective=objective,
         optimizer=_search_words(spec),
         seed=spec.seed,
-        memory_limit_bytes=_memory_limit(study, spec, base_runs),
+        memory_limit_bytes=_memory_limit(spec, ground, base_runs),
         base_facts=_base_facts(spec, study.base),
         trials=tuple(views.values()),
         base=_representative(base_runs, base_metrics(stored), objective),
@@ -112,27 +112,30 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         continuing=_continuing(home, spec, no_search) if is_interrupted or no_search else None,
         is_interrupted=is_interrupted,
         planned=spec.trials,
-        online=_online_call(study, spec, views.values(), base_config),
-        memory=full_memory_of(study, spec, best),
-        assumed_cache_bytes=assumed_cache_of(study, spec),
+        online=_online_call(spec, ground, views.values(), base_config),
+        memory=full_memory_of(spec, ground, best),
+        assumed_cache_bytes=None if ground is None else assumed_cache_bytes(spec, ground),
         all_sizes_scale=study.rule is not None,
     )
 
 
 def _base_config(
-    study: StoredStudy, spec: StudySpec, stored: Sequence[StoredTrial]
+    spec: StudySpec, ground: Ground | None, stored: Sequence[StoredTrial]
 ) -> Config | None:
     """Return the config of the baseline; None if it is unknown.
 
     Online tuning has no run of the baseline.
     """
-    if spec.online is None or study.base is None:
+    if spec.online is None or ground is None:
         return next((t.config for t in complete_trials(stored, Role.BASE)), None)
-    return knob_space(spec, ground_of(spec, study.base, study.rule)).default()
+    return knob_space(spec, ground).default()
 
 
 def _online_call(
-    study: StoredStudy, spec: StudySpec, views: Iterable[TrialView], base_config: Config | None
+    spec: StudySpec,
+    ground: Ground | None,
+    views: Iterable[TrialView],
+    base_config: Config | None,
 ) -> OnlineCall | None:
     """Return the newest call of online tuning; None if there is none."""
     changes = [(view, view.online) for view in views if view.online is not None]
@@ -144,7 +147,7 @@ def _online_call(
     kept: tuple[Change, ...] = ()
     if last_kept is not None:
         differing = changes_between(knobs_of(spec), base_config, Config(last_kept.config))
-        kept = _with_deployed(study, spec, replace(last_kept, changes=differing)).changes
+        kept = _with_deployed(spec, ground, replace(last_kept, changes=differing)).changes
     return OnlineCall(
         tried=tuple(view for view, _ in tried),
         earlier=start,
@@ -202,14 +205,15 @@ def _continuing(home: Home, spec: StudySpec, no_search: str | None) -> str | Non
     return upgrade_command(home, spec) if no_search == COMPARISON else None
 
 
-def _picked(found: Sequence[Candidate], number: int, study: str) -> Candidate:
+def _picked(found: Sequence[Candidate], number: int, spec: StudySpec) -> Candidate:
     picked = next((c for c in found if c.trial.number == number), None)
     if picked is None:
         known = ", ".join(str(n) for n in sorted(c.trial.number for c in found)) or "none yet"
         raise UserError(
-            f"--trial {number}: not a measured trial of the search of study {study!r}; "
+            f"--trial {number}: not a measured trial of the search of study {spec.name!r}; "
             f"available: {known}"
         )
+    _check_version(picked, spec)
     return picked
 
 
@@ -227,15 +231,14 @@ def _check_version(picked: Candidate, spec: StudySpec) -> None:
         )
 
 
-def _with_deployed(study: StoredStudy, spec: StudySpec, trial: TrialView) -> TrialView:
+def _with_deployed(spec: StudySpec, ground: Ground | None, trial: TrialView) -> TrialView:
     """Return the trial with the values that an exported file contains.
 
     They stay unknown if the memory limit does not fit a full-size tree, which older versions of
     lsmtune allowed.
     """
-    if study.base is None:
+    if ground is None:
         return trial
-    ground = ground_of(spec, study.base, study.rule)
     before = Config({**trial.config, **{c.knob.name: c.base for c in trial.changes}})
     try:
         at_full, base_at_full = (
@@ -335,11 +338,10 @@ def _base_facts(spec: StudySpec, base: Base | None) -> tuple[str, ...]:
     return (own, *cache, *base.notes, *left_out)
 
 
-def _memory_limit(study: StoredStudy, spec: StudySpec, base_runs: Sequence[StoredTrial]) -> int:
+def _memory_limit(spec: StudySpec, ground: Ground | None, base_runs: Sequence[StoredTrial]) -> int:
     if spec.memory is not None:
         return parse_size(spec.memory, "memory")
-    if study.rule is not None and study.base is not None:
-        ground = ground_of(spec, study.base, study.rule)
+    if ground is not None and ground.rule is not None:
         return knob_space(spec, ground).full_size.memory.limit_bytes
     return memory_bytes(base_runs[0].spec.settings) if base_runs else 0
 
