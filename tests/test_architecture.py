@@ -34,7 +34,7 @@ ROOM_OF_MODULE = {
     "trials": "records", "objective": "records", "verdict": "records", "spec": "records",
     "spec_defaults": "records", "rescale": "records", "limits": "records", "reading": "reading",
     "batch": "records", "experiment": "records", "tables": "records", "spaces": "records",
-    "rule": "records", "rescale_old_rule": "records",
+    "rule": "records", "simplified": "records", "rescale_old_rule": "records",
 }  # fmt: skip
 """The modules at the package's root; the records are one room."""
 

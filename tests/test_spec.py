@@ -49,6 +49,7 @@ seed = 7
 base_runs = 2
 finalists = 3
 repeats = 1
+simplify = false
 pairs = 8
 max_pairs = 20
 
@@ -89,6 +90,7 @@ OTHER_VALUES: dict[str, Any] = {
     "base_runs": 4,
     "finalists": 7,
     "repeats": 1,
+    "simplify": False,
     "pairs": 9,
     "max_pairs": 99,
     "protocol": {"quiet_s": 2},

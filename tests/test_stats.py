@@ -13,6 +13,7 @@ from lsmtune.stats import (
     geometric_mean,
     of_several,
     ratio_interval,
+    ratio_of_means,
     unpaired_ratio_interval,
 )
 
@@ -120,3 +121,19 @@ def test_intervals_of_several_comparisons_hold_together() -> None:
         logs = np.exp(rng.normal(size=(4, 3)))
         wrong += any(excludes_one(ratio_interval(row, np.ones(3), confidence)) for row in logs)
     assert 0.03 < wrong / 2000 < 0.065  # the truth is just below 0.05
+
+
+def test_ratio_of_means_contains_the_true_ratio_as_often_as_it_says() -> None:
+    rng, inside = np.random.default_rng(2), 0
+    for _ in range(2_000):
+        common = rng.normal(0, 0.02, 6)
+        below, above = 0.3 + common + rng.normal(0, 0.02, 6), 0.27 + common
+        found = ratio_of_means(above, below)
+        assert found is not None
+        assert found.low <= found.median <= found.high
+        inside += found.low <= 0.9 <= found.high
+    assert 0.93 <= inside / 2_000 <= 0.97
+
+
+def test_ratio_of_means_has_no_interval_if_the_mean_below_may_be_zero() -> None:
+    assert ratio_of_means([1.0, 1.1, 0.9], [0.1, -0.1, 0.05]) is None

@@ -1,14 +1,20 @@
 """Verdicts on pairs of runs."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lsmtune.limits import Limit, parse_limit
 from lsmtune.objective import Goal, Metrics, Objective, parse_objective
-from lsmtune.verdict import Pair, Verdict, judge
+from lsmtune.verdict import Pair, Verdict, judge, lost_early
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from early_ends import given_up
 
 SIX = (0.97, 1.02, 1.0, 0.99, 1.03, 0.98)
 """Noise of a few percent."""
@@ -295,3 +301,28 @@ def test_one_pair_is_no_verdict() -> None:
 def test_a_verdict_survives_json() -> None:
     found = verdict("write_amp", 0.8, limits=("get_p99_us <= 1.1 * base",))
     assert Verdict.model_validate_json(found.model_dump_json()) == found
+
+
+@pytest.mark.parametrize(
+    ("ratio", "space", "count", "lost"),
+    [
+        (0.8, 1.0, 3, False),  # a gain needs six pairs
+        (0.8, 2.0, 3, True),  # the constraint is broken by far
+        (0.8, 1.11, 3, False),
+        (1.6, 1.0, 3, True),
+        (1.6, 1.0, 2, False),  # no look before three pairs
+    ],
+)
+def test_few_pairs_can_prove_that_there_is_no_gain(
+    ratio: float, space: float, count: int, lost: bool
+) -> None:
+    found = [
+        ({"write_amp": 8 * ratio * n, "live_sst_bytes": space * n}, {"write_amp": 8.0,
+          "live_sst_bytes": 1.0}) for n in (1.0, 1.01, 0.99)[:count]
+    ]  # fmt: skip
+    asked = asking("write_amp", limits=("live_sst_bytes <= 1.1 * base",))
+    assert (lost_early(found, asked) is not None) == lost
+
+
+def test_config_at_its_bounds_is_hardly_ever_given_up_early() -> None:
+    assert given_up(1_000) <= 50

@@ -57,8 +57,9 @@ class Objective:
     With several objectives there is no single best trial but a Pareto front of trials. `value` is
     then the geometric mean over the objectives. Verification checks constraints by intervals, or
     by means in studies that lsmtune 0.2 and older have started. It ends after at most
-    `most_pairs` pairs of runs. With `is_cautious`, the search expects more live space of universal
-    compaction than a few runs show.
+    `most_pairs` pairs of runs. With `is_cautious`, which older and published studies lack, the
+    search expects more live space of universal compaction than a few runs show, and pairs of runs
+    decide constraints that the repeats leave undecided.
     """
 
     goals: tuple[Goal, ...]

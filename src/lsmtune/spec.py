@@ -34,7 +34,7 @@ from lsmtune.units import VERSION_FORM, is_version, parse_duration_s, parse_scal
 from lsmtune.workloads import EngineName, Mix, Workload
 
 BUDGET_KEYS = frozenset(
-    {"study", "trials", "budget", "until", "finalists", "repeats", "pairs", "max_pairs"}
+    {"study", "trials", "budget", "until", "finalists", "repeats", "simplify", "pairs", "max_pairs"}
 )
 """Settings that may change when a study is continued; the name finds the study."""
 
@@ -83,10 +83,11 @@ class StudySpec(BaseModel):
     can no longer win. With `warm_start`, the search uses the earlier study with the most similar
     workload. The search ends at the first of `trials`, `budget` and `until`. With `budget` or
     `until`, the number of trials has no limit by default (None). The `finalists` best configs run
-    `repeats` more times, so that a single lucky run cannot win. `pairs` to `max_pairs` pairs of
+    `repeats` more times, so that a single lucky run cannot win. With `simplify`, changes of the
+    winner that do not matter are taken back. `pairs` to `max_pairs` pairs of
     runs verify the winner. A `screen` or `sweep` table makes the study an experiment without a
     search. An `online` table tunes a running engine. A study continues only with the settings that
-    it started with; trials, budget, until, finalists, repeats and pairs may change.
+    it started with; trials, budget, until, finalists, repeats, simplify and pairs may change.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -116,6 +117,7 @@ class StudySpec(BaseModel):
     base_runs: int = Field(default=3, ge=1, le=100)
     finalists: int = Field(default=5, ge=1, le=100)
     repeats: int = Field(default=2, ge=0, le=100)
+    simplify: bool = True
     pairs: int = Field(default=MIN_PAIRS, ge=0, le=1000)
     max_pairs: int = Field(default=12, ge=0, le=1000)
     protocol: Protocol = Protocol()

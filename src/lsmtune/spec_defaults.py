@@ -35,6 +35,7 @@ _NOT_ONLINE = {
     "early_stop": "prunes no trial",
     "finalists": "repeats no config",
     "repeats": "repeats no config",
+    "simplify": "has no winner to simplify",
     "pairs": "measures no pairs of runs",
     "max_pairs": "measures no pairs of runs",
     "protocol.probe_reads": "has no reads after the workload",

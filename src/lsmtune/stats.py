@@ -76,6 +76,27 @@ def unpaired_ratio_interval(
     return Interval(*(float(np.exp(x)) for x in (centre, centre - half, centre + half)))
 
 
+def ratio_of_means(
+    above: Sequence[float], below: Sequence[float], confidence: float = 0.95
+) -> Interval | None:
+    """Return mean(above) / mean(below) of at least 2 pairs, with Fieller's interval.
+
+    None if the mean below is not proven different from 0, because then the interval has no end.
+    Fieller (1954): Some problems in interval estimation.
+    """
+    x, y = (np.asarray(values, dtype=float) for values in (above, below))
+    means, covariance = (float(x.mean()), float(y.mean())), np.cov(x, y, ddof=1) / len(x)
+    quantile = float(stdtrit(len(x) - 1, (1 + confidence) / 2)) ** 2
+    # The ratios r with (x - r y)^2 <= t^2 var(x - r y): a quadratic in r.
+    a = means[1] ** 2 - quantile * float(covariance[1, 1])
+    b = means[0] * means[1] - quantile * float(covariance[0, 1])
+    c = means[0] ** 2 - quantile * float(covariance[0, 0])
+    if a <= 0:
+        return None
+    root = sqrt(max(b**2 - a * c, 0.0))
+    return Interval(means[0] / means[1], (b - root) / a, (b + root) / a)
+
+
 def geometric_mean(values: Sequence[float]) -> float:
     """Return the geometric mean of positive values."""
     return float(np.exp(np.mean(np.log(np.asarray(values, dtype=float)))))

@@ -57,7 +57,8 @@ class Role(StrEnum):
     """Purpose of a trial.
 
     `shared` checks whether parallel runs differ from single runs. `online` is a change to a running
-    engine.
+    engine. `simplify` tests whether a winner is as good with fewer changes; `verify_raw` is a run
+    of the winner before that.
     """
 
     BASE = "base"
@@ -65,8 +66,10 @@ class Role(StrEnum):
     REPEAT = "repeat"
     SHARED = "shared"
     ONLINE = "online"
+    SIMPLIFY = "simplify"
     VERIFY_BASE = "verify_base"
     VERIFY_BEST = "verify_best"
+    VERIFY_RAW = "verify_raw"
 
 
 class Judgement(StrEnum):

@@ -10,13 +10,18 @@ from pydantic import BaseModel, ConfigDict
 from lsmtune.limits import Limit
 from lsmtune.metrics.definitions import METRICS
 from lsmtune.objective import Metrics, Objective, log_deviation
-from lsmtune.stats import Interval, geometric_mean, ratio_interval
+from lsmtune.stats import Interval, geometric_mean, of_several, ratio_interval
 
 Pair = tuple[Metrics, Metrics]
 """The metrics of winner and baseline, measured together with one workload seed."""
 
 FEWEST = 2
 """The minimum number of pairs for an interval."""
+
+CONFIDENCE = 0.95
+"""Confidence of the intervals that a claim depends on."""
+_FIRST_LOOK, _LAST_LOOK = 3, 5
+"""Numbers of pairs after which a verification at another scale may end without a gain."""
 
 UNKNOWN = Interval(1.0, 1e-9, 1e9)
 """The interval of a ratio that was not measured."""
@@ -36,7 +41,8 @@ class LimitCheck(BaseModel):
     `asked` the tighter one, if noise made a default bound grow. `deviation` is the reason for it:
     the standard deviation of the log of the metric between runs of the baseline, None if the bound
     has not grown. `required` is False for a default constraint on reads that only the read probe
-    makes: a gain can be claimed while it is undecided.
+    makes: a gain can be claimed while it is undecided. `default` is False for one that the user
+    gave.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -48,6 +54,7 @@ class LimitCheck(BaseModel):
     asked: str | None = None
     deviation: float | None = None
     required: bool = True
+    default: bool = False
     why: str | None = None
 
     @property
@@ -102,21 +109,39 @@ class Verdict(BaseModel):
         return tuple(name for name, goal in self.goals.items() if several and goal.low > 1)
 
 
-def judge(pairs: Sequence[Pair], objective: Objective) -> Verdict:
-    """Judge at least two pairs with 95 % t-intervals on the log ratios.
+def lost_early(pairs: Sequence[Pair], objective: Objective) -> Verdict | None:
+    """Return the verdict if fewer pairs than a gain needs prove already that there is none.
+
+    A constraint is broken, or the objective is worse. Each look at the objective and at each
+    constraint has its own share of the error of 5 % (Bonferroni), so that a config with a gain is
+    rarely given up. None while more pairs are needed.
+    """
+    if not objective.by_intervals or len(pairs) < _FIRST_LOOK:
+        return None
+    looks = _LAST_LOOK - _FIRST_LOOK + 1
+    sure = judge(pairs, objective, of_several(looks * (1 + len(objective.limits))))
+    is_broken = any(check.state == "broken" for check in sure.limits)
+    return judge(pairs, objective) if is_broken or sure.objective.low > 1 else None
+
+
+def judge(pairs: Sequence[Pair], objective: Objective, confidence: float = CONFIDENCE) -> Verdict:
+    """Judge at least two pairs with t-intervals on the log ratios, 95 % by default.
 
     A pair that lacks a metric of the objective is ignored for the objective.
     """
     if len(pairs) < FEWEST:
         raise ValueError(f"a verdict needs at least 2 pairs, got {len(pairs)}")
     counted = [pair for pair in pairs if not _lacking(objective.metrics, pair)]
-    overall = _interval([objective.value(*pair) for pair in counted])
+    overall = _interval([objective.value(*pair) for pair in counted], confidence)
     goals = {
-        goal.name: _interval([goal.value(*pair) for pair in counted]) for goal in objective.goals
+        goal.name: _interval([goal.value(*pair) for pair in counted], confidence)
+        for goal in objective.goals
     }
     ratios = {name: _ratio(name, pairs) for name in METRICS if _has_ratio(name, pairs)}
     check = _check if objective.by_intervals else _check_mean
-    limits = tuple(check(limit, pairs, objective.most_pairs) for limit in objective.limits)
+    limits = tuple(
+        check(limit, pairs, objective.most_pairs, confidence) for limit in objective.limits
+    )
     asked = {name: ratios[name] for name in objective.metrics if name in ratios}
     gain = (
         overall.high < 1
@@ -136,10 +161,10 @@ def judge(pairs: Sequence[Pair], objective: Objective) -> Verdict:
     )
 
 
-def _interval(values: Sequence[float]) -> Interval:
+def _interval(values: Sequence[float], confidence: float) -> Interval:
     if len(values) < FEWEST:
         return UNKNOWN
-    return ratio_interval(values, [1.0] * len(values))
+    return ratio_interval(values, [1.0] * len(values), confidence)
 
 
 def _lacking(names: Sequence[str], pair: Pair) -> list[str]:
@@ -171,7 +196,7 @@ def side_of(name: str, ratio: Interval) -> Side:
     return "better" if (ratio.low > 1) == higher else "worse"
 
 
-def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int) -> LimitCheck:
+def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int, confidence: float) -> LimitCheck:
     """Check a constraint by the interval of its ratio."""
     noise = log_deviation(limit.metric, [[base for _, base in pairs]])
     values = [base[limit.metric] for _, base in pairs if limit.metric in base]
@@ -180,7 +205,7 @@ def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int) -> LimitCheck:
     uses = [checked.ratio(best, base) for best, base in pairs]
     if unknown := sum(map(isinf, uses)):
         return _unknown(limit, unknown, pairs)
-    found = ratio_interval(uses, [1.0] * len(uses))
+    found = ratio_interval(uses, [1.0] * len(uses), confidence)
     state: State = "undecided"
     if found.high <= 1:
         state = "kept"
@@ -195,10 +220,11 @@ def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int) -> LimitCheck:
         asked=None if checked == limit else str(limit),
         deviation=None if checked == limit else noise,
         required=not limit.probe,
+        default=limit.default,
     )
 
 
-def _check_mean(limit: Limit, pairs: Sequence[Pair], _: int) -> LimitCheck:
+def _check_mean(limit: Limit, pairs: Sequence[Pair], _: int, __: float) -> LimitCheck:
     """Check a constraint by the mean of its ratio, as lsmtune 0.2 did."""
     uses = [limit.ratio(best, base) for best, base in pairs]
     if unknown := sum(map(isinf, uses)):

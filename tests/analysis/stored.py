@@ -8,6 +8,7 @@ from lsmtune.knobs.catalogue import load
 from lsmtune.knobs.types import Config
 from lsmtune.limits import default_limits
 from lsmtune.metrics.measurement import Measurement
+from lsmtune.rule import SizeRule
 from lsmtune.spec import StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import NewTrial, StoredStudy
@@ -44,15 +45,19 @@ def complete(metrics: Mapping[str, float]) -> TrialResult:
 
 
 class Written:
-    """A study in a home, to which trials are added one after the other."""
+    """A study in a home, to which trials are added one after the other.
 
-    def __init__(self, home: Home, **spec: Any) -> None:
+    `of_today`: it has a rule of sizes, as new studies have.
+    """
+
+    def __init__(self, home: Home, *, of_today: bool = False, **spec: Any) -> None:
         facts = {"version": "0", "assertions_enabled": False}
         self.home = home
         limits = StudySpec.model_validate(spec).parsed_objective.limits
         constraints = [asdict(limit) for limit in limits]
         given = {"study": "s", **spec}
-        self.study: StoredStudy = home.add_study("s", given, facts, {}, constraints)
+        rule = SizeRule(cores=2).model_dump() if of_today else None
+        self.study: StoredStudy = home.add_study("s", given, facts, {}, constraints, rule=rule)
 
     def add(
         self, role: Role, size: int | None, result: TrialResult | Mapping[str, float], **ids: int

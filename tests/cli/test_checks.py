@@ -22,7 +22,8 @@ def test_only_a_check_without_a_note_is_ok() -> None:
         Check("one", True, "fine"), Check("two", True, "busy", "stop it"),
         Check("three", True, "not available: x", "install x"), Check("four", False, "y", "do z"),
     ]  # fmt: skip
-    states = {line.split()[0]: line.split()[1] for line in check_lines(checks)}
+    rows = [line.split() for line in check_lines(checks) if len(line.split()) > 1]
+    states = {row[0]: row[1] for row in reversed(rows)}
     assert [states[check.name] for check in checks] == ["ok", "warn", "absent", "FAIL"]
 
 

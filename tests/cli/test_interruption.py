@@ -31,6 +31,7 @@ trials = {TRIALS}
 base_runs = 1
 finalists = 1
 repeats = 0
+simplify = false
 pairs = 0
 [workload]
 num = 5000

@@ -53,6 +53,8 @@ def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Place:
 def test_studies_are_listed_with_what_they_are(place: Place) -> None:
     (row,) = place.json("studies")
     expected = {"study": "first", "kind": "tune", "engine": "simulated", "state": "finished"}
+    claim = place.json("show", "first")["claim"]
+    assert (row["result"], row["value"]) == (claim["status"], claim["value"])
     assert row.items() >= expected.items()
     assert row["runs"] == len(place.started("first")) + len(
         place.started("first", Role.BASE) + place.started("first", Role.REPEAT)

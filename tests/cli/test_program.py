@@ -16,9 +16,9 @@ from lsmtune.cli.main import run
 
 TOPICS = ["Tune", "Understand a LOG", "Study", "Predict", "Compare", "Set up"]
 COMMANDS = [
-    "tune", "show", "trials", "studies", "rename", "delete", "verify", "report", "export",
-    "dashboard", "inspect", "screen", "importance", "sweep", "reproduce", "simulate", "compare",
-    "doctor", "engines", "knobs", "workloads", "optimizers", "schema",
+    "tune", "show", "trials", "studies", "rename", "delete", "verify", "simplify", "report",
+    "export", "dashboard", "inspect", "screen", "importance", "sweep", "reproduce", "simulate",
+    "compare", "doctor", "engines", "knobs", "workloads", "optimizers", "schema",
 ]  # fmt: skip
 
 

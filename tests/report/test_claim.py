@@ -79,7 +79,7 @@ def test_gain_has_a_row_per_metric_with_interval_and_constraint() -> None:
     assert (str(check.limit), check.state) == ("live_sst_bytes <= 1.1 * base", "kept")
     assert check.value == pytest.approx(0.944, abs=0.001)
     assert claim.alternative is None
-    assert kinds(claim) == ["verify_full_size", "deploy"]
+    assert kinds(claim) == ["verify_larger", "deploy"]
     assert claim.undo == "lsmtune export night-run --format options --back -o OPTIONS.back"
 
 

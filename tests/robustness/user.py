@@ -22,6 +22,7 @@ early_stop = false  # a load that is held would be cut
 base_runs = 1
 finalists = 1
 repeats = 0
+simplify = false
 pairs = 0
 [workload]
 num = 5000

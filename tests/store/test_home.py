@@ -331,6 +331,8 @@ def test_the_preset_that_was_called_all_is_core_now(tmp_path: Path) -> None:
         connection.execute("ALTER TABLE study DROP COLUMN ended")
         connection.execute("ALTER TABLE study DROP COLUMN constraints")
         connection.execute("ALTER TABLE study DROP COLUMN rule")
+        connection.execute("ALTER TABLE study DROP COLUMN simplified")
+        connection.execute("ALTER TABLE verification DROP COLUMN raw_trial")
         connection.execute("PRAGMA user_version = 1")
     with Home(tmp_path / "home", create=False) as home:
         assert home.study("old").spec == {"knobs": "core-0.2", "seed": 7}

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.read_study import read_study
 from lsmtune.engines.scripted import Script, ScriptedEngine, measured
 from lsmtune.errors import LsmtuneError, UserError
 from lsmtune.knobs.catalogue import load
@@ -255,6 +257,42 @@ def test_no_third_config_is_verified(home: Home) -> None:
         verify_contenders(study)
         verified = {t.config["compaction_pri"] for t in runs(home) if t.role is Role.VERIFY_BEST}
     assert verified == {0, 1}
+
+
+NEAR_THE_LIMIT = {SEARCH_SEED: 11.2, 2: 9.0, 3: 14.0}
+"""Live space by the seed of the run; the baseline has 10, and the limit is 1.1 times that."""
+
+
+@pytest.mark.parametrize(("space", "claim"), [(10.5, "gain"), (20.0, "no gain")])
+def test_pairs_decide_a_constraint_that_the_repeats_leave_undecided(
+    home: Home, space: float, claim: str
+) -> None:
+    def script(spec: TrialSpec) -> TrialResult:
+        if spec.settings["compaction_pri"] != BEST:
+            return measured(write_amp=1.0, live_sst_bytes=10.0)
+        return measured(write_amp=0.5, live_sst_bytes=NEAR_THE_LIMIT.get(spec.seed, space))
+
+    with tuned(home, script, trials=5, repeats=2) as study:
+        winner = study.best()
+        assert winner is not None
+        assert not winner.can_win
+        verify_contenders(study)
+        found = study.home.verifications(study.stored)
+    assert [v.best_trial for v in found] == [winner.trial.number]
+    view = read_study(home, "s")
+    assert view.best_trial is not None
+    assert (view.best_trial.number, claim_of(view).status) == (winner.trial.number, claim)
+
+
+def test_config_that_breaks_a_constraint_for_sure_is_not_verified(home: Home) -> None:
+    def script(spec: TrialSpec) -> TrialResult:
+        best = spec.settings["compaction_pri"] == BEST
+        return measured(write_amp=0.5 if best else 1.0, live_sst_bytes=20.0 if best else 10.0)
+
+    with tuned(home, script, trials=5, repeats=2) as study:
+        verify_contenders(study)
+        assert study.best() is None
+    assert runs(home) == []
 
 
 def test_without_a_winner_there_is_nothing_to_verify(home: Home) -> None:

@@ -5,14 +5,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from lsmtune.analysis.constraints import Constraint
+from lsmtune.analysis.costs import Cost, costs_of
 from lsmtune.analysis.deploy import export_command
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.metric_rows import MetricRow, metric_rows
+from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.steps import Step, next_steps
 from lsmtune.analysis.study_view import Change, OnlineCall, StudyView, TrialView
+from lsmtune.analysis.trades import Trade
 from lsmtune.objective import median_metrics
 from lsmtune.stats import Interval
 from lsmtune.trials import Origin, Role
@@ -63,24 +67,24 @@ class Claim:
     """Everything that may be said about the result of a study.
 
     `trial` is the number of the winner or, if `picked`, of the trial that the user chose, or of the
-    last change that online tuning kept.
-    `reasons` explain why there is no gain. `objective` is the interval of the objective, winner /
-    baseline; `value` is its estimate, also without verification. `lost` names the objectives that
-    got worse. `failed` has the constraints that are not kept and `failed_trial` the trial that
+    last change that online tuning kept. `reasons` explain why there is no gain. `objective` is the
+    interval of the objective, winner / baseline; `value` is its estimate, also without
+    verification. `failed` has the constraints that are not kept and `failed_trial` the trial that
     broke them; `undecided` has the constraints on the read probe that neither a gain nor a loss
     depends on. `judged_before_0_3`: the constraints are those of lsmtune 0.2 and older.
     `alternative` is the best config that keeps all constraints; it is set if no gain is claimed
     and, before verification, only if a constraint failed. `nearest` is the trial that came nearest
     to a win, if there is no winner; then `rows` compare it with the baseline, and `failed` has the
-    constraints that it does not keep or that its runs do not decide.
-    `unfinished`: the search may run more trials, up to `planned` if that is not None.
-    `disturbed_runs` is the number of runs of the study that were disturbed and kept.
-    `online` is the newest call of online tuning; then `changes` are those that it kept.
-    `wide` is the half width of the objective's interval if it is wider than wanted.
-    `not_deployable` says which limits or rules the winner breaks in a full-size tree. `undo` is the
-    command that writes the baseline's values. `memory` is that of the full-size tree with the
-    winner. `assumed_cache_bytes` is the size of the block cache if the user did not give it.
-    `all_sizes_scale`: the caches of a trial scaled too.
+    constraints that it does not keep or that its runs do not decide. `unfinished`: the search may
+    run more trials, up to `planned` if that is not None. `disturbed_runs` is the number of runs of
+    the study that were disturbed and kept. `online` is the newest call of online tuning; then
+    `changes` are those that it kept. `not_deployable` says which limits or rules the winner breaks
+    in a full-size tree. `undo` is the command that writes the baseline's values. `memory` is that
+    of the full-size tree with the winner. `assumed_cache_bytes` is the size of the block cache if
+    the user did not give it. `all_sizes_scale`: the caches of a trial scaled too. `simplification`
+    says which changes of the winner were taken back. `trades` are better configs that break one
+    default limit. `verdict` is that of the verification. `disturbed_of` is the number of disturbed
+    runs of the verification, and of all its runs. `own_base`: the baseline is the user's file.
     """
 
     study: str
@@ -95,7 +99,6 @@ class Claim:
     picked: bool
     searched: int
     no_search: str | None
-    pairs: int
     scale: str
     search_scale: str
     simulated: bool
@@ -105,9 +108,6 @@ class Claim:
     value: float | None
     fitness: float | None
     rows: tuple[MetricRow, ...]
-    better: tuple[str, ...]
-    worse: tuple[str, ...]
-    lost: tuple[str, ...]
     failed: tuple[Constraint, ...]
     failed_trial: int | None
     undecided: tuple[Constraint, ...]
@@ -119,8 +119,6 @@ class Claim:
     others: tuple[Scaled, ...]
     front: int
     disturbed_runs: int
-    notes: tuple[str, ...]
-    wide: float | None
     changes: tuple[Change, ...]
     not_deployable: tuple[str, ...]
     steps: tuple[Step, ...]
@@ -129,6 +127,44 @@ class Claim:
     memory: FullMemory | None = None
     assumed_cache_bytes: int | None = None
     all_sizes_scale: bool = False
+    simplification: Simplification | None = None
+    trades: tuple[Trade, ...] = ()
+    verdict: Verdict | None = None
+    disturbed_of: tuple[int, int] | None = None
+    own_base: bool = False
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of runs of the verification."""
+        return self.verdict.pairs if self.verdict else 0
+
+    @property
+    def worse(self) -> tuple[str, ...]:
+        """The metrics of the objective that are proven worse."""
+        return self.verdict.worse if self.verdict else ()
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The objectives that got worse, if there are several."""
+        return self.verdict.lost_goals if self.verdict else ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be judged."""
+        return self.verdict.notes if self.verdict else ()
+
+    @property
+    def wide(self) -> float | None:
+        """The half width of the objective's interval, if it is wider than wanted."""
+        verdict = self.verdict
+        if verdict is None or verdict.objective == UNKNOWN or verdict.half_width <= _PRECISE:
+            return None
+        return verdict.half_width
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """All metrics that are proven worse, the worst first."""
+        return costs_of(self.verdict)
 
     @property
     def gain(self) -> bool:
@@ -140,6 +176,14 @@ class Claim:
         """The scale of the verified gain; None for full size, or if a gain is verified there."""
         at_full = any(o.scale == "1" and o.status == "gain" for o in self.others)
         return None if self.scale == "1" or at_full or not self.gain else self.scale
+
+    @property
+    def larger_scale(self) -> str | None:
+        """The largest scale, larger than that of the search, at which a gain is verified."""
+        gains = [other.scale for other in self.others if other.status == "gain"]
+        gains += [self.scale] if self.gain else []
+        larger = [s for s in gains if Fraction(s) > Fraction(self.search_scale)]
+        return max(larger, key=Fraction, default=None)
 
     @property
     def compared(self) -> str:
@@ -172,7 +216,6 @@ def claim_of(view: StudyView) -> Claim:
         picked=view.picked,
         searched=len(view.tried),
         no_search=view.no_search,
-        pairs=verdict.pairs if verdict else 0,
         scale=verification.scale if verification else view.scale,
         search_scale=view.scale,
         simulated=view.is_simulated,
@@ -184,9 +227,6 @@ def claim_of(view: StudyView) -> Claim:
         value=value,
         fitness=None if value is None else view.objective.fitness(value),
         rows=rows,
-        better=verdict.better if verdict else (),
-        worse=verdict.worse if verdict else (),
-        lost=verdict.lost_goals if verdict else (),
         failed=failed,
         failed_trial=failed_trial,
         undecided=_undecided(rows) if best else (),
@@ -198,8 +238,6 @@ def claim_of(view: StudyView) -> Claim:
         others=tuple(_others(view)),
         front=len(view.front) if view.objective.pareto else 0,
         disturbed_runs=view.kept_disturbed,
-        notes=verdict.notes if verdict else (),
-        wide=_wide(verdict),
         changes=view.changes or (online.kept if online else ()),
         online=online,
         not_deployable=best.not_deployable if best else (),
@@ -208,6 +246,11 @@ def claim_of(view: StudyView) -> Claim:
         memory=view.memory,
         assumed_cache_bytes=view.assumed_cache_bytes,
         all_sizes_scale=view.all_sizes_scale,
+        simplification=view.simplification,
+        trades=view.trades,
+        verdict=verdict,
+        disturbed_of=verification.disturbed if verification else None,
+        own_base=view.own_base,
     )
 
 
@@ -340,10 +383,3 @@ def _others(view: StudyView) -> Iterator[Scaled]:
     for found in view.verifications[1:]:
         objective = found.verdict.objective
         yield Scaled(found.scale, found.verdict.claim, None if objective == UNKNOWN else objective)
-
-
-def _wide(verdict: Verdict | None) -> float | None:
-    """The half width of the objective's interval, if it is wider than wanted."""
-    if verdict is None or verdict.objective == UNKNOWN or verdict.half_width <= _PRECISE:
-        return None
-    return verdict.half_width

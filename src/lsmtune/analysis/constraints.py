@@ -19,7 +19,7 @@ class Constraint:
     unit. `interval` is its 95 % interval, or None without verification. `asked` is the tighter
     bound that the noise of the runs forbids, and `deviation` the standard deviation of the log of
     the metric between runs of the baseline. `forbids_gain`: no gain can be claimed because of it.
-    `why` says why it is unknown.
+    `why` says why it is unknown. `default`: the user did not give it.
     """
 
     limit: Limit
@@ -30,6 +30,7 @@ class Constraint:
     asked: Limit | None = None
     deviation: float | None = None
     forbids_gain: bool = False
+    default: bool = False
 
     def relaxed(self) -> str:
         """Return a constraint, as text of --limit, that the measured value keeps.
@@ -73,6 +74,7 @@ def checked(check: LimitCheck) -> Constraint:
         asked=asked,
         deviation=check.deviation,
         forbids_gain=check.forbids_gain,
+        default=check.default,
     )
 
 

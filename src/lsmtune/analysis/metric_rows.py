@@ -88,7 +88,8 @@ def _constraints(
 ) -> list[Constraint]:
     if view.verification is not None:
         return [checked(check) for check in view.verification.verdict.limits]
-    if view.nearest is not None:
-        return [checked(check) for check in view.nearest.checks]
+    checks = view.nearest.checks if view.nearest is not None else view.undecided
+    if checks:
+        return [checked(check) for check in checks]
     metrics = [median_metrics(runs) if runs else {} for runs in (best, base)]
     return [constraint_of(limit, limit.ratio(*metrics)) for limit in view.objective.limits]

@@ -10,6 +10,7 @@ from lsmtune.analysis.continuing import continue_command
 from lsmtune.analysis.deploy import home_flag
 from lsmtune.analysis.full_memory import full_memory_of
 from lsmtune.analysis.ground import ground_of
+from lsmtune.analysis.simplification import simplification_of
 from lsmtune.analysis.study_view import (
     COMPARISON,
     ONLINE,
@@ -18,10 +19,11 @@ from lsmtune.analysis.study_view import (
     OnlineCall,
     StudyView,
     TrialView,
-    VerificationView,
 )
+from lsmtune.analysis.trades import trades
 from lsmtune.analysis.trial_views import changes_between, knobs_of, trial_views
 from lsmtune.analysis.upgrade_plan import compares_winner, upgrade_command
+from lsmtune.analysis.verification_views import verifications_of
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION
 from lsmtune.knobs.memory import memory_bytes
@@ -30,29 +32,29 @@ from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import assumed_cache_bytes, knob_space
-from lsmtune.spec import MIN_PAIRS, Ground, StudySpec
+from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
     Candidate,
+    Scorer,
     base_metrics,
+    candidate_of,
     candidates,
     front_candidates,
     nearest_candidate,
-    newest_verdicts,
     study_objective,
-    study_winner,
     undisturbed,
 )
 from lsmtune.store.records import (
     StoredStudy,
     StoredTrial,
     StoredVerification,
-    complete_pairs,
     complete_trials,
 )
+from lsmtune.store.winner import newest_verdicts, study_winner
 from lsmtune.trials import Base, Judgement, Role
 from lsmtune.units import parse_size
-from lsmtune.verdict import Verdict, judge
+from lsmtune.verdict import LimitCheck, Verdict
 
 _Fact = TypeVar("_Fact", str, bool)
 
@@ -67,16 +69,12 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
     ground = None if study.base is None else ground_of(spec, study.base, study.rule)
     stored, verifications = home.trials(study), home.verifications(study)
     objective, base_runs = study_objective(study, spec), complete_trials(stored, Role.BASE)
-    verdicts = newest_verdicts(stored, verifications, objective)
+    verdicts = newest_verdicts(stored, verifications, objective, spec.scale)
     base_config = _base_config(spec, ground, stored)
     views, no_search = trial_views(spec, stored, objective, base_config), no_search_of(spec)
-    best: Candidate | None = None
-    if trial is not None:
-        best = _picked(candidates(stored, objective), trial, spec)
-    elif no_search is None:
-        best = study_winner(stored, verifications, objective, spec.scale, spec.workload)
+    best = _best(study, stored, verifications, objective, trial)
     number = best.trial.number if best else None
-    best_trial = None if number is None else _with_deployed(spec, ground, views[number])
+    best_trial = None if best is None else _with_deployed(spec, ground, _judged(best, views))
     is_interrupted = not (no_search or verifications) and _is_interrupted(study, stored)
     return StudyView(
         name=study.name,
@@ -98,11 +96,14 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         best=best.trial.result.measurement if best else None,
         best_trial=best_trial,
         best_metrics=best.metrics if best else {},
-        verifications=_verifications(
-            stored, [v for v in verifications if v.best_trial == number], objective
-        ),
+        verifications=verifications_of(stored, verifications, number, objective, spec.scale),
         front=_front(views, stored, objective),
         best_within_limits=_best_within_limits(views, stored, verdicts, objective),
+        simplification=simplification_of(
+            study.simplified, stored, verifications, objective, number if trial is None else None
+        ),
+        trades=() if no_search else trades(stored, verdicts, objective, best),
+        undecided=_undecided(best, stored, objective) if trial is None else (),
         nearest=None if best or no_search else _nearest(views, stored, verdicts, objective),
         verified=tuple(verdicts),
         home_flag=home_flag(home.path),
@@ -116,6 +117,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         memory=full_memory_of(spec, ground, best),
         assumed_cache_bytes=None if ground is None else assumed_cache_bytes(spec, ground),
         all_sizes_scale=study.rule is not None,
+        own_base=spec.base is not None,
     )
 
 
@@ -205,10 +207,29 @@ def _continuing(home: Home, spec: StudySpec, no_search: str | None) -> str | Non
     return upgrade_command(home, spec) if no_search == COMPARISON else None
 
 
-def _picked(found: Sequence[Candidate], number: int, spec: StudySpec) -> Candidate:
-    picked = next((c for c in found if c.trial.number == number), None)
+def _best(
+    study: StoredStudy,
+    stored: Sequence[StoredTrial],
+    verifications: Sequence[StoredVerification],
+    objective: Objective,
+    trial: int | None,
+) -> Candidate | None:
+    """Return the trial that the user picked, or the winner of a study that searches."""
+    spec = study.settings
+    if trial is not None:
+        return _picked(stored, objective, trial, spec)
+    if no_search_of(spec) is not None:
+        return None
+    return study_winner(stored, verifications, objective, spec, study.simplified)
+
+
+def _picked(
+    stored: Sequence[StoredTrial], objective: Objective, number: int, spec: StudySpec
+) -> Candidate:
+    picked = candidate_of(stored, objective, number)
     if picked is None:
-        known = ", ".join(str(n) for n in sorted(c.trial.number for c in found)) or "none yet"
+        found = sorted(c.trial.number for c in candidates(stored, objective))
+        known = ", ".join(map(str, found)) or "none yet"
         raise UserError(
             f"--trial {number}: not a measured trial of the search of study {spec.name!r}; "
             f"available: {known}"
@@ -229,6 +250,12 @@ def _check_version(picked: Candidate, spec: StudySpec) -> None:
             f"of study {spec.name!r} ran on {spec.rocksdb}; name a trial of that version, or tune "
             f"RocksDB {version} in a study of its own"
         )
+
+
+def _judged(best: Candidate, views: Mapping[int, TrialView]) -> TrialView:
+    """Return the view of the winner's trial, judged by all runs of its config."""
+    view = views[best.trial.number]
+    return replace(view, runs=best.runs, median=best.value, keeps=best.can_win)
 
 
 def _with_deployed(spec: StudySpec, ground: Ground | None, trial: TrialView) -> TrialView:
@@ -307,6 +334,15 @@ def _nearest(
     return Nearest(_with_medians(views, candidate), verdict.limits if verdict else checks)
 
 
+def _undecided(
+    best: Candidate | None, stored: Sequence[StoredTrial], objective: Objective
+) -> tuple[LimitCheck, ...]:
+    """Return the constraints of a winner whose runs do not decide all of them, else nothing."""
+    if best is None or best.can_win:
+        return ()
+    return Scorer(stored, objective).checks(best)
+
+
 def _representative(
     runs: Sequence[StoredTrial], base: Metrics, objective: Objective
 ) -> Measurement | None:
@@ -344,20 +380,6 @@ def _memory_limit(spec: StudySpec, ground: Ground | None, base_runs: Sequence[St
     if ground is not None and ground.rule is not None:
         return knob_space(spec, ground).full_size.memory.limit_bytes
     return memory_bytes(base_runs[0].spec.settings) if base_runs else 0
-
-
-def _verifications(
-    trials: Sequence[StoredTrial], found: Sequence[StoredVerification], objective: Objective
-) -> tuple[VerificationView, ...]:
-    """Return the newest verification of each scale with enough pairs, newest first."""
-    by_scale: dict[str, VerificationView] = {}
-    for verification in reversed(found):
-        pairs = complete_pairs(trials, verification)
-        if len(pairs) >= MIN_PAIRS and verification.scale not in by_scale:
-            by_scale[verification.scale] = VerificationView(
-                verification.scale, verification.workload, tuple(pairs), judge(pairs, objective)
-            )
-    return tuple(by_scale.values())
 
 
 def _search_words(spec: StudySpec) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsmtune.analysis.full_memory import FullMemory
+from lsmtune.analysis.simplification import Simplification
+from lsmtune.analysis.trades import Trade
 from lsmtune.knobs.types import Knob, Value
 from lsmtune.metrics.measurement import Measurement
 from lsmtune.objective import Metrics, Objective
@@ -51,7 +53,8 @@ class TrialView:
     `violation` is the excess over the worst constraint beyond the noise of repeated runs. All
     three are empty without a measurement. `runs` is the number of runs of the config of a trial of
     the search, `median` the objective over all of them, and `keeps` is True if they probably keep
-    all constraints; `median` and `keeps` are None for other runs. `bound` has the best values that
+    all constraints; `median` and `keeps` are None for other runs. `breaks` has the metrics of the
+    constraints that they do not surely keep. `bound` has the best values that
     a pruned trial could still have reached. `changes` are the differences between its config and
     the baseline; for a change of online tuning, between its config and the config before.
     `disturbance` says what disturbed a run that was kept all the same. `not_deployable` says which
@@ -77,6 +80,7 @@ class TrialView:
     runs: int = 1
     median: float | None = None
     keeps: bool | None = None
+    breaks: tuple[str, ...] = ()
 
     @property
     def judged(self) -> float | None:
@@ -112,12 +116,16 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class VerificationView:
-    """A verification: pairs of runs of winner and baseline, and their verdict."""
+    """A verification: pairs of runs of winner and baseline, and their verdict.
+
+    `disturbed` is the number of its runs that were disturbed and kept, and the number of all.
+    """
 
     scale: str
     workload: Workload
     pairs: tuple[Pair, ...]
     verdict: Verdict
+    disturbed: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +161,8 @@ class StudyView:
     representative baseline run: the one nearest to the median objective. `best` is the run of the
     winner, or of the trial that the user picked; `best_metrics` are the medians of all runs of
     its config. They are empty if no trial beat the baseline within the constraints; then `nearest`
-    is the trial that came nearest, if one beat the baseline.
+    is the trial that came nearest, if one beat the baseline. `undecided` has the constraints of
+    `best`, checked on its medians, if these do not decide all of them.
     `best_within_limits` is the config with the best objective that keeps all constraints, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
     the numbers of all trials with a verification. `home_flag` names the folder of
@@ -168,7 +177,9 @@ class StudyView:
     needs the study file. `online` is None if online tuning has tried no change. `memory` is that of
     the full-size tree with the winner. `assumed_cache_bytes` is set if the user's file does not
     contain the size of the block cache and the user did not give it. `all_sizes_scale`: the caches
-    of a trial scale too, and the memory limit applies at full size (see rule.py).
+    of a trial scale too, and the memory limit applies at full size (see rule.py). `simplification`
+    is set if the winner was simplified. `trades` are better configs that break one default limit.
+    `own_base`: the baseline is the user's file.
     """
 
     name: str
@@ -193,6 +204,7 @@ class StudyView:
     front: tuple[TrialView, ...] = ()
     best_within_limits: TrialView | None = None
     nearest: Nearest | None = None
+    undecided: tuple[LimitCheck, ...] = ()
     verified: tuple[int, ...] = ()
     home_flag: str = ""
     picked: bool = False
@@ -206,6 +218,9 @@ class StudyView:
     memory: FullMemory | None = None
     assumed_cache_bytes: int | None = None
     all_sizes_scale: bool = False
+    simplification: Simplification | None = None
+    trades: tuple[Trade, ...] = ()
+    own_base: bool = False
 
     @property
     def verification(self) -> VerificationView | None:

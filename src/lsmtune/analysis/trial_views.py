@@ -9,9 +9,15 @@ from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config, Knob
 from lsmtune.objective import Metrics, Objective, run_noise
 from lsmtune.spec import StudySpec
-from lsmtune.store.ranking import base_metrics, candidates, repeated_runs
-from lsmtune.store.records import StoredTrial
-from lsmtune.trials import Status
+from lsmtune.store.ranking import (
+    Scorer,
+    base_metrics,
+    candidate_of,
+    candidates,
+    repeated_runs,
+)
+from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.trials import Role, Status
 
 
 def knobs_of(spec: StudySpec) -> dict[str, Knob]:
@@ -40,10 +46,17 @@ def trial_views(
             _check_config(trial, trial.config, knobs, Config(online.previous))
         changes = changes_between(knobs, previous, trial.config) if previous else ()
         views[trial.number] = replace(_trial_view(trial, base, noise, objective), changes=changes)
-    for found in candidates(stored, objective):
+    scorer = Scorer(stored, objective)
+    tested = [t.number for t in complete_trials(stored, Role.SIMPLIFY)]
+    simpler = (candidate_of(stored, objective, number) for number in tested)
+    for found in (*candidates(stored, objective), *(c for c in simpler if c is not None)):
         number = found.trial.number
         views[number] = replace(
-            views[number], runs=found.runs, median=found.value, keeps=found.can_win
+            views[number],
+            runs=found.runs,
+            median=found.value,
+            keeps=found.can_win,
+            breaks=() if found.can_win else scorer.doubtful(found),
         )
     return views
 

@@ -14,8 +14,9 @@ from lsmtune.spaces import knob_space, preset_start
 from lsmtune.spec import MIN_PAIRS, Ground, StudySpec, make_spec
 from lsmtune.spec_defaults import NO_MEMORY_LIMIT, WITHOUT_SEARCH
 from lsmtune.store.home import Home
-from lsmtune.store.ranking import study_objective, study_winner
+from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_trials
+from lsmtune.store.winner import study_winner
 from lsmtune.trials import Role
 from lsmtune.units import VERSION_FORM, is_version
 
@@ -100,12 +101,13 @@ def upgrade_command(home: Home, spec: StudySpec) -> str | None:
     own, ground = stored_ground(home, study.name)
     base, trials = knob_space(own, ground).default(), home.trials(study)
     changed = {name: values[-1] for name, values in spec.sweep.factors[_FACTOR].items()}
-    measured = complete_trials(trials, Role.TRIAL)
+    measured = [t for role in (Role.TRIAL, Role.SIMPLIFY) for t in complete_trials(trials, role)]
     same = [t.number for t in measured if t.config.differing(base) == changed]
     if not same:
         return None
     objective = study_objective(study, own)
-    best = study_winner(trials, home.verifications(study), objective, own.scale, own.workload)
+    verifications = home.verifications(study)
+    best = study_winner(trials, verifications, objective, own, study.simplified)
     is_best = best is not None and best.trial.number in same
     words = ["lsmtune verify", quote(study.name), *([] if is_best else [f"--trial {same[0]}"])]
     return " ".join((*words, *(f"--rocksdb {version}" for version in spec.versions[1:])))

@@ -10,7 +10,7 @@ from typing import Any
 
 from lsmtune.cli.common import write_file
 from lsmtune.cli.progress import working
-from lsmtune.cli.tables import Column, table_lines
+from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.engines.libraries.installed import (
     default_engine,
     engines_folder,
@@ -126,6 +126,23 @@ def check_lines(checks: Sequence[Check]) -> Iterator[str]:
             rows.append(("", "note" if check.ok else "fix", check.fix))
     columns = [Column("check", at_least=13), Column("state", at_least=5), Column("result")]
     yield from table_lines(columns, rows)
+    yield ""
+    yield from paragraph(verdict_text(checks))
+
+
+def verdict_text(checks: Sequence[Check]) -> str:
+    """Return in one or two sentences whether RocksDB can be tuned here, and what is missing."""
+    failed = [check.name for check in checks if not check.ok]
+    absent = [check.name for check in checks if check.ok and check.detail.startswith(_ABSENT)]
+    warned = [check.name for check in checks if _state(check) == "warn"]
+    text = (
+        f'Not ready: {", ".join(failed)}. Do what the table says at "fix".'
+        if failed
+        else "RocksDB can be tuned here."
+    )
+    if warned:
+        text += f" Look at the notes: {', '.join(warned)}."
+    return text + (f" Not installed (optional): {', '.join(absent)}." if absent else "")
 
 
 def _state(check: Check) -> str:

@@ -45,6 +45,7 @@ DbBench = Annotated[
         "--db-bench",
         envvar=DB_BENCH_VARIABLE,
         help="Run this db_bench: a path, or a name on PATH [none].",
+        rich_help_panel="Engine",
     ),
 ]
 RocksDBVersion = Annotated[
@@ -54,19 +55,41 @@ RocksDBVersion = Annotated[
         metavar="VERSION",
         help="Run this installed version of RocksDB [the version of --base, else the default of "
         "`lsmtune engines`, else db_bench].",
+        rich_help_panel="Engine",
     ),
 ]
 Library = Annotated[
     str | None,
-    typer.Option("--library", metavar="FILE", help="Run your own librocksdb.so [none]."),
+    typer.Option(
+        "--library",
+        metavar="FILE",
+        help="Run your own librocksdb.so [none].",
+        rich_help_panel="Engine",
+    ),
 ]
-Workload = Annotated[str | None, typer.Option(help="Workload of the trials [fillrandom].")]
-Records = Annotated[int | None, typer.Option(help="Number of records in the workload [1000000].")]
+Workload = Annotated[
+    str | None,
+    typer.Option(
+        help="Workload of the trials [fillrandom].",
+        metavar="NAME",
+        rich_help_panel="Workload and baseline",
+    ),
+]
+Records = Annotated[
+    int | None,
+    typer.Option(
+        help="Number of records in the workload [1000000].",
+        metavar="N",
+        rich_help_panel="Workload and baseline",
+    ),
+]
 Scale = Annotated[
     str | None,
     typer.Option(
         help="Scale of the tree: 1 is full size; 1/64 divides the sizes of memtables, caches, "
-        "files and levels by 64, not the number of records [1/64]."
+        "files and levels by 64, not the number of records [1/64].",
+        metavar="FRACTION",
+        rich_help_panel="Workload and baseline",
     ),
 ]
 EngineFlag = Annotated[
@@ -74,6 +97,8 @@ EngineFlag = Annotated[
     typer.Option(
         "--engine",
         help="Engine: rocksdb, myrocks, embedded, tikv or simulated [the engine of the workload].",
+        metavar="NAME",
+        rich_help_panel="Engine",
     ),
 ]
 Page = Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")]

@@ -23,6 +23,7 @@ from lsmtune.cli import (
     schema,
     screen,
     show,
+    simplify,
     simulate,
     studies,
     sweep,
@@ -32,7 +33,7 @@ from lsmtune.cli import (
 )
 from lsmtune.cli.common import note, say
 from lsmtune.cli.output import check_output
-from lsmtune.cli.program import Program, usage_message
+from lsmtune.cli.program import Command, Program, usage_message
 from lsmtune.errors import LsmtuneError, UserError
 
 _DONE, _FAILED, _WRONG_USE = 0, 1, 2
@@ -49,6 +50,7 @@ _COMMANDS: dict[str, tuple[tuple[Callable[..., None], str], ...]] = {
         (studies.rename, "Rename a study."),
         (studies.delete, "Delete the runs of a study."),
         (verify.verify, "Measure the winner against the baseline in new runs."),
+        (simplify.simplify, "Take back changes of the winner that do not matter."),
         (report.report, "Write an HTML page about one or several studies."),
         (export.export, "Write the file to deploy, or the file that undoes the change."),
         (dashboard.dashboard, "Open a study in Optuna's dashboard."),
@@ -90,7 +92,7 @@ app = typer.Typer(
 )
 for _topic, _commands in _COMMANDS.items():
     for _function, _short in _commands:
-        app.command(short_help=_short, rich_help_panel=_topic)(_function)
+        app.command(cls=Command, short_help=_short, rich_help_panel=_topic)(_function)
 
 
 def _print_version(value: bool) -> None:

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from lsmtune.analysis.claim import claim_of
+from lsmtune.analysis.read_study import read_study
 from lsmtune.cli.common import ask
 from lsmtune.cli.tables import Column, table_lines
 from lsmtune.errors import UserError
-from lsmtune.report.words import counted
+from lsmtune.report.words import TIMES, counted
 from lsmtune.spec import ALL_STUDIES, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredStudy
@@ -24,17 +26,24 @@ def table_of(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the rows as a table."""
     columns = [
         Column("study", at_least=8), Column("kind"), Column("workload", at_least=8),
-        Column("engine"), Column("objective", at_least=8), Column("runs"), Column("state"),
-        Column("started"),
+        Column("engine", drop=2), Column("objective", at_least=8), Column("result", at_least=8),
+        Column("runs", drop=1), Column("state"), Column("started", drop=3),
     ]  # fmt: skip
     cells = [
         (
             row["study"], row["kind"], row["workload"], row["engine"],
-            ", ".join(row["objective"]), str(row["runs"]), row["state"], row["started"][:10],
+            ", ".join(row["objective"]), _result_text(row), str(row["runs"]), row["state"],
+            row["started"][:10],
         )
         for row in rows
     ]  # fmt: skip
     return list(table_lines(columns, cells)) if rows else ["no studies"]
+
+
+def _result_text(row: dict[str, Any]) -> str:
+    """Return what a study found, and the objective of its winner."""
+    value, result = row["value"], str(row["result"])
+    return result if value is None else f"{result} {value:.2f} {TIMES}"
 
 
 def rename_study(home_path: Path, name: str, new: str) -> None:
@@ -85,16 +94,31 @@ def _refuse_followers(home: Home, name: str) -> None:
 
 def _row(home: Home, study: StoredStudy) -> dict[str, Any]:
     spec = study.settings
+    result, value = _result(home, study)
     return {
         "study": study.name,
         "kind": _kind(spec),
         "workload": spec.workload.name,
         "engine": spec.engine,
         "objective": list(spec.objective),
+        "result": result,
+        "value": value,
         "runs": home.count_runs(study),
         "state": _state(home, study, spec),
         "started": study.created_at,
     }
+
+
+def _result(home: Home, study: StoredStudy) -> tuple[str, float | None]:
+    """Return the claim of a study and the objective of its winner, if it has one.
+
+    A study that cannot be read does not hide the others; `lsmtune show` says what is wrong.
+    """
+    try:
+        claim = claim_of(read_study(home, study.name))
+    except UserError:
+        return "cannot be read", None
+    return claim.status, claim.value
 
 
 def _kind(spec: StudySpec) -> str:

@@ -3,16 +3,38 @@
 import re
 from typing import Any
 
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from lsmtune.errors import UserError, unknown_word
 
 _COMMAND_WIDTH = 12
+_OTHER = "Options"
 _WRONG_VALUE = re.compile(r"Invalid value for '?(.+?)'?(?: / .+)?: (.*)")
 _MISSING = re.compile(r"Missing (argument|option) '([^' ]+).*?'(?: / '[^']*')*\.?(?: (.*))?")
 _NO_CHOICE = re.compile(r"'(.*)' is not one of .*")
 _ONE_LINE = 200
 """More characters than any short help has, so that none is cut."""
+
+
+class Command(TyperCommand):
+    """A command whose help has its options in groups: `rich_help_panel` names the group."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups in the order of their first options; those without a name come last."""
+        params: list[Any] = self.get_params(ctx)
+        if not any(getattr(param, "rich_help_panel", None) for param in params):
+            super().format_options(ctx, formatter)
+            return
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in params:
+            record = param.get_help_record(ctx)
+            usual = "Arguments" if param.param_type_name == "argument" else _OTHER
+            group = getattr(param, "rich_help_panel", None) or usual
+            if record is not None:
+                groups.setdefault(group, []).append(record)
+        for title in sorted(groups, key=lambda title: title == _OTHER):
+            with formatter.section(title):
+                formatter.write_dl(groups[title])
 
 
 class Program(TyperGroup):

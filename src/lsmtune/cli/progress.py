@@ -1,5 +1,6 @@
 """Progress on standard error: one line that changes on a terminal, plain lines in a pipe."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,10 +10,12 @@ from rich.text import Text
 
 from lsmtune.cli.common import note
 from lsmtune.metrics.definitions import METRICS
+from lsmtune.objective import median_metrics
+from lsmtune.report.words import TIMES
 from lsmtune.spec import StudySpec
 from lsmtune.studies.runner import Event, Listener
 from lsmtune.trials import Role, Status
-from lsmtune.units import format_bytes
+from lsmtune.units import format_bytes, format_duration
 
 _DELAY_S = 2.0
 """Work that ends sooner shows no progress."""
@@ -30,6 +33,8 @@ _PHASES = {
     Role.ONLINE: "changing options of the running engine",
     Role.VERIFY_BASE: "verifying: winner against baseline",
     Role.VERIFY_BEST: "verifying: winner against baseline",
+    Role.VERIFY_RAW: "verifying: winner against baseline",
+    Role.SIMPLIFY: "simplifying: the winner with fewer changed options",
 }
 
 
@@ -100,35 +105,85 @@ def progress(spec: StudySpec) -> Iterator[Listener]:
     if not console.is_terminal:
         yield _plain_listener(spec)
         return
+    story = _Story(spec)
     with console.status(_one_line(f"study {spec.name}")) as status:
 
         def show(event: Event) -> None:
             if event.result is None:
                 status.update(_one_line(f"{event.task.title}: {event.phase}"))
             else:
-                console.print(Text(_line(event, spec)))
+                console.print(Text(_line(event, spec, story)))
 
         yield show
 
 
+class _Story:
+    """What the events of a search have told: its baseline, its best value, its pace."""
+
+    def __init__(self, spec: StudySpec) -> None:
+        self._spec = spec
+        self._objective = spec.parsed_objective
+        self._base: list[Mapping[str, float]] = []
+        self._best: float | None = None
+        self._trials = 0
+        self._seconds = 0.0
+
+    def of(self, event: Event) -> str:
+        """Return the objective of a trial, the best so far and the time that is left."""
+        result, role = event.result, event.task.role
+        if result is None or result.status is Status.DISTURBED:
+            return ""
+        if role is Role.BASE and result.status is Status.COMPLETE:
+            self._base.append(result.metrics)
+        if role is not Role.TRIAL:
+            return ""
+        self._trials += 1
+        self._seconds += event.duration_s
+        base = median_metrics(self._base) if self._base else {}
+        names = self._objective.metrics
+        if any(name not in run for name in names for run in (base, result.metrics)):
+            return ""
+        value = self._objective.value(result.metrics, base)
+        self._best = value if self._best is None else min(value, self._best)
+        return (
+            f"{self._objective.name} {value:.2f} {TIMES} (best {self._best:.2f} {TIMES}"
+            f"{self._left(event)}), "
+        )
+
+    def _left(self, event: Event) -> str:
+        """Return about the time of the trials that are left, from the number in the title."""
+        found = re.fullmatch(r"search (\d+) of (\d+)", event.task.title)
+        if found is None:
+            return ""
+        left_s = (int(found[2]) - int(found[1])) * self._seconds / self._trials
+        return f", about {format_duration(left_s)} left" if left_s >= 1 else ""
+
+
 def _plain_listener(spec: StudySpec) -> Listener:
-    """A listener that prints a line per phase of the study and per finished trial."""
-    last_phase = ""
+    """A listener that prints a line per phase of the study and per finished trial.
+
+    Long runs have a line at their start, too.
+    """
+    last_phase, announced, story = "", "", _Story(spec)
 
     def show(event: Event) -> None:
-        nonlocal last_phase
+        nonlocal last_phase, announced
+        if event.task.is_long and event.task.title != announced:
+            announced = event.task.title
+            note(f"{announced}: started")
         if (phase := _PHASES[event.task.role]) != last_phase:
             last_phase = phase
             note(f"study {spec.name}: {phase}")
         if event.result is not None:
-            note(_line(event, spec))
+            note(_line(event, spec, story))
         elif " " in event.phase:  # a remark, such as that another lsmtune runs; not a part's name
             note(event.phase)
 
     return show
 
 
-def _line(event: Event, spec: StudySpec) -> str:
+def _line(event: Event, spec: StudySpec, story: _Story) -> str:
+    told = story.of(event)
     result, title, took = event.result, event.task.title, f"{event.duration_s:.1f} s"
     if result is None:
         return event.phase
@@ -139,7 +194,7 @@ def _line(event: Event, spec: StudySpec) -> str:
         remark = f"; {result.reason}, so lsmtune runs the trial again"
     elif result.disturbance is not None:
         remark = f"; the result is kept and marked, although {result.disturbance}"
-    return f"{title}: {_figures(result.metrics, spec)} ({took}{remark})"
+    return f"{title}: {told}{_figures(result.metrics, spec)} ({took}{remark})"
 
 
 def _figures(metrics: Mapping[str, float], spec: StudySpec) -> str:

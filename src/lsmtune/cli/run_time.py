@@ -9,10 +9,12 @@ from statistics import median
 
 from lsmtune.engines.base import EngineFacts
 from lsmtune.errors import UserError
-from lsmtune.spec import StudySpec
+from lsmtune.spec import MIN_PAIRS, StudySpec
 from lsmtune.store.home import Home, is_home
 from lsmtune.store.records import StoredStudy, complete_trials
+from lsmtune.studies.fewest_changes import MOST_RUNS
 from lsmtune.studies.same_system import check_same_system
+from lsmtune.studies.simplify import RUNS_OF_RAW
 from lsmtune.studies.stopping import fewest_trials
 from lsmtune.studies.study import GROUPS_OF_FINALISTS
 from lsmtune.system.host import describe_host, describe_storage
@@ -34,6 +36,9 @@ def runs(spec: StudySpec, knobs: int) -> tuple[int, int | None]:
     """Return the minimum and maximum number of runs; no maximum (None) without a trial limit."""
     finals = GROUPS_OF_FINALISTS * spec.finalists * spec.repeats
     verified = 2 * 2 * max(spec.pairs, spec.max_pairs) if spec.pairs else 0
+    if spec.simplify:
+        finals += RUNS_OF_RAW + MOST_RUNS
+        verified += MIN_PAIRS if spec.pairs else 0
     least = _fewest_trials(spec, knobs)
     if spec.trials is None:
         return spec.base_runs + least + 2 * spec.pairs, None
@@ -102,6 +107,17 @@ def duration_s(
         return None, None
     fewest, most = runs(spec, knobs)
     return fewest * run.run_s, None if most is None else most * run.run_s
+
+
+def rest_text(spec: StudySpec, knobs: int, run_s: float) -> str:
+    """Return how long the rest of a study takes after its first run, which took so long."""
+    fewest, most = (None if n is None else n - 1 for n in runs(spec, knobs))
+    shortest, longest = (None if n is None else format_duration(n * run_s)
+                         for n in (fewest, most))  # fmt: skip
+    first = f"the first run took {format_duration(run_s)}"
+    if longest is None:
+        return f"{first}; the rest takes at least {shortest} ({fewest} runs)"
+    return f"{first}; the rest takes about {shortest} to {longest} ({fewest} to {most} runs)"
 
 
 def time_text(spec: StudySpec, knobs: int, run: RunTime | None) -> str:

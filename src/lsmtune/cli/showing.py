@@ -1,20 +1,24 @@
 """Text and JSON document of a study, made from its claim."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from lsmtune.analysis.claim import Alternative, Claim, claim_of
-from lsmtune.analysis.constraints import Constraint
+from lsmtune.analysis.constraints import Constraint, checked
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.metric_rows import MetricRow
+from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
-from lsmtune.cli.tables import Column, paragraph, table_lines
+from lsmtune.analysis.trades import Trade
+from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.objective import median_metrics
-from lsmtune.report.claim_text import claim_text, metric_cells
+from lsmtune.report.claim_text import ClaimText, claim_text, metric_cells
 from lsmtune.report.figures import OptionRow, option_row, status_text
 from lsmtune.report.headline_text import headline_of
+from lsmtune.report.simplification_text import NEEDED_TITLE, needed_lines, needed_sentence
 from lsmtune.report.step_text import StepText
+from lsmtune.report.trade_text import TRADES_TITLE
 from lsmtune.report.words import counted
 from lsmtune.trials import Status
 
@@ -100,20 +104,44 @@ def _verification(verification: VerificationView) -> dict[str, Any]:
 
 
 def summary_lines(view: StudyView) -> list[str]:
-    """Return the study in words: the claim, its table, what changed, next steps, how to undo."""
+    """Return the study in words.
+
+    The first screen has the claim, its gain, cost and trust, what to do next, and the way back.
+    Tables follow, and then notes, the most serious first.
+    """
     claim = claim_of(view)
     text = claim_text(claim)
     lines = paragraph(f"study {view.name}: {text.headline}", hanging=2)
-    for sentence in (text.summary, *text.reasons, *text.warnings, *text.details):
-        lines += paragraph(sentence, hanging=2)
-    lines += paragraph(_count(view), hanging=2) if view.tried else []
-    lines += [] if view.ended is None else [f"search ended: {view.ended}"]
+    lines += facts_lines(text.answers)
+    lines += [] if text.answers else paragraph(text.summary, hanging=2)
+    lines += _block("Next:", list(_numbered(text.steps)))
+    lines += _block("Back:", list(_step_lines(text.undo)) if text.undo else [])
+    lines += _block(
+        f"{TRADES_TITLE}:", [line for step in text.trades for line in _step_lines(step)]
+    )
     lines += _block(_metrics_title(claim), _metric_lines(claim))
     lines += _block(_changed_title(claim), _changed_lines(claim))
+    lines += _block(f"{NEEDED_TITLE}:", _needed_lines(claim))
     lines += _block(_front_title(view), _front_lines(view))
-    lines += _block("Next:", [line for step in text.steps for line in _step_lines(step)])
-    lines += _block("To undo:", list(_step_lines(text.undo)) if text.undo else [])
-    return lines
+    return lines + _block("Notes:", list(_notes(view, text)))
+
+
+def _notes(view: StudyView, text: ClaimText) -> Iterator[str]:
+    """Yield the sentences about a result, the most serious first."""
+    summary = (text.summary,) if text.answers else ()
+    for sentence in (*text.reasons, *text.warnings, *text.details, *summary):
+        yield from paragraph(sentence, 2, 2)
+    if view.tried:
+        yield from paragraph(_count(view), 2, 2)
+    if view.ended is not None:
+        yield f"  search ended: {view.ended}"
+
+
+def _numbered(steps: Sequence[StepText]) -> Iterator[str]:
+    """Yield the next steps with their numbers, if there are several."""
+    for number, step in enumerate(steps, start=1):
+        shown = step if len(steps) == 1 else replace(step, text=f"{number}. {step.text}")
+        yield from _step_lines(shown)
 
 
 def _block(title: str, lines: list[str]) -> list[str]:
@@ -196,6 +224,15 @@ def _changed_cells(row: OptionRow, *, with_file: bool) -> list[str]:
     ]
 
 
+def _needed_lines(claim: Claim) -> list[str]:
+    """Return what each change that is left brings, as far as it was tried."""
+    found = claim.simplification
+    if found is None or not found.needed:
+        return []
+    lines = [line for text in needed_lines(found) for line in paragraph(text, 2, 2)]
+    return [*lines, *paragraph(needed_sentence(found), 2)]
+
+
 def _front_title(view: StudyView) -> str:
     names = " and ".join(goal.name for goal in view.objective.goals)
     if not view.front:
@@ -266,6 +303,40 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "nearest": claim.nearest and _other_document(claim.nearest),
         "next": [asdict(step) for step in claim.steps],
         "undo": claim.undo,
+        "trades": [_trade(trade) for trade in claim.trades],
+        "simplified": claim.simplification and _simplification(claim.simplification),
+    }
+
+
+def _trade(trade: Trade) -> dict[str, Any]:
+    return {
+        "trial": trade.trial,
+        "runs": trade.runs,
+        "objective": trade.value,
+        "ratios": dict(trade.ratios),
+        "limit": _constraint_document(checked(trade.check)),
+        "allowed_by": checked(trade.check).relaxed(),
+    }
+
+
+def _simplification(found: Simplification) -> dict[str, Any]:
+    return {
+        "raw_trial": found.raw,
+        "simple_trial": found.simple,
+        "used": found.used,
+        "taken_back": list(found.taken_back),
+        "value": found.value,
+        "kept_gain": found.kept and asdict(found.kept),
+        "needed": [
+            {
+                "names": list(part.names),
+                "trial": part.trial,
+                "runs": part.runs,
+                "value": asdict(part.value),
+                "share": part.share,
+            }
+            for part in found.needed
+        ],
     }
 
 

@@ -50,12 +50,16 @@ _IGNORED = "the simulator ignores these knobs"
 
 @dataclass(frozen=True, slots=True)
 class AskedRuns:
-    """The runs to predict with their labels, the constants of this machine, remarks."""
+    """The runs to predict with their labels, the constants of this machine, remarks.
+
+    `scale` is that of the tree, if it is known.
+    """
 
     lines: list[BatchLine]
     labels: list[str]
     constants: Constants | None
     remarks: list[str]
+    scale: str | None = None
 
 
 def asked_runs(
@@ -127,7 +131,7 @@ def _defaults(
     settings = space.settings(space.default())
     lines = [_line("defaults", spec.workload, settings, spec.seed)]
     if not changes:
-        return AskedRuns(lines, ["defaults"], constants, list(remarks))
+        return AskedRuns(lines, ["defaults"], constants, list(remarks), spec.scale)
     changed = dict(map(_change, changes))
     ident = ", ".join(f"{name} = {value}" for name, value in changed.items())
     lines.append(_line(ident, spec.workload, {**settings, **changed}, spec.seed))
@@ -142,7 +146,7 @@ def _defaults(
     if ignored := sorted(set(changed) - known_knobs()):
         notes.append(f"{_IGNORED}: {', '.join(ignored)}")
     label = ", ".join(f"{name} = {text}" for name, text in words.items())
-    return AskedRuns(lines, ["defaults", label], constants, [*remarks, *notes])
+    return AskedRuns(lines, ["defaults", label], constants, [*remarks, *notes], spec.scale)
 
 
 def _line(
@@ -190,6 +194,11 @@ def _answers(
 
 def table(answers: Sequence[dict[str, Any]], asked: AskedRuns) -> Iterator[str]:
     """Give the predictions as a table: a row per metric, with its meaning."""
+    load = asked.lines[0].workload
+    scale = "" if asked.scale is None else f", scale {asked.scale}"
+    yield from paragraph(
+        f"predicted, not measured: workload {load.name}, {load.num:,} records{scale}"
+    )
     labels = list(asked.labels)
     if len(labels) == _SHOWN and len(labels[1]) > _LONG_LABEL:
         yield from paragraph(f"changed: {labels[1]}", hanging=2)

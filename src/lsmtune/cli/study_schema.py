@@ -66,6 +66,7 @@ _STUDY_WORDS = {
     "run cannot win.",
     "repeats": "Number of additional runs after the search for each of the `finalists` best "
     "configs.",
+    "simplify": "Whether lsmtune takes back changes of the winner that do not matter.",
     "pairs": "Minimum number of pairs of runs that verify the winner: 0 for none, or at least 6.",
     "max_pairs": "Maximum number of pairs of runs that verify the winner.",
     "protocol": "Settings of the steps of a trial.",

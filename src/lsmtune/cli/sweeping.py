@@ -32,7 +32,7 @@ from lsmtune.workloads import Workload
 
 _OF_SEARCHES = (
     "knobs", "objective", "limits", "optimizer", "warm_start", "trials", "budget", "until",
-    "early_stop", "base_runs", "finalists", "repeats", "pairs", "max_pairs", "screen",
+    "early_stop", "base_runs", "finalists", "repeats", "simplify", "pairs", "max_pairs", "screen",
 )  # fmt: skip
 
 

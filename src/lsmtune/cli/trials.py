@@ -16,7 +16,8 @@ from lsmtune.cli.tables import Column, table_lines
 
 _ROLES = {
     "base": "baseline", "trial": "trial", "repeat": "repeat", "shared": "shared",
-    "online": "online", "verify_base": "verify baseline", "verify_best": "verify winner",
+    "online": "online", "simplify": "fewer changes", "verify_base": "verify baseline",
+    "verify_best": "verify winner", "verify_raw": "verify all changes",
 }  # fmt: skip
 _STATES = {"cut": "pruned", "timed_out": "timed out", "out_of_space": "out of space"}
 """Words of the table; --json, --jsonl and --csv print the stored values."""
@@ -26,14 +27,19 @@ def trials(
     study: StudyName,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="Print JSON lines.")] = False,
+    disturbed: Annotated[
+        bool,
+        typer.Option("--disturbed", help="Also list disturbed runs that were repeated."),
+    ] = False,
     home: HomePath = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
     """List the trials of a study, including the runs of the baseline and the verification.
 
     The objective is a ratio to the baseline; a ratio below 1 is a gain. Each line shows one run;
-    for a trial that ran again, "all runs" shows the median of all runs of its config. The table of
-    online tuning has the changed options instead.
+    for a trial that ran again, "all runs" shows the median of all runs of its config. "limits"
+    names the limits that a config does not surely keep. The table leaves out disturbed runs that
+    were repeated; --json, --jsonl and --csv have them.
     """
     from lsmtune.analysis.read_study import read_study
     from lsmtune.errors import UserError
@@ -53,6 +59,7 @@ def trials(
             "on_front": t.number in front, "values": dict(zip(goals, t.values, strict=False)),
             "bounds": dict(zip(goals, t.bound, strict=False)),
             "disturbance": t.disturbance, "judgement": t.online and t.online.judgement,
+            "breaks": list(t.breaks),
             "changed": {change.knob.name: change.best for change in t.changes},
             "config": t.config, "metrics": t.metrics,
         }
@@ -66,21 +73,24 @@ def trials(
     elif as_csv:
         _print_csv([_flat(row) for row in rows])
     else:
-        say_all(_table(view.trials))
+        say_all(_table(view.trials if disturbed else view.measured))
 
 
 def _table(trials: "Sequence[TrialView]") -> list[str]:
     is_online = any(t.role.value == "online" for t in trials)
     columns = [
         Column("trial", right=True), Column("role", at_least=11), Column("status", at_least=12),
-        *([Column("changed options", at_least=24)] if is_online
-          else [Column("objective", right=True), Column("all runs", drop=2)]),
-        Column("time", right=True, drop=1), Column("reason", at_least=12),
+        *([] if is_online
+          else [Column("objective", right=True), Column("all runs", drop=2),
+                Column("limits", at_least=8)]),
+        Column("changed options", at_least=24, drop=0 if is_online else 4),
+        Column("time", right=True, drop=1), Column("reason", at_least=12, drop=3),
     ]  # fmt: skip
     rows = [
         (
             str(t.number), _ROLES[t.role.value], _STATES.get(t.status.value, t.status.value),
-            *([_changed(t)] if is_online else _objective(t)), f"{t.duration_s:.1f} s", t.remark,
+            *(() if is_online else (*_objective(t), _limits(t))), _changed(t),
+            f"{t.duration_s:.1f} s", t.remark,
         )
         for t in trials
     ]  # fmt: skip
@@ -99,12 +109,20 @@ def _objective(trial: "TrialView") -> tuple[str, str]:
     return _ratio(trial.value), median
 
 
+def _limits(trial: "TrialView") -> str:
+    """Return the limits that the config does not surely keep."""
+    if trial.value is None or trial.keeps is None:
+        return ""
+    return ", ".join(trial.breaks) or "kept"
+
+
 def _ratio(value: float | None) -> str:
     return "" if value is None else f"{value:.3f} \N{MULTIPLICATION SIGN}"
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     plain = {key: value for key, value in row.items() if not isinstance(value, dict)}
+    plain["breaks"] = " ".join(row["breaks"])
     values = {f"value_{goal}": value for goal, value in row["values"].items()}
     bounds = {f"bound_{goal}": value for goal, value in row["bounds"].items()}
     return {**plain, **values, **bounds, **row["config"], **row["metrics"]}

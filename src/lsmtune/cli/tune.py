@@ -27,14 +27,18 @@ StudyFile = Annotated[
 Base = Annotated[
     str | None,
     typer.Option(
-        help="Baseline: your OPTIONS file, my.cnf or tikv.toml [the defaults of the engine]."
+        help="Baseline: your OPTIONS file, my.cnf or tikv.toml [the defaults of the engine].",
+        metavar="FILE",
+        rich_help_panel="Workload and baseline",
     ),
 ]
 Cache = Annotated[
     str | None,
     typer.Option(
         help="Size of your block cache at full size, e.g. 4GiB; --scale divides it too. OPTIONS "
-        "files do not contain this size."
+        "files do not contain this size.",
+        metavar="SIZE",
+        rich_help_panel="Workload and baseline",
     ),
 ]
 Knobs = Annotated[
@@ -42,7 +46,9 @@ Knobs = Annotated[
     typer.Option(
         help="Knobs to tune: a preset, names as a,b,c, or top:N for the N knobs that matter most "
         "in measured runs. lasso:N ranks the knobs with a linear model [a preset that suits "
-        "the workload]."
+        "the workload].",
+        metavar="NAMES",
+        rich_help_panel="Goal",
     ),
 ]
 Objectives = Annotated[
@@ -51,6 +57,7 @@ Objectives = Annotated[
         metavar="METRIC",
         help="What to improve: balanced, jin2022 or a metric; repeat the flag for several metrics "
         "[the objective that suits the workload].",
+        rich_help_panel="Goal",
     ),
 ]
 Limits = Annotated[
@@ -59,50 +66,93 @@ Limits = Annotated[
         metavar="CONSTRAINT",
         help='Constraint that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base". '
         "The word `base` is the value of the baseline. Repeat the flag for several constraints.",
+        rich_help_panel="Goal",
     ),
 ]
 Memory = Annotated[
     str | None,
     typer.Option(
         help="Memory that the full-size store may need: memtables, caches, and index and filter "
-        "blocks outside the block cache, e.g. 4GiB [the memory of the baseline]."
+        "blocks outside the block cache, e.g. 4GiB [the memory of the baseline].",
+        metavar="SIZE",
+        rich_help_panel="Goal",
     ),
 ]
 DeployCores = Annotated[
     int | None,
     typer.Option(
         help="CPU cores of the machine that you deploy to; they limit the numbers of threads that "
-        "are searched [the usable cores of this machine]."
+        "are searched [the usable cores of this machine].",
+        metavar="N",
+        rich_help_panel="Goal",
     ),
 ]
 Trials = Annotated[
-    int | None, typer.Option(help="Maximum number of trials [16; no maximum with --budget].")
+    int | None,
+    typer.Option(
+        help="Maximum number of trials [16; no maximum with --budget].",
+        metavar="N",
+        rich_help_panel="Search",
+    ),
 ]
 Budget = Annotated[
-    str | None, typer.Option(help="Maximum search time, e.g. 90s, 20m or 1.5h [none].")
+    str | None,
+    typer.Option(
+        help="Maximum search time, e.g. 90s, 20m or 1.5h [none].",
+        metavar="TIME",
+        rich_help_panel="Search",
+    ),
 ]
-NewStudy = Annotated[str | None, typer.Option(help="Name of the study [a name from the settings].")]
-Seed = Annotated[int | None, typer.Option(help="Seed of the search and of the workload, >= 1 [1].")]
+NewStudy = Annotated[
+    str | None,
+    typer.Option(
+        help="Name of the study [a name from the settings].",
+        metavar="NAME",
+        rich_help_panel="Search",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="Seed of the search and of the workload, >= 1 [1].",
+        metavar="N",
+        rich_help_panel="Search",
+    ),
+]
 Until = Annotated[
     str | None,
     typer.Option(
         help="End the search early: `stable` when lsmtune expects no further gain, or N after N "
-        "trials in a row without a gain [off]."
+        "trials in a row without a gain [off].",
+        metavar="stable|N",
+        rich_help_panel="Search",
     ),
 ]
 Pairs = Annotated[
     int | None,
     typer.Option(
         help="Minimum number of pairs of runs that verify the winner: 0 for no verification, else "
-        "at least 6 [6]."
+        "at least 6 [6].",
+        metavar="N",
+        rich_help_panel="Checks of the winner",
     ),
 ]
 
+Simplify = Annotated[
+    bool | None,
+    typer.Option(
+        "--simplify/--no-simplify",
+        help="Take back changes of the winner that do not matter, or keep all [simplify].",
+        rich_help_panel="Checks of the winner",
+    ),
+]
 Optimizer = Annotated[
     str | None,
     typer.Option(
         help="Search algorithm, see `lsmtune optimizers` [guided if the simulator supports the "
-        "workload, else tpe]."
+        "workload, else tpe].",
+        metavar="NAME",
+        rich_help_panel="Search",
     ),
 ]
 AsPublished = Annotated[
@@ -110,6 +160,7 @@ AsPublished = Annotated[
     typer.Option(
         "--as-published",
         help="Use the optimizer exactly as the published paper describes the algorithm.",
+        rich_help_panel="Search",
     ),
 ]
 WarmStart = Annotated[
@@ -118,6 +169,7 @@ WarmStart = Annotated[
         metavar="STUDY",
         help="Earlier study in --home that the search starts from, or `all`; repeat the flag for "
         "several studies.",
+        rich_help_panel="Search",
     ),
 ]
 Online = Annotated[
@@ -134,6 +186,7 @@ NewBaseline = Annotated[
         "--new-baseline",
         help="After a change of engine or machine: start a new study that measures the baseline "
         "again and uses the earlier runs as a guide.",
+        rich_help_panel="Search",
     ),
 ]
 DryRun = Annotated[
@@ -172,6 +225,7 @@ def tune(
     budget: Budget = None,
     until: Until = None,
     pairs: Pairs = None,
+    simplify: Simplify = None,
     online: Online = False,
     study: NewStudy = None,
     seed: Seed = None,
@@ -187,8 +241,7 @@ def tune(
 ) -> None:
     """Find better options for a workload, verify the winner, write the file to deploy.
 
-    The command runs RocksDB unless --engine or --workload name another engine. The same command, or
-    `--study NAME` alone, continues a study.
+    It runs RocksDB unless --engine or --workload name another. `--study NAME` continues a study.
     """
     from lsmtune.cli import choosing, following, tuning, usual_optimizer
     from lsmtune.spec import make_spec
@@ -198,7 +251,7 @@ def tune(
         "objective": objective or None, "limits": limit or None, "memory": memory, "seed": seed,
         "deploy_cores": deploy_cores, "optimizer": optimizer, "warm_start": warm_start or None,
         "trials": trials, "budget": budget, "until": until, "pairs": pairs, "study": study,
-        "program": program, "rocksdb": rocksdb, "library": library,
+        "program": program, "rocksdb": rocksdb, "library": library, "simplify": simplify,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
     tuning.apply_switches(given, study_file, flags, online=online, as_published=as_published)
@@ -208,7 +261,7 @@ def tune(
     made = make_spec(given, str(study_file or "lsmtune tune"), names)
     made = made if "optimizer" in given else usual_optimizer.with_usual_optimizer(made, home, note)
     spec, source = following.followed(made, home, note, new_baseline=new_baseline, chosen=chosen)
+    shown = {"verbose": verbose, "as_json": as_json}
     if dry_run:
-        return tuning.print_plan(spec, home, as_json=as_json, verbose=verbose)
-    shown = {"verbose": verbose, "accept_noise": accept_noise, "as_json": as_json}
-    return tuning.run(spec, home, source, **shown)
+        return tuning.print_plan(spec, home, **shown)
+    return tuning.run(spec, home, source, accept_noise=accept_noise, **shown)

@@ -20,7 +20,7 @@ from lsmtune.cli.plan import disk_bytes, plan_document, plan_lines
 from lsmtune.cli.progress import progress, working
 from lsmtune.cli.readiness import busy_text, readiness
 from lsmtune.cli.results import results_folder, write_results
-from lsmtune.cli.run_time import measured_run_time
+from lsmtune.cli.run_time import measured_run_time, rest_text
 from lsmtune.cli.showing import show_document, summary_lines
 from lsmtune.engines.base import Engine, EngineFacts, LiveEngine
 from lsmtune.engines.registry import engine_of
@@ -38,6 +38,7 @@ from lsmtune.studies.description import rule_of_new
 from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.same_system import check_same_system, system_notes
+from lsmtune.studies.simplify import simplify_new_winner
 from lsmtune.studies.study import Study, open_study
 from lsmtune.studies.verify import verify_contenders
 from lsmtune.system.host import describe_host, describe_storage, free_bytes
@@ -214,10 +215,13 @@ def run_study(
             for remark in (*baseline_lines(found[1].base, verbose=verbose),
                            *cache_lines(spec, found[1])):  # fmt: skip
                 tell(f"baseline: {remark}")
-            study.measure_base()
+            knobs = len(study.space.knobs)
+            study.measure_base(lambda run_s: tell(rest_text(spec, knobs, run_s)))
             for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
                 tell(line)
             study.tune(lambda ended: tell(f"search ended: {ended}"))
+            if spec.simplify:
+                simplify_new_winner(study)
             if spec.pairs:
                 verify_contenders(study)
         view = read_study(home, spec.name)

@@ -61,6 +61,24 @@ class GaussianProcess:
             mean = self._offset + self._spread * (between @ self._weights)
         return mean, self._spread * np.sqrt(variance)
 
+    def differences(self, points: Floats, reference: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the value at each point (m, d) minus that at one (1, d).
+
+        Points that are close together are uncertain together, so a difference is known better
+        than the two values.
+        """
+        both = np.vstack([points, reference])
+        with one_thread():
+            known = _scaled_squares(both, self.points, self.categorical, self.length_scales)
+            between = self._signal * _matern(known)
+            among = _scaled_squares(both, both, self.categorical, self.length_scales)
+            solved = solve_triangular(self._lower, between.T, lower=True)
+            covariance = self._signal * _matern(among) - solved.T @ solved
+            mean = self._spread * (between @ self._weights)
+        own = np.diag(covariance)
+        variance = np.maximum(own[:-1] + own[-1] - 2 * covariance[:-1, -1], 0.0)
+        return mean[:-1] - mean[-1], self._spread * np.sqrt(variance)
+
     def mean(self, points: Floats) -> Floats:
         """Mean at each of the points (m, d), which takes much less time than the deviation."""
         with one_thread():

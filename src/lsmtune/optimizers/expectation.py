@@ -68,6 +68,14 @@ class Expectation:
             mean += drawn_in(before, self._measured)
         return mean, deviation
 
+    def differences(self, configs: Sequence[Config], reference: Config) -> tuple[Floats, Floats]:
+        """Mean and deviation of each config's value minus that of the reference: (n,).
+
+        Of several goals, those of the first.
+        """
+        rows = self._points.matrix([*configs, reference])
+        return self._processes[0].differences(rows[:-1], rows[-1:])
+
     @property
     def probability(self) -> float:
         """The logarithm of how probable each run here is, given all others: the sum over them."""

@@ -8,6 +8,7 @@ from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.measurable import disturbed_text
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.study_view import OnlineCall
+from lsmtune.report.answers import Answer, answers
 from lsmtune.report.constraint_text import (
     constraint_cell,
     limit_text,
@@ -16,7 +17,9 @@ from lsmtune.report.constraint_text import (
 from lsmtune.report.headline_text import headline_of, percent
 from lsmtune.report.memory_text import assumed_cache_text, memory_sentence, small_tree_text
 from lsmtune.report.replaced_text import replaced_texts
+from lsmtune.report.simplification_text import simplification_sentences
 from lsmtune.report.step_text import StepText, step_text
+from lsmtune.report.trade_text import trade_step
 from lsmtune.report.words import (
     Ratio,
     counted,
@@ -43,11 +46,13 @@ class ClaimText:
     """
 
     headline: str
+    answers: tuple[Answer, ...]
     summary: str
     reasons: tuple[str, ...]
     warnings: tuple[str, ...]
     details: tuple[str, ...]
     steps: tuple[StepText, ...]
+    trades: tuple[StepText, ...]
     undo: StepText | None
 
 
@@ -55,15 +60,24 @@ def claim_text(claim: Claim) -> ClaimText:
     """Return the claim in words."""
     return ClaimText(
         headline=headline_of(claim),
+        answers=tuple(answers(claim)),
         summary=_summary(claim),
         reasons=() if claim.gain else tuple(_reasons(claim)),
         warnings=tuple(_warnings(claim)),
         details=tuple(_details(claim)),
         steps=tuple(step_text(claim, step) for step in claim.steps),
-        undo=None
-        if claim.undo is None
-        else StepText("Write the file with the baseline's values and deploy the file:", claim.undo),
+        trades=tuple(map(trade_step, claim.trades)),
+        undo=_undo(claim),
     )
+
+
+def _undo(claim: Claim) -> StepText | None:
+    """Return the way back from the deployed file, if there is a file to deploy."""
+    if claim.undo is None:
+        return None
+    if claim.own_base:
+        return StepText("Deploy the copy of your own file that you saved before.", None)
+    return StepText("Write the file with the defaults of the engine and deploy it:", claim.undo)
 
 
 def _summary(claim: Claim) -> str:
@@ -124,8 +138,12 @@ def _warnings(claim: Claim) -> Iterator[str]:
     if claim.simulated:
         yield SIMULATED
     if claim.unverified_at_full_scale:
+        larger = claim.larger_scale
         yield (
-            "UNVERIFIED at scale 1: no pairs of runs were measured with a full-size tree. The "
+            "UNVERIFIED at full size: no pairs of runs were measured with a full-size tree. The "
+            if larger is None
+            else f"Verified at {larger} of the size, not at full size. The "
+        ) + (
             f"search ran at scale {claim.search_scale}, "
             f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}."
         )
@@ -200,6 +218,8 @@ def _reasons(claim: Claim) -> Iterator[str]:
 def _details(claim: Claim) -> Iterator[str]:
     if objective := objective_sentence(claim):
         yield objective
+    if claim.simplification is not None:
+        yield from simplification_sentences(claim.simplification)
     if claim.memory is not None:
         yield memory_sentence(claim.memory)
     if claim.front:

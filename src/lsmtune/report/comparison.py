@@ -215,8 +215,8 @@ def _see(verified: bool) -> str:
         else "The chart has no intervals, because the winner is not verified."
     )
     return (
-        "A mark left of 1 means that the winner is better than the baseline. A mark right of 1 "
-        f"means that the winner is worse. {whiskers} If a higher value is better, as with "
+        "Left of 1 is better for the winner, right of 1 is worse. It is proven only if the whole "
+        f"line is on one side (filled mark). {whiskers} If a higher value is better, as with "
         "throughput, the chart shows the ratio of 1 / metric."
     )
 

@@ -37,11 +37,14 @@ def _result_notes(claim: Claim) -> list[str]:
 
 
 def _scale_note(claim: Claim) -> str:
-    proof = (
-        "UNVERIFIED at scale 1, a full-size tree."
-        if claim.unverified_at_full_scale
-        else "Verified at scale 1, a full-size tree."
-    )
+    proof = "Verified at scale 1, a full-size tree."
+    if claim.unverified_at_full_scale:
+        larger = claim.larger_scale
+        proof = (
+            "UNVERIFIED at scale 1, a full-size tree."
+            if larger is None
+            else f"Verified at {larger}, not at full size (scale 1)."
+        )
     return (
         f"{proof} The search ran at scale {claim.search_scale}, "
         f"{small_tree_text(all_sizes_scale=claim.all_sizes_scale)}. The sizes in this file are for "

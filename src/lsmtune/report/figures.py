@@ -132,6 +132,8 @@ ROLES = {
     Role.SHARED: "run next to others",
     Role.VERIFY_BASE: "verification, baseline",
     Role.VERIFY_BEST: "verification, winner",
+    Role.VERIFY_RAW: "verification, winner with all changes",
+    Role.SIMPLIFY: "with fewer changes",
 }
 
 

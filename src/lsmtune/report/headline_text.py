@@ -3,7 +3,10 @@
 from math import log
 
 from lsmtune.analysis.claim import Claim, Status
+from lsmtune.analysis.constraints import Constraint, checked
 from lsmtune.analysis.metric_rows import MetricRow
+from lsmtune.report.constraint_text import bound_text
+from lsmtune.report.trade_text import best_gain, excess_text
 from lsmtune.report.words import TIMES, counted, label, sentence_start
 
 MAX_WORDS = 12
@@ -30,6 +33,8 @@ def headline_of(claim: Claim) -> str:
     if claim.status == "gain":
         text, scale = _gain(claim), claim.scale_of_gain
         return sentence_start(text) if scale is None else f"At {scale} of the size: {text}"
+    if (trade := _trade(claim)) is not None:
+        return sentence_start(trade)
     whose = "the picked" if claim.picked else "the"
     texts: dict[Status, str] = {
         "loss": f"Loss: {_objective(claim)}",
@@ -40,6 +45,27 @@ def headline_of(claim: Claim) -> str:
         "nothing found": f"Nothing found: {_none(claim)}",
     }
     return texts.get(claim.status, "No result yet: too few runs are measured")
+
+
+def _trade(claim: Claim) -> str | None:
+    """Return a gain together with the one default limit that it breaks; None if there is none."""
+    if claim.status == "nothing found" and claim.trades:
+        first = claim.trades[0]
+        return _but([best_gain(first)], checked(first.check))
+    broken = [check for check in claim.failed if check.state in ("broken", "undecided")]
+    gains = claim.status == "no gain" and claim.objective is not None and claim.objective.high < 1
+    if not gains or len(claim.failed) != 1 or not broken or not broken[0].default:
+        return None
+    rows = [row for row in claim.rows if row.role != "constraint" and row.side == "better"]
+    ranked = sorted(rows, key=lambda row: -abs(log(row.ratio or 1)))
+    return _but([change_text(row) for row in ranked[:1]] or [_objective(claim)], broken[0])
+
+
+def _but(gains: list[str], check: Constraint) -> str:
+    """Return gains and the limit that is not kept, with the bound if there is room for it."""
+    text = f"{', '.join(gains)}, but {excess_text(check)}"
+    whole = f"{text} (limit {bound_text(check.limit).removesuffix(f' {TIMES}')})"
+    return text if len(whole.split()) > MAX_WORDS or "(limit" in text else whole
 
 
 def _without_search(claim: Claim) -> str:

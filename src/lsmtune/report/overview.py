@@ -59,7 +59,7 @@ def overview(views: Sequence[StudyView]) -> Overview:
     gains = sum(bool(v.verification and v.verification.verdict.claim == "gain") for v in views)
     return Overview(
         title=f"{gains} of {len(views)} studies have a verified gain",
-        see="A mark left of the line at 1 means that the winner is better than the baseline.",
+        see="Left of 1 is better. It is proven only if the whole line is left of 1.",
         axis="← better · objective, winner / baseline, 95 % interval · worse →",
         cards=tuple(map(_card, views)),
     )

@@ -23,12 +23,13 @@ from lsmtune.report.sections import (
     facts_section,
     failures_section,
     header,
-    next_section,
     options_section,
     search_section,
     stalls_section,
+    trades_section,
     trees_section,
 )
+from lsmtune.report.simplification_section import simplification_section
 from lsmtune.report.tree import stalls, trees
 
 _PLOT = 'class="plot"'
@@ -78,7 +79,10 @@ def _sections(view: StudyView, head: Headline, compared: Comparison | None) -> I
         yield from online_sections(view, view.online)
     if view.changes:
         yield options_section(options(view))
-    yield next_section(head)
+    if view.simplification is not None:
+        yield simplification_section(view.simplification)
+    if head.text.trades:
+        yield trades_section(head)
     if (found := pareto(view)) is not None and found.points:
         yield front_section(found)
     if view.no_search is None:

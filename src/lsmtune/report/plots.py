@@ -14,6 +14,8 @@ from lsmtune.report.words import Ratio, Side, quantity
 from lsmtune.units import GIB, KIB, MIB
 
 _ROW_PX = 24
+_METRIC_PX = 34
+"""Height of a row with the name of a metric and, below it, its ratio."""
 SIDES: dict[Side, Shape] = {
     "better": Shape("circle", "●", "best"),
     "worse": Shape("diamond", "◆", "worse"),
@@ -40,7 +42,7 @@ def comparison_keys(rows: Sequence[MetricRow]) -> list[Key]:
 def comparison_plot(rows: Sequence[MetricRow]) -> go.Figure:
     """Return a dot with its interval per metric, on a logarithmic axis; left of 1 is better."""
     places = _places(rows)
-    figure = canvas(_ROW_PX * (len(places) + 1), top=32, bottom=8)
+    figure = canvas(_METRIC_PX * (len(places) + 1), top=32, bottom=8)
     for (side, asked), found in groupby(sorted(rows, key=_look), key=_look):
         _add_whiskers(figure, list(found), SIDES[side], asked, places)
     _add_limits(figure, rows, places)
@@ -66,8 +68,9 @@ def _row_text(key: str, rows: Sequence[MetricRow]) -> str:
     row = next((row for row in rows if row.metric.name == key), None)
     if row is None:
         return f"<i>{key}</i>"
-    text = f"1 / {key}" if row.metric.better == "higher" else key
-    return f"<b>{text}</b>" if row.group == "objective" else text
+    name = f"1 / {key}" if row.metric.better == "higher" else key
+    text = f"<b>{name}</b>" if row.group == "objective" else name
+    return text if row.ratio is None else f"{text}<br><sub>{row.ratio}</sub>"
 
 
 def _look(row: MetricRow) -> tuple[Side, bool]:

@@ -25,6 +25,7 @@ from lsmtune.report.markup import Html, code, element, join, table
 from lsmtune.report.plots import LEVEL_KEYS, comparison_keys, comparison_plot, levels_plot
 from lsmtune.report.search_plot import convergence_keys, convergence_plot
 from lsmtune.report.step_text import StepText
+from lsmtune.report.trade_text import TRADES_TITLE
 from lsmtune.report.tree import Stalls, Trees
 from lsmtune.report.words import (
     counted,
@@ -55,41 +56,55 @@ def header(view: StudyView, head: Headline, compared: Comparison | None) -> Html
         "header",
         element("p", f"Tuning study {view.name}{_load(view)}", class_="topic"),
         element("h1", unbroken(head.claim)),
-        element("p", unbroken(head.text.summary)),
+        _answers(head),
+        chart,
+        _result_table(head.record, folded=bool(chart)) if head.record.rows else "",
+        element("p", unbroken(head.text.summary)) if head.text.answers else "",
         reasons,
         warnings_box(head.warnings),
-        chart,
-        _result_table(head.record) if head.record.rows else "",
         details,
     )
 
 
-def _result_table(claim: Claim) -> Html:
+def _answers(head: Headline) -> Html:
+    """Return gain, cost, trust, what to do next, and the way back, in rows of a few lines."""
+    texts = head.text
+    rows = [(name, element("p", unbroken(text))) for name, text in texts.answers]
+    if not rows:
+        rows.append(("result", element("p", unbroken(texts.summary))))
+    rows.append(("next", element("ol", *(element("li", _step(step)) for step in texts.steps))))
+    if texts.undo is not None:
+        rows.append(("back", _step(texts.undo)))
+    shown = (element("div", element("dt", name), element("dd", text)) for name, text in rows)
+    return element("dl", *shown, class_="answers")
+
+
+def _result_table(claim: Claim, *, folded: bool) -> Html:
+    """Return the metrics as a table, folded if a chart shows them already."""
     best = claim.compared
-    heads = ("metric", "baseline", best, f"{best} / baseline", "95 % interval", "constraint")
+    heads = ("metric", f"{best} / baseline", "95 % interval", "baseline", best, "limit")
     pairs = f"{counted(claim.pairs, 'pair')} of runs"
     runs = pairs if claim.pairs else "the runs of the search, not verified"
     rows = (_result_cells(row) for row in claim.rows)
-    return table(f"The result: medians over {runs}", heads, rows)
+    shown = table(f"The result: medians over {runs}", heads, rows)
+    summary = element("summary", "The numbers and limits as a table")
+    return element("details", summary, shown) if folded else shown
 
 
 def _result_cells(row: ClaimRow) -> list[str]:
     better = row.metric.better
     small = f"{row.metric.name}, {better} is better" if better else row.metric.name
     name = element("strong" if row.role == "objective" else "span", label(row.metric.name))
-    cells = [element("span", text, class_="number") for text in metric_cells(row)]
+    baseline, winner, change, interval, limit = (
+        element("span", text, class_="number") for text in metric_cells(row)
+    )
+    cells = [change, interval, baseline, winner, limit]
     return [join([name, " ", element("small", small)]), *cells]
 
 
-def next_section(head: Headline) -> Html:
-    """Return what to do next and how to undo it, as sentences with commands."""
-    undo = head.text.undo
-    return section(
-        "Next steps",
-        "What to do next",
-        *map(_step, head.text.steps),
-        join([element("h3", "To undo"), _step(undo)]) if undo else "",
-    )
+def trades_section(head: Headline) -> Html:
+    """Return the better configs that break one default limit, with the flags that allow them."""
+    return section("Limits", TRADES_TITLE, *map(_step, head.text.trades))
 
 
 def _step(step: StepText) -> Html:

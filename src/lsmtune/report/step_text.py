@@ -3,18 +3,24 @@
 from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim
+from lsmtune.analysis.constraints import checked
 from lsmtune.analysis.steps import Step, StepKind
+from lsmtune.report.words import quantity
+from lsmtune.units import format_duration
 
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify trial {trial} in pairs of runs with the baseline:",
-    "verify_full_size": "Verify the gain at scale 1, with a full-size tree:",
+    "verify_larger": "Verify the gain at {scale} of the size{time}:",
+    "verify_full_size": "Verify the gain at full size{time}:",
     "verify_other": "Verify trial {other} in pairs of runs with the baseline:",
     "deploy": "Write the file to deploy:",
     "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
     "search_more": "To test more configs, run the same `lsmtune tune` command with a larger value "
     "of --trials.",
-    "relax_constraint": "To accept trial {trial}, start a new study with a constraint that "
-    "trial {trial} keeps. Add this part to the `lsmtune tune` command:",
+    "relax_constraint": "To accept trial {trial}, run `lsmtune tune` again with a limit that it "
+    "keeps. The runs of this study count for the new study. Add this to the command:",
+    "accept_trade": "To accept trial {trial}, run `lsmtune tune` again with a limit that it "
+    "keeps. The runs of this study count for the new study. Add this to the command:",
     "keep_baseline": "Keep the baseline.",
     "pick": "To use another trial of the Pareto front, replace N with the number of the trial:",
     "start": "To continue the search, run this command:",
@@ -50,11 +56,20 @@ def step_text(claim: Claim, step: Step) -> StepText:
         return StepText(_START_FILE, None)
     if step.kind == "read_upgrade" and step.command is None:
         return StepText(_LOST_STUDY, None)
-    if step.kind == "relax_constraint":
-        flags = " ".join(f'--limit "{check.relaxed()}"' for check in claim.failed)
-        return StepText(_STEPS[step.kind].format(trial=claim.failed_trial), None, flags)
+    if step.kind == "keep_baseline" and claim.steps[0] is not step:
+        return StepText("Or keep the baseline.", None)
+    if step.kind in ("accept_trade", "relax_constraint"):
+        first = claim.trades[0] if step.kind == "accept_trade" else None
+        trial = claim.failed_trial if first is None else first.trial
+        checks = claim.failed if first is None else (checked(first.check),)
+        flags = " ".join(f'--limit "{check.relaxed()}"' for check in checks)
+        return StepText(_STEPS[step.kind].format(trial=trial), None, flags)
     if step.kind == "verify_other" and claim.nearest is not None and claim.failed:
         return StepText(_DECIDE.format(trial=claim.failed_trial), step.command)
     shown = claim.nearest or claim.alternative
     other = shown and shown.trial
-    return StepText(_STEPS[step.kind].format(trial=claim.trial, other=other), step.command)
+    needs = [] if step.seconds is None else [f"about {format_duration(step.seconds)}"]
+    needs += [] if step.peak_bytes is None else [f"{quantity(step.peak_bytes, 'bytes')} of disk"]
+    time = f" ({', '.join(needs)})" if needs else ""
+    text = _STEPS[step.kind].format(trial=claim.trial, other=other, scale=step.scale, time=time)
+    return StepText(text, step.command)

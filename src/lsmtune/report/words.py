@@ -126,9 +126,13 @@ def signed(text: str) -> str:
 
 
 def _decimals(low: float, high: float) -> int:
-    """Return decimals that show the interval's first digit and never round a bound to 1."""
+    """Return decimals that show the interval's first digit and never round a bound to 1.
+
+    There are at least two below 10.
+    """
     half = (high - low) / 2
-    decimals = min(max(-floor(log10(half)), 0), _MAX_DECIMALS) if half > 0 else _DIGITS
+    least = 2 if high < 10 else 0  # noqa: PLR2004 - 0.55 and 1.5, not 12.34
+    decimals = min(max(-floor(log10(half)), least), _MAX_DECIMALS) if half > 0 else _DIGITS
     while decimals < _MAX_DECIMALS and any(
         (x != 1 and round(x, decimals) == 1) or (x > 0 and round(x, decimals) == 0)
         for x in (low, high)

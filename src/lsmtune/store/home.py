@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lsmtune.errors import LsmtuneError, UserError, unknown_word
+from lsmtune.simplified import Simplified
 from lsmtune.store.database import DATABASE, open_to_read, open_to_write
 from lsmtune.store.records import NewTrial, StoredStudy, StoredTrial, StoredVerification
 from lsmtune.store.rows import name_of, problem_of, study_of, trial_of, verification_of, whole
@@ -216,6 +217,11 @@ class Home:
         """Replace the settings of a study (its budget may grow)."""
         self._write("UPDATE study SET spec = ? WHERE id = ?", (json.dumps(spec), study.id))
 
+    def update_simplified(self, study: StoredStudy, found: Simplified) -> None:
+        """Store the result of a simplification."""
+        values = found.model_dump_json(), study.id
+        self._write("UPDATE study SET simplified = ? WHERE id = ?", values)
+
     def update_ended(self, study: StoredStudy, ended: str | None) -> None:
         """Keep why the search of a study has ended; None when it goes on."""
         self._write("UPDATE study SET ended = ? WHERE id = ?", (ended, study.id))
@@ -255,13 +261,19 @@ class Home:
             return [trial_of(row) for row in rows]
 
     def add_verification(
-        self, study: StoredStudy, best_trial: int, scale: str, workload: Workload
+        self,
+        study: StoredStudy,
+        best_trial: int,
+        scale: str,
+        workload: Workload,
+        raw_trial: int | None = None,
     ) -> StoredVerification:
-        """Begin a verification of a trial."""
+        """Begin a verification of a trial, with the winner before its simplification or alone."""
         self._write(
-            "INSERT INTO verification (study_id, created_at, best_trial, scale, workload) "
-            "VALUES (?, ?, ?, ?, ?)",
-            (study.id, now_text(), best_trial, scale, workload.model_dump_json()),
+            "INSERT INTO verification "
+            "(study_id, created_at, best_trial, scale, workload, raw_trial) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (study.id, now_text(), best_trial, scale, workload.model_dump_json(), raw_trial),
         )
         return self.verifications(study)[-1]
 

@@ -67,6 +67,12 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE study ADD COLUMN rule TEXT;
     """,
+    # The result of a simplification, as JSON; NULL before it. And the trial that it began with,
+    # which runs beside the simple config in a verification.
+    """
+    ALTER TABLE study ADD COLUMN simplified TEXT;
+    ALTER TABLE verification ADD COLUMN raw_trial INTEGER;
+    """,
 )
 
 

@@ -21,24 +21,15 @@ from lsmtune.objective import (
     noise_factors,
     parse_objective,
 )
-from lsmtune.spec import MIN_PAIRS, StudySpec
-from lsmtune.store.records import (
-    StoredStudy,
-    StoredTrial,
-    StoredVerification,
-    complete_pairs,
-    complete_trials,
-)
+from lsmtune.spec import StudySpec
+from lsmtune.store.records import StoredStudy, StoredTrial, complete_trials
 from lsmtune.tables import problem_text
 from lsmtune.trials import Role, Status
-from lsmtune.verdict import LimitCheck, State, Verdict, judge
-from lsmtune.workloads import Workload
-
-MOST_CONTENDERS = 2
-"""So many configs of a study are verified until the gain of one is proven."""
+from lsmtune.verdict import LimitCheck, State
 
 _LIMITS = TypeAdapter(tuple[Limit, ...])
 
+_VALUE = "value"
 _SPACE, _STYLE, _UNIVERSAL = "live_sst_bytes", "compaction_style", 1
 
 LEAST_PROBABILITY = 0.8
@@ -175,10 +166,21 @@ class Scorer:
         self.deviations = _with_chance(log_deviations(repeated_runs(trials)))
         measured = complete_trials(trials, Role.BASE)
         self.base_config = measured[0].config if measured else None
-        self._base_metrics = base_runs(trials)
+        self.base_runs = base_runs(trials)
         self._objective = objective
         self._checked = objective.grown(self.deviations, self.base)
         self._noise: dict[int, dict[str, float]] = {}
+        self._repeated = repeated_runs(trials)
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The constraints as asked."""
+        return self._objective.limits
+
+    @property
+    def value_deviation(self) -> float:
+        """The standard deviation of the log of the objective between runs of one config."""
+        return value_deviation(self._repeated, self._objective, self.base)
 
     def noise(self, runs: int) -> dict[str, float]:
         """Return the factor per metric by which the median of so many runs may be off."""
@@ -214,9 +216,21 @@ class Scorer:
         pairs = zip(self._checked.limits, self._objective.limits, strict=True)
         return tuple(self._check(found, checked, asked) for checked, asked in pairs)
 
+    def doubtful(self, found: Candidate) -> tuple[str, ...]:
+        """Return the metrics of the constraints that the candidate does not surely keep."""
+        checks = zip(self._checked.limits, self.checks(found), strict=True)
+        return tuple(limit.metric for limit, check in checks if not check.holds)
+
+    def kept_each(self, found: Candidate) -> list[float]:
+        """Return the probability of each constraint that the candidate keeps it."""
+        return [self._kept_one(limit, found) for limit in self._checked.limits]
+
+    def _kept_one(self, limit: Limit, found: Candidate) -> float:
+        return self._kept(replace(self._checked, limits=(limit,)), found.metrics, found.runs)
+
     def _check(self, found: Candidate, checked: Limit, asked: Limit) -> LimitCheck:
         enough = LEAST_PROBABILITY ** (1 / len(self._checked.limits))
-        kept = self._kept(replace(self._checked, limits=(checked,)), found.metrics, found.runs)
+        kept = self._kept_one(checked, found)
         state: State = "kept" if kept >= enough else "undecided" if kept > 1 - enough else "broken"
         return LimitCheck(
             limit=str(checked),
@@ -224,14 +238,29 @@ class Scorer:
             use=checked.ratio(found.metrics, self.base),
             asked=None if checked == asked else str(asked),
             deviation=None if checked == asked else self._base_deviation(asked.metric),
+            default=asked.default,
         )
 
     def _base_deviation(self, metric: str) -> float | None:
-        return log_deviation(metric, [self._base_metrics])
+        return log_deviation(metric, [self.base_runs])
 
     def _kept(self, objective: Objective, metrics: Metrics, runs: int) -> float:
-        counts = runs, len(self._base_metrics)
+        counts = runs, len(self.base_runs)
         return objective.kept_probability(metrics, self.base, self.deviations, counts)
+
+
+def value_deviation(
+    repeated: Iterable[Sequence[Metrics]], objective: Objective, base: Metrics
+) -> float:
+    """Return the standard deviation of the log of the objective between runs of one config.
+
+    Each group has the runs of one config. 0 if no config ran twice.
+    """
+    values = [
+        [{_VALUE: objective.value(run, base)} for run in runs if not objective.missing(run)]
+        for runs in repeated
+    ]
+    return log_deviation(_VALUE, values) or 0.0
 
 
 def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
@@ -241,15 +270,35 @@ def candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Cand
     return sorted((c for c in found if c is not None), key=lambda candidate: candidate.value)
 
 
+def candidate_of(
+    trials: Sequence[StoredTrial], objective: Objective, number: int
+) -> Candidate | None:
+    """Return the trial of that number, of the search or of a simplification, as a candidate."""
+    in_search = (c for c in candidates(trials, objective) if c.trial.number == number)
+    if (found := next(in_search, None)) is not None:
+        return found
+    tested = complete_trials(trials, Role.SIMPLIFY)
+    trial = next((t for t in tested if t.number == number), None)
+    if trial is None:
+        return None
+    runs = [t.result.metrics for t in tested if t.config == trial.config]
+    return Scorer(trials, objective).candidate(trial, runs)
+
+
 def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
     """Return the configs that beat the baseline, those with the best objective first.
 
     Only configs that keep all constraints with a probability of at least 0.8 are in it, and once
     finalists have been repeated, only finalists.
     """
-    found = candidates(trials, objective)
+    found = finalists(candidates(trials, objective))
+    return [c for c in found if c.can_win and c.value < 1]
+
+
+def finalists(found: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that ran most often."""
     most_runs = max((candidate.runs for candidate in found), default=0)
-    return [c for c in found if c.runs == most_runs and c.can_win and c.value < 1]
+    return [c for c in found if c.runs == most_runs]
 
 
 def nearest_candidate(
@@ -261,10 +310,10 @@ def nearest_candidate(
     often as the finalists.
     """
     better = [c for c in candidates(trials, objective) if c.value < 1]
-    most_runs = max((candidate.runs for candidate in better), default=0)
     keeping = [c for c in better if c.can_win]
-    finalists = [c for c in better if c.runs == most_runs]
-    nearest = min(keeping or finalists, key=lambda candidate: candidate.promise, default=None)
+    nearest = min(
+        keeping or finalists(better), key=lambda candidate: candidate.promise, default=None
+    )
     return None if nearest is None else (nearest, Scorer(trials, objective).checks(nearest))
 
 
@@ -279,52 +328,3 @@ def front_candidates(trials: Sequence[StoredTrial], objective: Objective) -> lis
     return sorted(
         (feasible[place] for place in places if place < len(feasible)), key=lambda c: c.values
     )
-
-
-def study_winner(
-    trials: Sequence[StoredTrial],
-    verifications: Sequence[StoredVerification],
-    objective: Objective,
-    scale: str,
-    workload: Workload,
-) -> Candidate | None:
-    """The study's winner, given its verifications in the order in which they began.
-
-    The best config whose gain is proven. While there is none, the first contender of
-    `ranked_candidates` that has not been verified: when the best does not stand up to verification,
-    the runner-up takes its place, and no third, for among many one would win by luck. If none stood
-    up, the first. What decides is the newest verification at the
-    study's own scale and load; one at another tells whether the gain carries over.
-    """
-
-    def is_own(verification: StoredVerification) -> bool:
-        return (verification.scale, verification.workload) == (scale, workload)
-
-    ranked = ranked_candidates(trials, objective)
-    contenders = len(ranked[:MOST_CONTENDERS])
-    verdicts = newest_verdicts(trials, sorted(verifications, key=is_own), objective)
-    claims = [verdicts[c.trial.number].claim if c.trial.number in verdicts else "" for c in ranked]
-    proven = {number for number, verdict in verdicts.items() if verdict.claim == "gain"}
-    for candidate in candidates(trials, objective):
-        if candidate.trial.number in proven:
-            return candidate
-    if "" in claims[:contenders]:
-        return ranked[claims.index("")]
-    return next(iter(ranked), None)
-
-
-def newest_verdicts(
-    trials: Sequence[StoredTrial],
-    verifications: Sequence[StoredVerification],
-    objective: Objective,
-) -> dict[int, Verdict]:
-    """What the last one of the verifications of each trial says, by the trial's number.
-
-    A verification that has not yet run as many pairs as a claim needs says nothing.
-    """
-    verdicts = {}
-    for verification in verifications:
-        pairs = complete_pairs(trials, verification)
-        if len(pairs) >= MIN_PAIRS:
-            verdicts[verification.best_trial] = judge(pairs, objective)
-    return verdicts

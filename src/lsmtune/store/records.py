@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
 from lsmtune.rule import SizeRule
+from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.tables import problem_text
 from lsmtune.trials import Base, Origin, Role, Status, TrialResult, TrialSpec
@@ -22,7 +23,8 @@ class StoredStudy:
 
     `constraints` are those that the study is judged by; None for a study of lsmtune 0.2 or
     older. `ended` says why its search has ended; None while it goes on. `stored_rule` is the rule
-    by which it sizes its trials; None for the rule of lsmtune 0.2.
+    by which it sizes its trials; None for the rule of lsmtune 0.2. `simplified` is the result of
+    its simplification.
     """
 
     id: int
@@ -34,6 +36,7 @@ class StoredStudy:
     constraints: tuple[dict[str, Any], ...] | None = None
     ended: str | None = None
     stored_rule: dict[str, Any] | None = None
+    simplified: Simplified | None = None
 
     @property
     def rule(self) -> SizeRule | None:
@@ -138,12 +141,21 @@ class StoredTrial:
 
 @dataclass(frozen=True, slots=True)
 class StoredVerification:
-    """A verification: which trial, at which scale, under which load."""
+    """A verification: which trial, at which scale, under which load.
+
+    `raw_trial` is the winner before its simplification, if it runs too.
+    """
 
     id: int
     best_trial: int
     scale: str
     workload: Workload
+    raw_trial: int | None = None
+
+    def role_of(self, trial: int) -> Role | None:
+        """Return the role of the runs of a trial in this verification; None if it has none."""
+        roles = {self.raw_trial: Role.VERIFY_RAW, self.best_trial: Role.VERIFY_BEST}
+        return roles.get(trial)
 
 
 def complete_trials(trials: Iterable[StoredTrial], role: Role) -> list[StoredTrial]:
@@ -151,15 +163,19 @@ def complete_trials(trials: Iterable[StoredTrial], role: Role) -> list[StoredTri
     return [t for t in trials if t.role is role and t.result.status is Status.COMPLETE]
 
 
-def complete_pairs(trials: Iterable[StoredTrial], verification: StoredVerification) -> list[Pair]:
-    """The metrics of best and base of every pair of which both runs were measured."""
+def complete_pairs(
+    trials: Iterable[StoredTrial],
+    verification: StoredVerification,
+    role: Role = Role.VERIFY_BEST,
+) -> list[Pair]:
+    """The metrics of the role and the base of every pair of which both runs were measured."""
     runs = {
         (trial.pair, trial.role): trial.result.metrics
         for trial in trials
         if trial.verification_id == verification.id and trial.result.status is Status.COMPLETE
     }
     return [
-        (runs[pair, Role.VERIFY_BEST], runs[pair, Role.VERIFY_BASE])
-        for pair, role in sorted(runs, key=lambda key: (key[0] or 0, key[1]))
-        if role is Role.VERIFY_BEST and (pair, Role.VERIFY_BASE) in runs
+        (runs[pair, role], runs[pair, Role.VERIFY_BASE])
+        for pair, found in sorted(runs, key=lambda key: (key[0] or 0, key[1]))
+        if found is role and (pair, Role.VERIFY_BASE) in runs
     ]

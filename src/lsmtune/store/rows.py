@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from lsmtune.knobs.types import Config
 from lsmtune.reading import parse_json
+from lsmtune.simplified import Simplified
 from lsmtune.store.records import StoredStudy, StoredTrial, StoredVerification
 from lsmtune.tables import STUDY_NAME, problem_text, study_name
 from lsmtune.trials import Role, TrialResult, TrialSpec
@@ -36,6 +37,9 @@ def study_of(row: sqlite3.Row) -> StoredStudy:
         constraints=None if constraints is None else tuple(constraints),
         ended=None if row["ended"] is None else str(row["ended"]),
         stored_rule=None if row["rule"] is None else _table(row, "rule"),
+        simplified=None
+        if row["simplified"] is None
+        else Simplified.model_validate(_table(row, "simplified")),
     )
 
 
@@ -67,6 +71,7 @@ def verification_of(row: sqlite3.Row) -> StoredVerification:
         best_trial=whole(row, "best_trial"),
         scale=str(parse_scale(row["scale"], "scale")),
         workload=Workload.model_validate_json(row["workload"]),
+        raw_trial=None if row["raw_trial"] is None else whole(row, "raw_trial"),
     )
 
 

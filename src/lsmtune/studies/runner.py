@@ -27,7 +27,7 @@ class Task:
     """A trial to run: what for, of which config, and what the engine is given.
 
     `title` is what it is called while it runs, such as "trial 5 of 16"; `hopeless` may cut it. The
-    run is at `scale` (None: the study's).
+    run is at `scale` (None: the study's). One that `is_long` is announced before it starts.
     """
 
     title: str
@@ -38,6 +38,7 @@ class Task:
     verification_id: int | None = None
     pair: int | None = None
     scale: Fraction | None = None
+    is_long: bool = False
 
 
 @dataclass(frozen=True, slots=True)

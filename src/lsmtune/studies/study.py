@@ -20,6 +20,7 @@ from lsmtune.objective import Metrics, Objective
 from lsmtune.optimizers.base import Observation
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.rescale import rescaled
+from lsmtune.simplified import Simplified
 from lsmtune.simulator import load_machine
 from lsmtune.spaces import knob_space, with_fitting_scale
 from lsmtune.spec import Ground, StudySpec, without_load
@@ -32,9 +33,9 @@ from lsmtune.store.ranking import (
     ranked_candidates,
     searched_runs,
     study_objective,
-    study_winner,
 )
 from lsmtune.store.records import StoredStudy, StoredTrial
+from lsmtune.store.winner import contenders, current, study_winner
 from lsmtune.studies.description import describe, rule_of_new
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless
@@ -135,8 +136,11 @@ class Study:
         base = [(trial.spec, trial.result.metrics) for trial in self._complete_base()]
         return foretelling(self.spec, self.space, machine, base)
 
-    def measure_base(self) -> None:
-        """Measure the base as often as the spec says; LsmtuneError when it cannot be."""
+    def measure_base(self, tell_time: Callable[[float], None] = lambda seconds: None) -> None:
+        """Measure the base as often as the spec says; LsmtuneError when it cannot be.
+
+        The time of the first run, in seconds, is told after it.
+        """
         config = self.space.default()
         while (done := len(self._complete_base())) < self.spec.base_runs:
             title = f"baseline {done + 1} of {self.spec.base_runs}"
@@ -148,6 +152,8 @@ class Study:
                 raise LsmtuneError(
                     f"the baseline could not be measured ({result.status.meaning}): {result.reason}"
                 )
+            if done == 0:
+                tell_time(self._complete_base()[0].duration_s)
         measured = base_metrics(self.trials())
         if self.spec.screen is None and self.spec.sweep is None:
             load = self.spec.workload
@@ -178,8 +184,29 @@ class Study:
     def best(self) -> Candidate | None:
         """The winner so far, verifications considered; None while nothing beats the base."""
         verifications = self.home.verifications(self.stored)
-        here = self.spec.scale, self.spec.workload
-        return study_winner(self.trials(), verifications, self.objective, *here)
+        simplified = self.stored.simplified
+        return study_winner(self.trials(), verifications, self.objective, self.spec, simplified)
+
+    def keep_simplified(self, found: Simplified) -> None:
+        """Store the result of a simplification."""
+        self.home.update_simplified(self.stored, found)
+        self.stored = self.home.study(self.stored.name)
+
+    @property
+    def base_metrics(self) -> Metrics:
+        """The medians of the runs of the baseline."""
+        self.trials()
+        return self._history.base
+
+    def contenders(self) -> list[Candidate]:
+        """The configs that may be verified, the best first."""
+        return contenders(self.trials(), self.objective, self.simplified)
+
+    @property
+    def simplified(self) -> Simplified | None:
+        """The simplification of the best config, if there is one."""
+        verifications = self.home.verifications(self.stored)
+        return current(self.trials(), self.objective, verifications, self.stored.simplified)
 
     def history(self) -> list[Observation]:
         """The base and the trials as the optimizer sees them."""

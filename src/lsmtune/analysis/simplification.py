@@ -1,0 +1,106 @@
+"""What a simplification took back, what each change that is left brings, and the gain it keeps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from lsmtune.objective import Metrics, Objective
+from lsmtune.simplified import Simplified
+from lsmtune.stats import Interval, geometric_mean
+from lsmtune.store.ranking import base_metrics, repeated_runs, value_deviation
+from lsmtune.store.records import StoredTrial, StoredVerification, complete_trials
+from lsmtune.store.winner import kept_gain
+from lsmtune.trials import Role
+
+_DEVIATIONS = 1.96
+"""Half of a 95 % interval, in standard deviations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A change that is left, or changes that belong together.
+
+    `value` is the objective / baseline without them, over `runs` runs of `trial`, with a 95 %
+    interval from the noise of all repeated runs. `share` is the share of the gain that is lost
+    without them. Shares need not add up to 1, because changes can replace or need each other.
+    """
+
+    names: tuple[str, ...]
+    trial: int
+    runs: int
+    value: Interval
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Simplification:
+    """The winner of a search with fewer changes.
+
+    `raw` is the winner with all changes, and `simple` the trial with fewer; None if every change
+    was needed. `taken_back` are the knobs that have the baseline's value again. `value` is the
+    objective / baseline with the changes that are left. `kept` is the share of the gain that is
+    left, measured in pairs of runs; None before. `used`: the winner is the simple config.
+    """
+
+    raw: int
+    simple: int | None
+    taken_back: tuple[str, ...]
+    value: float
+    needed: tuple[Needed, ...]
+    kept: Interval | None
+    used: bool
+
+
+def simplification_of(
+    found: Simplified | None,
+    trials: Sequence[StoredTrial],
+    verifications: Sequence[StoredVerification],
+    objective: Objective,
+    winner: int | None,
+) -> Simplification | None:
+    """Return what a simplification found, if the winner is its simple config or its raw one.
+
+    None also if nothing was tried.
+    """
+    if found is None or winner is None or winner not in (found.simple, found.raw):
+        return None
+    by_number = {trial.number: trial for trial in trials}
+    raw = by_number[found.raw]
+    left = raw if found.simple is None else by_number[found.simple]
+    base = base_metrics(trials)
+    tested = complete_trials(trials, Role.SIMPLIFY)
+
+    def values(trial: StoredTrial) -> list[float]:
+        runs = [t.result.metrics for t in tested if t.config == trial.config]
+        return [objective.value(run, base) for run in runs]
+
+    if not values(left) or (found.simple is None and not found.needed):
+        return None  # nothing could be tried
+    value = geometric_mean(values(left))
+    deviation = _deviation(trials, objective, base)
+    needed = []
+    for part in found.needed:
+        runs = values(by_number[part.trial])
+        middle, half = log(geometric_mean(runs)), _DEVIATIONS * deviation / len(runs) ** 0.5
+        interval = Interval(*(exp(middle + away) for away in (0.0, -half, half)))
+        share = 1 - middle / log(value) if value != 1 else 0.0
+        needed.append(Needed(part.names, part.trial, len(runs), interval, share))
+    both = (v for v in reversed(verifications) if v.best_trial == found.simple)
+    kept = next((kept_gain(trials, v, objective) for v in both if v.raw_trial == found.raw), None)
+    return Simplification(
+        raw=found.raw,
+        simple=found.simple,
+        taken_back=tuple(n for n, v in raw.config.items() if left.config[n] != v),
+        value=value,
+        needed=tuple(sorted(needed, key=lambda part: -part.share)),
+        kept=kept,
+        used=winner == found.simple,
+    )
+
+
+def _deviation(trials: Sequence[StoredTrial], objective: Objective, base: Metrics) -> float:
+    """Return the standard deviation of the log of the objective between runs of one config."""
+    tested: dict[str, list[Metrics]] = {}
+    for trial in complete_trials(trials, Role.SIMPLIFY):
+        tested.setdefault(trial.config.hash, []).append(trial.result.metrics)
+    return value_deviation([*repeated_runs(trials), *tested.values()], objective, base)

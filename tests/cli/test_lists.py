@@ -1,0 +1,74 @@
+"""Lists of what can be chosen: whole, or one entry with all that a user needs of it."""
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+
+from lsmtune.cli.checks import Check, verdict_text
+from lsmtune.cli.main import run
+from lsmtune.knobs.catalogue import load
+from lsmtune.workloads import PRESETS, Workload
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_workload_is_printed_as_a_study_file_has_it(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["workloads", name]) == 0
+    out = capsys.readouterr().out
+    table = out[out.index("[workload]") :].split("\n\n")[0]
+    lines = [line for line in table.splitlines() if " = " in line or line.startswith("[")]
+    given = tomllib.loads("\n".join(lines))["workload"]
+    own = {"trace": "FILE"} if name == "trace" else {}  # no default can be a file of the user
+    assert Workload.model_validate({**given, **own}) == Workload.model_validate(
+        {"name": name, **own}
+    )
+
+
+def test_list_of_workloads_has_a_row_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["workloads"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in out[1 : len(PRESETS) + 1]] == list(PRESETS)
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[Any]:
+    assert run([*arguments, "--json"]) == 0
+    found: list[Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_one_knob_or_one_area_can_be_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    [one] = shown(capsys, "knobs", "write_buffer_size")
+    assert one["name"] == "write_buffer_size"
+    of_area = shown(capsys, "knobs", "--area", "cache")
+    assert [knob["name"] for knob in of_area] == [
+        knob.name for knob in load("rocksdb").knobs if knob.area == "cache"
+    ]
+    assert [workload["name"] for workload in shown(capsys, "workloads", "mix")] == ["mix"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [(["knobs", "write_buffer_siz"], "write_buffer_size"),
+     (["knobs", "--area", "cach"], "cache"), (["workloads", "mixx"], "mix")],
+)  # fmt: skip
+def test_wrong_name_gets_the_nearest_one(
+    arguments: list[str], word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    assert f"did you mean '{word}'" in capsys.readouterr().err
+
+
+def test_doctor_ends_with_a_verdict() -> None:
+    good = Check("RocksDB", True, "11.8.1")
+    absent = Check("go-ycsb", True, "not available: not on PATH", "install it")
+    busy = Check("quiet machine", True, "busy", "stop other programs")
+    broken = Check("home", False, "cannot write", "name another folder")
+    text = verdict_text([good, absent, busy])
+    assert "RocksDB can be tuned here" in text
+    assert "go-ycsb" in text
+    assert "quiet machine" in text
+    assert "home" in verdict_text([good, broken])
+    assert "can be tuned" not in verdict_text([good, broken])
