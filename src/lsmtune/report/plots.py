@@ -14,7 +14,7 @@ from lsmtune.report.words import Ratio, Side, quantity
 from lsmtune.units import GIB, KIB, MIB
 
 _ROW_PX = 24
-_METRIC_PX = 34
+_METRIC_PX = 38
 """Height of a row with the name of a metric and, below it, its ratio."""
 SIDES: dict[Side, Shape] = {
     "better": Shape("circle", "●", "best"),
@@ -70,7 +70,7 @@ def _row_text(key: str, rows: Sequence[MetricRow]) -> str:
         return f"<i>{key}</i>"
     name = f"1 / {key}" if row.metric.better == "higher" else key
     text = f"<b>{name}</b>" if row.group == "objective" else name
-    return text if row.ratio is None else f"{text}<br><sub>{row.ratio}</sub>"
+    return text if row.gain is None else f'{text}<br><span style="font-size:10px">{row.gain}</span>'
 
 
 def _look(row: MetricRow) -> tuple[Side, bool]:
