@@ -9,7 +9,7 @@ from lsmtune.stats import Interval
 from lsmtune.verdict import Verdict, side_of
 
 _LATENCY = re.compile(r"(.+)_(mean|p75|p999|p9999)_us")
-"""Metrics of latencies besides p50 and p99."""
+"""Metrics of latencies other than p50 and p99."""
 
 
 @dataclass(frozen=True, slots=True)

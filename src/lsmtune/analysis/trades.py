@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 
+from lsmtune.analysis.constraints import Constraint, checked
 from lsmtune.objective import Objective
 from lsmtune.store.ranking import LEAST_PROBABILITY, Candidate, Scorer, candidates
 from lsmtune.store.records import StoredTrial
-from lsmtune.verdict import LimitCheck, Verdict
+from lsmtune.verdict import Verdict
 
 _MOST = 3
 _ERRORS = 2
-"""A config is better if it is by so many standard errors."""
+"""A better config is better by at least this number of standard errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Trade:
     runs: int
     value: float
     ratios: Mapping[str, float]
-    check: LimitCheck
+    check: Constraint
 
 
 def trades(
@@ -50,11 +51,11 @@ def trades(
             continue
         broken = None if candidate.trial.number in verdicts else _only_broken(scorer, candidate)
         if broken is not None:
-            found.setdefault(broken.limit, _trade(scorer, candidate, objective, broken))
+            found.setdefault(str(broken.limit), _trade(scorer, candidate, objective, broken))
     return tuple(found.values())[:_MOST]
 
 
-def _only_broken(scorer: Scorer, candidate: Candidate) -> LimitCheck | None:
+def _only_broken(scorer: Scorer, candidate: Candidate) -> Constraint | None:
     """Return the one default limit that the candidate probably breaks, if it keeps the others."""
     chances = scorer.kept_each(candidate)
     broken = [place for place, chance in enumerate(chances) if chance <= 1 - LEAST_PROBABILITY]
@@ -63,10 +64,10 @@ def _only_broken(scorer: Scorer, candidate: Candidate) -> LimitCheck | None:
     others = 1.0
     for place, chance in enumerate(chances):
         others *= chance if place != broken[0] else 1.0
-    return scorer.checks(candidate)[broken[0]] if others >= LEAST_PROBABILITY else None
+    return checked(scorer.checks(candidate)[broken[0]]) if others >= LEAST_PROBABILITY else None
 
 
-def _trade(scorer: Scorer, candidate: Candidate, objective: Objective, broken: LimitCheck) -> Trade:
+def _trade(scorer: Scorer, candidate: Candidate, objective: Objective, broken: Constraint) -> Trade:
     ratios = {
         name: candidate.metrics[name] / scorer.base[name]
         for name in objective.metrics

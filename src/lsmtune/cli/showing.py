@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from lsmtune.analysis.claim import Alternative, Claim, claim_of
-from lsmtune.analysis.constraints import Constraint, checked
+from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.full_memory import FullMemory
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.analysis.simplification import Simplification
@@ -314,8 +314,8 @@ def _trade(trade: Trade) -> dict[str, Any]:
         "runs": trade.runs,
         "objective": trade.value,
         "ratios": dict(trade.ratios),
-        "limit": _constraint_document(checked(trade.check)),
-        "allowed_by": checked(trade.check).relaxed(),
+        "limit": _constraint_document(trade.check),
+        "allowed_by": trade.check.relaxed(),
     }
 
 

@@ -3,7 +3,7 @@
 from math import log
 
 from lsmtune.analysis.claim import Claim, Status
-from lsmtune.analysis.constraints import Constraint, checked
+from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.metric_rows import MetricRow
 from lsmtune.report.constraint_text import bound_text
 from lsmtune.report.trade_text import best_gain, excess_text
@@ -51,19 +51,19 @@ def _trade(claim: Claim) -> str | None:
     """Return a gain together with the one default limit that it breaks; None if there is none."""
     if claim.status == "nothing found" and claim.trades:
         first = claim.trades[0]
-        return _but([best_gain(first)], checked(first.check))
+        return _but(best_gain(first), first.check)
     broken = [check for check in claim.failed if check.state in ("broken", "undecided")]
     gains = claim.status == "no gain" and claim.objective is not None and claim.objective.high < 1
     if not gains or len(claim.failed) != 1 or not broken or not broken[0].default:
         return None
     rows = [row for row in claim.rows if row.role != "constraint" and row.side == "better"]
     ranked = sorted(rows, key=lambda row: -abs(log(row.ratio or 1)))
-    return _but([change_text(row) for row in ranked[:1]] or [_objective(claim)], broken[0])
+    return _but(change_text(ranked[0]) if ranked else _objective(claim), broken[0])
 
 
-def _but(gains: list[str], check: Constraint) -> str:
-    """Return gains and the limit that is not kept, with the bound if there is room for it."""
-    text = f"{', '.join(gains)}, but {excess_text(check)}"
+def _but(gain: str, check: Constraint) -> str:
+    """Return a gain and the limit that is not kept, with the bound if there is room for it."""
+    text = f"{gain}, but {excess_text(check)}"
     whole = f"{text} (limit {bound_text(check.limit).removesuffix(f' {TIMES}')})"
     return text if len(whole.split()) > MAX_WORDS or "(limit" in text else whole
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from lsmtune.analysis.claim import Claim
-from lsmtune.analysis.constraints import checked
 from lsmtune.analysis.steps import Step, StepKind
 from lsmtune.report.words import quantity
 from lsmtune.units import format_duration
@@ -61,7 +60,7 @@ def step_text(claim: Claim, step: Step) -> StepText:
     if step.kind in ("accept_trade", "relax_constraint"):
         first = claim.trades[0] if step.kind == "accept_trade" else None
         trial = claim.failed_trial if first is None else first.trial
-        checks = claim.failed if first is None else (checked(first.check),)
+        checks = claim.failed if first is None else (first.check,)
         flags = " ".join(f'--limit "{check.relaxed()}"' for check in checks)
         return StepText(_STEPS[step.kind].format(trial=trial), None, flags)
     if step.kind == "verify_other" and claim.nearest is not None and claim.failed:

@@ -2,7 +2,7 @@
 
 from math import log
 
-from lsmtune.analysis.constraints import Constraint, checked
+from lsmtune.analysis.constraints import Constraint
 from lsmtune.analysis.trades import Trade
 from lsmtune.limits import TINY
 from lsmtune.metrics.definitions import METRICS
@@ -15,7 +15,7 @@ TRADES_TITLE = "What a limit costs"
 
 def trade_step(trade: Trade) -> StepText:
     """Return what a config gains that breaks a limit, and the flag that allows it."""
-    limit = checked(trade.check)
+    limit = trade.check
     gains = [
         f"{label(name)} {number(ratio)} {TIMES}"
         for name, ratio in trade.ratios.items()
@@ -56,7 +56,7 @@ def best_gain(trade: Trade) -> str:
     turned = {
         name: max(ratio, TINY) if METRICS[name].better == "lower" else 1 / max(ratio, TINY)
         for name, ratio in trade.ratios.items()
-        if name != checked(trade.check).limit.metric
+        if name != trade.check.limit.metric
     }
     best = min(turned, key=lambda name: log(turned[name]))
     return changed(best, trade.ratios[best])

@@ -68,7 +68,7 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE study ADD COLUMN rule TEXT;
     """,
     # The result of a simplification, as JSON; NULL before it. And the trial that it began with,
-    # which runs beside the simple config in a verification.
+    # which also runs in a verification of the simple config.
     """
     ALTER TABLE study ADD COLUMN simplified TEXT;
     ALTER TABLE verification ADD COLUMN raw_trial INTEGER;

@@ -92,8 +92,10 @@ def current(
 
     A config that was verified is no longer a candidate for a simplification.
     """
+    if simplified is None:
+        return None
     best = next(iter(contenders(trials, objective)), None)
-    if simplified is None or best is None or best.trial.number == simplified.raw:
+    if best is None or best.trial.number == simplified.raw:
         return simplified
     return simplified if best.trial.number in verified_trials(verifications) else None
 
