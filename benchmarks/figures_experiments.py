@@ -70,7 +70,7 @@ def null_verifications(found: dict[str, Any]) -> str:
         f"{ROCKSDB}. Of {found['verifications']} verifications of the baseline against itself, "
         f"lsmtune claimed a gain in {found['claims_of_gain']} verifications. In "
         f"{found['with_a_broken_constraint']} verifications, the baseline broke a default "
-        "constraint.\n"
+        "limit.\n"
     )
 
 
@@ -91,8 +91,8 @@ def read_counts(found: dict[str, Any]) -> str:
         f"Of {found['verifications']} verifications of the baseline against itself with these "
         f"runs, lsmtune claimed a gain in {found['with_a_gain']} verifications. In "
         f"{found['with_a_broken_constraint']} verifications, the baseline broke a default "
-        f"constraint. In {found['with_an_undecided_constraint_of_the_probe']} verifications, 12 "
-        "pairs did not decide a constraint on the reads after the workload."
+        f"limit. In {found['with_an_undecided_constraint_of_the_probe']} verifications, 12 "
+        "pairs did not decide a limit on the reads after the workload."
     )
     heads = ["metric", *(f"`{load}`" for load in loads)]
     return f"{about}\n\n{table_text(heads, rows)}\n{verified}\n"

@@ -52,9 +52,9 @@ def warm_starts(found: dict[str, Any]) -> str:
 
 
 def guided(rows: list[dict[str, Any]]) -> str:
-    """Return the cost of the searches' winners, and how many of them keep all constraints."""
+    """Return the cost of the searches' winners, and how many of them keep all limits."""
     heads = ["workload", "optimizer", "trials", "best cost in the search", "winner measured again",
-             "within constraints"]  # fmt: skip
+             "within limits"]  # fmt: skip
     loads = [*dict.fromkeys(row["load"] for row in rows)]
     searches = dict.fromkeys((row["load"], row["optimizer"]) for row in rows)
     cells = []

@@ -26,7 +26,7 @@ def study(case: dict[str, Any]) -> str:
         shown = [name for name in wanted if name in verification["ratios"]]
         rows = [[f"`{name}`", *_ratio(verification["ratios"][name]), _constraint(kept.get(name))]
                 for name in shown]  # fmt: skip
-        heads = ["metric", "winner / baseline", "95 % interval", "constraint"]
+        heads = ["metric", "winner / baseline", "95 % interval", "limit"]
         lines.append(table_text(heads, rows))
     if case["best"]:
         config = ", ".join(f"`{name} = {_value(v)}`" for name, v in case["best"]["config"].items())
@@ -63,9 +63,9 @@ def _claim(case: dict[str, Any]) -> list[str]:
         f"trials; {trials['failed']} trials failed and {trials['cut']} trials were pruned."
     ]
     if not found:
-        return [*lines, "No config beats the baseline within the constraints."]
+        return [*lines, "No config beats the baseline within the limits."]
     broken = [f"`{limit['limit']}`" for limit in found["limits"] if not limit["holds"]]
-    why = f" The winner violated the constraint {', '.join(broken)}." if broken else ""
+    why = f" The winner violated the limit {', '.join(broken)}." if broken else ""
     times, low, high = _objective_ratio(case, found["objective"])
     return [
         *lines,

@@ -1,4 +1,4 @@
-"""Constraints: bounds on metrics, given by the user or by default."""
+"""Limits: bounds on metrics, given by the user or by default."""
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -20,7 +20,7 @@ TINY = 1e-9
 _LARGEST_SIZE = 2.0**50
 """Larger sizes are written in bytes: their text with a unit has an exponent."""
 _UNIMPORTANT = 0.01
-"""Values below this share of the number of a constraint are equal, for example 0 and 0.001 blocks.
+"""Values below this share of the number of a limit are equal, for example 0 and 0.001 blocks.
 
 A ratio of such values would look like noise.
 """
@@ -28,7 +28,7 @@ A ratio of such values would look like noise.
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A constraint: a bound on a metric, as a number or a multiple of the baseline's value.
+    """A limit: a bound on a metric, as a number or a multiple of the baseline's value.
 
     `plus` is a number, in the unit of the metric, that is added to a multiple of the baseline's
     value. A `default` bound grows if the noise of the runs is too large for it. `probe`: the metric
@@ -44,7 +44,7 @@ class Limit:
     plus: float = 0.0
 
     def ratio(self, trial: Mapping[str, float], base: Mapping[str, float]) -> float:
-        """Return value / bound; above 1 the constraint is violated, inf if unknown."""
+        """Return value / bound; above 1 the limit is violated, inf if unknown."""
         if self.metric not in trial or (self.times_base and self.metric not in base):
             return inf
         bound = self.full_bound(base[self.metric] if self.times_base else 1.0)
@@ -74,10 +74,10 @@ class Limit:
         return bound * ratio if self.relation == "<=" else bound / ratio
 
     def grown(self, deviation: float | None, pairs: int, base: float | None = None) -> "Limit":
-        """Return the constraint with the tightest bound that runs of the baseline can keep.
+        """Return the limit with the tightest bound that runs of the baseline can keep.
 
         `deviation` is the standard deviation of the log of the metric between runs of one config,
-        `base` the baseline's value. The whole bound of a default constraint grows until a config
+        `base` the baseline's value. The whole bound of a default limit grows until a config
         equal to the baseline is below it by twice the half width of the 95 % interval after `pairs`
         pairs of runs. Such a config then keeps it in 97 % of all cases. Factor and number of the
         grown bound have two decimals.
@@ -121,7 +121,7 @@ def _exact(number: float) -> str:
 
 
 def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
-    """Return the default constraints of a workload on an engine.
+    """Return the default limits of a workload on an engine.
 
     They bound throughput, space, the p99 of each kind of operation and the p50 of reads. After a
     workload that only writes, they also bound the reads of the probe: by counts if the engine
@@ -147,7 +147,7 @@ def default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
 
 
 def no_default_limits(load: Workload, engine: EngineName) -> tuple[str, ...]:
-    """Return constraints, as text, that remove all default constraints of a workload.
+    """Return limits, as text, that remove all default limits of a workload.
 
     For the reads of the probe, they name latencies (see `LATENCIES_BEFORE`). So a study that an
     older lsmtune has started keeps its settings, and therefore its name.
@@ -178,7 +178,7 @@ _COUNTED = {
     "get_missing": _counted("get_missing_data_blocks", 0.25),
     "scan": _counted("scan_sorted_runs", 1.0),
 }
-"""Default constraints on counted reads of the probe, by kind of operation.
+"""Default limits on counted reads of the probe, by kind of operation.
 
 The number allows a quarter of a block and one sorted run more than 1.1 times the baseline, because
 the end of a load is chance: in 16 of 20 runs of a baseline, the tree had 3 sorted runs, else 4 or
@@ -188,13 +188,13 @@ LATENCIES_BEFORE: dict[str, tuple[str, ...]] = {
     limit.metric: tuple(f"{kind}_{rank}_us" for rank in _ranks(kind))
     for kind, limit in _COUNTED.items()
 }
-"""Latencies that had default constraints before these counts had them."""
+"""Latencies that had default limits before these counts had them."""
 
 
 def known_limits(limits: Sequence[Limit], known: Container[str]) -> tuple[Limit, ...]:
-    """Return the constraints on known metrics.
+    """Return the limits on known metrics.
 
-    Default constraints on the latencies of the same reads replace those on unknown counts: runs of
+    Default limits on the latencies of the same reads replace those on unknown counts: runs of
     older versions of lsmtune, and the simulator, have only latencies.
     """
     found = [limit for limit in limits if limit.metric in known]
@@ -211,7 +211,7 @@ _BEFORE: dict[Kind, tuple[str, ...]] = {
 
 
 def earlier_default_limits(load: Workload, engine: EngineName) -> tuple[Limit, ...]:
-    """Return the default constraints of studies that lsmtune 0.2 and older have started."""
+    """Return the default limits of studies that lsmtune 0.2 and older have started."""
     unknown = ("get_missing_p99_us", "write_amp") if engine == "tikv" else ()
     return tuple(Limit(n, "<=", 1.1, True) for n in _BEFORE[load.kind] if n not in unknown)
 
@@ -222,7 +222,7 @@ _LIFTED = re.compile(r"\s*(\w+)\s*<=\s*none\s*")
 
 
 def parse_limit(text: str) -> Limit:
-    """Return the constraint of a text such as `get_data_blocks <= 1.1 * base + 0.25`.
+    """Return the limit of a text such as `get_data_blocks <= 1.1 * base + 0.25`.
 
     A size may have a unit: `live_sst_bytes <= 300MiB`. `METRIC <= none` is no bound.
     """
@@ -251,7 +251,7 @@ def parse_limit(text: str) -> Limit:
 
 
 def _number(number: str, unit: str, limited: Metric, before: str, text: str) -> float:
-    """Return a number of a constraint; UserError if the metric does not have the unit.
+    """Return a number of a limit; UserError if the metric does not have the unit.
 
     `before` is the beginning of the text that the message advises.
     """
@@ -279,12 +279,12 @@ def _unit_text(limited: Metric) -> str:
 
 
 def _malformed(text: str) -> str:
-    """Return the message for a text that is not a constraint; it names a known metric's unit."""
+    """Return the message for a text that is not a limit; it names a known metric's unit."""
     first = re.match(r"\s*(\w+)", text)
     limited = METRICS.get(canonical(first[1])) if first else None
     unit = f"; {_unit_text(limited)}" if limited is not None else ""
     return (
-        f"limits: invalid constraint {text!r}{unit}. Use METRIC <= NUMBER, METRIC <= FACTOR * base "
+        f"limits: invalid limit {text!r}{unit}. Use METRIC <= NUMBER, METRIC <= FACTOR * base "
         "or METRIC <= FACTOR * base + NUMBER, also with >= instead of <=. METRIC <= none removes a "
-        "constraint"
+        "limit"
     )

@@ -1,4 +1,4 @@
-"""Objectives and constraints, computed from measurements."""
+"""Objectives and limits, computed from measurements."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -52,14 +52,14 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """One or several objectives to minimise, and the constraints.
+    """One or several objectives to minimise, and the limits.
 
     With several objectives there is no single best trial but a Pareto front of trials. `value` is
-    then the geometric mean over the objectives. Verification checks constraints by intervals, or
+    then the geometric mean over the objectives. Verification checks limits by intervals, or
     by means in studies that lsmtune 0.2 and older have started. It ends after at most
     `most_pairs` pairs of runs. With `is_cautious`, which older and published studies lack, the
     search expects more live space of universal compaction than a few runs show, and pairs of runs
-    decide constraints that the repeats leave undecided.
+    decide limits that the repeats leave undecided.
     """
 
     goals: tuple[Goal, ...]
@@ -85,7 +85,7 @@ class Objective:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Metrics of the objectives and of the constraints."""
+        """Metrics of the objectives and of the limits."""
         return tuple(dict.fromkeys([*self.metrics, *(limit.metric for limit in self.limits)]))
 
     def missing(self, run: Metrics) -> list[str]:
@@ -115,10 +115,10 @@ class Objective:
     def kept_probability(
         self, trial: Metrics, base: Metrics, noise: Metrics, runs: tuple[int, int]
     ) -> float:
-        """Return the probability that a config keeps all constraints.
+        """Return the probability that a config keeps all limits.
 
         `trial` and `base` are medians of as many runs as `runs` says, in this order. `noise` has
-        the standard deviation of the log of each metric. The constraints are taken as independent.
+        the standard deviation of the log of each metric. The limits are taken as independent.
         """
         found = 1.0
         for limit in self.limits:
@@ -132,10 +132,10 @@ class Objective:
         return found
 
     def violation(self, trial: Metrics, base: Metrics, noise: Metrics | None = None) -> float:
-        """Return the violation of the worst constraint: 0.1 is 10 % over; at most 0 is feasible.
+        """Return the violation of the worst limit: 0.1 is 10 % over; at most 0 is feasible.
 
         With `noise`, one factor per metric, only a violation beyond that factor is one. A
-        constraint on a missing metric gives inf.
+        limit on a missing metric gives inf.
         """
         slack = noise or {}
         uses = (limit.ratio(trial, base) / slack.get(limit.metric, 1.0) for limit in self.limits)
@@ -145,7 +145,7 @@ class Objective:
 def limit_penalty(violation: float | None) -> float:
     """Return the factor by which a violation makes a value worse.
 
-    It is 1 if all constraints are kept, or if the violation is unknown.
+    It is 1 if all limits are kept, or if the violation is unknown.
     """
     return 1 + max(0.0, violation or 0.0)
 
@@ -231,13 +231,13 @@ def parse_objective(
     limits: Sequence[str],
     default_limits: Sequence[Limit] = (),
 ) -> Objective:
-    """Return the objective from names and from constraints as text.
+    """Return the objective from names and from limits as text.
 
-    The user's constraints are added to the default ones. A constraint on a metric with a default
-    constraint replaces it, and `METRIC <= none` removes it. A default constraint on counted reads
-    is also removed if the user removes all constraints on the latencies of these reads, which were
-    the default before. With several objectives, their metrics have no default constraints. Raises
-    UserError if a name or a constraint is wrong.
+    The user's limits are added to the default ones. A limit on a metric with a default
+    limit replaces it, and `METRIC <= none` removes it. A default limit on counted reads
+    is also removed if the user removes all limits on the latencies of these reads, which were
+    the default before. With several objectives, their metrics have no default limits. Raises
+    UserError if a name or a limit is wrong.
     """
     goals = tuple(map(_goal, [names] if isinstance(names, str) else names))
     _check_goals([goal.name for goal in goals])

@@ -2,6 +2,13 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lsmtune.workloads import EngineName
+
+FULL_SIZE_ENGINES: tuple[EngineName, ...] = ("tikv", "embedded")
+"""Engines whose trials always have full size, so their studies need no rule."""
+FULL_SIZE = {"full_size": True}
+"""What is stored in place of a rule for such a study. An older lsmtune stored nothing."""
+
 
 class SizeRule(BaseModel):
     """All sizes of a trial scale with the tree, and each config must be legal at full size.

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import Catalogue
@@ -13,17 +14,14 @@ from lsmtune.knobs.rules.base import USUAL_VERSION
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.knobs.threads import with_cores
 from lsmtune.knobs.types import Knob, Settings
-from lsmtune.rule import SizeRule
+from lsmtune.rule import FULL_SIZE, FULL_SIZE_ENGINES, SizeRule
 from lsmtune.spec import LOAD_KNOBS, Ground, StudySpec
 from lsmtune.spec_defaults import for_online
 from lsmtune.units import format_bytes, parse_size
-from lsmtune.workloads import EngineName
 from lsmtune.workloads.operations import written_bytes
 
 _CACHE_BELOW, _CACHE_ABOVE = 16, 4
 """The block cache is searched from 1/16 to 4 times the size of the baseline's."""
-_FULL_SIZE_ONLY: tuple[EngineName, ...] = ("tikv", "embedded")
-"""Engines whose trials always have full size."""
 _CACHE, _ROW_CACHE = "cache_size", "row_cache_size"
 
 
@@ -118,7 +116,15 @@ def _fitting_scale(base: Settings, catalogue: Catalogue, scale: Fraction) -> Fra
 def new_rule(spec: StudySpec, cores: int) -> SizeRule | None:
     """Return the rule of a new study; None for a published preset, and for full-size engines."""
     is_published = load_catalogue(spec.engine).is_published(spec.knobs)
-    return None if is_published or spec.engine in _FULL_SIZE_ONLY else SizeRule(cores=cores)
+    return None if is_published or spec.engine in FULL_SIZE_ENGINES else SizeRule(cores=cores)
+
+
+def stored_rule(spec: StudySpec, rule: SizeRule | None) -> dict[str, Any] | None:
+    """Return the rule of a new study as it is stored; None for a published preset."""
+    if rule is not None:
+        return rule.model_dump()
+    is_published = load_catalogue(spec.engine).is_published(spec.knobs)
+    return None if is_published or spec.engine not in FULL_SIZE_ENGINES else FULL_SIZE
 
 
 def assumed_cache_bytes(spec: StudySpec, ground: Ground) -> int | None:

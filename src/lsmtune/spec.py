@@ -241,7 +241,7 @@ class StudySpec(BaseModel):
 
     @property
     def parsed_objective(self) -> Objective:
-        """Objective with the constraints of a new study."""
+        """Objective with the limits of a new study."""
         limits = default_limits(self.workload, self.engine)
         return parse_objective(self.objective, self.limits, limits)
 

@@ -30,7 +30,7 @@ _LIVE: tuple[EngineName, ...] = ("rocksdb", "myrocks")
 """Engines whose options lsmtune changes while they run."""
 
 _NOT_ONLINE = {
-    "limits": "checks no constraints",
+    "limits": "checks no limits",
     "base_runs": "measures the baseline in windows",
     "early_stop": "prunes no trial",
     "finalists": "repeats no config",

@@ -33,14 +33,14 @@ State = Literal["kept", "broken", "undecided", "unknown"]
 
 
 class LimitCheck(BaseModel):
-    """A constraint, checked over all pairs.
+    """A limit, checked over all pairs.
 
     `use` is the geometric mean of measured value / bound, and `low` to `high` its 95 % interval;
-    above 1 the constraint is broken. All three are None if the metric is missing in a run; then
-    the state is "unknown" and `why` gives the reason. `limit` is the checked constraint and
+    above 1 the limit is broken. All three are None if the metric is missing in a run; then
+    the state is "unknown" and `why` gives the reason. `limit` is the checked limit and
     `asked` the tighter one, if noise made a default bound grow. `deviation` is the reason for it:
     the standard deviation of the log of the metric between runs of the baseline, None if the bound
-    has not grown. `required` is False for a default constraint on reads that only the read probe
+    has not grown. `required` is False for a default limit on reads that only the read probe
     makes: a gain can be claimed while it is undecided. `default` is False for one that the user
     gave.
     """
@@ -59,12 +59,12 @@ class LimitCheck(BaseModel):
 
     @property
     def holds(self) -> bool:
-        """True if the constraint is kept."""
+        """True if the limit is kept."""
         return self.state == "kept"
 
     @property
     def forbids_gain(self) -> bool:
-        """True if no gain can be claimed because of this constraint."""
+        """True if no gain can be claimed because of this limit."""
         return self.state in ("broken", "unknown") or (self.required and self.state != "kept")
 
 
@@ -74,9 +74,11 @@ class Verdict(BaseModel):
     `ratios` are winner / baseline; a metric that was zero or missing in a run has none. `goals`
     has the interval of each objective and `objective` that of their geometric mean, both turned
     so that below 1 is a gain. `claim` is "gain" only if the whole interval of `objective` is below
-    1, no interval in `goals` is entirely above 1, no constraint is broken, and every constraint is
+    1, no interval in `goals` is entirely above 1, no limit is broken, and every limit is
     kept except those of the read probe, which may be undecided. `better` and `worse` name the
-    objective's metrics whose own interval excludes 1. `notes` list what could not be judged.
+    objective's metrics whose own interval excludes 1. `from_zero` has the metrics that have no
+    ratio because the baseline has 0 in all pairs, but the winner never: the winner's median.
+    `notes` list what could not be judged.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -89,6 +91,7 @@ class Verdict(BaseModel):
     worse: tuple[str, ...]
     limits: tuple[LimitCheck, ...]
     notes: tuple[str, ...] = ()
+    from_zero: dict[str, float] = {}
 
     @property
     def half_width(self) -> float:
@@ -97,7 +100,7 @@ class Verdict(BaseModel):
 
     @property
     def waits_for_constraints(self) -> bool:
-        """True if undecided constraints are all that forbids a gain; more pairs may decide them."""
+        """True if undecided limits are all that forbids a gain; more pairs may decide them."""
         forbidding = [check.state for check in self.limits if check.forbids_gain]
         gains = self.objective.high < 1 and not self.lost_goals
         return gains and set(forbidding) == {"undecided"}
@@ -112,8 +115,8 @@ class Verdict(BaseModel):
 def lost_early(pairs: Sequence[Pair], objective: Objective) -> Verdict | None:
     """Return the verdict if fewer pairs than a gain needs prove already that there is none.
 
-    A constraint is broken, or the objective is worse. Each look at the objective and at each
-    constraint has its own share of the error of 5 % (Bonferroni), so that a config with a gain is
+    A limit is broken, or the objective is worse. Each look at the objective and at each
+    limit has its own share of the error of 5 % (Bonferroni), so that a config with a gain is
     rarely given up. None while more pairs are needed.
     """
     if not objective.by_intervals or len(pairs) < _FIRST_LOOK:
@@ -158,6 +161,11 @@ def judge(pairs: Sequence[Pair], objective: Objective, confidence: float = CONFI
         worse=tuple(name for name, ratio in asked.items() if side_of(name, ratio) == "worse"),
         limits=limits,
         notes=tuple(_notes(objective, pairs)),
+        from_zero={
+            name: median(best[name] for best, _ in pairs)
+            for name in METRICS
+            if all(best.get(name, 0) > 0 and base.get(name) == 0 for best, base in pairs)
+        },
     )
 
 
@@ -197,7 +205,7 @@ def side_of(name: str, ratio: Interval) -> Side:
 
 
 def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int, confidence: float) -> LimitCheck:
-    """Check a constraint by the interval of its ratio."""
+    """Check a limit by the interval of its ratio."""
     noise = log_deviation(limit.metric, [[base for _, base in pairs]])
     values = [base[limit.metric] for _, base in pairs if limit.metric in base]
     middle = median(values) if values else None
@@ -225,7 +233,7 @@ def _check(limit: Limit, pairs: Sequence[Pair], most_pairs: int, confidence: flo
 
 
 def _check_mean(limit: Limit, pairs: Sequence[Pair], _: int, __: float) -> LimitCheck:
-    """Check a constraint by the mean of its ratio, as lsmtune 0.2 did."""
+    """Check a limit by the mean of its ratio, as lsmtune 0.2 did."""
     uses = [limit.ratio(best, base) for best, base in pairs]
     if unknown := sum(map(isinf, uses)):
         return _unknown(limit, unknown, pairs)

@@ -49,10 +49,23 @@ def test_one_knob_or_one_area_can_be_shown(capsys: pytest.CaptureFixture[str]) -
     assert [workload["name"] for workload in shown(capsys, "workloads", "mix")] == ["mix"]
 
 
+def test_markdown_of_an_area_has_only_its_knobs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["knobs", "--area", "cache", "--markdown"]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| `")]
+    names = [knob.name for knob in load("rocksdb").knobs if knob.area == "cache"]
+    assert [row.split("`")[1] for row in rows] == names
+
+
+def test_area_of_one_knob_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["knobs", "write_buffer_size", "--area", "memtable"]) == 2
+    assert "--area" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [(["knobs", "write_buffer_siz"], "write_buffer_size"),
-     (["knobs", "--area", "cach"], "cache"), (["workloads", "mixx"], "mix")],
+     (["knobs", "--area", "cach"], "cache"),
+     (["workloads", "mixx"], "mix")],
 )  # fmt: skip
 def test_wrong_name_gets_the_nearest_one(
     arguments: list[str], word: str, capsys: pytest.CaptureFixture[str]

@@ -68,6 +68,26 @@ def test_study_in_a_pipe_prints_a_line_per_phase_and_trial(
     assert "\x1b" not in err
 
 
+def test_continued_search_compares_with_the_baseline_of_the_first_call(
+    tmp_path: Path, own_host: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = ScriptedEngine(lambda _: measured(write_amp=2.0))
+    for trials in (1, 3):
+        spec = StudySpec(study="s", optimizer="random", objective="write_amp", trials=trials,
+                         base_runs=2, finalists=1, repeats=0, pairs=0)  # fmt: skip
+        capsys.readouterr()
+        with (
+            Home(tmp_path / "home", create=True) as home,
+            progress(spec) as listener,
+            open_study(home, spec, engine, listener) as study,
+        ):
+            listener.recall(study.trials())
+            study.tune()
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("search ")]
+    assert len(lines) == 2
+    assert all("write_amp 1.00" in line and "best" in line for line in lines)
+
+
 OPTIONS = tuple(f"option_{number} = 1: unknown" for number in range(56))
 
 

@@ -245,7 +245,7 @@ def test_without_a_winner_the_best_trial_that_broke_a_constraint_is_named() -> N
     assert (check.limit.metric, check.value) == ("get_p99_us", pytest.approx(2.0))
     assert kinds(claim) == ["relax_constraint"]  # trial 8 is worse than the baseline
     text = claim_text(claim)
-    assert "keeps all constraints" in text.headline
+    assert "keeps all limits" in text.headline
     assert not any("trial 8" in reason for reason in text.reasons)
 
 

@@ -28,18 +28,18 @@ def test_facts_name_workload_constraints_and_machine() -> None:
     workload = " ".join(facts["Workload"])
     assert facts["Workload"][0].startswith("fillrandom: ")
     assert all(value in workload for value in ("200,000", "16 bytes", "1,024 bytes", "0.5"))
-    assert len(facts["Constraints"]) == len(LIMITS)
-    assert any("kept" in text for text in facts["Constraints"])
+    assert len(facts["Limits"]) == len(LIMITS)
+    assert any("kept" in text for text in facts["Limits"])
     assert any("ext4" in fact for fact in facts["Machine"])
     assert not any("boot" in fact for fact in facts["Machine"])
 
 
 def test_constraints_of_an_unverified_winner_have_values() -> None:
     facts = dict(headline(study_view(verifications=())).facts)
-    assert all("kept" in text for text in facts["Constraints"])
+    assert all("kept" in text for text in facts["Limits"])
     nothing = dict(headline(study_view(**EMPTY)).facts)
-    assert len(nothing["Constraints"]) == len(LIMITS)
-    assert not any("kept" in text for text in nothing["Constraints"])
+    assert len(nothing["Limits"]) == len(LIMITS)
+    assert not any("kept" in text for text in nothing["Limits"])
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from lsmtune.engines.scripted import ScriptedEngine, measured
+from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
 from lsmtune.store.records import StoredTrial
-from lsmtune.studies.larger import most_pairs, verification_plan, workload_at
+from lsmtune.studies.larger import VerificationPlan, verification_plan, workload_at
 from lsmtune.studies.study import open_study
 from lsmtune.studies.verify import verify
 from lsmtune.trials import Role, TrialResult, TrialSpec
@@ -53,8 +54,8 @@ def test_plan_multiplies_time_and_peak_space_by_the_bytes(home: Home) -> None:
         best = study.best()
         assert best is not None
         here, there = (
-            verification_plan(study, best.trial, workload_at(spec, scale), most_pairs(spec, None))
-            for scale in (Fraction(1, 64), Fraction(1, 8))
+            verification_plan(study, best.trial, scale, workload_at(spec, Fraction(scale)), None)
+            for scale in ("1/64", "1/8")
         )
     assert there.runs == (12, 24)
     assert here.peak_bytes == 300_000_000
@@ -63,6 +64,27 @@ def test_plan_multiplies_time_and_peak_space_by_the_bytes(home: Home) -> None:
     assert here.seconds is not None
     assert there.seconds == pytest.approx([8 * second for second in here.seconds])
     assert there.seconds[0] < there.seconds[1]
+
+
+def test_plan_counts_prepared_databases_and_leaves_out_pairs_that_ran(home: Home) -> None:
+    spec = spec_of(workload={"name": "readrandomwriterandom"})
+
+    def reading(trial: TrialSpec) -> TrialResult:
+        return measured(**{**script(trial).metrics, "live_sst_bytes": 1e8})
+
+    with open_study(home, spec, ScriptedEngine(reading), lambda _: None) as study:
+        study.tune()
+        best = study.best()
+        assert best is not None
+
+        def plan(pairs: int | None) -> VerificationPlan:
+            return verification_plan(study, best.trial, spec.scale, spec.workload, pairs)
+
+        assert plan(None).peak_bytes == 300_000_000 + MOST_TEMPLATES * 100_000_000
+        assert plan(8).runs == (16, 16)
+        verify(study, spec.scale, spec.workload, pairs=6)
+        assert plan(8).runs == (4, 4)
+        assert plan(6).runs == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ from lsmtune.cli.showing import show_document
 from lsmtune.engines.scripted import ScriptedEngine, measured
 from lsmtune.errors import UserError
 from lsmtune.knobs.catalogue import load
+from lsmtune.spaces import new_rule, stored_rule
 from lsmtune.spec import make_spec
 from lsmtune.store.home import Home
+from lsmtune.store.ranking import study_objective
 from lsmtune.store.records import complete_pairs, complete_trials
 from lsmtune.studies.fewest_changes import MOST_RUNS
 from lsmtune.studies.simplify import (
@@ -33,6 +35,8 @@ GAINS = {"compaction_pri": 0.3, "max_bytes_for_level_multiplier": 0.2}
 IDLE = ("bytes_per_sync", "level0_file_num_compaction_trigger", "optimize_filters_for_hits")
 KNOBS = ",".join((*GAINS, *IDLE))
 DEFAULTS = load("rocksdb").defaults(1)
+SIMPLIFY_SEED = 500
+"""Runs of a simplification have larger seeds than those of the search."""
 
 
 class Script:
@@ -189,9 +193,34 @@ def test_fewer_changes_that_break_a_constraint_are_not_taken(home: Home) -> None
         assert changes(study, found.simple) < changes(study, found.raw)
 
 
+def test_at_most_five_runs_are_repeated_because_others_disturb(home: Home) -> None:
+    def script(spec: TrialSpec) -> TrialResult:
+        others = 50.0 if spec.seed >= SIMPLIFY_SEED else 0.0
+        return measured(**{**Script()(spec).metrics, "others_cpu_percent": others})
+
+    with opened(home, script) as study:
+        study.tune()
+        first = len(study.trials())
+        simplify_new_winner(study)
+        statuses = [trial.result.status for trial in study.trials()[first:]]
+        assert statuses.count(Status.DISTURBED) == 5
+        assert study.stored.simplified is not None
+
+
+def test_engine_with_trials_of_full_size_is_simplified(home: Home) -> None:
+    given = {"study": "s", "engine": "tikv", "objective": "write_amp"}
+    spec = make_spec({**given, "workload": {"name": "ycsb_a"}}, "test")
+    published = spec.model_copy(update={"knobs": "autotikv"})
+    for asked, is_simplified in ((spec, True), (published, False)):
+        rule = stored_rule(asked, new_rule(asked, cores=2))
+        stored = home.add_study(f"s{is_simplified}", asked.model_dump(), {}, {}, (), rule=rule)
+        assert stored.rule is None
+        assert study_objective(stored, asked).is_cautious == is_simplified
+
+
 def test_failed_run_keeps_the_change(home: Home) -> None:
     def script(spec: TrialSpec) -> TrialResult:
-        if spec.seed >= 500:
+        if spec.seed >= SIMPLIFY_SEED:
             return TrialResult(status=Status.CRASHED, reason="signal 6")
         return Script()(spec)
 

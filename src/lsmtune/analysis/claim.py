@@ -69,13 +69,13 @@ class Claim:
     `trial` is the number of the winner or, if `picked`, of the trial that the user chose, or of the
     last change that online tuning kept. `reasons` explain why there is no gain. `objective` is the
     interval of the objective, winner / baseline; `value` is its estimate, also without
-    verification. `failed` has the constraints that are not kept and `failed_trial` the trial that
-    broke them; `undecided` has the constraints on the read probe that neither a gain nor a loss
-    depends on. `judged_before_0_3`: the constraints are those of lsmtune 0.2 and older.
-    `alternative` is the best config that keeps all constraints; it is set if no gain is claimed
-    and, before verification, only if a constraint failed. `nearest` is the trial that came nearest
+    verification. `failed` has the limits that are not kept and `failed_trial` the trial that
+    broke them; `undecided` has the limits on the read probe that neither a gain nor a loss
+    depends on. `judged_before_0_3`: the limits are those of lsmtune 0.2 and older.
+    `alternative` is the best config that keeps all limits; it is set if no gain is claimed
+    and, before verification, only if a limit failed. `nearest` is the trial that came nearest
     to a win, if there is no winner; then `rows` compare it with the baseline, and `failed` has the
-    constraints that it does not keep or that its runs do not decide. `unfinished`: the search may
+    limits that it does not keep or that its runs do not decide. `unfinished`: the search may
     run more trials, up to `planned` if that is not None. `disturbed_runs` is the number of runs of
     the study that were disturbed and kept. `online` is the newest call of online tuning; then
     `changes` are those that it kept. `not_deployable` says which limits or rules the winner breaks
@@ -190,7 +190,8 @@ class Claim:
         """The name of the trial that `rows` compare with the baseline."""
         if self.nearest is not None:
             return f"trial {self.nearest.trial}"
-        return f"trial {self.trial}" if self.picked or self.online else "winner"
+        is_winner = not (self.picked or self.online or self.status in ("no gain", "loss"))
+        return "winner" if is_winner else f"trial {self.trial}"
 
 
 def claim_of(view: StudyView) -> Claim:
@@ -257,7 +258,7 @@ def claim_of(view: StudyView) -> Claim:
 def _within_limits(
     view: StudyView, status: Status, failed: Sequence[Constraint]
 ) -> Alternative | None:
-    """Return the best config that keeps all constraints; None if nobody needs to know it."""
+    """Return the best config that keeps all limits; None if nobody needs to know it."""
     settled = status in ("gain", "no search") or (status == "not verified" and not failed)
     return None if settled else _alternative(view, view.best_within_limits)
 
@@ -334,7 +335,7 @@ def _unverified_value(view: StudyView, verdict: Verdict | None) -> float | None:
 def _failed(
     view: StudyView, rows: Sequence[MetricRow]
 ) -> tuple[tuple[Constraint, ...], int | None]:
-    """The constraints that the winner does not keep; without a winner, the nearest trial."""
+    """The limits that the winner does not keep; without a winner, the nearest trial."""
     compared = view.nearest.trial if view.nearest else view.best_trial
     checks = [check for row in rows for check in row.constraints]
     failed = tuple(check for check in checks if check.forbids_gain)
@@ -342,7 +343,7 @@ def _failed(
 
 
 def _undecided(rows: Sequence[MetricRow]) -> tuple[Constraint, ...]:
-    """The undecided constraints on which neither a gain nor a loss depends."""
+    """The undecided limits on which neither a gain nor a loss depends."""
     checks = (check for row in rows for check in row.constraints)
     return tuple(c for c in checks if c.state == "undecided" and not c.forbids_gain)
 
@@ -365,7 +366,7 @@ def _other(
     failed: tuple[Constraint, ...],
     view: StudyView,
 ) -> int | None:
-    """The number of a trial that promises a gain, is not the winner and breaks no constraint."""
+    """The number of a trial that promises a gain, is not the winner and breaks no limit."""
     if nearest is not None:
         hopeful = not nearest.verified and all(check.state == "undecided" for check in failed)
         return nearest.trial if hopeful else None

@@ -1,4 +1,4 @@
-"""Constraints of a study, checked on its winner."""
+"""Limits of a study, checked on its winner."""
 
 from dataclasses import dataclass, replace
 from math import ceil, floor, isinf, log10
@@ -12,7 +12,7 @@ from lsmtune.verdict import LimitCheck, State
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A constraint, checked on the winner.
+    """A limit, checked on the winner.
 
     `value` is the measured value that `limit` bounds: a multiple of the whole bound if
     `limit.plus`, a multiple of the baseline if `limit.times_base`, else a number in the metric's
@@ -33,9 +33,9 @@ class Constraint:
     default: bool = False
 
     def relaxed(self) -> str:
-        """Return a constraint, as text of --limit, that the measured value keeps.
+        """Return a limit, as text of --limit, that the measured value keeps.
 
-        If an interval was measured, its whole interval keeps the constraint.
+        If an interval was measured, its whole interval keeps the limit.
         """
         if self.value is None:
             return f"{self.limit.metric} <= none"
@@ -50,14 +50,14 @@ class Constraint:
         return str(replace(self.limit, bound=float(round(bound) if is_size else bound)))
 
     def _all_relaxed(self, value: float) -> str:
-        """Return the constraint with factor and number times the value, rounded outward."""
+        """Return the limit with factor and number times the value, rounded outward."""
         parts = (_outward(value * part, self.limit) for part in (self.limit.bound, self.limit.plus))
         bound, plus = parts
         return str(replace(self.limit, bound=bound, plus=plus))
 
 
 def checked(check: LimitCheck) -> Constraint:
-    """Return a constraint that pairs of runs have checked."""
+    """Return a limit that pairs of runs have checked."""
     limit = parse_limit(check.limit)
     asked = None if check.asked is None else parse_limit(check.asked)
     if check.use is None:
@@ -79,7 +79,7 @@ def checked(check: LimitCheck) -> Constraint:
 
 
 def constraint_of(limit: Limit, use: float) -> Constraint:
-    """Return a constraint that medians of the search keep or break."""
+    """Return a limit that medians of the search keep or break."""
     if isinf(use):
         return Constraint(limit, "unknown", None, _missing(limit), forbids_gain=True)
     state: State = "kept" if use <= 1 else "broken"
@@ -94,6 +94,6 @@ def _outward(value: float, limit: Limit) -> float:
 
 
 def _missing(limit: Limit) -> str:
-    """Return why a constraint cannot be checked: a run lacks its metric."""
+    """Return why a limit cannot be checked: a run lacks its metric."""
     runs = "the trial or the baseline has" if limit.times_base else "the trial has"
     return f"{runs} no value of the metric {limit.metric}"

@@ -12,26 +12,41 @@ _LATENCY = re.compile(r"(.+)_(mean|p75|p999|p9999)_us")
 """Metrics of latencies other than p50 and p99."""
 
 
+_ENOUGH = 6
+"""So many pairs in a row prove a change from 0: by chance, one of 64 studies would show it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A metric that is proven worse: winner / baseline."""
+    """A metric that is proven worse: winner / baseline.
+
+    If the baseline has 0, there is no ratio but the `value` of the winner.
+    """
 
     metric: str
-    ratio: Interval
+    ratio: Interval | None
+    value: float | None = None
 
 
 def costs_of(verdict: Verdict | None) -> tuple[Cost, ...]:
     """Return the metrics that are proven worse, without those that say the same."""
     if verdict is None:
         return ()
-    found = [
-        Cost(name, ratio)
+    found = {
+        name: ratio
         for name, ratio in verdict.ratios.items()
         if METRICS[name].better is not None and side_of(name, ratio) == "worse"
-    ]
-    names = {cost.metric for cost in found}
-    worse = [cost for cost in found if not _is_told(cost.metric, names)]
-    return tuple(sorted(worse, key=lambda cost: -abs(log(cost.ratio.median))))
+    }
+    added = {
+        name: value
+        for name, value in verdict.from_zero.items()
+        if METRICS[name].better == "lower" and verdict.pairs >= _ENOUGH
+    }
+    worse = {*found, *added}
+    ranked = sorted(found.items(), key=lambda item: -abs(log(item[1].median)))
+    costs = [*(Cost(name, None, value) for name, value in added.items()),
+             *(Cost(name, ratio) for name, ratio in ranked)]  # fmt: skip
+    return tuple(cost for cost in costs if not _is_told(cost.metric, worse))
 
 
 def _is_told(name: str, worse: set[str]) -> bool:

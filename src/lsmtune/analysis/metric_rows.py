@@ -34,7 +34,7 @@ class MetricRow:
 
 
 def metric_rows(view: StudyView) -> Iterator[MetricRow]:
-    """Yield the metrics of the objective, then those with a constraint, then the speed."""
+    """Yield the metrics of the objective, then those with a limit, then the speed."""
     if view.best_trial is None and view.nearest is None:
         return
     best, base = compared_runs(view)

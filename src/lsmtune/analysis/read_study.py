@@ -311,7 +311,7 @@ def _best_within_limits(
     verdicts: Mapping[int, Verdict],
     objective: Objective,
 ) -> TrialView | None:
-    """Return the best config that probably keeps all constraints, also in its verification."""
+    """Return the best config that probably keeps all limits, also in its verification."""
     for found in candidates(stored, objective):
         verdict = verdicts.get(found.trial.number)
         if found.can_win and (verdict is None or not any(x.forbids_gain for x in verdict.limits)):
@@ -325,7 +325,7 @@ def _nearest(
     verdicts: Mapping[int, Verdict],
     objective: Objective,
 ) -> Nearest | None:
-    """Return the trial that came nearest; its verification, if any, decides the constraints."""
+    """Return the trial that came nearest; its verification, if any, decides the limits."""
     found = nearest_candidate(stored, objective)
     if found is None:
         return None
@@ -337,7 +337,7 @@ def _nearest(
 def _undecided(
     best: Candidate | None, stored: Sequence[StoredTrial], objective: Objective
 ) -> tuple[LimitCheck, ...]:
-    """Return the constraints of a winner whose runs do not decide all of them, else nothing."""
+    """Return the limits of a winner whose runs do not decide all of them, else nothing."""
     if best is None or best.can_win:
         return ()
     return Scorer(stored, objective).checks(best)

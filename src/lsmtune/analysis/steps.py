@@ -45,7 +45,7 @@ def next_steps(
 ) -> tuple[Step, ...]:
     """Return what the user can do next, the most useful step first.
 
-    `failed`: a constraint was not kept. `other`: another trial that is worth verifying.
+    `failed`: a limit was not kept. `other`: another trial that is worth verifying.
     """
     more = view.is_interrupted or status == "not measured"
     steps = [_reproducing(view) or Step("start", view.continuing)] if more else []

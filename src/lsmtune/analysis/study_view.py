@@ -50,11 +50,11 @@ class TrialView:
     """One trial.
 
     `value` is the objective / baseline; below 1 is a gain. `values` has it for each objective.
-    `violation` is the excess over the worst constraint beyond the noise of repeated runs. All
+    `violation` is the excess over the worst limit beyond the noise of repeated runs. All
     three are empty without a measurement. `runs` is the number of runs of the config of a trial of
     the search, `median` the objective over all of them, and `keeps` is True if they probably keep
-    all constraints; `median` and `keeps` are None for other runs. `breaks` has the metrics of the
-    constraints that they do not surely keep. `bound` has the best values that
+    all limits; `median` and `keeps` are None for other runs. `breaks` has the metrics of the
+    limits that they do not surely keep. `bound` has the best values that
     a pruned trial could still have reached. `changes` are the differences between its config and
     the baseline; for a change of online tuning, between its config and the config before.
     `disturbance` says what disturbed a run that was kept all the same. `not_deployable` says which
@@ -96,7 +96,7 @@ class TrialView:
 
     @property
     def feasible(self) -> bool:
-        """True if it was measured and keeps every constraint, judged by all runs of its config."""
+        """True if it was measured and keeps every limit, judged by all runs of its config."""
         if self.keeps is not None:
             return self.keeps
         return self.violation is not None and self.violation <= 0
@@ -106,7 +106,7 @@ class TrialView:
 class Nearest:
     """The trial that came nearest to a win in a study without a winner.
 
-    `trial` has the medians of all runs of its config. `checks` are the constraints, checked on its
+    `trial` has the medians of all runs of its config. `checks` are the limits, checked on its
     verification, or on these medians if it has none.
     """
 
@@ -160,10 +160,10 @@ class StudyView:
     `base_facts` describe the baseline and its options that could not be used. `base` is the
     representative baseline run: the one nearest to the median objective. `best` is the run of the
     winner, or of the trial that the user picked; `best_metrics` are the medians of all runs of
-    its config. They are empty if no trial beat the baseline within the constraints; then `nearest`
-    is the trial that came nearest, if one beat the baseline. `undecided` has the constraints of
+    its config. They are empty if no trial beat the baseline within the limits; then `nearest`
+    is the trial that came nearest, if one beat the baseline. `undecided` has the limits of
     `best`, checked on its medians, if these do not decide all of them.
-    `best_within_limits` is the config with the best objective that keeps all constraints, also in
+    `best_within_limits` is the config with the best objective that keeps all limits, also in
     its verification if it has one; `value` and `metrics` are medians of its runs. `verified` has
     the numbers of all trials with a verification. `home_flag` names the folder of
     the study in a command, see `home_flag` of deploy.py.

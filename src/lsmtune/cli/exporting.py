@@ -101,8 +101,7 @@ def exported(home: Home, view: StudyView, form: str, base: Path | None, *, back:
 def _check_trial(view: StudyView) -> None:
     if view.best_trial is None:
         raise UserError(
-            f"study {view.name!r}: nothing to export; no trial beat the baseline within the "
-            "constraints"
+            f"study {view.name!r}: nothing to export; no trial beat the baseline within the limits"
         )
 
 

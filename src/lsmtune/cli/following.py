@@ -80,7 +80,7 @@ def followed(
 ) -> Followed:
     """Continue a stored study of this name, or start a study NAME-2 from it.
 
-    A new study is needed if the objective or a constraint changed: the stored runs count for it.
+    A new study is needed if the objective or a limit changed: the stored runs count for it.
     Those of online tuning do not, because it judges each change by the objective when it runs.
     With `new_baseline`, its baseline is measured again, and the stored runs only guide its search.
     `chosen`: lsmtune chose the RocksDB, so the user may not know that another one ran before.
@@ -112,7 +112,7 @@ def followed(
             "its search"
         )
         return Followed(new)
-    names = " and ".join(sorted("constraints" if key == "limits" else key for key in changed))
+    names = " and ".join(sorted(changed))
     if spec.online is not None:
         tell(f"changed: {names}; the new study is {new.name!r}")
         return Followed(new)

@@ -36,6 +36,8 @@ def chosen_knobs(name: str, area: str | None) -> tuple[EngineName, Sequence[Knob
     """
     engines = get_args(EngineName)
     if name not in engines:
+        if area is not None:
+            raise UserError("--area: not allowed with the name of a knob; remove one of them")
         catalogue = load("rocksdb")
         names = [knob.name for knob in catalogue.knobs]
         if name not in names:

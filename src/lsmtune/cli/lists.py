@@ -38,12 +38,14 @@ def knobs(
     """
     from lsmtune.cli.knob_values import chosen_knobs
     from lsmtune.knobs.catalogue import load
-    from lsmtune.knobs.reference import page
+    from lsmtune.knobs.reference import page, tables
 
     name, shown = chosen_knobs(engine, area)
     catalogue = load(name)
     if as_json:
         print_json([{**knob.model_dump(), "allowed": knob.allowed_text()} for knob in shown])
+    elif markdown and len(shown) < len(catalogue.knobs):
+        say_all(tables(shown))
     elif markdown:
         say(page(catalogue).removesuffix("\n"))
     elif len(shown) < len(catalogue.knobs):

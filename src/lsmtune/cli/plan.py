@@ -141,7 +141,7 @@ def plan_lines(
         *(("", line) for line in online_lines(spec, ground)),
         ("tree", f"scale {spec.scale}"),
         ("objective", spec.parsed_objective.name),
-        ("constraints", _constraints_text(spec)),
+        ("limits", _limits_text(spec)),
         ("memory", _memory_text(ground, space)),
         ("optimizer", spec.optimizer),
         *(_online_facts(spec, spec.online) if spec.online else _run_facts(spec, len(space.knobs))),
@@ -173,9 +173,9 @@ def _workload_facts(spec: StudySpec) -> list[tuple[str, str]]:
     return [*facts, ("", spec.workload.preset.what)]
 
 
-def _constraints_text(spec: StudySpec) -> str:
+def _limits_text(spec: StudySpec) -> str:
     if spec.online is not None:
-        return "none, because online tuning checks no constraints"
+        return "none, because online tuning checks no limits"
     return "; ".join(map(str, spec.parsed_objective.limits)) or "none"
 
 

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -10,9 +10,11 @@ from rich.text import Text
 
 from lsmtune.cli.common import note
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.objective import median_metrics
+from lsmtune.objective import Metrics, median_metrics
 from lsmtune.report.words import TIMES
 from lsmtune.spec import StudySpec
+from lsmtune.store.ranking import base_runs
+from lsmtune.store.records import StoredTrial, complete_trials
 from lsmtune.studies.runner import Event, Listener
 from lsmtune.trials import Role, Status
 from lsmtune.units import format_bytes, format_duration
@@ -99,13 +101,12 @@ def _one_line(text: str) -> Text:
 
 
 @contextmanager
-def progress(spec: StudySpec) -> Iterator[Listener]:
+def progress(spec: StudySpec) -> Iterator["Progress"]:
     """Give a listener that shows the events of a study while the context is open."""
-    console = Console(stderr=True, highlight=False)
+    console, story = Console(stderr=True, highlight=False), _Story(spec)
     if not console.is_terminal:
-        yield _plain_listener(spec)
+        yield Progress(story, _plain_listener(spec, story))
         return
-    story = _Story(spec)
     with console.status(_one_line(f"study {spec.name}")) as status:
 
         def show(event: Event) -> None:
@@ -114,7 +115,23 @@ def progress(spec: StudySpec) -> Iterator[Listener]:
             else:
                 console.print(Text(_line(event, spec, story)))
 
-        yield show
+        yield Progress(story, show)
+
+
+class Progress:
+    """A listener that shows the events of a study."""
+
+    def __init__(self, story: "_Story", show: Listener) -> None:
+        self._story = story
+        self._show = show
+
+    def __call__(self, event: Event) -> None:
+        """Show an event."""
+        self._show(event)
+
+    def recall(self, trials: Sequence[StoredTrial]) -> None:
+        """Take over baseline and best value from the trials of earlier calls."""
+        self._story.recall(trials)
 
 
 class _Story:
@@ -123,10 +140,16 @@ class _Story:
     def __init__(self, spec: StudySpec) -> None:
         self._spec = spec
         self._objective = spec.parsed_objective
-        self._base: list[Mapping[str, float]] = []
+        self._base: list[Metrics] = []
         self._best: float | None = None
         self._trials = 0
         self._seconds = 0.0
+
+    def recall(self, trials: Sequence[StoredTrial]) -> None:
+        """Take over baseline and best value from the trials of earlier calls."""
+        self._base = base_runs(trials)
+        for trial in complete_trials(trials, Role.TRIAL):
+            self._value(trial.result.metrics)
 
     def of(self, event: Event) -> str:
         """Return the objective of a trial, the best so far and the time that is left."""
@@ -139,16 +162,21 @@ class _Story:
             return ""
         self._trials += 1
         self._seconds += event.duration_s
-        base = median_metrics(self._base) if self._base else {}
-        names = self._objective.metrics
-        if any(name not in run for name in names for run in (base, result.metrics)):
+        if (value := self._value(result.metrics)) is None:
             return ""
-        value = self._objective.value(result.metrics, base)
-        self._best = value if self._best is None else min(value, self._best)
         return (
             f"{self._objective.name} {value:.2f} {TIMES} (best {self._best:.2f} {TIMES}"
             f"{self._left(event)}), "
         )
+
+    def _value(self, metrics: Metrics) -> float | None:
+        """Return the objective / baseline, and remember the best; None if a metric is missing."""
+        base = median_metrics(self._base) if self._base else {}
+        if any(name not in run for name in self._objective.metrics for run in (base, metrics)):
+            return None
+        value = self._objective.value(metrics, base)
+        self._best = value if self._best is None else min(value, self._best)
+        return value
 
     def _left(self, event: Event) -> str:
         """Return about the time of the trials that are left, from the number in the title."""
@@ -159,12 +187,12 @@ class _Story:
         return f", about {format_duration(left_s)} left" if left_s >= 1 else ""
 
 
-def _plain_listener(spec: StudySpec) -> Listener:
+def _plain_listener(spec: StudySpec, story: _Story) -> Listener:
     """A listener that prints a line per phase of the study and per finished trial.
 
     Long runs have a line at their start, too.
     """
-    last_phase, announced, story = "", "", _Story(spec)
+    last_phase, announced = "", ""
 
     def show(event: Event) -> None:
         nonlocal last_phase, announced

@@ -177,17 +177,17 @@ def _metric_lines(claim: Claim) -> list[str]:
         Column("baseline", at_least=7),
         Column(claim.compared, at_least=7),
         Column("change", at_least=11),
-        Column("constraint", at_least=8),
+        Column("limit", at_least=8),
     ]
     return table_lines(columns, map(_metric_cells, claim.rows))
 
 
 def _metric_cells(row: MetricRow) -> list[str]:
-    baseline, winner, change, interval, constraint = metric_cells(row)
+    baseline, winner, change, interval, limit = metric_cells(row)
     ratio, times, side = change.partition(" \N{MULTIPLICATION SIGN}")
     if row.interval is not None:
         change = f"{ratio}{times} ({interval}){side}"
-    return [row.metric.name, baseline, winner, change, "" if constraint == "none" else constraint]
+    return [row.metric.name, baseline, winner, change, "" if limit == "none" else limit]
 
 
 def _changed_title(claim: Claim) -> str:
@@ -236,9 +236,7 @@ def _needed_lines(claim: Claim) -> list[str]:
 def _front_title(view: StudyView) -> str:
     names = " and ".join(goal.name for goal in view.objective.goals)
     if not view.front:
-        return (
-            f"The front of {names} is empty: no trial beats the baseline and keeps all constraints."
-        )
+        return f"The front of {names} is empty: no trial beats the baseline and keeps all limits."
     return f"The front of {names}. Each number is a ratio to the baseline; below 1 is better:"
 
 

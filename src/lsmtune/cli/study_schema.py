@@ -42,9 +42,9 @@ _STUDY_WORDS = {
     "important knobs of measured runs, e.g. of `lsmtune screen`. lasso:N does the same with a "
     "linear model (Lasso).",
     "objective": "Objective: a combination such as balanced, a metric, or a list of metrics.",
-    "limits": "Constraints: METRIC <= NUMBER, METRIC <= FACTOR * base, "
+    "limits": "Limits: METRIC <= NUMBER, METRIC <= FACTOR * base, "
     "METRIC <= FACTOR * base + NUMBER, METRIC >= ..., or METRIC <= none to remove a default "
-    "constraint. `base` is the value of the baseline.",
+    "limit. `base` is the value of the baseline.",
     "memory": "Memory limit of the full-size store, e.g. 4GiB: for memtables, caches, and index "
     "and filter blocks outside the block cache. By default the limit is the memory of the "
     "baseline.",

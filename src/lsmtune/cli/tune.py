@@ -63,9 +63,9 @@ Objectives = Annotated[
 Limits = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="CONSTRAINT",
-        help='Constraint that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base". '
-        "The word `base` is the value of the baseline. Repeat the flag for several constraints.",
+        metavar="LIMIT",
+        help='Limit that the winner must keep, e.g. "live_sst_bytes <= 1.1 * base". '
+        "The word `base` is the value of the baseline. Repeat the flag for several limits.",
         rich_help_panel="Goal",
     ),
 ]

@@ -326,6 +326,7 @@ def opened_for_runs(
         progress(spec) as listener,
         open_study(home, spec, engine, listener, found, accept_noise=accept_noise) as study,
     ):
+        listener.recall(study.trials())
         say_if_busy(spec, accept_noise=accept_noise)
         yield study
 

@@ -102,7 +102,7 @@ def _run_pairs(asked: Asked) -> None:
     from lsmtune.cli.verifying import check_disk, plan_document, plan_text, workload_of
     from lsmtune.engines.registry import engine_of
     from lsmtune.store.home import Home
-    from lsmtune.studies.larger import most_pairs, verification_plan
+    from lsmtune.studies.larger import verification_plan
     from lsmtune.studies.study import open_study
     from lsmtune.studies.verify import chosen
     from lsmtune.studies.verify import verify as run_verification
@@ -122,7 +122,7 @@ def _run_pairs(asked: Asked) -> None:
             ) as work,
         ):
             trial = chosen(work, asked.trial)
-            plan = verification_plan(work, trial, workload, most_pairs(spec, asked.pairs))
+            plan = verification_plan(work, trial, scale, workload, asked.pairs)
             if asked.dry_run:
                 if asked.as_json:
                     print_json(plan_document(plan, scale))

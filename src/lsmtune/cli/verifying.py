@@ -37,11 +37,13 @@ def check_disk(plan: VerificationPlan, spec: StudySpec, home: Home) -> None:
 
 
 def plan_text(plan: VerificationPlan, scale: str) -> str:
-    """Return what a verification needs, in one sentence."""
+    """Return what is left of a verification, in one sentence."""
     fewest, most = plan.runs
-    runs = f"{fewest} runs" if fewest == most else f"{fewest} to {most} runs"
-    text = f"verification at scale {scale} with {plan.workload.num:,} records: {runs}"
-    if plan.seconds is not None:
+    start = f"verification at scale {scale} with {plan.workload.num:,} records: "
+    if most == 0:
+        return f"{start}all runs are done"
+    text = start + (f"{fewest} runs" if fewest == most else f"{fewest} to {most} runs")
+    if plan.seconds is not None and fewest:
         low, high = map(format_duration, plan.seconds)
         text += f"; about {low} to {high} for {fewest} runs"
     if plan.peak_bytes is not None:

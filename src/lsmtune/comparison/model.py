@@ -53,7 +53,7 @@ class Modelled:
         return {n: v * float(np.exp(rng.normal(0, self.noise[n]))) for n, v in expected.items()}
 
     def observe(self, config: Config, run: Metrics, base: Metrics) -> Observation:
-        """Return a run for the optimizer; constraints are violated only beyond the noise."""
+        """Return a run for the optimizer; limits are violated only beyond the noise."""
         values, violation = self.objective.values(run, base), self._violation(run, base)
         return Observation(config, values, violation, metrics=run)
 
@@ -69,7 +69,7 @@ class Modelled:
         return replace(self.observe(config, base, base), runs=values), base
 
     def cost(self, config: Config) -> float:
-        """Return the noise-free cost of a config; 1, the baseline's, if it violates constraints."""
+        """Return the noise-free cost of a config; 1, the baseline's, if it violates limits."""
         expected, base = self.metrics(config), self.metrics(self.space.default())
         if self._violation(expected, base) > 0:
             return 1.0
@@ -81,7 +81,7 @@ def modelled(
 ) -> Modelled:
     """Return the model of measured lines, whose knobs have the scale of the space.
 
-    UserError if there are too few lines or if they lack a metric of the objective. A constraint on
+    UserError if there are too few lines or if they lack a metric of the objective. A limit on
     a missing metric is left out.
     """
     groups = _by_config(lines, catalogue, space)

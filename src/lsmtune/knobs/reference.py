@@ -1,6 +1,6 @@
 """Texts about the knobs of an engine: a list for the terminal and the reference page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from lsmtune.knobs.catalogue import Catalogue
@@ -84,13 +84,8 @@ def _page_lines(catalogue: Catalogue) -> Iterator[str]:
     yield "|---|---|---|"
     for preset in catalogue.presets:
         yield f"| `{preset.name}` | {len(catalogue.select(preset.name))} | {preset.title} |"
-    for area, knobs in groupby(catalogue.knobs, key=lambda knob: knob.area):
-        yield ""
-        yield f"## {area[0].upper()}{area[1:]}"
-        yield ""
-        yield "| knob | range | default | change | effect |"
-        yield "|---|---|---|---|---|"
-        yield from map(_row, knobs)
+    yield ""
+    yield from tables(catalogue.knobs)
     if not catalogue.workload_parameters:
         return
     yield ""
@@ -100,6 +95,17 @@ def _page_lines(catalogue: Catalogue) -> Iterator[str]:
     yield "Set a parameter of the workload in `[workload]` of the study file."
     yield ""
     yield from (f"- `{p.name}`: {p.reason}" for p in catalogue.workload_parameters)
+
+
+def tables(knobs: Iterable[Knob]) -> Iterator[str]:
+    """Yield a table in Markdown for each area of the knobs."""
+    for place, (area, of_area) in enumerate(groupby(knobs, key=lambda knob: knob.area)):
+        yield from ("",) if place else ()
+        yield f"## {area[0].upper()}{area[1:]}"
+        yield ""
+        yield "| knob | range | default | change | effect |"
+        yield "|---|---|---|---|---|"
+        yield from map(_row, of_area)
 
 
 def _row(knob: Knob) -> str:

@@ -1,14 +1,17 @@
 """The answers of the first screen: what was gained, what it costs, and whether to trust it."""
 
 from collections.abc import Iterator, Sequence
+from math import exp, log
 
 from lsmtune.analysis.claim import Claim
 from lsmtune.analysis.constraints import Constraint
+from lsmtune.analysis.costs import Cost
 from lsmtune.metrics.definitions import METRICS
-from lsmtune.report.words import Ratio, counted, label
+from lsmtune.report.constraint_text import bound_text
+from lsmtune.report.words import TIMES, Ratio, counted, label, listed, metric_value, number
 
-_SHOWN = 3
-"""So many costs are shown with their ratios; the others by name."""
+_SHOWN = 5
+"""At most this number of costs is shown."""
 _GAP = " \N{MIDDLE DOT} "
 
 Answer = tuple[str, str]
@@ -20,7 +23,8 @@ def answers(claim: Claim) -> Iterator[Answer]:
     if claim.status not in ("gain", "no gain", "loss", "not verified") or claim.unfinished:
         return
     yield ("gain" if claim.gain else "result"), _result(claim)
-    yield "cost", _cost(claim)
+    deployed = "" if claim.gain or not claim.costs else f"if you deployed trial {claim.trial}: "
+    yield "cost", f"{deployed}{_cost(claim)}"
     yield "trust", _GAP.join(_trust(claim))
 
 
@@ -32,11 +36,14 @@ def _result(claim: Claim) -> str:
     if claim.objectives == 1 and claim.objective_name in METRICS:
         higher = METRICS[claim.objective_name].better == "higher"
         ratio, better = (ratio.inverse(), "above") if higher else (ratio, better)
-    name = "the objectives together" if claim.objectives > 1 else label(claim.objective_name)
-    based = f"{counted(claim.pairs, 'pair')} of runs" if claim.pairs else "in the search"
+    parts = [label(row.metric.name) for row in claim.rows if row.role == "objective"]
+    name = listed(parts) + (" together" if len(parts) > 1 else "")
+    runs = f"in {counted(claim.pairs, 'pair')} of runs" if claim.pairs else "in the search"
+    middle, interval = ratio.parts
+    known = f"95 % interval {interval}, " if interval else ""
     checks = [check for row in claim.rows for check in row.constraints]
     limits = f"; {_limits(checks)}" if checks else ""
-    return f"{name} {ratio} the baseline ({better} 1 is better), {based}{limits}"
+    return f"{middle} the baseline ({known}{better} 1 is better): {name}, {runs}{limits}"
 
 
 def _limits(checks: Sequence[Constraint]) -> str:
@@ -56,10 +63,19 @@ def _cost(claim: Claim) -> str:
         return "unknown before pairs of runs"
     if not claim.costs:
         return "no metric is proven worse"
-    first = [f"{label(cost.metric)} {Ratio.of(cost.ratio)}" for cost in claim.costs[:_SHOWN]]
-    rest = [label(cost.metric) for cost in claim.costs[_SHOWN:]]
-    more = f"; also worse: {', '.join(rest)}" if rest else ""
+    first = [_change(cost) for cost in claim.costs[:_SHOWN]]
+    left = len(claim.costs) - len(first)
+    more = f", and {counted(left, 'metric')} more (see the table)" if left else ""
     return f"{', '.join(first)}{more}"
+
+
+def _change(cost: Cost) -> str:
+    name = label(cost.metric)
+    if cost.ratio is None:
+        return f"{name} from 0 to {metric_value(cost.metric, cost.value or 0.0)}"
+    less = "; less is worse" if METRICS[cost.metric].better == "higher" else ""
+    middle, interval = Ratio.of(cost.ratio).parts
+    return f"{name} {middle} ({interval}{less})"
 
 
 def _trust(claim: Claim) -> Iterator[str]:
@@ -76,19 +92,41 @@ def _trust(claim: Claim) -> Iterator[str]:
         larger = claim.larger_scale
         also = f", a gain also at {larger}" if larger not in (None, claim.scale, "1") else ""
         never = ", and a gain at full size" if larger == "1" else ", not at full size"
-        yield f"measured at {claim.scale} of the size{also}{never}"
-    if claim.disturbed_of is not None:
+        yield f"measured with a tree of {claim.scale} of the size{also}{never}"
+    if claim.disturbed_of is None:
+        yield "nobody knows whether other programs disturbed runs"
+    else:
         disturbed, runs = claim.disturbed_of
         yield (
             f"{disturbed} of {runs} runs disturbed by other programs, but counted"
             if disturbed
-            else f"none of {runs} runs disturbed"
+            else f"none of {runs} runs disturbed by other programs"
         )
     limits = [check for row in claim.rows for check in row.constraints]
-    widened = sum(check.asked is not None for check in limits)
+    widened = [check for check in limits if check.asked is not None]
     if limits:
         yield (
-            f"{widened} of {counted(len(limits), 'limit')} made wider, because runs vary too much"
+            f"{len(widened)} of {counted(len(limits), 'limit')} had to be less strict, because "
+            f"runs vary much; the least strict: {_widest(widened)}"
             if widened
-            else f"none of {counted(len(limits), 'limit')} made wider"
+            else f"none of {counted(len(limits), 'limit')} had to be less strict"
         )
+
+
+def _growth(check: Constraint) -> float:
+    """Return by which factor a limit is less strict than asked."""
+    asked = check.asked or check.limit
+    if min(check.limit.bound, asked.bound) <= 0:
+        return 1.0
+    return exp(abs(log(check.limit.bound / asked.bound)))
+
+
+def _widest(widened: Sequence[Constraint]) -> str:
+    """Return the limit that grew most: `p99 latency of gets <= 1.6 x instead of 1.1 x`."""
+    most = max(widened, key=_growth)
+    asked = most.asked or most.limit
+    if asked.plus:
+        return f"{label(asked.metric)}, {number(_growth(most))} {TIMES} the usual limit"
+    sign = "\N{LESS-THAN OR EQUAL TO}" if asked.relation == "<=" else "\N{GREATER-THAN OR EQUAL TO}"
+    name = f"{label(most.limit.metric)} {sign}"
+    return f"{name} {bound_text(most.limit)} instead of {bound_text(asked)}"

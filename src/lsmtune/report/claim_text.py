@@ -42,7 +42,7 @@ SIMULATED = (
 class ClaimText:
     """A claim in words, in the order in which it is printed.
 
-    `reasons` say why no gain is claimed, and which config keeps all constraints.
+    `reasons` say why no gain is claimed, and which config keeps all limits.
     """
 
     headline: str
@@ -77,7 +77,10 @@ def _undo(claim: Claim) -> StepText | None:
         return None
     if claim.own_base:
         return StepText("Deploy the copy of your own file that you saved before.", None)
-    return StepText("Write the file with the defaults of the engine and deploy it:", claim.undo)
+    return StepText(
+        "Write the file with the defaults of the engine, which were the baseline, and deploy it:",
+        claim.undo,
+    )
 
 
 def _summary(claim: Claim) -> str:
@@ -129,7 +132,7 @@ def _unfinished_summary(claim: Claim) -> str:
     """What is known before the search has ended, and where the command to continue is."""
     so_far = {
         "not verified": f"So far, trial {claim.trial} is the best trial. It is not verified.",
-        "nothing found": "So far, no config beats the baseline and keeps all constraints.",
+        "nothing found": "So far, no config beats the baseline and keeps all limits.",
     }.get(claim.status, "So far, no trial can be compared with the baseline.")
     return f"{so_far} The first of the next steps continues the search."
 
@@ -156,8 +159,8 @@ def _warnings(claim: Claim) -> Iterator[str]:
     yield from (_probe_text(claim, check) for check in claim.undecided)
     if claim.judged_before_0_3:
         yield (
-            "An older lsmtune started this study. The claim uses the default constraints of that "
-            "version, and compares means with them. A new study checks more constraints, by their "
+            "An older lsmtune started this study. The claim uses the default limits of that "
+            "version, and compares means with them. A new study checks more limits, by their "
             "95 % intervals."
         )
     if claim.gain and claim.worse:
@@ -189,7 +192,7 @@ def _probe_text(claim: Claim, check: Constraint) -> str:
 
 
 def _grown_text(grown: Sequence[Constraint]) -> str:
-    count = counted(len(grown), "default constraint")
+    count = counted(len(grown), "default limit")
     return (
         f"The runs of the baseline vary too much to decide {count} with the usual bound. The table "
         "contains the wider bound and the usual bound."
@@ -268,7 +271,7 @@ def objective_sentence(claim: Claim) -> str:
 
 
 def _failure_texts(claim: Claim) -> Iterator[str]:
-    """Yield a sentence per constraint that forbids a gain; several undecided ones share one."""
+    """Yield a sentence per limit that forbids a gain; several undecided ones share one."""
     undecided = [check for check in claim.failed if check.state == "undecided"]
     shared = undecided if claim.nearest is not None and len(undecided) > 1 else []
     yield from (failure_text(claim, check) for check in claim.failed if check not in shared)
@@ -276,7 +279,7 @@ def _failure_texts(claim: Claim) -> Iterator[str]:
         limits = [f"{limit_text(c.limit)} (measured {measured_text(c)})" for c in shared]
         yield (
             f"The runs do not decide whether trial {claim.failed_trial} keeps {len(shared)} "
-            f"constraints: {listed(limits)}."
+            f"limits: {listed(limits)}."
         )
 
 
@@ -292,40 +295,40 @@ def _nearest_text(claim: Claim, found: Alternative) -> str:
     )
     if found.verified:
         return f"{text} The pairs of runs of trial {found.trial} did not prove a gain."
-    return text if claim.failed else f"{text} It keeps all constraints, but this is not verified."
+    return text if claim.failed else f"{text} It keeps all limits, but this is not verified."
 
 
 def failure_text(claim: Claim, check: Constraint) -> str:
-    """Return which constraint a trial did not keep, and by which value."""
+    """Return which limit a trial did not keep, and by which value."""
     if check.state == "unknown" or check.value is None:
-        return f"lsmtune cannot check the constraint {limit_text(check.limit)}: {check.why}."
+        return f"lsmtune cannot check the limit {limit_text(check.limit)}: {check.why}."
     limit, measured = limit_text(check.limit), measured_text(check)
     if check.state == "undecided":
         undecided = (
-            f"The runs do not decide whether trial {claim.failed_trial} keeps the constraint "
+            f"The runs do not decide whether trial {claim.failed_trial} keeps the limit "
             f"{limit}: measured {measured}."
         )
         return undecided if claim.nearest is not None else f"{undecided} {_MORE_PAIRS}"
-    return f"Trial {claim.failed_trial} breaks the constraint {limit}: measured {measured}."
+    return f"Trial {claim.failed_trial} breaks the limit {limit}: measured {measured}."
 
 
 def alternative_text(claim: Claim) -> str:
-    """Return the best config that keeps all constraints; empty if a gain is claimed."""
+    """Return the best config that keeps all limits; empty if a gain is claimed."""
     found = claim.alternative
     if found is None:
         return ""
     if found.trial == claim.trial:
-        return f"Trial {found.trial} keeps all constraints, but its gain is not proven."
+        return f"Trial {found.trial} keeps all limits, but its gain is not proven."
     if found.ratio >= 1:
         return (
-            "The baseline is the best config that keeps all constraints. The next best config is "
+            "The baseline is the best config that keeps all limits. The next best config is "
             f"trial {found.trial}: its objective is {percent(found.ratio)} worse than that of the "
             "baseline."
         )
     changed = f"Trial {found.trial} has {counted(len(found.changes), 'changed option')}."
     if found.runs == 1 and not found.verified:
         return (
-            f"Trial {found.trial} had the best objective of the trials that kept all constraints: "
+            f"Trial {found.trial} had the best objective of the trials that kept all limits: "
             f"{percent(found.ratio)} better than the baseline. Trial {found.trial} ran only once, "
             f"and no gain was verified. {changed}"
         )
@@ -333,14 +336,14 @@ def alternative_text(claim: Claim) -> str:
         f" The pairs of runs of trial {found.trial} did not prove a gain." if found.verified else ""
     )
     return (
-        f"Trial {found.trial} is the best config that keeps all constraints. In the search, the "
+        f"Trial {found.trial} is the best config that keeps all limits. In the search, the "
         f"objective of trial {found.trial} was {percent(found.ratio)} better than that of the "
         f"baseline. {changed}{proof}"
     )
 
 
 def metric_cells(row: MetricRow) -> tuple[str, str, str, str, str]:
-    """Return a row as texts: baseline, winner, change, 95 % interval, constraint."""
+    """Return a row as texts: baseline, winner, change, 95 % interval, limit."""
     baseline, winner = (
         "not measured" if value is None else metric_value(row.metric.name, value)
         for value in (row.baseline, row.winner)

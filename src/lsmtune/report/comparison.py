@@ -17,7 +17,7 @@ from lsmtune.workloads import Kind
 Group = Literal["objective", "limit", "main", "reported"]
 GROUPS: dict[Group, str] = {
     "objective": "objective",
-    "limit": "constraint",
+    "limit": "limit",
     "main": "other",
     "reported": "other, in the table only",
 }
@@ -56,7 +56,7 @@ class MetricRow:
     """A metric of baseline (`base`) and winner (`best`): medians over the compared runs.
 
     `ratio` is winner / baseline. `gain` is the same, turned so that below 1 is better; `limit` is
-    the constraint's bound on that scale. Both ratios are None if the metric was zero in a run or
+    the limit's bound on that scale. Both ratios are None if the metric was zero in a run or
     has no better direction.
     """
 
@@ -76,7 +76,7 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All metrics: the objective's first, then constraints, then the main ones."""
+    """All metrics: the objective's first, then limits, then the main ones."""
 
     title: str
     see: str
@@ -92,7 +92,7 @@ class Comparison:
 
     @property
     def key(self) -> tuple[MetricRow, ...]:
-        """The rows of the first chart: objective and constraints."""
+        """The rows of the first chart: objective and limits."""
         return tuple(row for row in self.drawn if row.group in ("objective", "limit"))
 
     @property
@@ -171,7 +171,7 @@ def _ratio(view: StudyView, name: str, best: float | None, base: float | None) -
 
 
 def _checked_limits(view: StudyView) -> Sequence[Limit]:
-    """Return the constraints as verification has checked them: noise can widen a bound."""
+    """Return the limits as verification has checked them: noise can widen a bound."""
     if view.verification is None:
         return view.objective.limits
     return [parse_limit(check.limit) for check in view.verification.verdict.limits]
@@ -230,7 +230,7 @@ def _caveat(rows: Sequence[MetricRow], verified: bool) -> str:
         )
     count = sum(row.ratio is not None for row in rows)
     return (
-        "Only the objective and the constraints decide whether lsmtune claims a gain. All other "
+        "Only the objective and the limits decide whether lsmtune claims a gain. All other "
         "metrics are for information. By chance alone, about "
         f"{max(round(count * 0.05), 1)} of {count} metrics would look proven better or worse."
     )

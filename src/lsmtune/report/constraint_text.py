@@ -1,4 +1,4 @@
-"""Constraints in words, for sentences and for cells of tables."""
+"""Limits in words, for sentences and for cells of tables."""
 
 from math import expm1
 
@@ -11,19 +11,19 @@ _LE, _GE = "\N{LESS-THAN OR EQUAL TO}", "\N{GREATER-THAN OR EQUAL TO}"
 
 
 def limit_text(limit: Limit) -> str:
-    """Return a constraint in words: the metric, the relation and the bound."""
+    """Return a limit in words: the metric, the relation and the bound."""
     relation = _LE if limit.relation == "<=" else _GE
     plus = f" + {metric_value(limit.metric, limit.plus)}" if limit.plus else ""
     return f"{label(limit.metric)} {relation} {value_text(limit, limit.bound)}{plus}"
 
 
 def value_text(limit: Limit, value: float) -> str:
-    """Return a value of a constraint: a multiple of the baseline, or with the metric's unit."""
+    """Return a value of a limit: a multiple of the baseline, or with the metric's unit."""
     return f"{short_value(limit, value)}{' baseline' if limit.times_base else ''}"
 
 
 def measured_text(check: Constraint) -> str:
-    """Return the measured value of a constraint, with its 95 % interval if it is known."""
+    """Return the measured value of a limit, with its 95 % interval if it is known."""
     if check.value is None:
         return "nothing"
     value = measured_value(check, check.value)
@@ -41,7 +41,7 @@ def measured_value(check: Constraint, value: float) -> str:
 
 
 def constraint_cell(check: Constraint) -> str:
-    """Return a constraint and whether it is kept, for a cell of the table."""
+    """Return a limit and whether it is kept, for a cell of the table."""
     relation = _LE if check.limit.relation == "<=" else _GE
     text = f"{relation} {bound_text(check.limit)}"
     if check.asked is not None:

@@ -58,8 +58,8 @@ class Options:
 
 Mark = Literal["within limits", "breaks a limit", "base again", "cut"]
 MARK_WORDS: dict[Mark, str] = {
-    "within limits": "keeps all constraints",
-    "breaks a limit": "breaks or may break a constraint",
+    "within limits": "keeps all limits",
+    "breaks a limit": "breaks or may break a limit",
     "base again": "baseline run",
     "cut": "pruned; the best value that the trial could still have reached",
 }
@@ -69,7 +69,7 @@ MARK_WORDS: dict[Mark, str] = {
 class Measured:
     """A trial with a value, the median of all `runs` of its config.
 
-    `excess` is how far a single run is beyond a constraint. A pruned trial has the best value that
+    `excess` is how far a single run is beyond a limit. A pruned trial has the best value that
     it could still have reached. `reason` says why it was pruned, or what disturbed a trial that was
     kept.
     """
@@ -249,7 +249,7 @@ def _convergence_title(view: StudyView) -> str:
     if not view.searched:
         return "No trial has run yet"
     if best is None or best.judged is None:
-        return f"{trials}, no winner within the constraints"
+        return f"{trials}, no winner within the limits"
     side = "better" if best.judged < 1 else "worse"
     return (
         f"{trials}; the config of trial {best.number} looked {percent(best.judged)} {side} than "
@@ -264,7 +264,7 @@ def _convergence_see(view: StudyView) -> str:
     ]
     sentences.append("Runs of the baseline and repeats have trial numbers too.")
     sentences.append(
-        "The line shows the best objective so far among the trials that keep all constraints."
+        "The line shows the best objective so far among the trials that keep all limits."
     )
     if any(_unmeasured(view.searched)):
         sentences.append("The rows at the top of the chart contain the trials without a result.")

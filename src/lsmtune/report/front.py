@@ -104,7 +104,7 @@ def _far(point: Point, points: tuple[Point, ...]) -> bool:
 
 def _title(view: StudyView) -> str:
     if not view.front:
-        return "No trial within the constraints beats the baseline in any objective"
+        return "No trial within the limits beats the baseline in any objective"
     trials = counted(len(view.searched), "trial")
     if len(view.front) == 1:
         return f"1 of {trials} is best in every objective"

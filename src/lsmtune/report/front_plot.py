@@ -19,7 +19,7 @@ PLACES: dict[Place, Shape] = {
 _MEANINGS: dict[Place, str] = {
     "front": "on the front",
     "beaten": "another trial or the baseline is at least as good in every objective",
-    "breaks a limit": "breaks a constraint",
+    "breaks a limit": "breaks a limit",
     "cut": "pruned; the best value that the trial could still have reached",
 }
 BASE = Shape("square", "■", "ink")

@@ -61,7 +61,7 @@ def _facts(view: StudyView, claim: Claim) -> Iterator[Fact]:
         yield "Online tuning", (windows, f"optimizer: {view.optimizer}; seed: {view.seed}")
     if view.no_search is not None:
         return
-    yield "Constraints", tuple(_limits_text(view, claim)) or ("none",)
+    yield "Limits", tuple(_limits_text(view, claim)) or ("none",)
     where = " at full size" if view.all_sizes_scale else ""
     yield f"Memory limit{where}", (format_bytes(view.memory_limit_bytes),)
     yield "Search", tuple(_search_text(view))

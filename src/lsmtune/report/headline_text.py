@@ -78,16 +78,14 @@ def _without_search(claim: Claim) -> str:
 def _none(claim: Claim) -> str:
     """Return that no trial won, and what the trial that came nearest lacks."""
     if any(check.state == "broken" for check in claim.failed):
-        return "no trial that beats the baseline keeps all constraints"
+        return "no trial that beats the baseline keeps all limits"
     if claim.failed:
         count = len(claim.failed)
-        return (
-            f"{counted(count, 'constraint')} of trial {claim.failed_trial} {_are(count)} undecided"
-        )
+        return f"{counted(count, 'limit')} of trial {claim.failed_trial} {_are(count)} undecided"
     trials = f"none of {counted(claim.searched, 'trial')}"
     if claim.nearest is not None:
         return f"{trials} is proven better than the baseline"
-    return f"{trials} beat the baseline within constraints"
+    return f"{trials} beat the baseline within limits"
 
 
 def _are(count: int) -> str:
@@ -168,12 +166,12 @@ def _why_not(claim: Claim) -> str:
         names = {check.limit.metric for check in failed}
         what = label(names.pop()) if len(names) == 1 else f"{len(names)} metrics"
         if state == "broken":
-            return f"constraint on {what} broken"
-        return f"{counted(len(failed), 'constraint')} could not be checked"
+            return f"limit on {what} broken"
+        return f"{counted(len(failed), 'limit')} could not be checked"
     if reason == "constraint undecided":
         names = {check.limit.metric for check in claim.failed}
         what = label(names.pop()) if len(names) == 1 else f"{len(names)} metrics"
-        return f"constraint on {what} undecided"
+        return f"limit on {what} undecided"
     if reason == "objective worse":
         what = label(claim.lost[0]) if len(claim.lost) == 1 else f"{len(claim.lost)} objectives"
         return f"{what} got worse"

@@ -52,7 +52,7 @@ _PAIRS = (
     "same workload seed. The order of the runs in a pair is random, and each pair has a new seed. "
     "Each pair gives a ratio winner / baseline for each metric. From the ratios of all pairs, "
     "lsmtune computes the mean ratio and its 95 % interval (Student's t, on logarithms). lsmtune "
-    "claims a gain only if the whole interval of the objective is below 1 and all constraints are "
+    "claims a gain only if the whole interval of the objective is below 1 and all limits are "
     "kept."
 )
 _UNVERIFIED = "The winner is not verified in pairs of runs yet."

@@ -50,7 +50,7 @@ def export_study(home: Home, name: str, file: Path) -> int:
     """Write all trials of the study into an Optuna storage and return their number.
 
     They keep their order. A trial is complete if it can be compared with the baseline. It then has
-    a value per objective (1 is the baseline, lower is better) and the constraint "limits" (above
+    a value per objective (1 is the baseline, lower is better) and the limit "limits" (above
     0: broken). A pruned trial is pruned. All others are failed, including disturbed runs and
     verification runs at another scale or workload. Metrics, role and status are user attributes.
     A range that is widened to include a special value becomes linear.

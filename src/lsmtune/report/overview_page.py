@@ -68,7 +68,7 @@ def _card(card: Card) -> Html:
     facts = (
         ("Workload", card.load),
         ("Objective", card.objective),
-        ("Constraints", card.limits),
+        ("Limits", card.limits),
         ("Scales", (card.carries, *map(_finding_text, card.findings))),
     )
     changed = counted(len(card.options), "changed option")

@@ -36,7 +36,7 @@ def comparison_keys(rows: Sequence[MetricRow]) -> list[Key]:
     sides = {row.side for row in rows}
     keys = [Key(SIDES[side], meaning) for side, meaning in meanings.items() if side in sides]
     limited = any(row.limit is not None for row in rows)
-    return keys + ([Key(LIMIT, "bound of a constraint")] if limited else [])
+    return keys + ([Key(LIMIT, "limit")] if limited else [])
 
 
 def comparison_plot(rows: Sequence[MetricRow]) -> go.Figure:
@@ -110,7 +110,7 @@ def _add_limits(figure: go.Figure, rows: Sequence[MetricRow], places: dict[str, 
         y=[places[row.metric.name] for row in limited],
         mode="markers",
         marker=marker(LIMIT, 14, line=2.5),
-        hovertemplate="constraint: %{x:.3g}<extra></extra>",
+        hovertemplate="limit: %{x:.3g}<extra></extra>",
     )
 
 

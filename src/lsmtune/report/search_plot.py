@@ -33,7 +33,7 @@ def convergence_keys(record: Convergence) -> list[Key]:
     found = {trial.mark for trial in record.measured}
     keys = [Key(MARKS[mark], MARK_WORDS[mark]) for mark in MARKS if mark in found]
     if record.best_so_far:
-        keys.append(Key(BEST_SO_FAR, "best so far within the constraints"))
+        keys.append(Key(BEST_SO_FAR, "best so far within the limits"))
     if record.unmeasured:
         keys.append(Key(FAILED, "no result"))
     return keys + (
@@ -61,7 +61,7 @@ def convergence_plot(record: Convergence) -> go.Figure:
 def _add_marks(figure: go.Figure, trials: list[Measured], shape: Shape) -> None:
     notes = [
         (f", median of {t.runs} runs" if t.runs > 1 else "")
-        + (f", {number(100 * t.excess)} % beyond a constraint" if t.excess else "")
+        + (f", {number(100 * t.excess)} % beyond a limit" if t.excess else "")
         + escape(t.reason and f", {t.reason}")
         for t in trials
     ]

@@ -115,10 +115,10 @@ def _step(step: StepText) -> Html:
 
 
 def command(text: str) -> Html:
-    """Return a command with a button that copies it."""
+    """Return a command with a button that copies it; a long one scrolls."""
     return element(
         "p",
-        element("code", text),
+        element("code", text, tabindex="0"),
         element("button", "Copy", type="button"),
         class_="command",
     )

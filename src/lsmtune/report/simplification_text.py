@@ -16,7 +16,7 @@ def simplification_sentences(found: Simplification) -> Iterator[str]:
     if found.simple is None:
         yield (
             f"lsmtune took back {counted(len(found.needed), 'change')} of trial {found.raw}, one "
-            "at a time. Each of them is needed."
+            "at a time. None could go without a loss that matters."
         )
         return
     count = counted(len(found.taken_back), "change")

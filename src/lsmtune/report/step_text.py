@@ -9,9 +9,11 @@ from lsmtune.units import format_duration
 
 _STEPS: dict[StepKind, str] = {
     "verify": "Verify trial {trial} in pairs of runs with the baseline:",
-    "verify_larger": "Verify the gain at {scale} of the size{time}:",
+    "verify_larger": "Verify the gain at {scale} of the size, the largest step that takes at most "
+    "10 min{time}:",
     "verify_full_size": "Verify the gain at full size{time}:",
-    "verify_other": "Verify trial {other} in pairs of runs with the baseline:",
+    "verify_other": "Verify the next best config, trial {other}, in pairs of runs with the "
+    "baseline:",
     "deploy": "Write the file to deploy:",
     "run_for_real": "Run the study with a real engine. A simulated gain is only a prediction.",
     "search_more": "To test more configs, run the same `lsmtune tune` command with a larger value "
@@ -20,7 +22,7 @@ _STEPS: dict[StepKind, str] = {
     "keeps. The runs of this study count for the new study. Add this to the command:",
     "accept_trade": "To accept trial {trial}, run `lsmtune tune` again with a limit that it "
     "keeps. The runs of this study count for the new study. Add this to the command:",
-    "keep_baseline": "Keep the baseline.",
+    "keep_baseline": "Keep the baseline. Nothing was deployed, so there is nothing to undo.",
     "pick": "To use another trial of the Pareto front, replace N with the number of the trial:",
     "start": "To continue the search, run this command:",
     "read_screening": "Show which knobs matter:",
@@ -30,6 +32,12 @@ _STEPS: dict[StepKind, str] = {
     "such as --num. If runs are missing, this command runs them first:",
     "read_online": "List the changes that lsmtune tried, and which of them it kept:",
 }
+_NOT_FIRST: dict[StepKind, str] = {
+    "deploy": "If it is still a gain, ",
+    "verify_other": "Optional: ",
+    "search_more": "Optional: ",
+}
+"""Begin a step that follows another one."""
 _DECIDE = "To decide whether trial {trial} is better, verify trial {trial} in pairs of runs:"
 _START_FILE = (
     "To continue the search, run the same `lsmtune tune` command again, with the same study file."
@@ -55,7 +63,8 @@ def step_text(claim: Claim, step: Step) -> StepText:
         return StepText(_START_FILE, None)
     if step.kind == "read_upgrade" and step.command is None:
         return StepText(_LOST_STUDY, None)
-    if step.kind == "keep_baseline" and claim.steps[0] is not step:
+    is_first = claim.steps[0] is step
+    if step.kind == "keep_baseline" and not is_first:
         return StepText("Or keep the baseline.", None)
     if step.kind in ("accept_trade", "relax_constraint"):
         first = claim.trades[0] if step.kind == "accept_trade" else None
@@ -71,4 +80,5 @@ def step_text(claim: Claim, step: Step) -> StepText:
     needs += [] if step.peak_bytes is None else [f"{quantity(step.peak_bytes, 'bytes')} of disk"]
     time = f" ({', '.join(needs)})" if needs else ""
     text = _STEPS[step.kind].format(trial=claim.trial, other=other, scale=step.scale, time=time)
-    return StepText(text, step.command)
+    start = "" if is_first else _NOT_FIRST.get(step.kind, "")
+    return StepText(f"{start}{text[0].lower()}{text[1:]}" if start else text, step.command)

@@ -43,7 +43,7 @@ _LABELS = {
     "get_missing_data_blocks": "data blocks per missing key",
     "scan_sorted_runs": "sorted runs per scan",
     "table_readers_bytes": "memory of open tables",
-    "memory_bytes": "memory at full size",
+    "memory_bytes": "computed memory at full size",
     "get_found": "gets that found a record",
     "compact_read_bytes": "bytes read by compactions",
     "background_jobs": "flushes and compactions",
@@ -112,6 +112,12 @@ class Ratio:
         digits = _decimals(self.low, self.high)
         value, low, high = (f"{x:.{digits}f}" for x in (self.value, self.low, self.high))
         return f"{value} {unit} ({low}\N{EN DASH}{high})"
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The ratio with its unit, and the interval without brackets; "" if there is none."""
+        ratio, _, interval = self.text().partition(" (")
+        return ratio, interval.removesuffix(")")
 
     def sentence(self, of: str = "the baseline") -> str:
         """Return the ratio to `of` and its interval, for a sentence."""

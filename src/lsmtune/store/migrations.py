@@ -51,8 +51,8 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE study ADD COLUMN ended TEXT;
     """,
-    # The constraints by which the study is judged, as JSON; NULL for studies of lsmtune 0.2 and
-    # older, which had other default constraints and another rule.
+    # The limits by which the study is judged, as JSON; NULL for studies of lsmtune 0.2 and
+    # older, which had other default limits and another rule.
     """
     ALTER TABLE study ADD COLUMN constraints TEXT;
     """,

@@ -33,15 +33,15 @@ _VALUE = "value"
 _SPACE, _STYLE, _UNIVERSAL = "live_sst_bytes", "compaction_style", 1
 
 LEAST_PROBABILITY = 0.8
-"""A config can win if it keeps all constraints with at least this probability."""
+"""A config can win if it keeps all limits with at least this probability."""
 
 
 def study_objective(stored: StoredStudy, spec: StudySpec) -> Objective:
-    """Return the objective of a study with the constraints that it is judged by."""
+    """Return the objective of a study with the limits that it is judged by."""
     if stored.constraints is not None:
         limits = _limits(stored)
         most_pairs = max(spec.pairs, spec.max_pairs)
-        cautious = stored.rule is not None
+        cautious = stored.stored_rule is not None
         return replace(
             spec.parsed_objective, limits=limits, most_pairs=most_pairs, is_cautious=cautious
         )
@@ -55,7 +55,7 @@ def _limits(stored: StoredStudy) -> tuple[Limit, ...]:
         return _LIMITS.validate_python(stored.constraints)
     except ValidationError as error:
         problem = problem_text(dict(error.errors()[0]), None)
-        raise UserError(f"constraints of study {stored.name!r}: {problem}") from error
+        raise UserError(f"limits of study {stored.name!r}: {problem}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class Candidate:
     """A config of the search: its trial, its number of runs, and their median metrics.
 
     `values` are its objectives / baseline, `value` their mean. `excess` is the excess of its
-    medians over the worst constraint that the noise of repeated runs does not explain. `kept` is
-    the probability that it keeps all constraints.
+    medians over the worst limit that the noise of repeated runs does not explain. `kept` is
+    the probability that it keeps all limits.
     """
 
     trial: StoredTrial
@@ -77,12 +77,12 @@ class Candidate:
 
     @property
     def can_win(self) -> bool:
-        """True if it probably keeps all constraints."""
+        """True if it probably keeps all limits."""
         return self.kept >= LEAST_PROBABILITY
 
     @property
     def promise(self) -> float:
-        """The objective, made worse by the excess over the worst constraint beyond noise."""
+        """The objective, made worse by the excess over the worst limit beyond noise."""
         return self.value * limit_penalty(self.excess)
 
 
@@ -139,7 +139,7 @@ of one config. Verification then needs a mean well below a limit to decide that 
 def cautious_metrics(
     config: Config, metrics: Metrics, base: Config | None, objective: Objective
 ) -> Metrics:
-    """Return the metrics by which a config is held to its constraints before verification."""
+    """Return the metrics by which a config is held to its limits before verification."""
     if not objective.is_cautious or base is None or _SPACE not in metrics:
         return metrics
     if not _is_universal(config) or _is_universal(base):
@@ -174,7 +174,7 @@ class Scorer:
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The constraints as asked."""
+        """The limits as asked."""
         return self._objective.limits
 
     @property
@@ -191,7 +191,7 @@ class Scorer:
     def candidate(self, trial: StoredTrial, runs: Sequence[Metrics]) -> Candidate | None:
         """Return a complete trial as a candidate, with the metrics of all runs of its config.
 
-        None if the trial or the baseline lacks a metric of the objective or of a constraint.
+        None if the trial or the baseline lacks a metric of the objective or of a limit.
         """
         if self._objective.missing(self.base) or self._objective.missing(trial.result.metrics):
             return None
@@ -208,21 +208,21 @@ class Scorer:
         )
 
     def checks(self, found: Candidate) -> tuple[LimitCheck, ...]:
-        """Return each constraint, checked on the medians of the candidate's runs.
+        """Return each limit, checked on the medians of the candidate's runs.
 
         It is undecided if neither it nor its violation is probable enough. If the candidate
-        cannot win because of its constraints, at least one of them is not kept.
+        cannot win because of its limits, at least one of them is not kept.
         """
         pairs = zip(self._checked.limits, self._objective.limits, strict=True)
         return tuple(self._check(found, checked, asked) for checked, asked in pairs)
 
     def doubtful(self, found: Candidate) -> tuple[str, ...]:
-        """Return the metrics of the constraints that the candidate does not surely keep."""
+        """Return the metrics of the limits that the candidate does not surely keep."""
         checks = zip(self._checked.limits, self.checks(found), strict=True)
         return tuple(limit.metric for limit, check in checks if not check.holds)
 
     def kept_each(self, found: Candidate) -> list[float]:
-        """Return the probability of each constraint that the candidate keeps it."""
+        """Return the probability of each limit that the candidate keeps it."""
         return [self._kept_one(limit, found) for limit in self._checked.limits]
 
     def _kept_one(self, limit: Limit, found: Candidate) -> float:
@@ -288,7 +288,7 @@ def candidate_of(
 def ranked_candidates(trials: Sequence[StoredTrial], objective: Objective) -> list[Candidate]:
     """Return the configs that beat the baseline, those with the best objective first.
 
-    Only configs that keep all constraints with a probability of at least 0.8 are in it, and once
+    Only configs that keep all limits with a probability of at least 0.8 are in it, and once
     finalists have been repeated, only finalists.
     """
     found = finalists(candidates(trials, objective))
@@ -304,9 +304,9 @@ def finalists(found: Sequence[Candidate]) -> list[Candidate]:
 def nearest_candidate(
     trials: Sequence[StoredTrial], objective: Objective
 ) -> tuple[Candidate, tuple[LimitCheck, ...]] | None:
-    """Return the config that came nearest to a win, and its constraints; for a study without one.
+    """Return the config that came nearest to a win, and its limits; for a study without one.
 
-    It beats the baseline. A config that keeps all constraints comes first, then one that ran as
+    It beats the baseline. A config that keeps all limits comes first, then one that ran as
     often as the finalists.
     """
     better = [c for c in candidates(trials, objective) if c.value < 1]

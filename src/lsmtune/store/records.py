@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from lsmtune.errors import UserError
 from lsmtune.knobs.types import Config
-from lsmtune.rule import SizeRule
+from lsmtune.rule import FULL_SIZE, SizeRule
 from lsmtune.simplified import Simplified
 from lsmtune.spec import StudySpec, make_spec
 from lsmtune.tables import problem_text
@@ -42,8 +42,11 @@ class StoredStudy:
     def rule(self) -> SizeRule | None:
         """The rule by which the study sizes its trials; UserError if lsmtune cannot have stored it.
 
-        None for a study of lsmtune 0.2 or older, and for a published one.
+        None for a study of lsmtune 0.2 or older, for a published one, and for an engine whose
+        trials have full size.
         """
+        if self.stored_rule == FULL_SIZE:
+            return None
         try:
             return None if self.stored_rule is None else SizeRule.model_validate(self.stored_rule)
         except ValidationError as error:

@@ -32,9 +32,9 @@ def contenders(
     """Return the configs that may be verified, the best first.
 
     After a simplification they are the simple config and the raw winner. Before it, they are the
-    configs that probably keep all constraints. Without one, they are the configs that ran as often
-    as the finalists, beat the baseline and break no constraint for sure. Three runs may not decide
-    a constraint; pairs of runs do.
+    configs that probably keep all limits. Without one, they are the configs that ran as often
+    as the finalists, beat the baseline and break no limit for sure. Three runs may not decide
+    a limit; pairs of runs do.
     """
     if simplified is not None and simplified.simple is not None:
         numbers = simplified.simple, simplified.raw

@@ -23,7 +23,7 @@ class Effect:
 Loses = Callable[[Sequence[Unit], int], bool | None]
 """Runs the config without these units until it ran so many times; returns whether it loses.
 
-It loses if it costs more of the gain than allowed, or probably breaks a constraint. None if it
+It loses if it costs more of the gain than allowed, or probably breaks a limit. None if it
 cannot run without these units.
 """
 

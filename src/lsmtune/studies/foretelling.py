@@ -98,7 +98,7 @@ class Simulated:
 
 
 def _known(asked: Objective, known: Metrics) -> Objective:
-    """The objective with the constraints that the simulator can judge."""
+    """The objective with the limits that the simulator can judge."""
     return replace(asked, limits=known_limits(asked.limits, known))
 
 

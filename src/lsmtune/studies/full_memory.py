@@ -31,7 +31,7 @@ def full_memory(space: KnobSpace, config: Config, metrics: Metrics, scale: Fract
 
 
 def memory_limits(spec: StudySpec, rule: SizeRule | None) -> tuple[Limit, ...]:
-    """Return the constraint on the measured memory of a new study; none for experiments."""
+    """Return the limit on the measured memory of a new study; none for experiments."""
     if rule is None or spec.screen or spec.sweep or spec.online:
         return ()
     if spec.memory is None:

@@ -90,7 +90,7 @@ class History:
 
     @property
     def to_beat(self) -> Sequence[Values]:
-        """The values of the configs that keep all constraints beyond noise, the best first.
+        """The values of the configs that keep all limits beyond noise, the best first.
 
         Configs that another one beats in every goal are left out.
         """

@@ -6,9 +6,11 @@ from fractions import Fraction
 from math import ceil
 from statistics import median
 
+from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.spec import MIN_PAIRS, StudySpec
-from lsmtune.store.records import StoredTrial, complete_trials
+from lsmtune.store.records import StoredTrial, complete_pairs, complete_trials
 from lsmtune.studies.study import Study
+from lsmtune.studies.verify import begun
 from lsmtune.trials import Role
 from lsmtune.workloads import Workload
 
@@ -16,15 +18,15 @@ _FASTEST, _SLOWEST = 0.7, 1.4
 """Time of a larger run / time that the ratio of the bytes gives."""
 SPARE = 1.3
 """The disk needs so many times the peak space."""
-_PEAK = "peak_space_bytes"
+_PEAK, _LIVE = "peak_space_bytes", "live_sst_bytes"
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationPlan:
-    """What a verification needs: its runs, their time in seconds, and the peak disk space.
+    """What is left of a verification: its runs, their time in seconds, and the peak disk space.
 
-    `seconds` and `peak_bytes` are None if no run of the study tells them. They are for the fewest
-    runs, and as a range.
+    `runs` are the fewest and the most. `seconds` is a range for the fewest. It and `peak_bytes` are
+    None if no run of the study tells them.
     """
 
     workload: Workload
@@ -57,10 +59,16 @@ def workload_at(spec: StudySpec, scale: Fraction) -> Workload:
 
 
 def verification_plan(
-    study: Study, trial: StoredTrial, workload: Workload, pairs: tuple[int, int]
+    study: Study, trial: StoredTrial, scale: str, workload: Workload, asked: int | None
 ) -> VerificationPlan:
-    """Estimate a verification of a trial, from the runs of the study."""
+    """Estimate what is left of a verification of a trial, from the runs of the study.
+
+    `asked` is the number of pairs that the user asked for.
+    """
     trials, config = study.trials(), trial.config
+    done = pairs_done(study, trial, scale, workload)
+    fewest, most = (max(0, n - done) for n in most_pairs(study.spec, asked))
+    pairs = fewest, most
     of_base = complete_trials(trials, Role.BASE)
     roles = (Role.TRIAL, Role.REPEAT, Role.SIMPLIFY)
     of_best = [t for role in roles for t in complete_trials(trials, role) if t.config == config]
@@ -73,19 +81,27 @@ def verification_plan(
             for runs in (of_base, of_best)
         )
         seconds = pairs[0] * _FASTEST * pair_s, pairs[0] * _SLOWEST * pair_s
-    return VerificationPlan(
-        workload, (2 * pairs[0], 2 * pairs[1]), seconds, _peak([*of_base, *of_best], factor)
-    )
+    peak = _largest(_PEAK, [*of_base, *of_best])
+    if peak is not None and workload.preset.prepared:
+        peak += MOST_TEMPLATES * (_largest(_LIVE, of_base) or 0)  # they stay beside the trial
+    bytes_at_peak = None if peak is None else ceil(factor * peak)
+    return VerificationPlan(workload, (2 * pairs[0], 2 * pairs[1]), seconds, bytes_at_peak)
 
 
-def _peak(runs: Sequence[StoredTrial], factor: float) -> int | None:
-    known = [run.result.metrics[_PEAK] for run in runs if _PEAK in run.result.metrics]
-    return ceil(factor * max(known)) if known else None
+def _largest(metric: str, runs: Sequence[StoredTrial]) -> float | None:
+    known = [run.result.metrics[metric] for run in runs if metric in run.result.metrics]
+    return max(known, default=None)
 
 
 def _amount(load: Workload) -> float:
     """The bytes of a run, in some unit that is the same for all loads of a study."""
     return max(load.user_bytes, 1)
+
+
+def pairs_done(study: Study, trial: StoredTrial, scale: str, workload: Workload) -> int:
+    """Return how many pairs of a verification have run."""
+    earlier = begun(study, trial, scale, workload)
+    return 0 if earlier is None else len(complete_pairs(study.trials(), earlier))
 
 
 def most_pairs(spec: StudySpec, pairs: int | None) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from lsmtune.trials import Base, Role, Status, TrialResult, TrialSpec
 
 DISTURBED_PERCENT = 5.0
 """CPU use of others from which on a trial is repeated."""
-_REPEATS = 2
+REPEATS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,14 @@ class Runner:
         self._derived = derived
         self._accept_noise = accept_noise
 
-    def run(self, task: Task) -> TrialResult:
+    def run(self, task: Task, most_repeats: int = REPEATS) -> TrialResult:
         """Run and keep the trial; one that others disturbed is kept as such and repeated.
 
         The last repeat counts in any case, marked: a host that is never quiet can be tuned. With
         `accept_noise`, a run that other processes disturbed is marked and counts at once. While the
         clock was set, nothing that is taken from moments in the engine's log can be trusted.
         """
-        for repeats_left in reversed(range(_REPEATS + 1)):
+        for repeats_left in reversed(range(min(REPEATS, most_repeats) + 1)):
             result = self._run_once(task, may_be_disturbed=repeats_left > 0)
             if result.status is not Status.DISTURBED:
                 break

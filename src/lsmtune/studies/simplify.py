@@ -100,11 +100,8 @@ def why_not(study: Study) -> str | None:
         return "it has several objectives, so it has no single winner"
     if spec.screen or spec.sweep or spec.online:
         return "it does not search for a winner"
-    if study.ground.rule is None:
-        return (
-            "it began with lsmtune 0.2 or older, repeats a published study, or runs an engine "
-            "whose trials have full size"
-        )
+    if not study.objective.is_cautious:
+        return "it began with lsmtune 0.2 or older, or repeats a published study"
     return None
 
 
@@ -237,11 +234,11 @@ class _Simplification:
                 return False
             if len(done) >= runs:
                 return True
-            if self._disturbed() > _MOST_DISTURBED:
+            if (left := _MOST_DISTURBED - self._disturbed()) < 1:
                 return False
             seed = workload_seed(study.spec.seed, "simplify", len(done))
             spec = study.trial_spec(config).model_copy(update={"seed": seed})
-            study.run(Task(self._title(config), Role.SIMPLIFY, config, spec))
+            study.run(Task(self._title(config), Role.SIMPLIFY, config, spec), left)
 
     def _disturbed(self) -> int:
         """The number of runs of this simplification that ran again because others disturbed."""

@@ -22,7 +22,7 @@ from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.rescale import rescaled
 from lsmtune.simplified import Simplified
 from lsmtune.simulator import load_machine
-from lsmtune.spaces import knob_space, with_fitting_scale
+from lsmtune.spaces import knob_space, stored_rule, with_fitting_scale
 from lsmtune.spec import Ground, StudySpec, without_load
 from lsmtune.store.home import Home
 from lsmtune.store.ranking import (
@@ -43,7 +43,7 @@ from lsmtune.studies.enough_data import check_flushes, expected_flushes
 from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.full_memory import MEMORY, full_memory, memory_limits
 from lsmtune.studies.history import History
-from lsmtune.studies.runner import Listener, Runner, Task
+from lsmtune.studies.runner import REPEATS, Listener, Runner, Task
 from lsmtune.studies.same_system import check_same_system
 from lsmtune.studies.seeds import workload_seed
 from lsmtune.studies.stopping import why_to_stop
@@ -167,9 +167,9 @@ class Study:
                 f"available: {', '.join(sorted(measured))}"
             )
 
-    def run(self, task: Task) -> TrialResult:
-        """Run and keep a trial."""
-        return self._runner.run(task)
+    def run(self, task: Task, most_repeats: int = REPEATS) -> TrialResult:
+        """Run and keep a trial; repeat it at most so often if other programs disturb it."""
+        return self._runner.run(task, most_repeats)
 
     def run_together(self, tasks: Sequence[Task]) -> None:
         """Run and keep trials side by side."""
@@ -264,7 +264,7 @@ class Study:
     def repeat_finalists(self, wanted: int) -> None:
         """Run the best configs again with other seeds, until this number of them can win.
 
-        They run in groups of `finalists`. All configs of a group may fail a constraint: two runs
+        They run in groups of `finalists`. All configs of a group may fail a limit: two runs
         of a config with universal compaction can differ by a fifth in live space.
         """
         ranked, size = self._ranked(), self.spec.finalists
@@ -277,7 +277,7 @@ class Study:
     def _ranked(self) -> list[StoredTrial]:
         """Return the trials that may be finalists, the best first.
 
-        A config that just missed a constraint is one of them: only the median of several runs
+        A config that just missed a limit is one of them: only the median of several runs
         decides about it.
         """
         found_so_far = self._history.as_searched().runs
@@ -367,7 +367,7 @@ def _create(home: Home, spec: StudySpec, found: tuple[EngineFacts, Ground]) -> S
         engine,
         host,
         constraints,
-        rule=None if rule is None else rule.model_dump(),
+        rule=stored_rule(spec, rule),
     )
 
 

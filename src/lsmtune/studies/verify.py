@@ -64,7 +64,7 @@ def no_winner(study: str) -> UserError:
     """Return the error of a verification of a study that found nothing."""
     return UserError(
         f"study {study!r}: nothing to verify; no trial is better than the baseline and keeps all "
-        "constraints"
+        "limits"
     )
 
 
@@ -137,7 +137,7 @@ def verify_trial(
     """Run pairs of the trial's config and the baseline, and judge them.
 
     It runs so many `pairs`, or at least six and at most `max_pairs`. It ends before if the
-    objective is known to ± 5 % and no undecided constraint decides the claim; at another scale than
+    objective is known to ± 5 % and no undecided limit decides the claim; at another scale than
     the study's, also when fewer pairs prove that there is no gain. Each pair has its own workload
     seed and a random order. In the first six, the `raw` winner runs too. An interrupted
     verification continues. Raises LsmtuneError if runs keep failing.
@@ -184,11 +184,21 @@ def _begin(
 ) -> StoredVerification:
     """The verification of that trial under that load which has begun before, or a new one."""
     beside = None if raw is None else raw.number
+    earlier = begun(study, best, scale, workload, beside)
+    if earlier is not None:
+        return earlier
+    return study.home.add_verification(study.stored, best.number, scale, workload, beside)
+
+
+def begun(
+    study: Study, best: StoredTrial, scale: str, workload: Workload, raw: int | None = None
+) -> StoredVerification | None:
+    """Return the newest verification of a trial at a scale and load; None if none has begun."""
     for earlier in reversed(study.home.verifications(study.stored)):
-        same_trials = earlier.best_trial == best.number and beside in (None, earlier.raw_trial)
+        same_trials = earlier.best_trial == best.number and raw in (None, earlier.raw_trial)
         if same_trials and (earlier.scale, earlier.workload) == (scale, workload):
             return earlier
-    return study.home.add_verification(study.stored, best.number, scale, workload, beside)
+    return None
 
 
 def _enough(

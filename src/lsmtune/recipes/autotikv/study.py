@@ -130,7 +130,7 @@ def search(name: Name, asked: Asked) -> StudySpec:
         asked,
         knobs=_KNOBS[name],
         objective=(METRIC[name],),
-        limits=no_default_limits(load, load.preset.engine),  # the post had no constraints
+        limits=no_default_limits(load, load.preset.engine),  # the post had no limits
         optimizer=OPTIMIZER,
         trials=TRIALS,
         base_runs=_BASE_RUNS,

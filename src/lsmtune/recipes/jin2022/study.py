@@ -95,7 +95,7 @@ class Plan:
             knobs=_GENES if mode == "published" else _KNOBS[mode],
             memory=_MEMORY,
             objective=(JIN2022,),
-            limits=no_default_limits(self.load, "rocksdb"),  # the paper had no constraints
+            limits=no_default_limits(self.load, "rocksdb"),  # the paper had no limits
             optimizer="genetic" if mode == "honest" else "genetic-jin2022",
             trials=EVALUATIONS,
             seed=seed,
