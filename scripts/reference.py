@@ -229,17 +229,17 @@ def _default_constraints() -> list[str]:
         found.setdefault(tuple(map(str, limits)), []).append(f"`{name}`")
     common = set.intersection(*map(set, found))
     lines = [
-        "## Default constraints",
+        "## Default limits",
         "",
-        f"Every workload has the constraints {' and '.join(f'`{one}`' for one in sorted(common))}.",
-        "The table has the other default constraints. They bound the latency of each kind of",
+        f"Every workload has the limits {' and '.join(f'`{one}`' for one in sorted(common))}.",
+        "The table has the other default limits. They bound the latency of each kind of",
         "operation of the workload. If the workload only writes, they also bound the work of",
         "the [probe](../explanation/measuring.md#5-probe), which reads after the workload: the",
         "data blocks per get, and the sorted runs per scan. The engines myrocks, embedded, tikv",
-        "and simulated do not count this work. There, the constraints bound the p50 and p99",
+        "and simulated do not count this work. There, the limits bound the p50 and p99",
         "latency of the same reads by `1.1 * base`.",
         "",
-        "| workloads | further constraints |",
+        "| workloads | further limits |",
         "|---|---|",
     ]
     for limits, names in found.items():
@@ -251,8 +251,8 @@ def _default_constraints() -> list[str]:
         "If the runs of the baseline vary too much to check a default bound, lsmtune uses and",
         "reports a wider bound: the tightest one that `max_pairs` pairs of runs can check.",
         "",
-        "Your own constraint on a metric replaces the default constraint on this metric, and its",
-        "bound never changes. The constraint `METRIC <= none` removes the default constraint.",
+        "Your own limit on a metric replaces the default limit on this metric, and its",
+        "bound never changes. The limit `METRIC <= none` removes the default limit.",
     ]
 
 
@@ -274,7 +274,7 @@ def metrics() -> str:
     lines = [
         "# Metrics",
         "",
-        'A metric can be an objective or have a constraint if the column "better" names a better',
+        'A metric can be an objective or have a limit if the column "better" names a better',
         "direction. Engine and workload decide which metrics a trial has.",
         "`lsmtune trials STUDY --json` prints the metrics of each trial.",
         "[How a trial runs](../explanation/measuring.md#source-of-each-metric) names the source of",
