@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from lsmtune.analysis.inspect.facts import Fact, Facts
+from lsmtune.analysis.inspect.inspection import covered_s
 from lsmtune.knobs.defaults import known_options
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.log_dump import StatsDump
 from lsmtune.metrics.log_jobs import Job
 from lsmtune.metrics.log_reader import LogContent
+from lsmtune.metrics.log_stalls import Stall
 from lsmtune.metrics.statistics import HistogramSummary
 from lsmtune.units import GIB
 
@@ -43,6 +45,9 @@ _FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}\.\d+)", re.MULTILINE)
 _FAMILY = re.compile(r"\*\* Compaction Stats \[(.*?)\] \*\*")
 _READING = re.compile(r"readrandom|readmissing|multireadrandom|readhot")
 """Benchmarks of db_bench whose operations are gets."""
+_PENDING = "estimated pending compaction bytes"
+_STALLS = {"level-0 files": "stall_l0_s", "immutable memtables": "stall_memtable_s",
+           _PENDING: "stall_pending_s"}  # fmt: skip
 _NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
 _SWITCHES = {"true": 1.0, "false": 0.0}
 
@@ -66,6 +71,7 @@ def facts_of(
             *_of_dump(dump),
             *_of_tables(tables, content.dump_text, period_s),
             *_of_jobs(content.ledger.jobs, jobs_s if content.event_lines else None),
+            *_of_stalls(content.stalls.stalls, jobs_s if content.event_lines else None),
             *_of_results(content.results),
             *_of_options(options),
         ]
@@ -225,6 +231,25 @@ def _of_jobs(jobs: Iterable[Job], period_s: float | None) -> Iterator[Fact]:
         inner_bytes = _sum(job.written_bytes for job in inner) or 0
         yield Fact("l0_intra_write_bytes", inner_bytes, "event", family, period_s)
         yield Fact("l0_intra_percent", 100 * inner_bytes / written, "event", family, period_s)
+
+
+def _of_stalls(stalls: Iterable[Stall], period_s: float | None) -> Iterator[Fact]:
+    """Yield the times of stalls by family and cause, and the most pending bytes.
+
+    Without events (`period_s` is None), the ends of stalls are unknown.
+    """
+    spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    pending: dict[str, int] = {}
+    for stall in stalls:
+        spans.setdefault((stall.family, stall.cause), []).append(
+            (stall.begin_micros, stall.end_micros)
+        )
+        if stall.cause == _PENDING:
+            pending[stall.family] = max(pending.get(stall.family, 0), stall.most)
+    for family, most in pending.items():
+        yield Fact("pending_compaction_bytes", most, "event", family, period_s)
+    for (family, cause), held in spans.items() if period_s is not None else ():
+        yield Fact(_STALLS[cause], covered_s(held), "event", family, period_s)
 
 
 def _of_results(results: Mapping[str, BenchmarkResult]) -> Iterator[Fact]:
