@@ -2,7 +2,7 @@
 
     python scripts/reference.py [--check]
 
-Writes commands.md, study-file.md, workloads.md, metrics.md and optimizers.md. With --check it
+Writes commands.md, study-file.md, workloads.md, metrics.md, facts.md and optimizers.md. With --check it
 writes nothing and ends with exit code 1 if a page is not current. knobs.md, knobs-tikv.md and
 study.schema.json are written by `lsmtune knobs --markdown` and `lsmtune schema`.
 """
@@ -16,6 +16,7 @@ from typing import Any
 
 import typer
 
+from lsmtune.analysis.inspect.facts import NAMES
 from lsmtune.cli.main import app
 from lsmtune.cli.study_schema import study_schema
 from lsmtune.limits import default_limits
@@ -295,6 +296,23 @@ def metrics() -> str:
     return "\n".join(lines) + "\n"
 
 
+def facts() -> str:
+    """Return the page of all facts of a store."""
+    lines = [
+        "# Facts",
+        "",
+        "`lsmtune inspect` reads facts of a store out of tickers, histograms, events, tables,",
+        "options and results. The rules of the [findings](../findings.md) judge them.",
+        "`lsmtune inspect LOG --json` prints them, each with value, unit, source and period.",
+        "Options of RocksDB that are numbers or switches are facts too, under their own names.",
+        "",
+        "| fact | unit | meaning |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{name}` | {unit} | {meaning} |" for name, (unit, meaning) in NAMES.items()]
+    return "\n".join(lines) + "\n"
+
+
 def optimizers() -> str:
     """Return the page of all optimizers."""
     lines = [
@@ -323,6 +341,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "study-file.md": study_file,
     "workloads.md": workloads,
     "metrics.md": metrics,
+    "facts.md": facts,
     "optimizers.md": optimizers,
 }
 """The generated pages, by file name."""

@@ -64,6 +64,12 @@ def known_versions() -> tuple[str, str]:
     return versions["oldest"], versions["newest"]
 
 
+@cache
+def known_options() -> frozenset[str]:
+    """The names of all options that some version of RocksDB has."""
+    return frozenset({**_data()["options"], **_SET_BY_CONSTRUCTORS})
+
+
 def nearest_version(version: str) -> str:
     """Return the version, or the nearest one whose defaults are known, such as `5.4`."""
     oldest, newest = known_versions()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
+from lsmtune.analysis.inspect.fact_sources import facts_of
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Period, Totals
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.errors import ParseError
@@ -48,6 +49,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     if content.version:
         changed = changed_options(content.version, options)
         _note_unknown_version(content.version, incomplete)
+    main_family = _main_family(content)
     return Inspection(
         name=name,
         kind=kind,
@@ -56,7 +58,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         end_micros=content.last_micros,
         options=options,
         options_changed=changed,
-        main_family=_main_family(content),
+        main_family=main_family,
         load=_load(content),
         levels=tuple(_levels(content, tables)),
         totals=_totals(content, tables, incomplete),
@@ -76,6 +78,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         trouble_lines=content.trouble_lines,
         incomplete=tuple(incomplete),
         results=content.results,
+        facts=facts_of(content, tables, {**options.get(main_family, {}), **options[""]}),
     )
 
 

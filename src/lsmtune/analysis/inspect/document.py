@@ -1,10 +1,17 @@
 """What a LOG says as one JSON document; null where the LOG does not tell."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from lsmtune.analysis.inspect.inspection import Inspection
+from lsmtune.analysis.inspect.first_steps import direction, first_step
+from lsmtune.analysis.inspect.inspection import Finding, Inspection
+from lsmtune.knobs.advice import Direction
+
+_WAYS: Mapping[Direction, str] = {
+    "higher": "raise", "lower": "lower", "true": "set", "false": "set",
+}  # fmt: skip
 
 
 def inspection_document(log: Inspection) -> dict[str, Any]:
@@ -41,14 +48,26 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
             if totals.compactions is not None
             else None,
         },
-        "findings": [
-            {
-                **asdict(finding),
-                "first_step": finding.first_step,
-                "actions": [asdict(action) for action in finding.actions],
-            }
-            for finding in log.findings
-        ],
+        "findings": [_finding(finding) for finding in log.findings],
+        "facts": [{**asdict(fact), "unit": fact.unit} for fact in log.facts],
         "incomplete": list(log.incomplete),
         "needed": list(log.needed),
     }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    told = {key: value for key, value in asdict(finding).items() if key != "current"}
+    actions = [
+        {**asdict(action), **_change(finding, action.option)} for action in finding.actions
+    ]
+    return {**told, "first_step": finding.first_step, "actions": actions}
+
+
+def _change(finding: Finding, option: str) -> dict[str, str | None]:
+    """Return direction and values of an option; the first step gives only one of them a new one."""
+    change = finding.change
+    if change is not None and change.option == option:
+        return {"direction": change.direction, "from": change.before, "to": change.after}
+    step, named = first_step(finding.code, finding.look_at)
+    way = _WAYS[direction(step)] if named == option else None
+    return {"direction": way, "from": finding.current.get(option), "to": None}

@@ -1,10 +1,12 @@
 """The record of what a LOG says; what it does not say is None, never 0."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
+from lsmtune.analysis.inspect.computed_steps import Change, computed
+from lsmtune.analysis.inspect.facts import Facts
 from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.compaction_table import CompactionTable
@@ -111,7 +113,8 @@ class Finding:
 
     `family` is the column family, or None if it concerns the whole database.
     `weight` in [0, 1] orders findings: the share of the load that it concerns times how likely
-    these options are the cause.
+    these options are the cause. `current` has the values of the options, as far as the text has
+    them.
     """
 
     code: str
@@ -120,6 +123,7 @@ class Finding:
     look_at: tuple[str, ...]
     weight: float
     family: str | None = None
+    current: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -128,8 +132,13 @@ class Finding:
 
     @property
     def first_step(self) -> str:
-        """What to try first: an order of at most 14 words."""
-        return first_step(self.code, self.look_at)[0]
+        """What to try first, with old and new value where the text has the old one."""
+        return computed(first_step(self.code, self.look_at)[0], self.current)[0]
+
+    @property
+    def change(self) -> Change | None:
+        """The change that the first step makes; None if its values are unknown."""
+        return computed(first_step(self.code, self.look_at)[0], self.current)[1]
 
     @property
     def first_action(self) -> Action | None:
@@ -147,7 +156,8 @@ class Inspection:
     column family under its name. `stall_counts` are RocksDB's own, of the last dump, as are
     `tables` (by column family), `tickers`, `histograms`, `blobs` and `ingested`. `jobs`,
     `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them. `needed`
-    says which data rules lack, and how to get the data. `results` are those of db_bench.
+    says which data rules lack, and how to get the data. `results` are those of db_bench. `facts`
+    are the numbers that rules judge.
     """
 
     name: str
@@ -180,6 +190,7 @@ class Inspection:
     findings: tuple[Finding, ...] = ()
     verdict: Verdict = "insufficient_data"
     needed: tuple[str, ...] = ()
+    facts: Facts = field(default_factory=Facts)
 
     @property
     def span_s(self) -> float | None:

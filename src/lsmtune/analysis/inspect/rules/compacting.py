@@ -19,9 +19,11 @@ from lsmtune.analysis.inspect.rules.rule import (
     version_in,
 )
 from lsmtune.metrics.log_jobs import Job
-from lsmtune.units import MIB, format_bytes
+from lsmtune.units import GIB, MIB, format_bytes
 
 _MANY_INTRA = 10
+_MUCH_INTRA = GIB
+"""The table rounds to a tenth of a GiB."""
 _MOST = 0.5
 _BUSY = 0.8
 _ON_THE_CPU = 0.7
@@ -37,23 +39,37 @@ _L0 = "level-0 files"
 
 
 def _intra_level_0(log: Inspection) -> Iterator[Finding]:
-    """Row 5; with FIFO and universal, all data may sit in level 0."""
-    for family, jobs in by_family(log, "compaction"):
-        if log.family_option(family, "compaction_style") not in LEVELED:
+    """Yield a finding if most compactions go from level 0 into level 0.
+
+    LevelCompactionPicker picks such a compaction when level 1 is busy (PickIntraL0Compaction,
+    db/compaction/compaction_picker_level.cc). With FIFO and universal, all data may be in level 0.
+    """
+    for family in dict.fromkeys((*log.families, *(row.family for row in log.levels))):
+        if log.family_option(family, "compaction_style") not in (None, *LEVELED):
             continue
-        inner = [job for job in jobs if job.input_levels == (0,) and job.output_level == 0]
-        share = share_written(jobs, lambda job: job.input_levels == (0,) and not job.output_level)
-        if len(inner) < _MANY_INTRA or share < _MOST:
+        share = log.facts.fact("l0_intra_percent", family)
+        written = log.facts.value("l0_intra_write_bytes", family)
+        if share is None or written is None or share.value < 100 * _MOST:
+            continue
+        jobs = [job for job in compactions(log) if (job.family or "default") == family]
+        inner = sum(job.input_levels == (0,) and job.output_level == 0 for job in jobs)
+        if share.source == "event" and inner < _MANY_INTRA:
+            continue
+        if share.source == "table" and written < _MUCH_INTRA:
             continue
         wanted = (
             " RocksDB 9.0 to 9.5 does this more often by design."
             if version_in(log, "9.0", "9.6")
             else ""
         )
+        many = (
+            f"{inner} of {len(jobs)} compactions went from level 0 into level 0, and wrote "
+            if share.source == "event"
+            else f"Compactions from level 0 into level 0 wrote {format_bytes(written)}, "
+        )
         yield Finding(
             "intra-l0", "Level 0 is compacted into itself most of the time",
-            f"{len(inner)} of {len(jobs)} compactions went from level 0 into level 0, and wrote "
-            f"{percent(share)} of the compacted bytes. While such a compaction "
+            f"{many}{share.value:.0f} % of the compacted bytes. While such a compaction "
             f"runs, its files cannot go to the next level.{wanted}",
             ("max_compaction_bytes", "max_subcompactions", "max_bytes_for_level_base"), 0.3,
             family=family,
@@ -109,15 +125,11 @@ def _slow_compactions(log: Inspection) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _of_statistics(log: Inspection) -> tuple[float, int, float | None]:
-    """Seconds and bytes of all compactions, and the share of the CPU, where no event tells it."""
-    run, cpu = (
-        log.histograms.get(f"rocksdb.compaction.times.{what}") for what in ("micros", "cpu_micros")
-    )
-    moved = log.ticker("compact.read.bytes") + log.ticker("compact.write.bytes")
-    if run is None or cpu is None or not run.sum:
-        return 0.0, 0, None
-    return run.sum / 1e6, moved, (cpu.sum or 0) / run.sum
+def _of_statistics(log: Inspection) -> tuple[float, float, float | None]:
+    """Return seconds and bytes of all compactions, and their share of the CPU, without events."""
+    run, cpu = (log.facts.value(name) for name in ("compaction_s", "compaction_cpu_s"))
+    moved = log.facts.count("compact_read_bytes") + log.facts.count("compact_write_bytes")
+    return (0.0, 0, None) if not run or cpu is None else (run, moved, cpu / run)
 
 
 def _costly_codec(log: Inspection) -> Iterator[Finding]:

@@ -33,8 +33,8 @@ _FEWEST = 3
 def _tombstones(log: Inspection) -> Iterator[Finding]:
     deletes = log.load.delete_percent or 0.0
     ranges = log.load.range_deletes or 0
-    seeks = log.ticker("number.db.seek")
-    skipped = log.ticker("number.iter.skip")
+    seeks = log.facts.count("seeks")
+    skipped = log.facts.count("skipped_entries")
     many_skips = bool(seeks) and skipped / seeks > _SKIPS_A_SEEK
     if deletes < _MANY_DELETES_PERCENT and not (ranges and many_skips):
         return
@@ -57,7 +57,7 @@ def _tombstones(log: Inspection) -> Iterator[Finding]:
 
 def _skipped_entries(log: Inspection) -> Iterator[Finding]:
     """Row 27, from the tickers alone."""
-    seeks, skipped = log.ticker("number.db.seek"), log.ticker("number.iter.skip")
+    seeks, skipped = log.facts.count("seeks"), log.facts.count("skipped_entries")
     if seeks and skipped / seeks >= _VERY_MANY_SKIPS:
         yield Finding(
             "skipped-entries", "Seeks step over thousands of deleted or overwritten entries",

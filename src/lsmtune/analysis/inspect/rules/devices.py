@@ -53,11 +53,8 @@ def _slow_syncs(log: Inspection) -> Iterator[Finding]:
 
 
 def _syncs(log: Inspection) -> Iterator[Finding]:
-    """Row 60; from the tickers, else from the rounded counts of the last dump."""
-    syncs, writes = log.ticker("wal.synced"), log.ticker("write.wal")
-    if not writes and log.dumps:
-        last = log.dumps[-1].dump
-        syncs, writes = last.wal_syncs or 0, last.wal_writes or 0
+    """Yield a finding if most writes sync the WAL (WAL_FILE_SYNCED, WRITE_WITH_WAL)."""
+    syncs, writes = log.facts.count("wal_syncs"), log.facts.count("wal_writes")
     # Before 9.1, RocksDB recycles no WAL files with the default mode of recovery.
     options = ("recycle_log_file_num",) if version_in(log, _RECYCLES_BY_DEFAULT) else ()
     if syncs >= _LEAST_SYNCS and writes and syncs / writes > _MOST:

@@ -29,7 +29,7 @@ def _no_space(log: Inspection) -> Iterator[Finding]:
 def _background_error(log: Inspection) -> Iterator[Finding]:
     """Row 40."""
     if "background error" in log.notices:
-        resumed = log.ticker("error.handler.autoresume.success.count")
+        resumed = log.facts.count("auto_resumes")
         after = f" RocksDB recovered by itself {resumed:,} times." if resumed else ""
         yield Finding(
             "background-error", "A flush or a compaction failed: RocksDB may refuse writes",

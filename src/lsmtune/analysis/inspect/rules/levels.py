@@ -10,6 +10,8 @@ from lsmtune.analysis.inspect.rules.rule import (
     ON,
     UNIVERSAL,
     Rule,
+    all_families,
+    bound_text,
     jobs_option,
     version_in,
 )
@@ -59,8 +61,11 @@ def _no_compaction(log: Inspection) -> Iterator[Finding]:
 
 
 def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
-    """Row 21: no stall warns of files in level 0 if the triggers are huge."""
-    for family in log.families or (log.main_family,):
+    """Yield a finding if level 0 has many files; with huge triggers, no stall warns of them.
+
+    Triggers of ColumnFamilyOptions (include/rocksdb/options.h).
+    """
+    for family in all_families(log):
         files = log.level_0_files(family)
         if files is None or files < _MANY_LEVEL_0_FILES:
             continue
@@ -72,7 +77,10 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
         reads = log.load.read_percent  # only reads suffer
         options = (jobs_option(log), "max_subcompactions")
         own = ("level0_file_num_compaction_trigger",)
+        slow, stop = (bound_text(log, family, f"level0_{what}_writes_trigger")
+                      for what in ("slowdown", "stop"))  # fmt: skip
         starts = f" Compaction of level 0 starts at {trigger:.0f} files." if trigger else ""
+        starts += f" Writes are slowed down at {slow}, and stopped at {stop}."
         yield Finding(
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",

@@ -107,7 +107,7 @@ def _large_metadata(log: Inspection) -> Iterator[Finding]:
 
 def _open_iterators(log: Inspection) -> Iterator[Finding]:
     """Row 17."""
-    created, deleted = (log.ticker(f"num.iterator.{what}") for what in ("created", "deleted"))
+    created, deleted = (log.facts.count(f"iterators_{what}") for what in ("created", "deleted"))
     if created - deleted >= _MANY_ITERATORS:
         yield Finding(
             "open-iterators", "Many iterators are open: they keep old files and memtables",

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import Need
-from lsmtune.knobs.defaults import version_number
+from lsmtune.knobs.defaults import defaults_of, known_versions, version_number
 from lsmtune.metrics.log_jobs import Job
+from lsmtune.units import format_bytes
 
 ON, OFF = ("1", "true"), ("0", "false")
 LEVELED = ("0", "kCompactionStyleLevel")
@@ -21,6 +22,7 @@ WAITS_UNKNOWN = (
     "names the device or the CPU. If both are low, check the rate limiter."
 )
 """End of the evidence for jobs that take long: three causes, and how to tell them apart."""
+_WHOLE = re.compile(r"\d{1,19}")
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
 
@@ -42,6 +44,35 @@ def version_in(log: Inspection, since: str = "0.0", until: str = "99.0") -> bool
     if not log.version:
         return False
     return version_number(since) <= version_number(log.version) < version_number(until)
+
+
+def all_families(log: Inspection) -> tuple[str, ...]:
+    """Return the families whose options or tables the text has; else the main family."""
+    named = dict.fromkeys((*log.families, *(row.family for row in log.levels)))
+    return tuple(named) or (log.main_family,)
+
+
+def bound_text(log: Inspection, family: str, option: str) -> str:
+    """Return the value of an option for a sentence, or the default where the text lacks it."""
+    own = log.family_option(family, option)
+    if own is not None and _WHOLE.fullmatch(own):
+        return _amount(option, int(own))
+    default = defaults_of(log.version or known_versions()[1])[option].value
+    return f"{_amount(option, int(default))} by default"
+
+
+def _amount(option: str, value: int) -> str:
+    return format_bytes(value) if option.endswith("bytes_limit") else f"{value:,}"
+
+
+def reads(log: Inspection) -> float:
+    """Return the number of gets and seeks; 0 if it is unknown."""
+    return log.facts.count("gets") + log.facts.count("seeks")
+
+
+def read_share(log: Inspection) -> float:
+    """Return the share of reads among all operations, as far as it is known; 0 if it is not."""
+    return (log.facts.value("read_percent") or log.load.read_percent or 0.0) / 100
 
 
 def jobs_option(log: Inspection) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
-from lsmtune.analysis.inspect.rules.rule import Rule, jobs_option
+from lsmtune.analysis.inspect.rules.rule import Rule, bound_text, jobs_option
 from lsmtune.metrics.log_stalls import Stall
 from lsmtune.units import GIB, format_bytes
 
@@ -100,9 +100,24 @@ def _stall_warnings(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
             f"RocksDB warned {often} that it {verb} writes because of {cause}; the largest value "
-            f"was {amount}. The LOG does not say for how long.",
+            f"was {amount}. RocksDB {_usual(log, family, cause)}. The LOG does not say for how "
+            "long.",
             _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family,
         )  # fmt: skip
+
+
+def _usual(log: Inspection, family: str, cause: str) -> str:
+    """Return when a cause slows down and stops writes."""
+    if cause == _MEMTABLES:
+        number = bound_text(log, family, "max_write_buffer_number")
+        return f"stops writes when all memtables are full: {number}"
+    names = (
+        ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger")
+        if cause == _L0
+        else ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit")
+    )
+    slow, stop = (bound_text(log, family, name) for name in names)
+    return f"slows down writes at {slow}, and stops them at {stop}"
 
 
 def _counted_stalls(log: Inspection) -> Iterator[Finding]:
@@ -136,7 +151,7 @@ def _counts(log: Inspection) -> dict[str, int]:
 
 def _stall_ticker(log: Inspection) -> Iterator[Finding]:
     """The ticker alone, as in an output of db_bench."""
-    held_s = log.ticker("stall.micros") / 1e6
+    held_s = log.facts.value("writers_stalled_s") or 0.0
     span_s = log.span_s or log.load.span_s
     if log.stalls or log.totals.stall_percent is not None or held_s < 1:
         return

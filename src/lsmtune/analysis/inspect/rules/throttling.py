@@ -32,7 +32,7 @@ def _rate_limiter(log: Inspection) -> Iterator[Finding]:
         return
     look_at = ("rate_limiter_bytes_per_sec", "delayed_write_rate")
     uptime = log.dumps[-1].dump.uptime_s if log.dumps else 0.0
-    drains = log.ticker("number.rate_limiter.drains")
+    drains = log.facts.count("limiter_drains")
     if uptime and drains / uptime >= 1:
         yield Finding(
             "rate-limiter", "The rate limiter holds back flushes and compactions",
