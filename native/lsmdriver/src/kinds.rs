@@ -110,9 +110,7 @@ impl Choice {
         }
         Ok(())
     }
-}
 
-impl Choice {
     /// Check keys of writes next to the keys of other operations. The failure begins with the
     /// field below this one, or with a colon.
     pub fn check_writes(self, others: Self, num: u64) -> Result<(), String> {
