@@ -101,7 +101,13 @@ _WORKLOAD_WORDS = {
     "the load ends.",
     "mix": "Shares of gets, puts and scans. The shares add up to 1.",
     "skew": "Skew of the reads. With a larger skew, more reads go to few records. By default, "
-    "the workload reads all records equally often.",
+    "the workload reads all records equally often. In the workload mix, the skew also applies to "
+    "scans and, without `write_skew`, to puts.",
+    "write_skew": "Skew of the writes: puts, overwrites, read-modify-writes and deletes. With a "
+    "larger skew, more writes go to few records. With the natural logarithm of `num`, the "
+    "probability falls as 1 / rank over all records, as in a Zipf distribution. By default, the "
+    "workload writes all records equally often. db_bench cannot skew writes, but lsmtune's driver "
+    "can: set `rocksdb` or `library`.",
     "trace": "File of a trace recorded by RocksDB.",
     "database": "Folder of your database. The workload runs on a copy of the database.",
     "warehouses": "Number of TPC-C warehouses, about 66 MB each.",

@@ -1,0 +1,41 @@
+"""Values of options that the simulator models."""
+
+from collections.abc import Mapping
+
+from lsmtune.knobs.catalogue import load
+from lsmtune.knobs.constraints import refusals
+from lsmtune.knobs.possible import down_to_zero
+from lsmtune.knobs.types import Knob, Value
+from lsmtune.simulator.native import known_knobs
+
+_FROM_ZERO = frozenset({
+    "cache_size", "write_buffer_size", "max_write_buffer_number",
+    "min_write_buffer_number_to_merge", "num_levels", "level0_file_num_compaction_trigger",
+    "level0_slowdown_writes_trigger", "level0_stop_writes_trigger", "max_background_jobs",
+    "max_background_compactions", "max_background_flushes",
+})  # fmt: skip
+"""Options with small values that the simulator models: without a block cache, or changed as RocksDB
+changes them when it opens a store (`sanitised` and `job_limits` in native/lsmsim/src/options.rs)."""
+
+_CACHE = ("cache_index_and_filter_blocks", "cache_size")
+
+
+def modelled(knob: Knob) -> Knob:
+    """Return the knob that accepts the values that the simulator models."""
+    return down_to_zero(knob) if knob.name in _FROM_ZERO else knob
+
+
+def why_unmodelled(knobs: Mapping[str, Value]) -> str | None:
+    """Return why a run with these values of RocksDB's knobs cannot be predicted, or None."""
+    catalogue, known = load("rocksdb"), known_knobs()
+    for name, value in knobs.items():
+        if name not in known:
+            continue
+        knob = modelled(catalogue.knob(name))
+        if not knob.accepts(value):
+            return (
+                f"knobs.{name}: the simulator does not model the value {value}; it models "
+                f"{knob.accepted_text()}"
+            )
+    refused = refusals({name: knobs[name] for name in _CACHE if name in knobs})
+    return f"knobs: {refused[0]}" if refused else None
