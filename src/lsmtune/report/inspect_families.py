@@ -3,8 +3,6 @@
 from lsmtune.analysis.inspect.changed import grouped
 from lsmtune.analysis.inspect.inspection import ChangedOption, Inspection, LevelLine
 from lsmtune.metrics.families import MOST_SHOWN, FamilySum, listed, sizes_of, that_matter
-from lsmtune.report.frame import section
-from lsmtune.report.markup import Html, element, table
 from lsmtune.report.words import counted
 from lsmtune.units import format_bytes
 
@@ -99,13 +97,3 @@ def option_groups(log: Inspection) -> list[tuple[str | None, dict[str, ChangedOp
         heading = f"only in {listed(families, _MOST_NAMED)}" if families else None
         found.append((heading, changes))
     return found
-
-
-def families_section(log: Inspection) -> Html:
-    """Return the column families that matter as a section of a page."""
-    rest = other_families(log)
-    return section(
-        "Column families", families_title(log),
-        table("Column families", FAMILY_HEADS, family_rows(log), fold=False),
-        element("p", f"{rest}.", class_="note") if rest else "",
-    )  # fmt: skip

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.knobs.defaults import nearest_version
+from lsmtune.report.families_section import families_section
 from lsmtune.report.frame import picture, section
-from lsmtune.report.inspect_families import families_section, has_several, option_groups
+from lsmtune.report.inspect_families import has_several, option_groups
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
     MAX_BARS,

@@ -76,7 +76,8 @@ def _slow_rate(log: Inspection) -> Iterator[Finding]:
 
 def _noisy_family(log: Inspection) -> Iterator[Finding]:
     """Row 10: the triggers are those of a column family, the slowdown is that of the database."""
-    if len(log.family_sums) < 2 or stalled_share(log) < _ALARM_SHARE:  # noqa: PLR2004
+    families = {*log.families, *log.tables}
+    if len(families) < 2 or stalled_share(log) < _ALARM_SHARE:  # noqa: PLR2004
         return
     held: dict[str, float] = {}
     for stall in log.timed_stalls:
@@ -87,11 +88,11 @@ def _noisy_family(log: Inspection) -> Iterator[Finding]:
         what = f"of {sum(held.values()):,.0f} counted stalls"
     total = sum(held.values())
     for family, own in held.items():
-        if total and own / total >= _NEARLY_ALL:
+        if total and family in families and own / total >= _NEARLY_ALL:
             yield Finding(
                 "noisy-family", "One column family slows down the writes of all",
                 f"The family [{family}] caused {percent(own / total)} {what}; the store has "
-                f"{len(log.family_sums)} families. RocksDB slows down the writes of all.",
+                f"{len(families)} families. RocksDB slows down the writes of all.",
                 ("low_pri", "write_buffer_size", "level0_slowdown_writes_trigger"), 0.15,
                 family=family,
             )  # fmt: skip
