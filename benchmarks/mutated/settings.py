@@ -14,7 +14,7 @@ from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec, catalogue_of, make_spec
 from lsmtune.studies.description import check_files
-from lsmtune.studies.enough_data import expected_flushes, too_few
+from lsmtune.studies.enough_data import too_few
 from lsmtune.trials import Base
 from lsmtune.units import parse_duration_s, parse_scale, parse_size
 from mutated.reader import CAPTURED, Reader, argument, command, texts, write_file
@@ -66,8 +66,7 @@ def settle(spec: StudySpec, folder: Path) -> None:
     plan = folder / "home", FACTS, ground, space
     json.dumps(plan_document(spec, *plan))
     "\n".join(plan_lines(spec, *plan)).encode()
-    if (flushes := expected_flushes(spec.workload, space.base)) is not None:
-        too_few(spec.workload, flushes)
+    too_few(spec.workload, space.base, spec.parsed_objective.needed)
     json.dumps([spec.identity(), spec.name])
 
 

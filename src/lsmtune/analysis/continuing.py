@@ -9,7 +9,8 @@ from lsmtune.spec_defaults import DRIVER
 
 FLAGS = {
     "workload": "--workload", "num": "--num", "engine": "--engine", "program": "--db-bench",
-    "rocksdb": "--rocksdb", "library": "--library", "base": "--base", "cache": "--cache",
+    "rocksdb": "--rocksdb", "library": "--library", "base": "--base", "family": "--family",
+    "cache": "--cache",
     "scale": "--scale", "knobs": "--knobs", "objective": "--objective", "limits": "--limit",
     "memory": "--memory", "deploy_cores": "--deploy-cores", "optimizer": "--optimizer",
     "warm_start": "--warm-start",

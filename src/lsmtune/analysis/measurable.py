@@ -5,12 +5,6 @@ from collections.abc import Iterable
 from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.objective import Metrics
 
-NEED_FLUSHES = frozenset({
-    "write_amp", "wal_inclusive_write_amp", "w_amp_table", "disk_write_amp",
-    "compact_write_bytes", "compact_read_bytes",
-})  # fmt: skip
-"""Metrics that depend on how many compactions ran, which is chance after a few flushes."""
-
 
 def flushes_too_seldom(run: Metrics) -> bool:
     """Return whether the run wrote, but flushed its memtables fewer than 8 times."""
@@ -22,11 +16,19 @@ def too_few_flushes(runs: Iterable[Metrics]) -> int:
     return sum(map(flushes_too_seldom, runs))
 
 
-def flushes_text(few: int, runs: int) -> str:
-    """Return the warning about runs with too few flushes."""
+def flushes_text(few: int, runs: int, *, is_needed: bool = True) -> str:
+    """Return the warning about runs with too few flushes.
+
+    Without `is_needed`, no objective and no limit of the study needs the flushes.
+    """
+    todo = (
+        "Use more records."
+        if is_needed
+        else "Nothing to do: objective and limits do not contain write amplification."
+    )
     return (
         f"Write amplification is not measurable in {few} of {runs} runs: these runs flushed their "
-        f"memtables fewer than {FEWEST_FLUSHES} times. Use more records."
+        f"memtables fewer than {FEWEST_FLUSHES} times. {todo}"
     )
 
 

@@ -29,6 +29,7 @@ from lsmtune.experiment import VERSION
 from lsmtune.knobs.memory import memory_bytes
 from lsmtune.knobs.types import Config
 from lsmtune.metrics.measurement import Measurement
+from lsmtune.metrics.options_file import families_in
 from lsmtune.objective import Metrics, Objective
 from lsmtune.rescale import rescaled
 from lsmtune.spaces import assumed_cache_bytes, knob_space
@@ -64,8 +65,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
 
     UserError if the study does not exist, or if `trial` is not a measured trial of its search.
     """
-    study = home.study(name)
-    spec = study.settings
+    spec = (study := home.study(name)).settings
     ground = None if study.base is None else ground_of(spec, study.base, study.rule)
     stored, verifications = home.trials(study), home.verifications(study)
     objective, base_runs = study_objective(study, spec), complete_trials(stored, Role.BASE)
@@ -90,6 +90,7 @@ def read_study(home: Home, name: str, trial: int | None = None) -> StudyView:
         seed=spec.seed,
         memory_limit_bytes=_memory_limit(spec, ground, base_runs),
         base_facts=_base_facts(spec, study.base),
+        families=() if study.base is None else families_in(study.base.given, spec.family),
         trials=tuple(views.values()),
         base=_representative(base_runs, base_metrics(stored), objective),
         base_runs=tuple(run.result.metrics for run in base_runs),

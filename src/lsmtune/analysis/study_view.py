@@ -179,7 +179,8 @@ class StudyView:
     contain the size of the block cache and the user did not give it. `all_sizes_scale`: the caches
     of a trial scale too, and the memory limit applies at full size (see rule.py). `simplification`
     is set if the winner was simplified. `trades` are better configs that break one default limit.
-    `own_base`: the baseline is the user's file.
+    `own_base`: the baseline is the user's file. `families` are the column families of that file,
+    the tuned one first.
     """
 
     name: str
@@ -209,6 +210,7 @@ class StudyView:
     home_flag: str = ""
     picked: bool = False
     base_facts: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
     no_search: str | None = None
     ended: str | None = None
     continuing: str | None = None

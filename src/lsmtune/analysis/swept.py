@@ -8,7 +8,6 @@ import numpy as np
 
 from lsmtune.analysis.importance import SIMULATED
 from lsmtune.analysis.measurable import (
-    NEED_FLUSHES,
     disturbed_text,
     flushes_text,
     too_few_flushes,
@@ -19,6 +18,7 @@ from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import Catalogue
 from lsmtune.knobs.types import Config, Settings
 from lsmtune.learning.factorial import FactorialFit, fit_factorial
+from lsmtune.metrics.definitions import NEED_FLUSHES
 from lsmtune.stats import (
     Interval,
     geometric_mean,

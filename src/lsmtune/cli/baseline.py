@@ -56,10 +56,16 @@ def online_lines(spec: StudySpec, ground: Ground) -> list[str]:
     return lines
 
 
-def measured_lines(runs: Sequence[Metrics], floors: Iterable[Floor]) -> list[str]:
-    """Return what its runs say before a search: its noise, and whether it flushes too seldom."""
+def measured_lines(
+    runs: Sequence[Metrics], floors: Iterable[Floor], *, must_flush: bool = True
+) -> list[str]:
+    """Return what its runs say before a search: its noise, and whether it flushes too seldom.
+
+    Without `must_flush`, no objective and no limit of the study needs the flushes.
+    """
     few = too_few_flushes(runs)
-    warnings = [f"baseline: {flushes_text(few, len(runs))}"] if few else []
+    text = flushes_text(few, len(runs), is_needed=must_flush)
+    warnings = [f"baseline: {text}"] if few else []
     return warnings + [f"noise: {_floor_text(floor)}" for floor in floors]
 
 

@@ -41,6 +41,14 @@ Compare = Annotated[
 Rolled = Annotated[
     bool, typer.Option("--rolled", help="The files are parts of one LOG, in any order.")
 ]
+Family = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Show only this column family; --to-study writes its options [all families; "
+        "--to-study: the family with most bytes].",
+    ),
+]
 
 
 def inspect(
@@ -50,6 +58,7 @@ def inspect(
     to_study: ToStudy = None,
     compare: Compare = False,
     rolled: Rolled = False,
+    family: Family = None,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
@@ -61,7 +70,7 @@ def inspect(
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.cli import inspecting
 
-    found = inspecting.read(logs, rolled=rolled)
+    found = inspecting.read(logs, rolled=rolled, family=family)
     if compare:
         inspecting.check_only_compared(page, csv, to_study)
         compared = inspecting.before_after(found)

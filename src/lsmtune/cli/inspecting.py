@@ -6,13 +6,24 @@ from pathlib import Path
 from lsmtune.analysis.inspect.before_after import Compared, Pair, compare
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
-from lsmtune.analysis.inspect.study import study_files
+from lsmtune.analysis.inspect.study import study_files, tuned_family
 from lsmtune.cli.common import note, write_file, write_output
 from lsmtune.cli.inspect_tables import tables
 from lsmtune.cli.progress import working
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
 from lsmtune.errors import UserError
 from lsmtune.knobs.defaults import nearest_version
+from lsmtune.metrics.families import check_not_empty
+from lsmtune.report.inspect_families import (
+    FAMILY_HEADS,
+    families_title,
+    family_rows,
+    has_several,
+    named_families,
+    option_groups,
+    other_families,
+    shown_levels,
+)
 from lsmtune.report.inspect_words import (
     LEVEL_HEADS,
     UNKNOWN,
@@ -31,6 +42,11 @@ from lsmtune.report.inspect_words import (
 from lsmtune.report.words import counted, number
 
 _LONG_NAME = 24
+_FAMILY_COLUMNS = (
+    Column(FAMILY_HEADS[0], at_least=12),
+    *(Column(head, right=True) for head in FAMILY_HEADS[1:-1]),
+    Column(FAMILY_HEADS[-1], at_least=24),
+)
 _OPTION_COLUMNS = (
     Column("option", at_least=24),
     Column("value", at_least=8),
@@ -38,15 +54,18 @@ _OPTION_COLUMNS = (
 )
 
 
-def read(paths: Sequence[Path], *, rolled: bool) -> list[Inspection]:
-    """Read each LOG, or all as parts of one; UserError for the first that cannot be read."""
+def read(paths: Sequence[Path], *, rolled: bool, family: str | None = None) -> list[Inspection]:
+    """Read each LOG, or all as parts of one; UserError for the first that cannot be read.
+
+    With `family`, they are read as LOGs of this column family alone.
+    """
     with working("reading the LOG") as show:
         if rolled:
-            return [inspect_rolled(paths)]
+            return [inspect_rolled(paths, family)]
         found = []
         for path in paths:
             show(f"reading {path}")
-            found.append(inspect_path(path))
+            found.append(inspect_path(path, family))
         return found
 
 
@@ -123,10 +142,15 @@ def write_study(path: Path, logs: Sequence[Inspection]) -> None:
     """Write a study file with a workload similar to the LOG's, and its options next to it."""
     if len(logs) != 1:
         raise UserError("--to-study: allowed for one LOG only; name a single LOG")
+    check_not_empty(
+        logs[0].family_sums, logs[0].main_family, logs[0].name, "choose one with --family NAME"
+    )
     options = path.with_suffix(".OPTIONS")
     files = study_files(logs[0], str(options.resolve()))
     write_output(path, files.study, "study")
     write_output(options, files.options, "options")
+    if (family := tuned_family(logs[0])) is not None:
+        note(f"{path}: {family}")
     for why in dict.fromkeys(files.assumed.values()):
         keys = ", ".join(key for key, reason in files.assumed.items() if reason == why)
         note(f"{path}: check the workload: lsmtune assumed {keys}, because {why}")
@@ -182,7 +206,16 @@ def _whole(log: Inspection) -> Iterator[str]:
     if known := [fact for fact in facts(log) if fact[1] != UNKNOWN]:
         yield ""
         yield from facts_lines(known)
-    if rows := level_rows(log):
+    if has_several(log):
+        yield ""
+        yield from paragraph(f"{families_title(log)}:")
+        yield from table_lines(_FAMILY_COLUMNS, family_rows(log), indent=2)
+        if rest := other_families(log):
+            yield from paragraph(rest, indent=2, hanging=2)
+    elif (names := named_families(log)) is not None:
+        yield ""
+        yield from paragraph(names)
+    if rows := level_rows(log, shown_levels(log)):
         yield ""
         if periods := level_periods(log):
             yield from paragraph(f"{periods}:")
@@ -200,8 +233,11 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield ""
         version = nearest_version(log.version or "")
         yield f"options that differ from the defaults of RocksDB {version}:"
-        changed = [(n, c.value, str(c.default)) for n, c in log.options_changed.items()]
-        yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
+        for heading_of_group, changes in option_groups(log):
+            if heading_of_group is not None:
+                yield from paragraph(f"{heading_of_group}:", indent=2, hanging=2)
+            changed = [(n, c.value, str(c.default)) for n, c in changes.items()]
+            yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
     if log.incomplete:
         yield ""
         yield "notes:"

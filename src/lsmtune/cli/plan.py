@@ -12,6 +12,7 @@ from lsmtune.cli.tables import Column, facts_lines, table_lines
 from lsmtune.engines.base import EngineFacts
 from lsmtune.engines.templates import MOST_TEMPLATES
 from lsmtune.knobs.space import KnobSpace
+from lsmtune.metrics.options_file import families_in, family_document
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.studies.guard import FEWEST
 from lsmtune.studies.stopping import fewest_trials
@@ -93,6 +94,7 @@ def plan_document(
         "scale": spec.scale,
         "base": spec.base,
         "base_notes": [*ground.base.notes, *ground.base.left_out],
+        "family": family_document(families_in(ground.base.given, spec.family)),
         "objective": list(spec.objective),
         "limits": [] if is_online else [str(limit) for limit in spec.parsed_objective.limits],
         "memory_bytes": space.full_size.memory.limit_bytes,

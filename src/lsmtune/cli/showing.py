@@ -12,6 +12,8 @@ from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
 from lsmtune.analysis.trades import Trade
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
+from lsmtune.metrics.families import listed
+from lsmtune.metrics.options_file import family_document
 from lsmtune.objective import median_metrics
 from lsmtune.report.claim_text import ClaimText, claim_text, metric_cells
 from lsmtune.report.figures import OptionRow, option_row, status_text
@@ -22,6 +24,8 @@ from lsmtune.report.trade_text import TRADES_TITLE
 from lsmtune.report.words import counted
 from lsmtune.trials import Status
 
+_MOST_FAMILIES = 6
+
 
 def show_document(view: StudyView) -> dict[str, Any]:
     """Return the JSON document of `lsmtune show`."""
@@ -30,6 +34,7 @@ def show_document(view: StudyView) -> dict[str, Any]:
         "engine": view.engine,
         "engine_version": view.engine_version,
         "library": view.origin and view.origin.model_dump(),
+        "family": family_document(view.families),
         "objective": view.objective.name,
         "goals": [goal.name for goal in view.objective.goals],
         "limits": [str(limit) for limit in view.objective.limits],
@@ -133,8 +138,16 @@ def _notes(view: StudyView, text: ClaimText) -> Iterator[str]:
         yield from paragraph(sentence, 2, 2)
     if view.tried:
         yield from paragraph(_count(view), 2, 2)
+    if len(view.families) > 1:
+        yield from paragraph(_family_text(view.families), 2, 2)
     if view.ended is not None:
         yield f"  search ended: {view.ended}"
+
+
+def _family_text(families: tuple[str, ...]) -> str:
+    """Return which column family was tuned, and which others the user's file has."""
+    others = listed(families[1:], _MOST_FAMILIES)
+    return f"tuned column family: {families[0]}; the options of the others are unchanged: {others}"
 
 
 def _numbered(steps: Sequence[StepText]) -> Iterator[str]:

@@ -32,6 +32,14 @@ Base = Annotated[
         rich_help_panel="Workload and baseline",
     ),
 ]
+Family = Annotated[
+    str | None,
+    typer.Option(
+        help="Column family of your OPTIONS file to tune [default].",
+        metavar="NAME",
+        rich_help_panel="Workload and baseline",
+    ),
+]
 Cache = Annotated[
     str | None,
     typer.Option(
@@ -209,6 +217,7 @@ def tune(
     study_file: StudyFile = None,
     engine: EngineFlag = None,
     base: Base = None,
+    family: Family = None,
     cache: Cache = None,
     workload: Workload = None,
     num: Records = None,
@@ -247,11 +256,11 @@ def tune(
     from lsmtune.spec import make_spec
 
     flags: dict[str, Any] = {
-        "engine": engine, "base": base, "cache": cache, "scale": scale, "knobs": knobs,
-        "objective": objective or None, "limits": limit or None, "memory": memory, "seed": seed,
-        "deploy_cores": deploy_cores, "optimizer": optimizer, "warm_start": warm_start or None,
-        "trials": trials, "budget": budget, "until": until, "pairs": pairs, "study": study,
-        "program": program, "rocksdb": rocksdb, "library": library, "simplify": simplify,
+        "engine": engine, "base": base, "family": family, "cache": cache, "study": study,
+        "pairs": pairs, "memory": memory, "seed": seed, "library": library, "rocksdb": rocksdb,
+        "until": until, "deploy_cores": deploy_cores, "simplify": simplify, "limits": limit or None,
+        "budget": budget, "warm_start": warm_start or None, "trials": trials, "program": program,
+        "scale": scale, "optimizer": optimizer, "objective": objective or None, "knobs": knobs,
     }  # fmt: skip
     given = tuning.given_settings(study_file, flags, workload, num, home)
     tuning.apply_switches(given, study_file, flags, online=online, as_published=as_published)
@@ -262,6 +271,4 @@ def tune(
     made = made if "optimizer" in given else usual_optimizer.with_usual_optimizer(made, home, note)
     spec, source = following.followed(made, home, note, new_baseline=new_baseline, chosen=chosen)
     shown = {"verbose": verbose, "as_json": as_json}
-    if dry_run:
-        return tuning.print_plan(spec, home, **shown)
-    return tuning.run(spec, home, source, accept_noise=accept_noise, **shown)
+    tuning.run(spec, home, source, dry_run=dry_run, accept_noise=accept_noise, **shown)

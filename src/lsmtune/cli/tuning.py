@@ -35,6 +35,7 @@ from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
 from lsmtune.studies.description import rule_of_new
+from lsmtune.studies.enough_data import must_flush
 from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.same_system import check_same_system, system_notes
@@ -153,13 +154,18 @@ def run(
     verbose: bool,
     accept_noise: bool,
     as_json: bool,
+    dry_run: bool = False,
 ) -> None:
     """Tune, between runs or online; print the JSON document if requested.
 
-    The runs of the study `source`, if given, also count for this one.
+    With `dry_run`, only print the plan. The runs of the study `source`, if given, also count for
+    this one.
 
     The result is on standard output, remarks are on standard error.
     """
+    if dry_run:
+        print_plan(spec, home, as_json=as_json, verbose=verbose)
+        return
     tell_result = note if as_json else say
     if spec.online is not None:
         if accept_noise:
@@ -217,7 +223,9 @@ def run_study(
                 tell(f"baseline: {remark}")
             knobs = len(study.space.knobs)
             study.measure_base(lambda run_s: tell(rest_text(spec, knobs, run_s)))
-            for line in measured_lines(base_runs(study.trials()), noise_floor(study)):
+            must = must_flush(spec.workload, study.objective.needed)
+            runs, floors = base_runs(study.trials()), noise_floor(study)
+            for line in measured_lines(runs, floors, must_flush=must):
                 tell(line)
             study.tune(lambda ended: tell(f"search ended: {ended}"))
             if spec.simplify:

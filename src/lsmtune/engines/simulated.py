@@ -6,17 +6,17 @@ from pathlib import Path
 from lsmtune.engines.attempt import attempted
 from lsmtune.engines.base import EngineFacts, Outcome, OwnBase, Places, TrialFailedError, Watch
 from lsmtune.engines.rocksdb.options import (
-    family_names,
     read_own,
     settings_in,
 )
+from lsmtune.engines.rocksdb.own_families import family_notes
 from lsmtune.errors import UserError, unknown_word
 from lsmtune.knobs.catalogue import Catalogue, load
 from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.knobs.option_text import DERIVED
 from lsmtune.knobs.types import Settings
 from lsmtune.metrics.measurement import Measurement
-from lsmtune.metrics.options_file import OptionsFile
+from lsmtune.metrics.options_file import OptionsFile, family_names
 from lsmtune.simulator import MODELLED_VERSION, Probe, Run, known_knobs, predict
 from lsmtune.trials import Base, Status, TrialSpec
 
@@ -59,7 +59,7 @@ class Simulated:
             settings=defaults | {n: v for n, v in values.items() if n in known},
             codecs=facts.codecs,
             given=own.options,
-            notes=notes,
+            notes=(*notes, *family_notes(given, own.family)),
             left_out=tuple(
                 f"{name} = {value}: the simulator does not model this option"
                 for name, value in values.items()
@@ -81,7 +81,8 @@ class Simulated:
                 sections[f'{name} "{DEFAULT_FAMILY}"'] = theirs
         if f'CFOptions "{family}"' not in sections:
             names = family_names(given.sections)
-            raise UserError(f"family: {unknown_word('column family', family, names)}")
+            unknown = unknown_word("column family", family, names)
+            raise UserError(f"family: {unknown}; choose one with --family NAME")
         return settings_in(self.catalogue, sections)
 
 

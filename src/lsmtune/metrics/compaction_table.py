@@ -9,7 +9,7 @@ cell is checked against the number format of its column, because documents lose 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lsmtune.errors import ParseError
 
@@ -35,6 +35,9 @@ _STALL_LINES = {
     "Stalls(count)": re.compile(r"(?P<count>\d{1,20}) (?P<cause>\S.*)"),
     "Write Stall (count)": re.compile(r"(?P<cause>\S+): (?P<count>\d{1,20})"),
 }
+
+_STALL_TOTALS = ("total-delays", "total-stops")
+_STALL_PARTS = ("with_compaction", "with-ongoing-compaction")
 
 _CERTAIN_COLUMNS = (["Level", "Files", "Size"], ["Level", "Files", "Size(MB)"])
 _CERTAIN = 3
@@ -101,12 +104,21 @@ class StallSummary:
     `stall_s` and `stall_percent` (of the uptime) are None when the text lacks the line. `counts`,
     over all column families, has RocksDB's names of the causes and is empty without them. Causes
     overlap: `…with_compaction` and `…with-ongoing-compaction` are part of the cause without that
-    ending, `total-delays` and `total-stops` sum up the others.
+    ending, `total-delays` and `total-stops` sum up the others. `by_family` has the same counts of
+    each column family, and those of the database under "".
     """
 
     stall_s: float | None
     stall_percent: float | None
     counts: Mapping[str, int]
+    by_family: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def number_of_stalls(counts: Mapping[str, int]) -> int:
+    """Return how often writes were delayed or stopped, each stall counted once."""
+    if any(name in counts for name in _STALL_TOTALS):
+        return sum(counts.get(name, 0) for name in _STALL_TOTALS)
+    return sum(count for cause, count in counts.items() if not cause.endswith(_STALL_PARTS))
 
 
 def parse_compaction_tables(text: str) -> list[CompactionTable]:
@@ -148,7 +160,7 @@ def parse_stall_summary(text: str) -> StallSummary:
             counts_by_scope[scope] = _stall_counts(line, number)
     causes = dict.fromkeys(cause for counts in counts_by_scope.values() for cause in counts)
     total = {cause: sum(counts[cause] for counts in counts_by_scope.values()) for cause in causes}
-    return StallSummary(stall_s, stall_percent, total)
+    return StallSummary(stall_s, stall_percent, total, counts_by_scope)
 
 
 def _cut(tokens: Iterable[str]) -> tuple[list[str], list[list[str]]]:

@@ -146,6 +146,12 @@ METRICS: dict[str, Metric] = {
 }  # fmt: skip
 
 
+NEED_FLUSHES = frozenset({
+    "write_amp", "wal_inclusive_write_amp", "w_amp_table", "disk_write_amp",
+    "compact_write_bytes", "compact_read_bytes",
+})  # fmt: skip
+"""Metrics that depend on how many compactions ran, which is chance after a few flushes."""
+
 _SPOKEN = re.compile(r"(p\d+|mean)_(\w+)_us")
 """Common spelling of a latency: p99_write_us instead of write_p99_us."""
 

@@ -30,6 +30,9 @@ _WAL = re.compile(
 _INGESTED = re.compile(r"AddFile\((?P<what>Total|L0) Files\): cumulative (?P<count>\d{1,15})")
 _COUNT_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 _ROUGH_GB = 1.0
+_HALF_A_DIGIT = 0.005
+"""What RocksDB prints as 0.00 is below this."""
+_OF_DATABASE = re.compile(r"\*\* DB Stats \*\*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class StatsDump:
 
     `keys_written`, `ingest_bytes` (keys and values as they came from the clients) and
     `compacted_bytes` (what flushes and compactions wrote) are as rounded as RocksDB prints them.
+    If RocksDB prints 0.00 GB for keys that were written, `ingest_bytes` is None, and less than
+    `ingest_below_bytes` were written.
     """
 
     uptime_s: float
@@ -48,6 +53,7 @@ class StatsDump:
     compacted_bytes: float | None = None
     wal_writes: int | None = None
     wal_syncs: int | None = None
+    ingest_below_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +72,25 @@ class BlobFiles:
     space_amp: float
 
 
-_COMPACTED = re.compile(r"^Cumulative compaction: (\d{1,12}\.\d+) GB write", re.MULTILINE)
+_COMPACTED_IN_SCOPE = re.compile(
+    r"DB Stats \*|Compaction Stats \[(?P<family>.*?)\] \*|"
+    r"^Cumulative compaction: (?P<sum>\d{1,12}\.\d+) GB write", re.MULTILINE
+)  # fmt: skip
 
 
 def parse_compacted_bytes(text: str) -> float | None:
     """Read the bytes that flushes and compactions wrote, summed over the column families.
 
-    RocksDB prints two digits of a GiB.
+    Of a family that the text has several times, the last sum counts. RocksDB prints two digits of
+    a GiB. Old versions print one sum of the whole database.
     """
-    found = _COMPACTED.findall(text)
-    return sum(map(float, found)) * GIB if found else None
+    found, scope = dict[str, float](), ""
+    for match in _COMPACTED_IN_SCOPE.finditer(text):
+        if match["sum"] is None:
+            scope = match["family"] or ""
+        else:
+            found[scope] = float(match["sum"])
+    return sum(found.values()) * GIB if found else None
 
 
 def parse_blobs(text: str) -> dict[str, BlobFiles]:
@@ -106,21 +121,32 @@ def parse_ingested(text: str) -> dict[str, IngestedFiles]:
 
 def parse_stats_dump(text: str) -> StatsDump | None:
     """Read the part on the whole database, of several the last; None where there is no uptime."""
-    uptime = _last(_UPTIME, text)
+    uptime = _uptime(text)
     if uptime is None:
         return None
     uptime_s = float(uptime[1])
     writes, stall, wal = _last(_WRITES, text), _last(_STALL, text), _last(_WAL, text)
+    keys = int(writes["keys"]) * _COUNT_UNITS[writes["unit"]] if writes else None
+    ingest = _ingest(writes, uptime_s) if writes else None
+    is_rounded_away = ingest == 0 and keys != 0
     return StatsDump(
         uptime_s=uptime_s,
-        keys_written=int(writes["keys"]) * _COUNT_UNITS[writes["unit"]] if writes else None,
-        ingest_bytes=_ingest(writes, uptime_s) if writes else None,
+        keys_written=keys,
+        ingest_bytes=None if is_rounded_away else ingest,
         stall_s=int(stall[1]) * 3600 + int(stall[2]) * 60 + float(stall[3]) if stall else None,
         stall_percent=float(stall[4]) if stall else None,
         compacted_bytes=parse_compacted_bytes(text),
         wal_writes=int(wal["writes"]) * _COUNT_UNITS[wal["unit"]] if wal else None,
         wal_syncs=int(wal["syncs"]) * _COUNT_UNITS[wal["sync_unit"]] if wal else None,
+        ingest_below_bytes=_HALF_A_DIGIT * GIB if is_rounded_away else None,
     )
+
+
+def _uptime(text: str) -> re.Match[str] | None:
+    """Find the uptime of the database: that of a family is shorter if the family is younger."""
+    heading = _last(_OF_DATABASE, text)
+    own = None if heading is None else _UPTIME.search(text, heading.end())
+    return own or _last(_UPTIME, text)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -128,7 +154,8 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _ingest(writes: re.Match[str], uptime_s: float) -> float:
-    """The printed GB where they have digits enough, else the rate over the uptime."""
-    if (gb := float(writes["gb"])) >= _ROUGH_GB:
+    """Return the printed GB, or the rate over the uptime if the rate has more digits."""
+    gb, mb_s = float(writes["gb"]), float(writes["mb_s"])
+    if gb >= min(_ROUGH_GB, mb_s):
         return gb * GIB
-    return float(writes["mb_s"]) * MIB * uptime_s
+    return mb_s * MIB * uptime_s

@@ -5,13 +5,17 @@ are those of db/flush_job.cc, db/compaction/compaction_job.cc and db/event_helpe
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from lsmtune.metrics.log_events import Event, counted
 
 _FLUSH, _COMPACTION = "flush_started", "compaction_started"
 _FINISHED = {"flush_finished", "compaction_finished"}
+_RECOVERY, _RECOVERED = "recovery_started", {"recovery_finished", "recovery_failed"}
+Origin = Literal["flush", "recovery", "compaction"]
+"""What made a table: recovery writes the records of the write-ahead log into tables."""
+_DEFAULT = "default"
 _INPUT = re.compile(r"files_L(\d{1,3})")
 
 
@@ -91,27 +95,38 @@ class FileExtremes:
 
 @dataclass(slots=True)
 class TableTotals:
-    """What the tables that flushes made hold in all: the load as it reached the disk."""
+    """Sums over tables that were made."""
 
     file_bytes: int = 0
     entries: int = 0
+    deletes: int = 0
     range_deletes: int = 0
     key_bytes: int = 0
     value_bytes: int = 0
     filter_bytes: int = 0
     filter_entries: int = 0
 
-    def add(self, size: int, properties: dict[str, Any]) -> None:
-        """Add a table; properties that it does not have count as none."""
+    def add(self, size: int, properties: dict[str, Any], deletes: int = 0) -> None:
+        """Add a table; properties that it does not have count as none.
+
+        `deletes` is the number of deletions of a table that does not have it.
+        """
         self.file_bytes += size
         entries = _whole(properties, "num_entries")
         self.entries += entries
+        own = counted(properties.get("num_deletions"))
+        self.deletes += deletes if own is None else own
         self.range_deletes += _whole(properties, "num_range_deletions")
         self.key_bytes += _whole(properties, "raw_key_size")
         self.value_bytes += _whole(properties, "raw_value_size")
         if (filter_bytes := _whole(properties, "filter_size")) > 0:
             self.filter_bytes += filter_bytes
             self.filter_entries += _whole(properties, "num_filter_entries") or entries
+
+    def plus(self, other: "TableTotals") -> "TableTotals":
+        """Return the sums over the tables of both."""
+        names = [field.name for field in fields(self)]
+        return TableTotals(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +151,11 @@ class _Open:
     blob_bytes: int = 0
     deletes: int = 0
 
+    @property
+    def origin(self) -> Origin:
+        """The kind of the job."""
+        return "flush" if self.started.name == _FLUSH else "compaction"
+
 
 @dataclass(slots=True)
 class JobLedger:
@@ -143,11 +163,13 @@ class JobLedger:
 
     jobs: list[Job] = field(default_factory=list)
     shapes: list[TreeShape] = field(default_factory=list)
-    flushed: TableTotals = field(default_factory=TableTotals)
+    made: dict[Origin, dict[str, TableTotals]] = field(default_factory=dict)
+    """Sums over the tables that were made, by what made them and by column family."""
     extremes: FileExtremes = field(default_factory=FileExtremes)
     tables: dict[int, TableMetadata] = field(default_factory=dict)
     """The table files that were made, by their number."""
     _running: dict[int, _Open] = field(default_factory=dict)
+    _recovery: int | None = None
 
     def take(self, event: Event) -> Job | None:
         """Take an event; returns the job that it ends."""
@@ -155,13 +177,28 @@ class JobLedger:
             self._running[event.job] = _Open(event, event.text("cf_name"))
         elif event.name in _FINISHED:
             return self._finish(event)
+        elif event.name == _RECOVERY:
+            self._recovery = event.job
+        elif event.name in _RECOVERED:
+            self._recovery = None
         elif event.job is not None and (opened := self._running.get(event.job)) is not None:
             self._made(opened, event)
+        elif event.job is not None and event.job == self._recovery:
+            self._table("recovery", event, None)
         return None
+
+    def made_by(self, *origins: Origin, family: str | None = None) -> TableTotals:
+        """Return the sums over the tables that these made, of one column family or of all."""
+        found = TableTotals()
+        for origin in origins:
+            for name, totals in self.made.get(origin, {}).items():
+                found = found.plus(totals) if family in (None, name) else found
+        return found
 
     def reopened(self) -> None:
         """The database is opened: what ran before was lost."""
         self._running.clear()
+        self._recovery = None
 
     @property
     def running(self) -> list[Job]:
@@ -179,18 +216,25 @@ class JobLedger:
         if event.name == "blob_file_creation":
             opened.blob_bytes += event.number("total_blob_bytes") or 0
         elif event.name == "table_file_creation":
-            size = event.number("file_size") or 0
-            opened.table_bytes += size
-            properties = event.payload.get("table_properties")
-            if not isinstance(properties, dict):
-                return
-            if (number := event.number("file_number")) is not None:
-                sizes = ("index_size", "filter_size", "top_level_index_size")
-                self.tables[number] = TableMetadata(*(_whole(properties, n) for n in sizes))
+            opened.table_bytes += event.number("file_size") or 0
+            properties = self._table(opened.origin, event, opened)
             opened.deletes += _whole(properties, "num_deletions")
-            self.extremes.add(properties)
-            if opened.started.name == _FLUSH:
-                self.flushed.add(size, properties)
+
+    def _table(self, origin: Origin, event: Event, opened: _Open | None) -> dict[str, Any]:
+        """Add a table that was made; return its properties, none if the LOG lacks them."""
+        properties = event.payload.get("table_properties")
+        if event.name != "table_file_creation" or not isinstance(properties, dict):
+            return {}
+        if (number := event.number("file_number")) is not None:
+            sizes = ("index_size", "filter_size", "top_level_index_size")
+            self.tables[number] = TableMetadata(*(_whole(properties, n) for n in sizes))
+        self.extremes.add(properties)
+        of_origin = self.made.setdefault(origin, {})
+        name = event.text("cf_name") or (opened and opened.family) or _DEFAULT
+        deletes = opened.started.number("num_deletes") if opened else None
+        totals = of_origin.setdefault(name, TableTotals())
+        totals.add(event.number("file_size") or 0, properties, deletes or 0)
+        return properties
 
     def _finish(self, event: Event) -> Job:
         opened = self._running.pop(event.job, None) if event.job is not None else None

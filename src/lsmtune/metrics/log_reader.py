@@ -1,13 +1,13 @@
 """A whole LOG in one pass and little memory, sorted into what each kind of line tells."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from lsmtune.errors import ParseError
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.decimal_points import COMMA_NOTE, dump_with_points
+from lsmtune.metrics.dump_blocks import DumpBlocks, FamilyIds
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
 from lsmtune.metrics.log_events import EVENT_MARK, parse_event
 from lsmtune.metrics.log_jobs import JobLedger
@@ -23,8 +23,7 @@ _QUARTER_HOUR_MICROS = 15 * 60 * 10**6
 _TROUBLES = ("[ERROR]", "[FATAL]")
 _MOST_TROUBLES = 20
 _LONGEST_TROUBLE = 300
-_MOST_DUMP_LINES = 20_000
-_A_SUM = re.compile(r"^ *Sum ", re.MULTILINE)
+_MOST_DUMP_LINES = 100_000
 _OPENED = "Recovering from manifest file"
 """Told by every opening; a LOG that is rolled repeats only the head above it (AutoRollLogger)."""
 
@@ -42,10 +41,11 @@ class LogContent:
     """All that a LOG holds.
 
     `first_micros` and `last_micros` (Unix time in µs) are the times of its first and last line.
-    `version`, `options` and `dumps` are of the last of its `openings`, `dump_text` (the tables)
-    and `statistics` of the last dump, everything else is of the whole LOG. `troubles` are the
-    first of `trouble_lines` that tell of errors. `incomplete` says what could not be read, among
-    it `cut_events`.
+    `version`, `options` and `dumps` are of the last of its `openings`, and so is `dump_text`: the
+    last block of the database and of each column family over all dumps. `statistics` are of the
+    last dump, everything else is of the whole LOG. `dropped` are column families that the program
+    dropped. `troubles` are the first of `trouble_lines` that tell of errors. `incomplete` says
+    what could not be read, among it `cut_events`.
     """
 
     version: str | None = None
@@ -61,6 +61,7 @@ class LogContent:
     notices: NoticeLedger = field(default_factory=NoticeLedger)
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
+    dropped: set[str] = field(default_factory=set)
     results: Mapping[str, BenchmarkResult] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
     trouble_lines: int = 0
@@ -113,6 +114,8 @@ class _Reader:
         self._continued: Callable[[str], None] = _ignore
         self._dump: list[str] = []
         self._dump_stamp = ""
+        self._blocks = DumpBlocks()
+        self._ids = FamilyIds()
         self._statistics: list[str] = []
         self._earlier_statistics: list[str] = []
         self._kinds: tuple[tuple[str, Callable[[str], None]], ...] = (
@@ -125,6 +128,8 @@ class _Reader:
             ("SetOptions() on ", self._change),
             ("table_factory options:", self._table_options),
             ("Options", self._option),
+            ("olumn family [", self._family),
+            ("Dropped column family", self._family),
             ("RocksDB version: ", self._head_begins),
             (_OPENED, self._opening),
             *((word, self._trouble) for word in _TROUBLES),
@@ -153,6 +158,7 @@ class _Reader:
         """Close what is open and return the content."""
         content = self._content
         self._close_dump()
+        content.dump_text = self._blocks.text
         self._settle_head()
         if self._first:
             content.first_micros = self._clock.micros(self._first)
@@ -229,6 +235,16 @@ class _Reader:
         self._options.take(line)
         self._content.notices.take(line)
 
+    def _family(self, line: str) -> None:
+        """Take a line that says that a family is there, was created or was dropped."""
+        name, is_dropped = self._ids.take(line)
+        if not is_dropped:
+            self._content.dropped.discard(name)
+            return
+        self._content.dropped.add(name)
+        self._content.options.families.pop(name, None)
+        self._blocks.forget(name)
+
     def _table_options(self, line: str) -> None:
         self._options.take_table(line)
         self._continued = self._options.take_table
@@ -257,7 +273,9 @@ class _Reader:
         content.version = head.version if head else content.version
         content.begins_with_opening |= head is not None and head.stamp == self._first
         content.dumps.clear()
-        content.dump_text, self._statistics, self._earlier_statistics = "", [], []
+        content.dropped.clear()
+        self._blocks, self._ids = DumpBlocks(), FamilyIds()
+        self._statistics, self._earlier_statistics = [], []
         self._head = None
 
     def _trouble(self, line: str) -> None:
@@ -272,9 +290,9 @@ class _Reader:
         self._dump = []
         dump = parse_stats_dump(text)
         if dump is not None:
+            self._blocks.take(text)
+            dump = replace(dump, compacted_bytes=self._blocks.compacted_bytes)
             self._content.dumps.append(TimedDump(self._clock.micros(self._dump_stamp), dump))
-            if _A_SUM.search(text) or not self._content.dump_text:
-                self._content.dump_text = text  # else its tables are cut off
 
     def _faults(self) -> list[str]:
         content, faults = self._content, list[str]()

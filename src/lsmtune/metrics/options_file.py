@@ -5,9 +5,10 @@ comments from an unescaped `#` to the end of the line. Values are kept as they a
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from lsmtune.errors import ParseError
 from lsmtune.metrics.decimal_points import with_points
@@ -55,6 +56,29 @@ def parse_options(text: str) -> OptionsFile:
     if not sections:
         raise ParseError("OPTIONS file: the file has no section such as [DBOptions]")
     return OptionsFile(sections.get("Version", {}).get("rocksdb_version"), sections)
+
+
+def family_names(sections: Iterable[str]) -> list[str]:
+    """Return the names of the column families of an OPTIONS file, from its sections."""
+    heads = (name.partition(" ") for name in sections)
+    return [rest.strip('"') for head, _, rest in heads if head == "CFOptions"]
+
+
+def families_in(text: str | None, tuned: str) -> tuple[str, ...]:
+    """Return the column families of an OPTIONS file, the tuned one first.
+
+    It is empty for other files, and for files without the tuned family.
+    """
+    try:
+        names = [] if text is None else family_names(parse_options(text).sections)
+    except ParseError:
+        return ()
+    return (tuned, *(name for name in names if name != tuned)) if tuned in names else ()
+
+
+def family_document(families: Sequence[str]) -> dict[str, Any] | None:
+    """Return the tuned family and the others as JSON; None if there are no families."""
+    return {"tuned": families[0], "others": list(families[1:])} if families else None
 
 
 @lru_cache(maxsize=16)

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
 from lsmtune.knobs.defaults import nearest_version
+from lsmtune.report.families_section import families_section
 from lsmtune.report.frame import picture, section
+from lsmtune.report.inspect_families import has_several, option_groups
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
     MAX_BARS,
@@ -180,6 +182,8 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
                              *_job_chart(log, prefix, bars))  # fmt: skip
     if log.shapes and (log.timed_stalls or _has_jobs(log)):
         yield shape_section(log, prefix, bars=bars)
+    if has_several(log):
+        yield families_section(log)
     if log.levels:
         yield _levels_section(log, prefix)
     if len(log.dumps) >= _MIN_DUMPS:
@@ -376,12 +380,18 @@ def _rate_section(log: Inspection, prefix: str) -> Html:
 
 
 def _options_section(log: Inspection) -> Html:
-    rows = ([code(name), change.value, change.default]
-            for name, change in log.options_changed.items())  # fmt: skip
-    count = counted(len(log.options_changed), "option")
-    verb = "differs" if len(log.options_changed) == 1 else "differ"
+    groups = option_groups(log)
+    names = {name for _, changes in groups for name in changes}
+    verb = "differs" if len(names) == 1 else "differ"
     version = nearest_version(log.version or "")
-    return section(
-        "Options", unbroken(f"{count} {verb} from the defaults of RocksDB {version}"),
-        table("Changed options", ("option", "value", "default"), rows),
-    )  # fmt: skip
+    tables = [
+        table(
+            f"Changed options {heading or ''}".rstrip(),
+            ("option", "value", "default"),
+            [[code(name), change.value, change.default] for name, change in changes.items()],
+        )
+        for heading, changes in groups
+    ]
+    count = counted(len(names), "option")
+    title = f"{count} {verb} from the defaults of RocksDB {version}"
+    return section("Options", unbroken(title), *tables)

@@ -12,7 +12,7 @@ from lsmtune.analysis.inspect.inspection import (
     covered_s,
 )
 from lsmtune.report.words import counted, number, quantity
-from lsmtune.units import GIB, format_bytes, format_duration
+from lsmtune.units import GIB, MIB, format_bytes, format_duration
 
 UNKNOWN = "unknown"
 _KINDS = {"delay": "slowed down", "stop": "stopped"}
@@ -111,7 +111,7 @@ def _total_facts(log: Inspection) -> list[tuple[str, str]]:
     totals = log.totals
     exact = "" if totals.write_amp is None else f" ({_SOURCES[totals.write_amp_from]})"
     return [
-        ("written by clients", _of_period(totals.ingest_bytes, totals.clients_period)),
+        ("written by clients", _written_by_clients(log)),
         ("flushed", _of_period(totals.flush_write_bytes, totals.jobs_period)),
         ("compacted", _of_period(totals.compact_write_bytes, totals.jobs_period)),
         ("write amplification", _value(totals.write_amp, "ratio") + exact),
@@ -119,6 +119,14 @@ def _total_facts(log: Inspection) -> list[tuple[str, str]]:
         ("writes stalled", _stalled(log)),
         ("compactions", _compactions(log)),
     ]
+
+
+def _written_by_clients(log: Inspection) -> str:
+    """Return the bytes of the clients, or the bound of what RocksDB prints as 0.00 GB."""
+    totals = log.totals
+    if totals.ingest_bytes is None and totals.ingest_below_bytes is not None:
+        return f"< {totals.ingest_below_bytes / MIB:.0f} MiB until the last dump"
+    return _of_period(totals.ingest_bytes, totals.clients_period)
 
 
 def _of_period(size_bytes: int | None, period: Period | None) -> str:
@@ -164,15 +172,22 @@ def changed_text(log: Inspection, name: str) -> str:
 
 def stall_rows(log: Inspection) -> list[tuple[str, str, str]]:
     """Return causes of stalls with the longest possible time and its share of the LOG."""
+    several = len(log.family_sums) > 1
+    families = dict.fromkeys(stall.family for stall in log.timed_stalls) if several else [None]
+    found = [
+        (f"{_KINDS[kind]} by {cause}{f' (in {family})' if family else ''}", seconds)
+        for family in families
+        for (kind, cause), seconds in log.stall_seconds(family).items()
+    ]
     rows = []
-    for (kind, cause), seconds in sorted(log.stall_seconds().items(), key=lambda item: -item[1]):
+    for label, seconds in sorted(found, key=lambda item: -item[1]):
         share = f"{100 * seconds / log.span_s:.1f} %" if log.span_s else UNKNOWN
-        rows.append((f"{_KINDS[kind]} by {cause}", format_duration(seconds), share))
+        rows.append((label, format_duration(seconds), share))
     return rows
 
 
-def level_rows(log: Inspection) -> list[list[str]]:
-    """Return one row per level, under LEVEL_HEADS."""
+def level_rows(log: Inspection, levels: Sequence[LevelLine] | None = None) -> list[list[str]]:
+    """Return one row per level, under LEVEL_HEADS; of all levels, or of these."""
     several = len({level.family for level in log.levels}) > 1
     return [
         [
@@ -182,7 +197,7 @@ def level_rows(log: Inspection) -> list[list[str]]:
             *(_moved(level, value) for value in (level.read_bytes, level.write_bytes)),
             _value(level.w_amp_table, "ratio"),
         ]
-        for level in log.levels
+        for level in (log.levels if levels is None else levels)
     ]
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from lsmtune.engines.base import Engine, EngineFacts, OwnBase
 from lsmtune.engines.option_files import check_readable
+from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
@@ -58,4 +59,6 @@ def _own_base(spec: StudySpec) -> OwnBase | None:
         return None
     text = read_text(Path(spec.base), f"base: {spec.base}")
     check_readable(text, spec.base, spec.engine)
+    if spec.engine in ("rocksdb", "simulated") and "family" not in spec.model_fields_set:
+        check_default_family(text, Path(spec.base), spec.family)
     return OwnBase(text, spec.family)

@@ -6,70 +6,161 @@ from math import ceil, floor, log10
 from lsmtune.errors import UserError
 from lsmtune.knobs.memory import FEWEST_FLUSHES, memtable_bytes
 from lsmtune.knobs.types import Settings
+from lsmtune.metrics.definitions import NEED_FLUSHES
 from lsmtune.objective import Metrics
+from lsmtune.spec import StudySpec
 from lsmtune.workloads import Workload
-from lsmtune.workloads.operations import written_bytes
+from lsmtune.workloads.operations import READS, own_operations, written_bytes
 
 _TIKV = "rocksdb.defaultcf.write-buffer-size"
 """Memtable of the column family in which TiKV has the records."""
-_WRITTEN = frozenset({"write_amp", "wal_inclusive_write_amp"})
 _SPARE = 1.25
 """A sufficient number gets so much more, because flushes differ between runs."""
+_NEARLY = 0.95
+_MOST = 10**12
+"""Largest number of records and of operations of a workload."""
 
 
 def expected_flushes(load: Workload, base: Settings) -> float | None:
     """Estimate the flushes of the baseline before the first run; None if it is not known."""
-    written, memtables = written_bytes(load), memtable_bytes(base)
-    if written is not None and base.get(_TIKV):
-        return written / float(base[_TIKV])
-    if written is None or not memtables or not base.get("max_write_buffer_number"):
+    written, flushed = written_bytes(load), _bytes_per_flush(base)
+    return None if written is None or flushed is None else written / flushed
+
+
+def _bytes_per_flush(base: Settings) -> float | None:
+    """Return the bytes of the clients that a flush writes; a flush may wait for several memtables.
+
+    None if the baseline does not have the size of its memtables.
+    """
+    if base.get(_TIKV):
+        return float(base[_TIKV])
+    memtables, number = memtable_bytes(base), float(base.get("max_write_buffer_number") or 0)
+    if not memtables or not number:
         return None
-    return written / (memtables / float(base["max_write_buffer_number"]))
+    merged = float(base.get("min_write_buffer_number_to_merge") or 1)
+    return memtables / number * max(1.0, min(merged, number - 1))
 
 
 def must_flush(load: Workload, needed: Iterable[str]) -> bool:
-    """Return whether a study must measure write amplification; `needed` are its metrics.
+    """Return whether the baseline must flush often enough; `needed` are the metrics of the study.
 
-    A workload that also reads can be tuned for its reads. lsmtune cannot make TiKV's memtables
-    smaller, so there such a workload need not fill them. The searched memtables are then at most as
-    large as those of the baseline.
+    A workload that also reads can be tuned without write amplification. The searched memtables are
+    then at most as large as those of the baseline.
     """
-    reads_too = load.kind == "mixed" and load.preset.engine == "tikv"
-    return load.kind != "read" and not (reads_too and _WRITTEN.isdisjoint(needed))
+    return load.kind == "write" or (load.kind == "mixed" and not NEED_FLUSHES.isdisjoint(needed))
+
+
+def check_before_run(spec: StudySpec, base: Settings, needed: Iterable[str]) -> None:
+    """Raise UserError before the first run of a study if its workload surely writes too little."""
+    if spec.screen is None and spec.sweep is None:
+        # The simulator reports no flushes, so the estimate is all that there is.
+        fewest = FEWEST_FLUSHES if spec.engine == "simulated" else FEWEST_FLUSHES / 2
+        check_expected_flushes(spec.workload, base, needed, fewest)
+
+
+def check_base_run(spec: StudySpec, run: Metrics, base: Settings, needed: Iterable[str]) -> None:
+    """Raise UserError if the baseline of a study flushed too seldom."""
+    if spec.screen is None and spec.sweep is None:
+        check_flushes(spec.workload, run, needed, base)
 
 
 def check_flushes(
-    load: Workload, base: Metrics, needed: Iterable[str] = (), expected: float | None = None
+    load: Workload, run: Metrics, needed: Iterable[str] = (), base: Settings | None = None
 ) -> None:
-    """Raise UserError if the baseline flushes too seldom to measure its write amplification.
+    """Raise UserError if a run of the baseline flushed too seldom for its write amplification.
 
-    `needed` are the metrics of the study. `expected` is the estimate of the flushes. It is used if
-    the baseline has not flushed at all.
+    `needed` are the metrics of the study, `base` are the settings of the baseline.
     """
-    flushes = base.get("flushes")
+    flushes, needed = run.get("flushes"), frozenset(needed)
     if flushes is None or flushes >= FEWEST_FLUSHES or not must_flush(load, needed):
         return
-    raise UserError(too_few(load, flushes, expected))
+    raise UserError(too_few(load, base or {}, needed, run))
 
 
-def check_expected_flushes(load: Workload, base: Settings, needed: Iterable[str]) -> None:
+def check_expected_flushes(
+    load: Workload, base: Settings, needed: Iterable[str], fewest: float = FEWEST_FLUSHES / 2
+) -> None:
     """Raise UserError before the first run if the baseline will surely flush too seldom.
 
     The estimate may be wrong by a factor of two.
     """
-    expected = expected_flushes(load, base)
-    if expected is not None and expected < FEWEST_FLUSHES / 2 and must_flush(load, needed):
-        raise UserError(too_few(load, expected))
+    expected, needed = expected_flushes(load, base), frozenset(needed)
+    if expected is not None and expected < fewest and must_flush(load, needed):
+        raise UserError(too_few(load, base, needed))
 
 
-def too_few(load: Workload, flushes: float, expected: float | None = None) -> str:
-    """Return the message for too few flushes, with a sufficient number of records."""
+def too_few(
+    load: Workload, base: Settings, needed: Iterable[str] = (), run: Metrics | None = None
+) -> str:
+    """Return the message for too few flushes, with a sufficient number of records.
+
+    The flushes are those of a `run` of the baseline, or the expected ones. A workload that also
+    reads has another way: an objective without write amplification.
+    """
     key, number = _size_of(load)
-    wanted = _rounded_up(_SPARE * number * FEWEST_FLUSHES / (flushes or min(expected or 1, 1)))
+    flushes = expected_flushes(load, base) if run is None else run.get("flushes")
+    what = "write amplification" if NEED_FLUSHES.intersection(needed) else "this workload"
+    ways = []
+    if (enough := sufficient(load, base, run)) is not None:
+        ways.append(f"use {enough} or more")
+    if load.kind == "mixed":
+        ways.append(
+            "choose objective and limits without write amplification, such as --objective "
+            f"{_without_writes(load)}"
+        )
     return (
-        f"{key}: {number} is too small: the baseline flushes its memtables {flushes:.0f} times, "
-        f"but write amplification needs at least {FEWEST_FLUSHES} flushes; use {wanted} or more"
+        f"{key}: {number} is too small: the baseline flushes its memtables {flushes or 0:.0f} "
+        f"times, but {what} needs at least {FEWEST_FLUSHES} flushes; {', or '.join(ways)}"
     )
+
+
+def sufficient(load: Workload, base: Settings, run: Metrics | None = None) -> int | None:
+    """Return a number of records (operations, seconds) with which the baseline flushes enough.
+
+    It is sufficient by the estimate, and by the flushes of the `run`. The last flush of a run ends
+    the load, and its memtable need not be full. None if no number is sufficient.
+    """
+    number = _size_of(load)[1]
+    if not (factors := _factors(load, base, run)):
+        return None
+    enough = _rounded_up(number * max(factors))
+    while enough <= _MOST:
+        expected = expected_flushes(_resized(load, enough), base)
+        if expected is None or expected >= _NEARLY * _SPARE * FEWEST_FLUSHES:
+            return enough
+        if not expected:
+            return None
+        # Clients share the operations, so their number does not grow exactly with that of records.
+        enough = _rounded_up(enough * _SPARE * FEWEST_FLUSHES / expected)
+    return None
+
+
+def _factors(load: Workload, base: Settings, run: Metrics | None) -> list[float]:
+    """Return the factors by which the workload must become longer; none if it writes nothing."""
+    expected = expected_flushes(load, base)
+    if expected is None and run is not None:
+        expected = _flushes_by_bytes(run, base)
+    # The last flush ends the load, so only those before it had a full memtable.
+    full = 0.0 if run is None else run.get("flushes", 0.0) - 1
+    found = [_SPARE * FEWEST_FLUSHES / expected] if expected else []
+    if full >= 1:
+        found.append(_SPARE * (FEWEST_FLUSHES - 1) / full)
+    return found if found or expected is not None else [_SPARE * FEWEST_FLUSHES]
+
+
+def _flushes_by_bytes(run: Metrics, base: Settings) -> float | None:
+    """Estimate the flushes from the bytes that the clients of a run wrote."""
+    flushed, amplification = _bytes_per_flush(base), run.get("write_amp")
+    if flushed is None or not amplification:
+        return None
+    written = run.get("flush_write_bytes", 0.0) + run.get("compact_write_bytes", 0.0)
+    return written / amplification / flushed or None
+
+
+def _without_writes(load: Workload) -> str:
+    """Return an objective that suits a workload that mostly reads."""
+    reads = [kind for kind in own_operations(load, load.preset.engine) if kind in READS]
+    return f"{reads[0]}_p99_us" if reads else "throughput_ops_s"
 
 
 def _size_of(load: Workload) -> tuple[str, int]:
@@ -79,6 +170,12 @@ def _size_of(load: Workload) -> tuple[str, int]:
     if load.operations is not None or load.preset.engine == "myrocks":
         return "workload.operations", load.client_operations or load.num
     return "workload.num", load.num
+
+
+def _resized(load: Workload, number: int) -> Workload:
+    """Return the workload with another value of the parameter that makes it longer."""
+    key = _size_of(load)[0].removeprefix("workload.")
+    return load.model_copy(update={key: number})
 
 
 def _rounded_up(value: float) -> int:

@@ -39,7 +39,7 @@ from lsmtune.store.winner import contenders, current, study_winner
 from lsmtune.studies.description import describe, rule_of_new
 from lsmtune.studies.earlier import check_earlier, earlier_studies
 from lsmtune.studies.early_stop import hopeless
-from lsmtune.studies.enough_data import check_flushes, expected_flushes
+from lsmtune.studies.enough_data import check_base_run, check_before_run
 from lsmtune.studies.foretelling import Simulated, foretelling
 from lsmtune.studies.full_memory import MEMORY, full_memory, memory_limits
 from lsmtune.studies.history import History
@@ -142,6 +142,8 @@ class Study:
         The time of the first run, in seconds, is told after it.
         """
         config = self.space.default()
+        if not self._complete_base():
+            check_before_run(self.spec, self.space.base, self.objective.needed)
         while (done := len(self._complete_base())) < self.spec.base_runs:
             title = f"baseline {done + 1} of {self.spec.base_runs}"
             # Under seeds of their own: how far runs of one config differ includes the load's keys.
@@ -155,12 +157,7 @@ class Study:
             if done == 0:
                 tell_time(self._complete_base()[0].duration_s)
         measured = base_metrics(self.trials())
-        if self.spec.screen is None and self.spec.sweep is None:
-            load = self.spec.workload
-            expected = expected_flushes(load, self.space.base)
-            if self.spec.engine == "simulated" and expected is not None:
-                measured = {**measured, "flushes": expected}  # the simulator reports none
-            check_flushes(load, measured, self.objective.needed, expected)
+        check_base_run(self.spec, measured, self.space.base, self.objective.needed)
         if missing := self.objective.missing(measured):
             raise UserError(
                 f"objective: this workload does not measure {', '.join(missing)}; "

@@ -162,7 +162,8 @@ def _run_pairs(
         if _enough(study, verification, pairs, asked):
             return judge(pairs, study.objective)
         if pairs:
-            check_flushes(verification.workload, pairs[0][1], study.objective.needed)
+            base = study.settings_at(study.space.default(), Fraction(verification.scale))
+            check_flushes(verification.workload, pairs[0][1], study.objective.needed, base)
         here = {
             role: config
             for role, config in sides.items()

@@ -1,6 +1,5 @@
 """From the content of a LOG to what it says: levels, totals, the load's character."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -16,6 +15,8 @@ from lsmtune.metrics.compaction_table import (
     parse_compaction_tables,
     parse_stall_summary,
 )
+from lsmtune.metrics.families import DEFAULT as _DEFAULT
+from lsmtune.metrics.families import family_sums, main_family
 from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
 from lsmtune.metrics.log_dump import (
     StatsDump,
@@ -23,18 +24,19 @@ from lsmtune.metrics.log_dump import (
     parse_compacted_bytes,
     parse_ingested,
 )
-from lsmtune.metrics.log_jobs import Job, TreeShape
+from lsmtune.metrics.log_jobs import Job, JobLedger, Origin, TableTotals, TreeShape
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
 from lsmtune.units import GIB, MIB
 
-_DEFAULT = "default"
 _INNER_KEY_BYTES = 8
 """Sequence number and type that RocksDB appends to a key."""
 
 _WRITERS = ("flush", "compact")
 _LEAST_INGEST = 16 * MIB
 """No write amplification is computed from fewer bytes of clients."""
+_KEYS, _BYTES = "rocksdb.number.keys.written", "rocksdb.bytes.written"
+"""Tickers of what clients wrote."""
 _RANGE_DELETES_SINCE = (6, 4)
 """Before, tables said the number of their merges instead."""
 
@@ -49,7 +51,8 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     if content.version:
         changed = changed_options(content.version, options)
         _note_unknown_version(content.version, incomplete)
-    main_family = _main_family(content)
+    families = family_sums(content)
+    main = main_family(families)
     return Inspection(
         name=name,
         kind=kind,
@@ -58,8 +61,8 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         end_micros=content.last_micros,
         options=options,
         options_changed=changed,
-        main_family=main_family,
-        load=_load(content),
+        main_family=main,
+        load=_load(content, main),
         levels=tuple(_levels(content, tables)),
         totals=_totals(content, tables, incomplete),
         stall_counts=_stall_counts(content, incomplete),
@@ -78,7 +81,8 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         trouble_lines=content.trouble_lines,
         incomplete=tuple(incomplete),
         results=content.results,
-        facts=facts_of(content, tables, {**options.get(main_family, {}), **options[""]}),
+        family_sums=families,
+        facts=facts_of(content, tables, {**options.get(main, {}), **options[""]}),
     )
 
 
@@ -93,15 +97,6 @@ def of_options(name: str, given: GivenOptions) -> Inspection:
         _note_unknown_version(given.version, incomplete)
     incomplete.append(f"a file of kind {given.kind} has only options")
     return replace(assemble(name, given.kind, content), incomplete=tuple(incomplete))
-
-
-def _main_family(content: LogContent) -> str:
-    """The column family that wrote most."""
-    written = dict.fromkeys(content.options.families, 0)
-    for job in content.ledger.jobs:
-        family = job.family or _DEFAULT
-        written[family] = written.get(family, 0) + (job.written_bytes or 0)
-    return max(written, key=lambda family: written[family], default=_DEFAULT)
 
 
 def _shapes(content: LogContent) -> list[TreeShape]:
@@ -120,19 +115,22 @@ def _note_unknown_version(version: str, incomplete: list[str]) -> None:
 
 
 def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionTable]:
-    """The last table of each column family, if the last dump says enough of the LOG."""
+    """The last table of each column family, if the dumps say enough of the LOG."""
     if not content.dump_text:
         incomplete.append(
             "no statistics dump can be used, so level tables, stall time and tickers are missing"
         )
     found = parse_compaction_tables(content.dump_text)
-    for family, count in Counter(table.column_family for table in found).items():
-        if count > 1:
+    by_family: dict[str, list[CompactionTable]] = {}
+    for table in found:
+        by_family.setdefault(table.column_family, []).append(table)
+    for family, own in by_family.items():
+        if any(table.rows != own[-1].rows for table in own):
             incomplete.append(
-                f"the text has {count} level tables of the column family {family}; lsmtune uses "
+                f"the text has {len(own)} level tables of the column family {family}; lsmtune uses "
                 "the last one"
             )
-    tables = {table.column_family: table for table in found}
+    tables = {family: own[-1] for family, own in by_family.items()}
     incomplete += [fault for table in tables.values() for fault in table.incomplete]
     return tables
 
@@ -168,7 +166,7 @@ def _totals(
     seconds = [job.duration_s for job in jobs if job.kind == "compaction"]
     last = content.dumps[-1].dump if content.dumps else None
     sums = [table.sum for table in tables.values() if table.sum]
-    largest = max(sums, key=lambda row: row.write_gb or 0, default=None)
+    largest = max(sums, key=lambda row: (row.write_gb or 0, row.size_bytes or 0), default=None)
     known = user if content.is_whole else None
     ingest, amplification, source = _write_amp(tickers, flushed, compacted, known)
     if source == "tickers":  # of the same period as what clients wrote
@@ -189,12 +187,18 @@ def _totals(
         jobs_period=of_dump if source == "tickers" else "log" if flushed or compacted else None,
         write_amp=amplification,
         write_amp_from=source,
-        w_amp_table=largest.w_amp_table if largest else None,
+        w_amp_table=(largest.w_amp_table or None) if largest else None,  # 0: nothing was flushed
         stall_s=last.stall_s if last else None,
         stall_percent=last.stall_percent if last else None,
         compactions=len(seconds) if content.event_lines else None,
         compaction_s=sum(s for s in seconds if s is not None) if content.event_lines else None,
+        ingest_below_bytes=_below(last) if ingest is None else None,
     )
+
+
+def _below(last: StatsDump | None) -> int | None:
+    """Return the bound of what clients wrote, if RocksDB printed 0.00 GB."""
+    return None if last is None or last.ingest_below_bytes is None else int(last.ingest_below_bytes)
 
 
 def _write_amp(
@@ -232,7 +236,7 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 def _levels(content: LogContent, tables: Mapping[str, CompactionTable]) -> list[LevelLine]:
     """The levels of each family: by the tables, or by the last shape where there are none."""
-    moved = _moved(content.ledger.jobs) if content.is_whole and content.event_lines else None
+    moved = _moved(content.ledger) if content.is_whole and content.event_lines else None
     lines = [
         _level_line(family, row, moved) for family, table in tables.items() for row in table.rows
     ]
@@ -251,11 +255,16 @@ Moved = dict[str, dict[int, LevelBytes]]
 """Bytes read for and written into the levels of each family."""
 
 
-def _moved(jobs: list[Job]) -> Moved:
+def _moved(ledger: JobLedger) -> Moved:
     by_family: dict[str, list[Job]] = {}
-    for job in jobs:
+    for job in ledger.jobs:
         by_family.setdefault(job.family or _DEFAULT, []).append(job)
-    return {family: bytes_by_level(found) for family, found in by_family.items()}
+    moved = {family: bytes_by_level(found) for family, found in by_family.items()}
+    for family, recovered in ledger.made.get("recovery", {}).items():  # into level 0
+        levels = moved.setdefault(family, {})
+        before = levels.get(0, LevelBytes())
+        levels[0] = LevelBytes(before.read, before.written + recovered.file_bytes)
+    return moved
 
 
 def _level_line(family: str, row: LevelRow, moved: Moved | None) -> LevelLine:
@@ -281,14 +290,14 @@ def _bytes(moved: Moved, family: str, level: int) -> tuple[int, int]:
     return found.read, found.written
 
 
-def _load(content: LogContent) -> Load:
-    tables, tickers = content.ledger.flushed, content.statistics.tickers
+def _load(content: LogContent, main: str) -> Load:
+    tables, tickers = _load_tables(content, main), content.statistics.tickers
     flushes = [job for job in content.ledger.jobs if job.kind == "flush"]
     span_s, writes, ingest = _writes(content, flushes)
-    gets, seeks = (tickers.get(f"rocksdb.number.{what}") for what in ("keys.read", "db.seek"))
+    gets, seeks = _gets(tickers), tickers.get("rocksdb.number.db.seek")
     reads = None if gets is None and seeks is None else (gets or 0) + (seeks or 0)
-    operations = (reads or 0) + (writes or 0)
-    entries, deletes = tables.entries, sum(job.deletes or 0 for job in flushes)
+    operations = None if reads is None or writes is None else reads + writes
+    entries = tables.entries
 
     def rate(count: float | None) -> float | None:
         return count / span_s if count is not None and span_s else None
@@ -299,11 +308,11 @@ def _load(content: LogContent) -> Load:
         ingest_bytes_s=rate(ingest),
         gets_s=rate(gets),
         seeks_s=rate(seeks),
-        read_percent=100 * reads / operations if reads is not None and operations else None,
+        read_percent=100 * (reads or 0) / operations if operations else None,
         delete_percent=_delete_percent(flushes),
         range_deletes=_range_deletes(content),
         key_bytes=tables.key_bytes / entries - _INNER_KEY_BYTES if entries else None,
-        value_bytes=tables.value_bytes / max(entries - deletes, 1) if entries else None,
+        value_bytes=tables.value_bytes / max(entries - tables.deletes, 1) if entries else None,
         compressed_to=(
             tables.file_bytes / (tables.key_bytes + tables.value_bytes)
             if tables.key_bytes + tables.value_bytes
@@ -317,6 +326,27 @@ def _load(content: LogContent) -> Load:
     )
 
 
+def _gets(tickers: Mapping[str, int]) -> int | None:
+    """Return the number of keys that were read; RocksDB counts those of MultiGet separately."""
+    names = ("keys.read", "multiget.keys.read")
+    return _sum(tickers.get(f"rocksdb.number.{name}") for name in names)
+
+
+def _load_tables(content: LogContent, main: str) -> TableTotals:
+    """Return the sums over the tables that say most about the records of the clients.
+
+    They are those of the main family before those of all families. Flushes and recovery write what
+    the clients wrote; compactions write it again.
+    """
+    ledger = content.ledger
+    origins: tuple[tuple[Origin, ...], ...] = (("flush", "recovery"), ("compaction",))
+    for family in (main, None):
+        for some in origins:
+            if (found := ledger.made_by(*some, family=family)).entries:
+                return found
+    return TableTotals()
+
+
 def _delete_percent(flushes: list[Job]) -> float | None:
     """Deletions among the entries of the memtables that were flushed."""
     told = [(job.deletes, job.records_in) for job in flushes if job.deletes is not None]
@@ -326,9 +356,8 @@ def _delete_percent(flushes: list[Job]) -> float | None:
 
 def _range_deletes(content: LogContent) -> int | None:
     known = version_number(content.version or "") >= _RANGE_DELETES_SINCE
-    return (
-        content.ledger.flushed.range_deletes if known and content.ledger.flushed.entries else None
-    )
+    tables = content.ledger.made_by("flush", "recovery")
+    return tables.range_deletes if known and tables.entries else None
 
 
 def _from_empty(content: LogContent) -> bool | None:
@@ -343,18 +372,18 @@ def _writes(
 ) -> tuple[float | None, int | None, float | None]:
     """The span in seconds, the keys and the bytes that were written in it.
 
-    By the last dump, with the tickers' exact counts where it has them; else by the flushes.
+    By the last dump, else by the flushes, with the tickers' exact counts where there are some.
     """
     tickers = content.statistics.tickers
     if content.dumps:
         dump = content.dumps[-1].dump
-        keys = tickers.get("rocksdb.number.keys.written", dump.keys_written)
-        return dump.uptime_s or None, keys, tickers.get("rocksdb.bytes.written", dump.ingest_bytes)
+        keys, ingest = tickers.get(_KEYS, dump.keys_written), tickers.get(_BYTES, dump.ingest_bytes)
+        return dump.uptime_s or None, keys, ingest
     if content.first_micros is None or content.last_micros is None or not flushes:
-        return None, None, None
+        return None, tickers.get(_KEYS), tickers.get(_BYTES)
     span_s = (content.last_micros - content.first_micros) / 1e6
     return (
         span_s or None,
-        _sum(job.records_in for job in flushes),
-        _sum(job.user_bytes for job in flushes),
+        tickers.get(_KEYS, _sum(job.records_in for job in flushes)),
+        tickers.get(_BYTES, _sum(job.user_bytes for job in flushes)),
     )

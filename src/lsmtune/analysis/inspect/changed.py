@@ -32,6 +32,29 @@ def changed_options(
     return found
 
 
+def grouped(
+    changed: Mapping[str, ChangedOption], options: Mapping[str, Mapping[str, str]]
+) -> list[tuple[tuple[str, ...], dict[str, ChangedOption]]]:
+    """Return the changed options by the column families that have the same change.
+
+    Options of the database, and of all families, are first, without a family.
+    """
+    families: dict[tuple[str, ChangedOption], list[str]] = {}
+    of_one = set()
+    for family, told in options.items():
+        for name in (*told, "compression") if family else ():
+            key = f"{family}.{name}"
+            if key in changed and key not in of_one:
+                of_one.add(key)
+                families.setdefault((name, changed[key]), []).append(family)
+    groups: dict[tuple[str, ...], dict[str, ChangedOption]] = {}
+    if common := {name: change for name, change in changed.items() if name not in of_one}:
+        groups[()] = common
+    for (name, change), names in families.items():
+        groups.setdefault(tuple(names), {})[name] = change
+    return list(groups.items())
+
+
 def _changed(told: Mapping[str, str], defaults: Mapping[str, Default]) -> dict[str, ChangedOption]:
     by_level = [told[name] for name in told if name.startswith(BY_LEVEL)]
     if by_level:

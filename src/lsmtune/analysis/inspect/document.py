@@ -26,6 +26,8 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         "options_changed": {name: asdict(c) for name, c in log.options_changed.items()}
         if log.version and any(log.options.values())
         else None,
+        "main_family": log.main_family,
+        "families": [asdict(family) for family in log.family_sums] or None,
         "load": asdict(log.load),
         "levels": [asdict(level) for level in log.levels] or None,
         "totals": asdict(totals),

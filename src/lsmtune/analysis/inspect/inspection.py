@@ -11,6 +11,7 @@ from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
+from lsmtune.metrics.families import FamilySum
 from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
 from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
@@ -90,7 +91,8 @@ class Totals:
     divides by the bytes that flushes wrote, not by the bytes of clients.
     `write_amp` is exact from tickers; from events it stands on the bytes of the memtables that
     were flushed, which hold a sequence number an entry on top and are about 1 % more. From the
-    cumulative sums or the table of a dump, it is rounded.
+    cumulative sums or the table of a dump, it is rounded. `ingest_below_bytes` is a bound of
+    `ingest_bytes` where RocksDB's rounding to 0.00 GB is all that is known.
     """
 
     flush_write_bytes: int | None = None
@@ -105,6 +107,7 @@ class Totals:
     stall_percent: float | None = None
     compactions: int | None = None
     compaction_s: float | None = None
+    ingest_below_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +154,13 @@ class Finding:
 class Inspection:
     """What one LOG says.
 
-    `main_family` is the column family that wrote most.
+    `main_family` is the column family with most bytes, and `family_sums` has all families.
     `options` holds every option as the LOG has it: those of the database under "", those of a
-    column family under its name. `stall_counts` are RocksDB's own, of the last dump, as are
-    `tables` (by column family), `tickers`, `histograms`, `blobs` and `ingested`. `jobs`,
-    `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them. `needed`
-    says which data rules lack, and how to get the data. `results` are those of db_bench. `facts`
-    are the numbers that rules judge.
+    column family under its name. `stall_counts` are RocksDB's own, of the last dump of each
+    family, as are `tables` (by column family), `blobs` and `ingested`. `tickers` and `histograms`
+    are of the last dump. `jobs`, `shapes`, `stalls` and `dumps` are in the order of time, as the
+    pictures need them. `needed` says which data rules lack, and how to get the data. `results` are
+    those of db_bench. `facts` are the numbers that rules judge.
     """
 
     name: str
@@ -190,6 +193,7 @@ class Inspection:
     findings: tuple[Finding, ...] = ()
     verdict: Verdict = "insufficient_data"
     needed: tuple[str, ...] = ()
+    family_sums: tuple[FamilySum, ...] = ()
     facts: Facts = field(default_factory=Facts)
 
     @property
@@ -205,7 +209,7 @@ class Inspection:
         return tuple(family for family in self.options if family)
 
     def option(self, name: str) -> str | None:
-        """An option of the database, or else of the family that wrote most."""
+        """An option of the database, or else of the main family."""
         for scope in ("", self.main_family):
             if name in self.options.get(scope, {}):
                 return self.options[scope][name]
@@ -262,12 +266,16 @@ class Inspection:
         )
         return self.stalls if has_times else ()
 
-    def stall_seconds(self) -> dict[tuple[str, str], float]:
-        """How long each kind and cause held writers at most, overlaps within one merged."""
+    def stall_seconds(self, family: str | None = None) -> dict[tuple[str, str], float]:
+        """How long each kind and cause held writers at most, overlaps within one merged.
+
+        They are those of one column family, or of all.
+        """
         held: dict[tuple[str, str], list[tuple[int, int]]] = {}
         for stall in self.timed_stalls:
-            spans = held.setdefault((stall.kind, stall.cause), [])
-            spans.append((stall.begin_micros, stall.end_micros))
+            if family in (None, stall.family):
+                spans = held.setdefault((stall.kind, stall.cause), [])
+                spans.append((stall.begin_micros, stall.end_micros))
         return {cause: covered_s(spans) for cause, spans in held.items()}
 
 

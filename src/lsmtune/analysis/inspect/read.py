@@ -3,17 +3,19 @@
 import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
 from lsmtune.analysis.inspect.assemble import assemble, of_options
 from lsmtune.analysis.inspect.findings import judged
-from lsmtune.analysis.inspect.inspection import Inspection
-from lsmtune.analysis.inspect.options_input import read_options
+from lsmtune.analysis.inspect.inspection import Inspection, Verdict
+from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
 from lsmtune.metrics.decimal_points import dump_with_points
+from lsmtune.metrics.families import check_known, narrow
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
@@ -24,6 +26,9 @@ _MOST_OUTPUT_LINES = 100_000
 """An output of db_bench or a file of options has fewer lines."""
 _HEAD_LINES = 1000
 _DUMP = "statistics dump"
+_OF_FAMILY = ("delete_percent", "range_deletes", "key_bytes", "value_bytes", "compressed_to",
+              "filter_bits", "from_empty")  # fmt: skip
+"""What events say of the load of one column family."""
 _MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|CF_COMPACTION))",
                       re.MULTILINE)  # fmt: skip
 _LOG_NAMES = ("LOG", "*_LOG", "rocksdb.info")
@@ -34,10 +39,10 @@ _LEVELDB = re.compile(
 )  # fmt: skip
 
 
-def inspect_rolled(paths: Sequence[Path]) -> Inspection:
-    """What the parts of one LOG say together; they may be named in any order.
+def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspection:
+    """What the parts of one LOG say together, of all column families or of one.
 
-    UserError when one of them cannot be read or is no LOG.
+    They may be named in any order. UserError when one of them cannot be read or is no LOG.
     """
     faults: list[str] = []
     begins = {path: _first_micros(path) for path in paths}
@@ -45,7 +50,7 @@ def inspect_rolled(paths: Sequence[Path]) -> Inspection:
     lines = chain.from_iterable(read_lines(part, faults) for part in parts)
     content = read_log(without_frames(lines))
     content.incomplete += faults
-    return judged(assemble(", ".join(map(str, parts)), "LOG", content))
+    return _inspected(", ".join(map(str, parts)), "LOG", content, family)
 
 
 def _first_micros(path: Path) -> int:
@@ -58,11 +63,12 @@ def _first_micros(path: Path) -> int:
     return content.first_micros
 
 
-def inspect_path(path: Path) -> Inspection:
+def inspect_path(path: Path, family: str | None = None) -> Inspection:
     """What a file says: a LOG, a statistics dump, an output of db_bench or of MyRocks' SHOW ENGINE
-    ROCKSDB STATUS, plain or gzip; of a folder its LOGs.
+    ROCKSDB STATUS, plain or gzip; of a folder its LOGs. It is what they say of all column families,
+    or of one.
 
-    UserError when it cannot be read or is none of these.
+    UserError when it cannot be read or is none of these, or lacks the family.
     """
     faults: list[str] = []
     head: list[str] = []
@@ -72,11 +78,51 @@ def inspect_path(path: Path) -> Inspection:
     if not content.is_log:
         text = "\n".join([*head, ""])
         if (given := read_options(path, text)) is not None:
-            return judged(of_options(str(path), given))
+            return judged(of_options(str(path), _of_one(given, family)))
         text = dump_with_points("\n".join([*without_frames(head), ""]))
         content, kind = _output(path, text)
     content.incomplete += faults
-    return judged(assemble(str(path), kind, content))
+    return _inspected(str(path), kind, content, family)
+
+
+def _of_one(given: GivenOptions, family: str | None) -> GivenOptions:
+    """Return the options of the database and of one column family."""
+    if family is None:
+        return given
+    check_known(family, [name for name in given.options if name])
+    kept = {name: told for name, told in given.options.items() if name in ("", family)}
+    return replace(given, options=kept)
+
+
+def _inspected(name: str, kind: str, content: LogContent, family: str | None) -> Inspection:
+    whole = judged(assemble(name, kind, content))
+    if family is None:
+        return whole
+    check_known(family, names := [one.name for one in whole.family_sums])
+    return whole if names == [family] else _narrowed(whole, content, family)
+
+
+def _narrowed(whole: Inspection, content: LogContent, family: str) -> Inspection:
+    """Return what a LOG says of one column family; rates are those of the whole database.
+
+    Findings that concern the whole database are among its findings.
+    """
+    narrow(content, family)
+    own = judged(assemble(whole.name, whole.kind, content))
+    codes = {finding.code for finding in own.findings}
+    shared = (f for f in whole.findings if f.family in (None, family) and f.code not in codes)
+    findings = tuple(sorted((*own.findings, *shared), key=lambda finding: -finding.weight))
+    sizes = {name: getattr(own.load, name) for name in _OF_FAMILY}
+    note = (
+        f"only the column family {family} is shown; rates of writes and reads are of the whole "
+        "database"
+    )
+    verdict: Verdict = "insufficient_data" if whole.needed else "no_findings"
+    return replace(
+        own, main_family=family, findings=findings, verdict="findings" if findings else verdict,
+        load=replace(whole.load, **sizes), needed=whole.needed,
+        incomplete=(note, *whole.incomplete), family_sums=whole.family_sums,
+    )  # fmt: skip
 
 
 def _with_head(lines: Iterable[str], head: list[str]) -> Iterator[str]:

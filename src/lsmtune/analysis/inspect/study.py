@@ -1,5 +1,6 @@
 """From a LOG to a study: a load like the one it saw, and its options as the base."""
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from lsmtune.knobs.catalogue import load as load_catalogue
 from lsmtune.knobs.enumerators import enumerator
 from lsmtune.knobs.full_size import inexact
 from lsmtune.knobs.types import Knob, OptionKey, Settings
+from lsmtune.metrics.families import DEFAULT, listed, sizes_of
 from lsmtune.spec_defaults import least_cache_bytes
 from lsmtune.units import GIB, KIB, format_bytes
 from lsmtune.workloads import PRESETS
@@ -45,6 +47,8 @@ _KEY_BYTES = (8, 1024)
 _SCALES = ((64, "1/64"), (16, "1/16"), (4, "1/4"))
 _LEAST_MEMTABLE = 512 * KIB
 _HARDLY_PERCENT, _NEARLY_PERCENT = 5.0, 95.0
+_NAME_MARKS = re.compile(r"[\\#]")
+"""Characters in the name of a column family that an OPTIONS file escapes."""
 _FAMILY, _TABLE, _DATABASE = "CFOptions", "TableOptions/BlockBasedTable", "DBOptions"
 _CODECS = {"Disabled": "kDisableCompressionOption", "ZSTD": "kZSTD", "NoCompression":
            "kNoCompression"}  # fmt: skip
@@ -77,8 +81,24 @@ def study_files(log: Inspection, options_path: str) -> StudyFiles:
     return StudyFiles(study, options_text(log), assumed)
 
 
+def tuned_family(log: Inspection) -> str | None:
+    """Return a sentence on the column family that a study tunes; None if there is no other one."""
+    sizes = sizes_of(log.family_sums)
+    tuned = [text for name, text in sizes.items() if name == log.main_family]
+    others = [text for name, text in sizes.items() if name != log.main_family]
+    if not tuned or not others:
+        return None
+    return (
+        f"the study tunes the column family {tuned[0]}; the file also has {listed(others)}; choose "
+        "another with --family NAME"
+    )
+
+
 def options_text(log: Inspection) -> str:
-    """The options of the LOG's main column family as an OPTIONS file, of all known knobs."""
+    """The options of the LOG's main column family as an OPTIONS file, of all known knobs.
+
+    The file has the name of the family, so that an export changes the same family of other files.
+    """
     sections: dict[str, dict[str, str]] = {_DATABASE: {}, _FAMILY: {}, _TABLE: {}}
     family = {**log.options.get(log.main_family, {})}
     by_level = [family[name] for name in family if name.startswith(BY_LEVEL)]
@@ -89,10 +109,11 @@ def options_text(log: Inspection) -> str:
         if knob.option is not None and knob.option.section in sections:
             told = log.options[""] if knob.option.section == _DATABASE else family
             _put(sections[knob.option.section], knob, knob.option, told, log.load)
+    name = _NAME_MARKS.sub(r"\\\g<0>", log.main_family)
     lines = ["[Version]", f"  rocksdb_version={log.version or '0.0.0'}",
              "  options_file_version=1.1"]  # fmt: skip
     for section, statements in sections.items():
-        lines += ["", f"[{section}]" if section == _DATABASE else f'[{section} "default"]']
+        lines += ["", f"[{section}]" if section == _DATABASE else f'[{section} "{name}"]']
         lines += [f"  {key}={text}" for key, text in statements.items()]
     return "\n".join([*lines, ""])
 
@@ -138,6 +159,8 @@ def _study(log: Inspection, options_path: str, workload: Table) -> TOMLDocument:
     for line in (f"Created from {log.name!r}.", *_remarks(log)):
         document.add(tomlkit.comment(line))
     document.add("base", tomlkit.item(options_path))
+    if log.main_family != DEFAULT:
+        document.add("family", tomlkit.item(log.main_family))
     scale, why = _scale(log)
     document.add("scale", tomlkit.item(scale).comment(why))
     if (capacity := log.number("block_cache_capacity")) and capacity >= 1:
@@ -150,12 +173,15 @@ def _study(log: Inspection, options_path: str, workload: Table) -> TOMLDocument:
 
 
 def _remarks(log: Inspection) -> list[str]:
+    text = tuned_family(log)
+    family = [] if text is None else [f"{text[0].upper()}{text[1:]}."]
     if log.load == Load():
-        return [*_NO_WORKLOAD, "The baseline of the study has the options of the file."]
+        return [*_NO_WORKLOAD, "The baseline of the study has the options of the file.", *family]
     similar = _READS_UNKNOWN if log.load.read_percent is None else (_SIMILAR,)
     parameters = PRESETS[_load_name(log.load)[0]].parameters
     hot = _HOT_WRITES if "write_skew" in parameters else ()
-    return [*similar, "The baseline of the study has the options of the LOG.", *_DEFAULTS, *hot]
+    baseline = "The baseline of the study has the options of the LOG."
+    return [*similar, baseline, *family, *_DEFAULTS, *hot]
 
 
 def _scale(log: Inspection) -> tuple[str, str]:

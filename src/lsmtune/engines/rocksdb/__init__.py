@@ -23,6 +23,7 @@ from lsmtune.engines.rocksdb.options import (
     read_settings,
     with_filter_bits,
 )
+from lsmtune.engines.rocksdb.own_families import family_notes
 from lsmtune.engines.rocksdb.silent import silently_changed
 from lsmtune.engines.rocksdb.trial import Trial
 from lsmtune.errors import ParseError, UserError
@@ -69,7 +70,11 @@ class RocksDB:
             settings=settings,
             codecs=facts.codecs,
             given=own.options,
-            notes=(*notes, *self._bench.notes(settings)),
+            notes=(
+                *notes,
+                *family_notes(given, own.family),
+                *self._bench.notes(settings),
+            ),
             left_out=(
                 *merged.left_out,
                 *ignored(merged, as_run),

@@ -23,6 +23,7 @@ from lsmtune.knobs.types import Settings
 from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.options_file import (
     OptionsFile,
+    family_names,
     in_decimal_points,
     parse_options,
     replace_options,
@@ -157,7 +158,9 @@ def merged_options(
     ours = parse_options(own)
     if f'CFOptions "{family}"' not in given.sections:
         names = family_names(given.sections)
-        raise UserError(f"family: {unknown_word('column family', family, names)}")
+        raise UserError(
+            f"family: {unknown_word('column family', family, names)}; choose one with --family NAME"
+        )
     engine = f"RocksDB {ours.rocksdb_version}"
     changes: dict[Place, str] = {}
     unprinted: dict[Place, str] = {}
@@ -236,12 +239,6 @@ def version_notes(given: OptionsFile, version: str) -> tuple[str, ...]:
     if given.rocksdb_version in (None, version):
         return ()
     return (f"RocksDB {given.rocksdb_version} wrote your file, but trials run RocksDB {version}",)
-
-
-def family_names(sections: Sections) -> list[str]:
-    """Return the names of the column families of an OPTIONS file."""
-    heads = (name.partition(" ") for name in sections)
-    return [rest.strip('"') for head, _, rest in heads if head == "CFOptions"]
 
 
 def _known_fields(theirs: str, ours: str) -> str:

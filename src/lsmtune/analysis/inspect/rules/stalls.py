@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
 from lsmtune.analysis.inspect.rules.rule import Rule, bound_text, jobs_option
+from lsmtune.metrics.families import listed
 from lsmtune.metrics.log_stalls import Stall
 from lsmtune.units import GIB, format_bytes
 
@@ -56,7 +57,7 @@ def _stall_findings(log: Inspection) -> Iterator[Finding]:
     """The suspects for the stalls of each family; nothing where less than a twentieth was held."""
     families = sorted({stall.family for stall in log.stalls})
     if len(families) < 2:  # noqa: PLR2004
-        family = families[0] if families and families[0] in log.families else log.main_family
+        family = families[0] if families and families[0] in log.families else _counted_family(log)
         yield from _judged(replace(log, main_family=family), family)
         return
     for family in families:
@@ -78,11 +79,28 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
         for rule in (_l0_triggers, _small_memtable, _few_memtables, _few_jobs, _pending_limits)
         for finding in rule(log, stalls)
     ]
-    several = len(log.families) > 1
+    several = len(log.families) > 1 or len(log.family_sums) > 1
     told = log.option("write_buffer_size") is not None
     rest = _compaction_behind(log, stalls) if told else _options_unknown(log, stalls)
     for finding in suspects or [rest]:
         yield replace(finding, family=family if several else None)
+
+
+def _counted_family(log: Inspection) -> str:
+    """The column family with most counted stalls, or else the main one."""
+    counted = [one for one in log.family_sums if one.stalls]
+    most = max(counted, key=lambda one: one.stalls or 0, default=None)
+    return log.main_family if most is None else most.name
+
+
+def _by_family(log: Inspection) -> str:
+    """How many of the counted stalls each column family has, as a sentence; "" for one family."""
+    counts = {one.name: one.stalls for one in log.family_sums if one.stalls}
+    if not counts or len(log.family_sums) < 2:  # noqa: PLR2004
+        return ""
+    total, most = sum(counts.values()), sorted(counts, key=lambda name: -counts[name])
+    parts = [f"{name} {counts[name]:,}" for name in most]
+    return f" Counted stalls by column family: {listed(parts)}, of {total:,}."
 
 
 def _stall_warnings(log: Inspection) -> Iterator[Finding]:
@@ -130,8 +148,9 @@ def _counted_stalls(log: Inspection) -> Iterator[Finding]:
         "counted-stalls", "Writes were slowed down or stopped",
         "The last dump counts these stalls since the database was opened: "
         + ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-        + ". The dump does not say for how long.",
+        + f". The dump does not say for how long.{_by_family(log)}",
         _look_at(log, cause) if cause in _LOOK_AT else ("db_write_buffer_size",), 0.4,
+        family=_counted_family(log) if _by_family(log) else None,
     )  # fmt: skip
 
 
@@ -181,7 +200,7 @@ def _stalls(log: Inspection) -> _Stalls | None:
             for cause, share in sorted(by_cause.items(), key=lambda p: -p[1])
             if share >= _WORTH_TELLING
         )
-        + "."
+        + f".{_by_family(log)}"
     )
     if log.totals.stall_percent is not None:
         share = log.totals.stall_percent / 100

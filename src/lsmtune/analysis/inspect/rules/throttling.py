@@ -76,18 +76,23 @@ def _slow_rate(log: Inspection) -> Iterator[Finding]:
 
 def _noisy_family(log: Inspection) -> Iterator[Finding]:
     """Row 10: the triggers are those of a column family, the slowdown is that of the database."""
-    if len(log.families) < 2 or stalled_share(log) < _ALARM_SHARE:  # noqa: PLR2004
+    families = {*log.families, *log.tables}
+    if len(families) < 2 or stalled_share(log) < _ALARM_SHARE:  # noqa: PLR2004
         return
-    seconds: dict[str, float] = {}
+    held: dict[str, float] = {}
     for stall in log.timed_stalls:
-        seconds[stall.family] = seconds.get(stall.family, 0.0) + stall.duration_s
-    total = sum(seconds.values())
-    for family, held in seconds.items():
-        if total and family in log.families and held / total >= _NEARLY_ALL:
+        held[stall.family] = held.get(stall.family, 0.0) + stall.duration_s
+    what = "of the stall time"
+    if not held:
+        held = {one.name: float(one.stalls) for one in log.family_sums if one.stalls}
+        what = f"of {sum(held.values()):,.0f} counted stalls"
+    total = sum(held.values())
+    for family, own in held.items():
+        if total and family in families and own / total >= _NEARLY_ALL:
             yield Finding(
                 "noisy-family", "One column family slows down the writes of all",
-                f"The family [{family}] caused {percent(held / total)} of the stall time; the LOG "
-                f"has {len(log.families)} families. RocksDB slows down the writes of all.",
+                f"The family [{family}] caused {percent(own / total)} {what}; the store has "
+                f"{len(families)} families. RocksDB slows down the writes of all.",
                 ("low_pri", "write_buffer_size", "level0_slowdown_writes_trigger"), 0.15,
                 family=family,
             )  # fmt: skip
