@@ -12,7 +12,7 @@ JOBS = "raise max_background_jobs to 4; if it is 4 or more, double it"
     [
         (JOBS, "2", "4", "raise"),
         (JOBS, "6", "12", "raise"),
-        ("raise max_write_buffer_number to 4; if it is 4 or more, add 2", "5", "7", "raise"),
+        ("raise max_background_jobs to 4; if it is 4 or more, add 2", "5", "7", "raise"),
         ("raise max_background_jobs to at least 64 MiB, or double it if larger", "1048576",
          "67108864", "raise"),
         ("double max_background_jobs", "3", "6", "raise"),

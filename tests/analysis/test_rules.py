@@ -129,6 +129,9 @@ def test_actions_are_in_the_document_and_agree_with_the_catalogue(tmp_path: Path
     (few,) = (f for f in document["findings"] if f["code"] == "few-memtables")
     assert few["actions"][0] == {
         "option": "max_write_buffer_number",
+        "direction": "raise",
+        "from": "2",
+        "to": "4",
         "cost": action("max_write_buffer_number").cost,
         "online": True,
         "since": "6.0",

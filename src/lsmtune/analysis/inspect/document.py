@@ -59,9 +59,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     told = {key: value for key, value in asdict(finding).items() if key != "current"}
-    actions = [
-        {**asdict(action), **_change(finding, action.option)} for action in finding.actions
-    ]
+    actions = [{**asdict(action), **_change(finding, action.option)} for action in finding.actions]
     return {**told, "first_step": finding.first_step, "actions": actions}
 
 

@@ -96,9 +96,9 @@ def _of_tickers(tickers: Mapping[str, int], period_s: float | None) -> Iterator[
     if (checks := _filter_checks(tickers)) is not None:
         yield fact("filter_checks", checks)
     for name, kind in (("cache_hit_percent", ""), ("data_cache_hit_percent", "data.")):
-        hits, misses = (tickers.get(f"block.cache.{kind}{what}") for what in ("hit", "miss"))
-        if hits is not None and misses is not None and hits + misses:
-            yield fact(name, 100 * hits / (hits + misses))
+        blocks = total(f"block.cache.{kind}hit", f"block.cache.{kind}miss")
+        if blocks:
+            yield fact(name, 100 * tickers.get(f"block.cache.{kind}hit", 0) / blocks)
     gets = tickers.get("number.keys.read")
     if gets is None:  # each get finds its key in a memtable, or does not
         gets = total("memtable.hit", "memtable.miss")
@@ -131,9 +131,7 @@ def _filter_checks(tickers: Mapping[str, int]) -> int | None:
     RocksDB counts keys that a filter excludes (`useful`), and since 5.16 the others
     (`full.positive`). Filters for a block at a time count only the first.
     """
-    useful, positive = (
-        tickers.get(f"bloom.filter.{what}") for what in ("useful", "full.positive")
-    )
+    useful, positive = (tickers.get(f"bloom.filter.{what}") for what in ("useful", "full.positive"))
     return useful or None if positive is None else (useful or 0) + positive
 
 
@@ -262,8 +260,9 @@ def _of_results(results: Mapping[str, BenchmarkResult]) -> Iterator[Fact]:
 
 def _of_options(options: Mapping[str, str]) -> Iterator[Fact]:
     """Yield the numbers and switches among the options of RocksDB; other keys may be secrets."""
-    for name in options.keys() & known_options():
-        text = options[name]
+    for name, text in options.items():
+        if name not in known_options():
+            continue
         value = _SWITCHES.get(text)
         if value is None and _NUMBER.fullmatch(text):
             value = float(text)

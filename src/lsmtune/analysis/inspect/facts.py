@@ -88,7 +88,7 @@ class Fact:
         return NAMES[self.name][0] if self.name in NAMES else ""
 
 
-class Facts:
+class Facts:  # noqa: PLW1641 - a hash would change when rules use facts
     """The facts of a store. Of several sources the most exact one counts."""
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
@@ -122,6 +122,10 @@ class Facts:
         yield disputed
         used, self._used = self._used, before | self._used
         disputed += [pair for key in sorted(used, key=str) if (pair := self._disputed(key))]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both have the same facts."""
+        return isinstance(other, Facts) and list(self) == list(other)
 
     def __iter__(self) -> Iterator[Fact]:
         """Yield the facts, and the second source of those that are disputed."""

@@ -15,7 +15,6 @@ from lsmtune.analysis.inspect.rules.rule import (
     limiter_options,
     percent,
     quoted,
-    share_written,
     version_in,
 )
 from lsmtune.metrics.log_jobs import Job
@@ -109,7 +108,7 @@ def _slow_compactions(log: Inspection) -> Iterator[Finding]:
     """Row 57; short runs are noisy, and a busy CPU is another cause."""
     jobs = [job for job in compactions(log) if job.duration_s and job.written_bytes]
     seconds = sum(job.duration_s or 0.0 for job in jobs)
-    moved = sum((job.read_bytes or 0) + (job.written_bytes or 0) for job in jobs)
+    moved: float = sum((job.read_bytes or 0) + (job.written_bytes or 0) for job in jobs)
     cpu = cpu_share(jobs)
     if not jobs:
         seconds, moved, cpu = _of_statistics(log)
