@@ -202,6 +202,10 @@ def _whole(log: Inspection) -> Iterator[str]:
         yield f"options that differ from the defaults of RocksDB {version}:"
         changed = [(n, c.value, str(c.default)) for n, c in log.options_changed.items()]
         yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
+    if log.options_given:
+        yield ""
+        yield f"options that the {log.kind} sets:"
+        yield from table_lines(_OPTION_COLUMNS[:2], [*log.options_given.items()], indent=2)
     if log.incomplete:
         yield ""
         yield "notes:"
@@ -211,7 +215,7 @@ def _whole(log: Inspection) -> Iterator[str]:
 
 def _in_columns(logs: Sequence[Inspection]) -> Iterator[str]:
     rows = compared_facts(logs)
-    names = {name for log in logs for name in log.options_changed}
+    names = {name for log in logs for name in (*log.options_changed, *log.options_given)}
     for name in sorted(names):
         values = [changed_text(log, name) for log in logs]
         if len(set(values)) > 1:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lsmtune.engines.base import Engine, EngineFacts, OwnBase
-from lsmtune.engines.option_files import check_readable
+from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.errors import UserError
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
@@ -58,4 +58,5 @@ def _own_base(spec: StudySpec) -> OwnBase | None:
         return None
     text = read_text(Path(spec.base), f"base: {spec.base}")
     check_readable(text, spec.base, spec.engine)
-    return OwnBase(text, spec.family)
+    options, notes = base_text(text, spec.base)
+    return OwnBase(options, spec.family, notes)

@@ -19,6 +19,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         "options_changed": {name: asdict(c) for name, c in log.options_changed.items()}
         if log.version and any(log.options.values())
         else None,
+        "options_given": dict(log.options_given) or None,
         "load": asdict(log.load),
         "levels": [asdict(level) for level in log.levels] or None,
         "totals": asdict(totals),

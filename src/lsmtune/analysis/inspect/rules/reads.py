@@ -24,6 +24,10 @@ _HITS = ("rocksdb.memtable.hit", "rocksdb.l0.hit", "rocksdb.l1.hit", "rocksdb.l2
 
 
 def _no_filter(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for gets of files that have no filter.
+
+    RocksDB wiki, RocksDB-Bloom-Filter.
+    """
     gets = log.ticker("number.keys.read")
     seeks = log.ticker("number.db.seek")
     if gets < max(_READS_WORTH_A_WORD, seeks):
@@ -48,6 +52,10 @@ def _no_filter(log: Inspection) -> Iterator[Finding]:
 
 
 def _small_cache(log: Inspection) -> Iterator[Finding]:
+    """Yield a finding for a block cache that is replaced several times with many misses.
+
+    RocksDB wiki, Block-Cache.
+    """
     hits, misses = (log.ticker(f"block.cache.{what}") for what in ("hit", "miss"))
     capacity = log.number("block_cache_capacity")
     inserted = log.ticker("block.cache.bytes.write")
@@ -70,7 +78,10 @@ def _small_cache(log: Inspection) -> Iterator[Finding]:
 
 
 def _metadata_misses(log: Inspection) -> Iterator[Finding]:
-    """Row 23: filter and index blocks are evicted from the block cache and read again."""
+    """Yield a finding for filter and index blocks that are evicted and read again.
+
+    RocksDB wiki, Partitioned-Index-Filters; facebook/rocksdb#9816.
+    """
     reads = log.ticker("number.keys.read") + log.ticker("number.db.seek")
     if reads < _READS_WORTH_A_WORD:
         return
@@ -91,7 +102,10 @@ def _metadata_misses(log: Inspection) -> Iterator[Finding]:
 
 
 def _table_cache(log: Inspection) -> Iterator[Finding]:
-    """Row 24: fewer files may be open than the store has."""
+    """Yield a finding for fewer open files than the store has.
+
+    TableCache::FindTable in db/table_cache.cc; paradigmxyz/reth#26801.
+    """
     opens, files = log.ticker("no.file.opens"), log.number("max_open_files")
     reads = log.ticker("number.keys.read") + log.ticker("number.db.seek")
     made = sum(1 for job in log.jobs if job.table_bytes)
@@ -107,7 +121,10 @@ def _table_cache(log: Inspection) -> Iterator[Finding]:
 
 
 def _hits_only_filter(log: Inspection) -> Iterator[Finding]:
-    """Row 22: the last level, with most of the keys, has no filter."""
+    """Yield a finding for gets of missing keys in a last level without a filter.
+
+    ColumnFamilyOptions::optimize_filters_for_hits in include/rocksdb/advanced_options.h.
+    """
     gets = log.ticker("number.keys.read")
     if gets < _READS_WORTH_A_WORD or not _counts_hits(log):
         return
@@ -122,7 +139,10 @@ def _hits_only_filter(log: Inspection) -> Iterator[Finding]:
 
 
 def _merge_operands(log: Inspection) -> Iterator[Finding]:
-    """Row 25."""
+    """Yield a finding for gets that combine hundreds of merge operands.
+
+    facebook/rocksdb#4095 and #5075.
+    """
     operands = log.histograms.get("rocksdb.read.num.merge_operands")
     if operands is not None and operands.p99 >= _MANY_OPERANDS:
         yield Finding(
@@ -134,7 +154,10 @@ def _merge_operands(log: Inspection) -> Iterator[Finding]:
 
 
 def _prefix_unused(log: Inspection) -> Iterator[Finding]:
-    """Row 31; gets do not need the prefix."""
+    """Yield a finding for a prefix extractor that no seek uses; gets do not need it.
+
+    RocksDB wiki, Prefix-Seek; facebook/rocksdb#11718.
+    """
     seeks = log.ticker("number.db.seek")
     told = [name for name in _PREFIX_TICKERS if f"rocksdb.{name}" in log.tickers]
     if seeks < _READS_WORTH_A_WORD or not told or any(log.ticker(name) for name in told):
@@ -151,7 +174,11 @@ def _prefix_unused(log: Inspection) -> Iterator[Finding]:
 
 
 def _long_scans(log: Inspection) -> Iterator[Finding]:
-    """Row 32; scans that step over deleted entries are another matter (row 27)."""
+    """Yield a finding for long scans of small blocks that are not in the cache.
+
+    facebook/rocksdb#5246. Scans that step over deleted entries are another matter
+    (`skipped-entries`).
+    """
     seeks, steps = log.ticker("number.db.seek"), log.ticker("number.db.next")
     missed, blocks = log.ticker("block.cache.data.miss"), _data_blocks(log)
     size = log.number("block_size") or 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import Need
-from lsmtune.knobs.defaults import version_number
+from lsmtune.knobs.defaults import defaults_of, known_versions, version_number
 from lsmtune.metrics.log_jobs import Job
 
 ON, OFF = ("1", "true"), ("0", "false")
@@ -21,6 +21,8 @@ WAITS_UNKNOWN = (
     "names the device or the CPU. If both are low, check the rate limiter."
 )
 """End of the evidence for jobs that take long: three causes, and how to tell them apart."""
+_WITH_DEFAULTS = ("OPTIONS file", "options string", "my.cnf", "arangod.conf")
+"""Files whose column families have RocksDB's default for an option that they leave out."""
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
 
@@ -42,6 +44,25 @@ def version_in(log: Inspection, since: str = "0.0", until: str = "99.0") -> bool
     if not log.version:
         return False
     return version_number(since) <= version_number(log.version) < version_number(until)
+
+
+def number_or_default(log: Inspection, family: str, name: str) -> float:
+    """Return an option of a column family as a number, or RocksDB's default if a file lacks it.
+
+    0 where the default is not RocksDB's, or not the same in all versions that the file may be of.
+    """
+    if log.family_option(family, name) is not None or log.kind not in _WITH_DEFAULTS:
+        return log.family_number(family, name)
+    versions = (log.version,) if log.version else known_versions()
+    told = {defaults_of(version)[name].value for version in versions}
+    only = told.pop() if len(told) == 1 else 0
+    return float(only) if isinstance(only, int | float) else 0.0
+
+
+def is_old_tikv(log: Inspection) -> bool:
+    """Return whether a tikv.toml has keys that only releases below 6.6 use."""
+    names = ("raftstore.sync-log", "storage.block-cache.shared")
+    return "raft" in log.families or any(log.option(name) is not None for name in names)
 
 
 def jobs_option(log: Inspection) -> str:

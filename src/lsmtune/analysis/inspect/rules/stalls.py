@@ -53,7 +53,7 @@ class _Stalls:
 
 
 def _stall_findings(log: Inspection) -> Iterator[Finding]:
-    """The suspects for the stalls of each family; nothing where less than a twentieth was held."""
+    """Yield the suspects for the stalls of each family, if a twentieth of the time was held."""
     families = sorted({stall.family for stall in log.stalls})
     if len(families) < 2:  # noqa: PLR2004
         family = families[0] if families and families[0] in log.families else log.main_family
@@ -86,7 +86,7 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
 
 
 def _stall_warnings(log: Inspection) -> Iterator[Finding]:
-    """Warnings without events: how often writes were held is known, and not for how long."""
+    """Yield findings for warnings without events, which do not show how long writes waited."""
     if log.timed_stalls:
         return  # `_stall_findings` says more
     by_kind: dict[tuple[str, str, str], list[Stall]] = {}
@@ -106,7 +106,7 @@ def _stall_warnings(log: Inspection) -> Iterator[Finding]:
 
 
 def _counted_stalls(log: Inspection) -> Iterator[Finding]:
-    """A dump that counts stalls, from a time without other data on stalls."""
+    """Yield a finding for stalls that a dump counts, without other data on stalls."""
     counts = _counts(log)
     if log.stalls or log.totals.stall_percent is not None or not any(counts.values()):
         return
@@ -135,7 +135,7 @@ def _counts(log: Inspection) -> dict[str, int]:
 
 
 def _stall_ticker(log: Inspection) -> Iterator[Finding]:
-    """The ticker alone, as in an output of db_bench."""
+    """Yield a finding for the ticker alone, as in an output of db_bench."""
     held_s = log.ticker("stall.micros") / 1e6
     span_s = log.span_s or log.load.span_s
     if log.stalls or log.totals.stall_percent is not None or held_s < 1:
@@ -203,7 +203,10 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
-    """Row 3: with up to three memtables, writes stop and are not slowed down before."""
+    """Yield a finding for up to three memtables: writes then stop without a slowdown.
+
+    ColumnFamilyData::GetWriteStallConditionAndCause in db/column_family.cc.
+    """
     memtables, share = log.number("max_write_buffer_number"), stalls.of(_MEMTABLES)
     merged = log.number("min_write_buffer_number_to_merge") or 1
     if memtables is None or memtables > _NO_SLOWDOWN or share < _ALARM_SHARE:
@@ -323,7 +326,7 @@ def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
 
 
 def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
-    """An excerpt may end while writes are stopped: for how long, only the rest would say."""
+    """Yield a finding for an excerpt that ends while writes are stopped."""
     if not log.timed_stalls:
         return  # `_stall_warnings` says it
     last = max(log.stalls, key=lambda stall: stall.begin_micros)
