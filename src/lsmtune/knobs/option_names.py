@@ -10,8 +10,7 @@ from importlib.resources import files
 
 from lsmtune.knobs.families import DATABASE_SECTION, FAMILY_SECTIONS
 
-FAMILY_SECTION, TABLE_SECTION = FAMILY_SECTIONS
-SECTIONS = (DATABASE_SECTION, FAMILY_SECTION, TABLE_SECTION)
+SECTIONS = (DATABASE_SECTION, *FAMILY_SECTIONS)
 """Sections of an OPTIONS file, without the name of the column family."""
 
 STRUCTS = ("compaction_options_universal", "compaction_options_fifo", "compression_opts",

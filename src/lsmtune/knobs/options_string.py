@@ -12,13 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.option_names import (
-    FAMILY_SECTION,
-    SECTIONS,
-    STRUCTS,
-    TABLE_SECTION,
-    section_of,
-)
+from lsmtune.knobs.option_names import SECTIONS, STRUCTS, section_of
 
 TABLE_FACTORIES = ("block_based_table_factory", "table_factory")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*", re.ASCII)
@@ -33,6 +27,8 @@ _CONTINUED = re.compile(r"\\\r?\n[ \t]*")
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//).*|^\s*;\s.*")
 _QUOTES = "\"'"
 _CLASS = "id"
+_ALIASES = {"memtable": "memtable_factory"}
+"""Names of options strings that OPTIONS files do not have."""
 _SEPARATORS = ";,\n"
 _OF_CEPH = ("compaction_threads", "flusher_threads", "compact_on_mount", "disableWAL")
 """Keys of Ceph's own in its options string (src/kv/RocksDBStore.cc)."""
@@ -59,16 +55,15 @@ class OptionsString:
 def parse_options_string(text: str) -> OptionsString | None:
     """Return the options of a text that is an options string, or that gives one to a key.
 
-    None if the text is something else: at least one key must be an option of RocksDB. UserError
-    if two keys of a program's file set an option to different values.
+    None if the text is something else: at least half of its keys must be options of RocksDB or
+    keys of Ceph. UserError if two keys of a program's file set an option to different values.
     """
     text = _CONTINUED.sub("", text)
     lines = [_COMMENT.sub("", line) for line in text.splitlines()]
     if held := _held(lines):
         return of_pairs(held)
     pairs = _pairs(_unquoted("\n".join(lines)))
-    found = None if not pairs else of_pairs(pairs)
-    return found if found is not None and any(found.sections.values()) else None
+    return of_pairs(pairs) if pairs and _are_options(pairs) else None
 
 
 def of_pairs(pairs: Iterable[tuple[str, str]]) -> OptionsString:
@@ -125,24 +120,31 @@ def _held(lines: Iterable[str]) -> Pairs:
     """Return the options in the lines that give a key of a program an options string."""
     found: dict[str, tuple[str, str]] = {}
     for line in lines:
-        match = _HOLDER.fullmatch(line)
+        match = _HOLDER.fullmatch(line) if "=" in line or '{"' in line else None
         if match is None:
             continue
         key = re.sub(r"[ -]", "_", match["key"])
         if section_of(key) is not None or key.partition(".")[0] in TABLE_FACTORIES:
             continue  # the line is an option of RocksDB itself
         pairs = _body_pairs(match["body"])
-        if not pairs or all(section_of(name) is None for name, _ in _flat(pairs)):
+        if not pairs or not _are_options(pairs):
             continue
         for name, value in pairs:
             other, earlier = found.get(name, (key, value))
             if other != key and earlier != value:
                 raise UserError(
-                    f"{other} and {key} set {name} to {earlier} and {value}: the file has the "
-                    "options of several stores; use a file with one of them"
+                    f"options string: {other} and {key} set {name} to {earlier} and {value}: the "
+                    "file has the options of several stores; use a file with one of them"
                 )
             found[name] = key, value
     return [(name, value) for name, (_, value) in found.items()]
+
+
+def _are_options(pairs: Pairs) -> bool:
+    """Return whether at least half of the names are options of RocksDB or keys of Ceph."""
+    names = [name for name, _ in _flat(pairs)]
+    known = sum(section_of(name) is not None or name in _OF_CEPH for name in names)
+    return 0 < len(names) <= 2 * known
 
 
 def _body_pairs(body: str) -> Pairs | None:
@@ -182,6 +184,8 @@ def _pairs(text: str) -> Pairs | None:
 
     A comma that no pair follows belongs to the value before it.
     """
+    if text.count("{") != text.count("}"):
+        return None
     pairs: Pairs = []
     for separator, piece in _pieces(text):
         name, equals, value = (part.strip() for part in piece.partition("="))
@@ -212,9 +216,9 @@ def _flat(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         first, _, rest = name.partition(".")
         nested = _pairs(_unquoted(value)) if value.startswith("{") else None
         if first in TABLE_FACTORIES and rest:
-            yield from _flat([(rest, value)])
+            yield rest, in_bytes(value)
         elif first in TABLE_FACTORIES and nested is not None:
-            yield from _flat([pair for pair in nested if pair[0] != _CLASS])
+            yield from ((own, in_bytes(told)) for own, told in nested if own != _CLASS)
         elif first in STRUCTS and not rest and nested is not None:
             yield from ((f"{name}.{field}", in_bytes(told)) for field, told in nested)
         else:
@@ -226,8 +230,9 @@ def _with_structs(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     structs: dict[str, str] = {}
     for name, value in options.items():
         option, _, field = name.partition(".")
+        option = _ALIASES.get(option, option)
         if field:
             structs[option] = f"{structs.get(option, '')}{field}={value};"
         else:
-            yield name, value.replace("#", "\\#")
+            yield option, value.replace("#", "\\#")
     yield from ((option, f"{{{fields}}}") for option, fields in structs.items())
