@@ -98,9 +98,7 @@ def test_what_rocksdb_leaves_is_left() -> None:
 @pytest.mark.parametrize(
     ("version", "readahead"), [("8.5.4", str(2 << 20)), ("8.6.7", "0"), (None, "0")]
 )
-def test_a_change_is_made_by_the_versions_that_make_it(
-    version: str | None, readahead: str
-) -> None:
+def test_a_change_is_made_by_the_versions_that_make_it(version: str | None, readahead: str) -> None:
     told = {"use_direct_reads": "true", "compaction_readahead_size": "0"}
     after = normalised({"": told, "default": {"write_buffer_size": "8388608"}}, version)
     assert after[""]["compaction_readahead_size"] == readahead

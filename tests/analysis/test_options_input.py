@@ -63,9 +63,7 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("case", GIVEN)
-def test_without_a_version_the_options_that_are_given_are_listed(
-    case: str, tmp_path: Path
-) -> None:
+def test_without_a_version_the_options_that_are_given_are_listed(case: str, tmp_path: Path) -> None:
     text, expected = GIVEN[case]
     path = tmp_path / "options"
     path.write_text(text)

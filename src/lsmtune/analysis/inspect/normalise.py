@@ -56,9 +56,7 @@ def _changes(told: Mapping[str, str], version: str | None) -> dict[str, str]:
     texts = {name: enumerator(name, text) for name, text in told.items()}
     sections = {_place(section): texts for section in SECTIONS}
     before = {
-        knob.name: value
-        for knob in _knobs()
-        if (value := read_value(knob, sections)) is not None
+        knob.name: value for knob in _knobs() if (value := read_value(knob, sections)) is not None
     }
     after = dict(before)
     for rule in _RULES:
