@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lsmtune.cli import tuning
+from lsmtune.engines.option_files import base_text
 from lsmtune.errors import UserError
 from lsmtune.spec import make_spec
 from mutated.engines import db_bench_text
@@ -89,7 +90,28 @@ def _status_text() -> list[bytes]:
     return [(CAPTURED / "myrocks-6.29-engine-status-universal.txt").read_bytes()]
 
 
+def _options(data: bytes, folder: Path) -> None:
+    path = write_file(data, folder, "options")
+    _inspected(path, folder)
+    base_text(data.decode(errors="replace"), "options")
+
+
+_FILES_OF_OPTIONS = (
+    'x_options = "write_buffer_size=64M,max_open_files=9,block_based_table_factory={block_size=8K;'
+    'filter_policy=bloomfilter:10:false},compaction_options_universal.size_ratio=3"\n',
+    '--a_options={"max_open_files":"9","write_buffer_size":"8388608"}\n',
+    "[log]\nlevel = info\n[rocksdb]\nblock-cache-size = 1G\ntotal-write-buffer-size = 8388608\n",
+    "[raftstore]\nsync-log = false\n[rocksdb.writecf]\nwrite-buffer-size = '8MB'\n",
+    "[mysqld]\nrocksdb_max_total_wal_size=8m\nrocksdb_override_cf_options=a={ttl=7}\n",
+)
+
+
+def _options_texts() -> list[bytes]:
+    return [text.encode() for text in _FILES_OF_OPTIONS]
+
+
 READERS = {
+    "inspect_options": Reader(_options, _options_texts),
     "inspect_db_bench": Reader(_output, db_bench_text),
     "inspect_status": Reader(_output, _status_text),
     "log": Reader(_log, _log_texts),

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
+from lsmtune.cli.inspecting import lines
+from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import UserError
 from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.log_lines import STANDARD_INPUT
@@ -37,6 +40,119 @@ def test_options_alone_are_judged(kind: str, tmp_path: Path) -> None:
     assert found.kind == kind
     assert [finding.code for finding in found.findings] == ["half-set-jobs"]
     assert [found.family_number(f, "write_buffer_size") for f in found.families] == [64 << 20]
+
+
+GIVEN = {
+    "options string": ("max_open_files=9,write_buffer_size=8M", {
+        "max_open_files": "9", "write_buffer_size": str(8 << 20)}),
+    "a key": ("[osd]\nx_options = compression_opts={level=3;max_dict_bytes=0}\n", {
+        "compression_opts.level": "3", "compression_opts.max_dict_bytes": "0"}),
+    "OPTIONS file by hand": (
+        '[DBOptions]\n  max_open_files=9\n[CFOptions "a"]\n  ttl=7\n[CFOptions "b"]\n  ttl=8\n',
+        {"max_open_files": "9", "a.ttl": "7", "b.ttl": "8"}),
+    "my.cnf": ("[mysqld]\nrocksdb_max_open_files=9\nrocksdb_default_cf_options=ttl=7\n", {
+        "max_open_files": "9", "ttl": "7"}),
+    "tikv.toml": ('[rocksdb.writecf]\nwrite-buffer-size = "8MB"\n', {
+        "write_buffer_size": str(8 << 20)}),
+    "arangod.conf": (
+        "[log]\nlevel = info\n[rocksdb]\nlevel0-stop-trigger = 40 # files\nblock-cache-size = 1G\n"
+        "bloom-filter-bits-per-key = 12\n# dynamic-level-bytes = true\n", {
+            "level0_stop_writes_trigger": "40", "block_cache_capacity": str(1 << 30),
+            "filter_policy": "bloomfilter:12:false"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GIVEN)
+def test_without_a_version_the_options_that_are_given_are_listed(case: str, tmp_path: Path) -> None:
+    text, expected = GIVEN[case]
+    path = tmp_path / "options"
+    path.write_text(text)
+    found = inspect_path(path)
+    assert found.options_given == expected
+    assert inspection_document(found)["options_given"] == expected
+    printed = "\n".join(lines([found]))
+    assert all(name in printed for name in expected)
+
+
+def test_with_a_version_only_changed_options_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "OPTIONS"
+    path.write_text(CHANGED)
+    assert inspect_path(path).options_given == {}
+    assert inspection_document(inspect_path(path))["options_given"] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["write_bufer_size=8M;max_open_files=9",
+     '[DBOptions]\n  max_open_files=9\n[CFOptions "default"]\n  write_bufer_size=8\n',
+     "[mysqld]\nrocksdb_default_cf_options=write_bufer_size=8m;ttl=9\n"],
+)  # fmt: skip
+def test_an_option_that_no_rocksdb_has_is_named(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "options"
+    path.write_text(text)
+    assert any("write_bufer_size" in note for note in inspect_path(path).incomplete)
+    path.write_text(text.replace("write_bufer_size", "write_buffer_size"))
+    assert not any("write_buffer_size" in note for note in inspect_path(path).incomplete)
+
+
+def test_families_of_mariadb_have_the_options_of_all(tmp_path: Path) -> None:
+    path = tmp_path / "my.cnf"
+    path.write_text(
+        "[mysqld]\nrocksdb_override_cf_options=a={max_write_buffer_number=5}\n"
+        "rocksdb_default_cf_options=write_buffer_size=8m;max_write_buffer_number=3\n"
+    )
+    assert inspect_path(path).memtable_bytes == (8 << 20) * (3 + 5)
+
+
+REFUSED = {
+    "prose": "Our store is slow.\n",
+    "pairs of something else": "colour=red;size=7\n",
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_lists_all_kinds_of_input(case: str, tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text(REFUSED[case])
+    with pytest.raises(UserError) as refused:
+        inspect_path(path)
+    kinds = ("LOG", "statistics dump", "db_bench", "MyRocks", "report.tsv", "OPTIONS file",
+             "options string", "my.cnf", "tikv.toml", "arangod.conf")  # fmt: skip
+    assert [kind for kind in kinds if kind not in str(refused.value)] == []
+
+
+FOREIGN = {
+    "Pebble": "[Version]\n  pebble_version=0.1\n\n[Options]\n  cache_size=8388608\n"
+    '[Level "0"]\n  block_size=4096\n',
+    "LevelDB": "LevelDB:    version 1.22\nKeys:       16 bytes each\nEntries:    1000000\n"
+    "fillrandom   :       4.120 micros/op;   26.8 MB/s\n",
+    "Flink": "taskmanager.numberOfTaskSlots: 4\nstate.backend: rocksdb\n",
+    "kvrocks": "port 6666\nworkers 8\nrocksdb.max_open_files 8096\n",
+}
+
+
+@pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
+def test_files_of_others_are_refused_by_name(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text(text)
+    told = foreign_kind(text)
+    assert told is not None
+    with pytest.raises(UserError) as refused:
+        inspect_path(path)
+    assert told in str(refused.value)
+
+
+FOREIGN_LOG = (
+    "2025/01/02-03:04:05.678901 7f10 Recovering log #3\n"
+    "2025/01/02-03:04:05.678902 7f10 Level-0 table #5: started\n"
+)
+
+
+def test_a_log_of_leveldb_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "LOG"
+    path.write_text(FOREIGN_LOG)
+    with pytest.raises(UserError, match="LevelDB"):
+        inspect_path(path)
 
 
 CHANGED = """[Version]

@@ -229,6 +229,15 @@ def _whole(log: Inspection) -> Iterator[str]:
             Column("cause", at_least=24), Column("time", right=True), Column("share", right=True),
         ]  # fmt: skip
         yield from table_lines(columns, stalled, indent=2)
+    yield from _options(log)
+    if log.incomplete:
+        yield ""
+        yield "notes:"
+        for fault in log.incomplete:
+            yield from paragraph(fault, indent=2, hanging=2)
+
+
+def _options(log: Inspection) -> Iterator[str]:
     if log.options_changed:
         yield ""
         version = nearest_version(log.version or "")
@@ -238,16 +247,15 @@ def _whole(log: Inspection) -> Iterator[str]:
                 yield from paragraph(f"{heading_of_group}:", indent=2, hanging=2)
             changed = [(n, c.value, str(c.default)) for n, c in changes.items()]
             yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
-    if log.incomplete:
+    if log.options_given:
         yield ""
-        yield "notes:"
-        for fault in log.incomplete:
-            yield from paragraph(fault, indent=2, hanging=2)
+        yield f"options that the {log.kind} sets:"
+        yield from table_lines(_OPTION_COLUMNS[:2], [*log.options_given.items()], indent=2)
 
 
 def _in_columns(logs: Sequence[Inspection]) -> Iterator[str]:
     rows = compared_facts(logs)
-    names = {name for log in logs for name in log.options_changed}
+    names = {name for log in logs for name in (*log.options_changed, *log.options_given)}
     for name in sorted(names):
         values = [changed_text(log, name) for log in logs]
         if len(set(values)) > 1:

@@ -28,8 +28,9 @@ _STUDY_WORDS = {
     "library": "Your own librocksdb.so, to run instead of an installed version.",
     "libraries": "Your own libraries of LevelDB and LMDB, by the name of the store, for the engine "
     "embedded. By default lsmtune uses the libraries of the system.",
-    "base": "Your OPTIONS file (MyRocks: my.cnf, TiKV: tikv.toml), the baseline of the study. "
-    "By default the baseline has the engine's defaults, or the running settings of TiKV.",
+    "base": "Your OPTIONS file or options string (MyRocks: my.cnf, TiKV: tikv.toml), the baseline "
+    "of the study. By default the baseline has the engine's defaults, or the running settings of "
+    "TiKV.",
     "family": "Column family of the baseline that is tuned.",
     "cache": "Size of the baseline's block cache at full size, e.g. 512MiB; `scale` divides it "
     "like all other sizes. OPTIONS files do not contain this size. Without this key, the baseline "

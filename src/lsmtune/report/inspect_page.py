@@ -95,7 +95,7 @@ def _compared_headline(logs: Sequence[Inspection]) -> str:
 
 def _compared(logs: Sequence[Inspection]) -> Html:
     rows = compared_facts(logs)
-    changed = sorted({name for log in logs for name in log.options_changed})
+    changed = sorted({name for log in logs for name in (*log.options_changed, *log.options_given)})
     differ = [
         [code(name), *(changed_text(log, name) for log in logs)]
         for name in changed
@@ -190,6 +190,8 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
         yield _rate_section(log, prefix)
     if log.options_changed:
         yield _options_section(log)
+    if log.options_given:
+        yield _given_section(log)
     if log.needed:
         yield section("Data for more rules", needed_text(log).capitalize(), items(log.needed))
     if log.incomplete:
@@ -395,3 +397,9 @@ def _options_section(log: Inspection) -> Html:
     count = counted(len(names), "option")
     title = f"{count} {verb} from the defaults of RocksDB {version}"
     return section("Options", unbroken(title), *tables)
+
+
+def _given_section(log: Inspection) -> Html:
+    rows = [(code(name), value) for name, value in log.options_given.items()]
+    title = f"{counted(len(rows), 'option')} in the {log.kind}"
+    return section("Options", title, table("Options of the file", ("option", "value"), rows))

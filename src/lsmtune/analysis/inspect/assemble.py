@@ -6,6 +6,7 @@ from dataclasses import replace
 from lsmtune.analysis.inspect.changed import changed_options
 from lsmtune.analysis.inspect.fact_sources import facts_of
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Period, Totals
+from lsmtune.analysis.inspect.normalise import normalised
 from lsmtune.analysis.inspect.options_input import GivenOptions
 from lsmtune.errors import ParseError
 from lsmtune.knobs.defaults import nearest_version, version_number
@@ -96,7 +97,13 @@ def of_options(name: str, given: GivenOptions) -> Inspection:
     if given.version:
         _note_unknown_version(given.version, incomplete)
     incomplete.append(f"a file of kind {given.kind} has only options")
-    return replace(assemble(name, given.kind, content), incomplete=tuple(incomplete))
+    return replace(
+        assemble(name, given.kind, content),
+        incomplete=tuple(incomplete),
+        as_run=normalised(given.options, given.version),
+        options_given={} if given.version else given.listed,
+        by_rocksdb=given.by_rocksdb,
+    )
 
 
 def _shapes(content: LogContent) -> list[TreeShape]:

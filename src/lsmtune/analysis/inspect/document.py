@@ -28,6 +28,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         else None,
         "main_family": log.main_family,
         "families": [asdict(family) for family in log.family_sums] or None,
+        "options_given": dict(log.options_given) or None,
         "load": asdict(log.load),
         "levels": [asdict(level) for level in log.levels] or None,
         "totals": asdict(totals),

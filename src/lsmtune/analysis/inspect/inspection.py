@@ -161,6 +161,11 @@ class Inspection:
     are of the last dump. `jobs`, `shapes`, `stalls` and `dumps` are in the order of time, as the
     pictures need them. `needed` says which data rules lack, and how to get the data. `results` are
     those of db_bench. `facts` are the numbers that rules judge.
+
+    Of a file of options, `as_run` has the options as RocksDB changes them when it opens the
+    database, which is what `option`, `number` and the like return; `options` has them as written.
+    `options_given` lists what a file sets if its version of RocksDB is unknown. `by_rocksdb`:
+    RocksDB wrote the file, so its column families are all of them.
     """
 
     name: str
@@ -195,6 +200,9 @@ class Inspection:
     needed: tuple[str, ...] = ()
     family_sums: tuple[FamilySum, ...] = ()
     facts: Facts = field(default_factory=Facts)
+    as_run: Mapping[str, Mapping[str, str]] | None = None
+    options_given: Mapping[str, str] = field(default_factory=dict)
+    by_rocksdb: bool = True
 
     @property
     def span_s(self) -> float | None:
@@ -210,10 +218,15 @@ class Inspection:
 
     def option(self, name: str) -> str | None:
         """An option of the database, or else of the main family."""
+        options = self._in_force
         for scope in ("", self.main_family):
-            if name in self.options.get(scope, {}):
-                return self.options[scope][name]
+            if name in options.get(scope, {}):
+                return options[scope][name]
         return None
+
+    @property
+    def _in_force(self) -> Mapping[str, Mapping[str, str]]:
+        return self.options if self.as_run is None else self.as_run
 
     def number(self, name: str) -> float | None:
         """An option as a number; None where the LOG lacks it or it is no finite number."""
@@ -225,15 +238,15 @@ class Inspection:
 
     def family_option(self, family: str, name: str) -> str | None:
         """An option of a column family."""
-        return self.options.get(family, {}).get(name)
+        return self._in_force.get(family, {}).get(name)
 
     def family_number(self, family: str, name: str) -> float:
         """An option of a column family as a number; 0 where the LOG lacks it or it is none."""
-        try:
-            number = float(self.family_option(family, name) or 0)
-        except ValueError:
-            return 0.0
-        return number if isfinite(number) else 0.0
+        return _as_number(self.family_option(family, name))
+
+    def written_number(self, family: str, name: str) -> float:
+        """The same as `family_number`, as the file has it: RocksDB may run another value."""
+        return _as_number(self.options.get(family, {}).get(name))
 
     @property
     def memtable_bytes(self) -> float:
@@ -277,6 +290,14 @@ class Inspection:
                 spans = held.setdefault((stall.kind, stall.cause), [])
                 spans.append((stall.begin_micros, stall.end_micros))
         return {cause: covered_s(spans) for cause, spans in held.items()}
+
+
+def _as_number(text: str | None) -> float:
+    try:
+        number = float(text or 0)
+    except ValueError:
+        return 0.0
+    return number if isfinite(number) else 0.0
 
 
 def covered_s(spans: list[tuple[int, int]]) -> float:

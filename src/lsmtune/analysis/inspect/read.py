@@ -11,6 +11,7 @@ from lsmtune.analysis.inspect.assemble import assemble, of_options
 from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
+from lsmtune.analysis.inspect.refused import refusal
 from lsmtune.errors import ParseError, UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
@@ -33,10 +34,6 @@ _MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|C
                       re.MULTILINE)  # fmt: skip
 _LOG_NAMES = ("LOG", "*_LOG", "rocksdb.info")
 """A LOG in the folder of the database, in `db_log_dir`, and of TiKV."""
-_LEVELDB = re.compile(
-    r"^\d{4}/\d\d/\d\d-[\d:.]+ \w+ (?:Recovering log #|Level-0 table #|Compacting \d+@|"
-    r"compacted to: files\[|Delete type=)", re.MULTILINE
-)  # fmt: skip
 
 
 def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspection:
@@ -159,11 +156,7 @@ def _output(path: Path, text: str) -> tuple[LogContent, str]:
         content.incomplete.append(f"cannot read the tickers: {error}")
     known = dump is not None or content.statistics.tickers or parse_compaction_tables(text)
     if kind == _DUMP and not known:
-        if _LEVELDB.search(text):
-            raise UserError(f"{path}: this file is a LOG of LevelDB; inspect reads RocksDB's")
-        raise UserError(
-            f"{path}: not a RocksDB LOG, not a statistics dump, and not db_bench output"
-        )
+        raise UserError(refusal(str(path), text))
     content.results = _results(text, content.incomplete)
     content.version = parse_banner(text, "").rocksdb_version
     content.dump_text = text

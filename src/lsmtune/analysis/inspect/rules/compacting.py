@@ -38,10 +38,10 @@ _L0 = "level-0 files"
 
 
 def _intra_level_0(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding if most compactions go from level 0 into level 0.
+    """Yield a finding for level 0 that is compacted into itself most of the time.
 
-    LevelCompactionPicker picks such a compaction when level 1 is busy (PickIntraL0Compaction,
-    db/compaction/compaction_picker_level.cc). With FIFO and universal, all data may be in level 0.
+    db/compaction/compaction_picker_level.cc, PickIntraL0Compaction; facebook/rocksdb#6889. With
+    FIFO and universal compaction, all data may be in level 0.
     """
     for family in dict.fromkeys((*log.families, *(row.family for row in log.levels))):
         if log.family_option(family, "compaction_style") not in (None, *LEVELED):
@@ -76,7 +76,10 @@ def _intra_level_0(log: Inspection) -> Iterator[Finding]:
 
 
 def _one_thread(log: Inspection) -> Iterator[Finding]:
-    """Row 6: busy all the time and on the CPU, so that threads are what is missing."""
+    """Yield a finding for level-0 compactions that are always busy on one thread.
+
+    RocksDB wiki, Sub-Compaction. They must be on the CPU, so that threads are what is missing.
+    """
     held = [stall for stall in log.timed_stalls if stall.cause == _L0]
     begin = min((stall.begin_micros for stall in held), default=0)
     end = max((stall.end_micros for stall in held), default=0)
@@ -105,7 +108,11 @@ def _one_thread(log: Inspection) -> Iterator[Finding]:
 
 
 def _slow_compactions(log: Inspection) -> Iterator[Finding]:
-    """Row 57; short runs are noisy, and a busy CPU is another cause."""
+    """Yield a finding for compactions that move few bytes per second and leave the CPU idle.
+
+    RocksDB wiki, Write-Stalls: a slow device. Short runs are noisy, and a busy CPU is another
+    cause.
+    """
     jobs = [job for job in compactions(log) if job.duration_s and job.written_bytes]
     seconds = sum(job.duration_s or 0.0 for job in jobs)
     moved: float = sum((job.read_bytes or 0) + (job.written_bytes or 0) for job in jobs)
@@ -125,14 +132,17 @@ def _slow_compactions(log: Inspection) -> Iterator[Finding]:
 
 
 def _of_statistics(log: Inspection) -> tuple[float, float, float | None]:
-    """Return seconds and bytes of all compactions, and their share of the CPU, without events."""
+    """Return seconds and bytes of all compactions, and the share of the CPU, from tickers alone."""
     run, cpu = (log.facts.value(name) for name in ("compaction_s", "compaction_cpu_s"))
     moved = log.facts.count("compact_read_bytes") + log.facts.count("compact_write_bytes")
     return (0.0, 0, None) if not run or cpu is None else (run, moved, cpu / run)
 
 
 def _costly_codec(log: Inspection) -> Iterator[Finding]:
-    """Row 39."""
+    """Yield a finding for compactions that a costly codec may bind to the CPU.
+
+    facebook/rocksdb#12536 and #13996.
+    """
     jobs = [job for job in compactions(log) if job.duration_s]
     seconds = sum(job.duration_s or 0.0 for job in jobs)
     costly = {
@@ -161,7 +171,10 @@ def _costly_codec(log: Inspection) -> Iterator[Finding]:
 
 
 def _pushed_down_again(log: Inspection) -> Iterator[Finding]:
-    """Row 13: what a manual compaction moved up comes down level by level."""
+    """Yield a finding for data that a manual compaction moved up and others move down again.
+
+    DBImpl::ReFitLevel in db/db_impl/db_impl_compaction_flush.cc; facebook/rocksdb#13671.
+    """
     for family, jobs in by_family(log, "compaction"):
         if log.family_option(family, "level_compaction_dynamic_level_bytes") not in ON:
             continue
@@ -179,7 +192,7 @@ def _pushed_down_again(log: Inspection) -> Iterator[Finding]:
 
 
 def _chain_below(jobs: list[Job]) -> list[Job]:
-    """The last large manual compaction, and those that moved half of it or more down after it."""
+    """Return the last large manual compaction, and those that moved half of it or more down."""
     places = [place for place, job in enumerate(jobs) if job.reason == "ManualCompaction"]
     if not places:
         return []
@@ -195,7 +208,10 @@ def _chain_below(jobs: list[Job]) -> list[Job]:
 
 
 def _many_threads(log: Inspection) -> Iterator[Finding]:
-    """Row 44."""
+    """Yield a finding for more threads of subcompactions than a machine may have cores.
+
+    facebook/rocksdb#9291: subcompactions are not part of max_background_jobs.
+    """
     jobs, parts = log.number("max_background_jobs"), log.number("max_subcompactions")
     most = max((job.subcompactions or 0 for job in compactions(log)), default=0)
     if jobs is not None and parts is not None and most > 1 and jobs * parts >= _MANY_THREADS:
@@ -209,7 +225,11 @@ def _many_threads(log: Inspection) -> Iterator[Finding]:
 
 
 def _exclusive(log: Inspection) -> Iterator[Finding]:
-    """Row 8."""
+    """Yield a finding for a manual compaction that waits for all others.
+
+    CompactRangeOptions::exclusive_manual_compaction in include/rocksdb/options.h;
+    facebook/rocksdb#7921.
+    """
     if "manual compaction waits" in log.notices:
         default = " This is the default below RocksDB 7.6." if version_in(log, until="7.6") else ""
         yield Finding(

@@ -114,7 +114,10 @@ def _metadata_misses(log: Inspection) -> Iterator[Finding]:
 
 
 def _table_cache(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding if fewer files may be open than the store has (db/table_cache.cc)."""
+    """Yield a finding for fewer open files than the store has.
+
+    TableCache::FindTable in db/table_cache.cc; paradigmxyz/reth#26801.
+    """
     opens, files = log.facts.count("table_opens"), log.number("max_open_files")
     count = reads(log)
     made = sum(1 for job in log.jobs if job.table_bytes)
@@ -130,9 +133,9 @@ def _table_cache(log: Inspection) -> Iterator[Finding]:
 
 
 def _hits_only_filter(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding if the last level, with most of the keys, has no filter and gets miss.
+    """Yield a finding for gets of missing keys in a last level without a filter.
 
-    optimize_filters_for_hits (include/rocksdb/advanced_options.h).
+    ColumnFamilyOptions::optimize_filters_for_hits in include/rocksdb/advanced_options.h.
     """
     gets, found = log.facts.count("gets"), log.facts.value("gets_found_percent")
     if gets < _READS_WORTH_A_WORD or found is None:
@@ -148,7 +151,10 @@ def _hits_only_filter(log: Inspection) -> Iterator[Finding]:
 
 
 def _merge_operands(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding if gets combine many merge operands (READ_NUM_MERGE_OPERANDS)."""
+    """Yield a finding for gets that combine hundreds of merge operands.
+
+    facebook/rocksdb#4095 and #5075.
+    """
     most, usual = (log.facts.value(f"merge_operands_{what}") for what in ("max", "p99"))
     if usual is not None and usual >= _MANY_OPERANDS:
         yield Finding(
@@ -160,9 +166,9 @@ def _merge_operands(log: Inspection) -> Iterator[Finding]:
 
 
 def _prefix_unused(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding if seeks use no filter of prefixes; gets do not need the prefix.
+    """Yield a finding for a prefix extractor that no seek uses; gets do not need it.
 
-    BLOOM_FILTER_PREFIX_CHECKED (include/rocksdb/statistics.h).
+    RocksDB wiki, Prefix-Seek; facebook/rocksdb#11718.
     """
     seeks, checks = log.facts.count("seeks"), log.facts.value("prefix_checks")
     if seeks < _READS_WORTH_A_WORD or checks is None or checks > 0:
@@ -179,9 +185,10 @@ def _prefix_unused(log: Inspection) -> Iterator[Finding]:
 
 
 def _long_scans(log: Inspection) -> Iterator[Finding]:
-    """Yield a finding if long scans read small blocks; deleted entries have a rule of their own.
+    """Yield a finding for long scans of small blocks that are not in the cache.
 
-    ReadOptions::readahead_size (include/rocksdb/options.h).
+    facebook/rocksdb#5246. Scans that step over deleted entries are another matter
+    (`skipped-entries`).
     """
     seeks, steps = log.facts.count("seeks"), log.facts.count("nexts")
     hits = log.facts.value("data_cache_hit_percent")

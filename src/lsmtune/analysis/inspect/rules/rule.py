@@ -23,6 +23,8 @@ WAITS_UNKNOWN = (
 )
 """End of the evidence for jobs that take long: three causes, and how to tell them apart."""
 _WHOLE = re.compile(r"\d{1,19}")
+_WITH_DEFAULTS = ("OPTIONS file", "options string", "my.cnf", "arangod.conf")
+"""Files whose column families have RocksDB's default for an option that they leave out."""
 _TOTAL = re.compile(r"Total Num: (\d{1,12})")
 
 
@@ -61,6 +63,20 @@ def bound_text(log: Inspection, family: str, option: str) -> str:
     return f"{_amount(option, int(default))} by default"
 
 
+def stall_bounds(log: Inspection, family: str, cause: str) -> str:
+    """Return when a cause slows down and stops writes."""
+    if cause == "immutable memtables":
+        number = bound_text(log, family, "max_write_buffer_number")
+        return f"stops writes when all memtables are full: {number}"
+    names = (
+        ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger")
+        if cause == "level-0 files"
+        else ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit")
+    )
+    slow, stop = (bound_text(log, family, name) for name in names)
+    return f"slows down writes at {slow}, and stops them at {stop}"
+
+
 def _amount(option: str, value: int) -> str:
     return format_bytes(value) if option.endswith("bytes_limit") else f"{value:,}"
 
@@ -73,6 +89,25 @@ def reads(log: Inspection) -> float:
 def read_share(log: Inspection) -> float:
     """Return the share of reads among all operations, as far as it is known; 0 if it is not."""
     return (log.facts.value("read_percent") or log.load.read_percent or 0.0) / 100
+
+
+def number_or_default(log: Inspection, family: str, name: str) -> float:
+    """Return an option of a column family as a number, or RocksDB's default if a file lacks it.
+
+    0 where the default is not RocksDB's, or not the same in all versions that the file may be of.
+    """
+    if log.family_option(family, name) is not None or log.kind not in _WITH_DEFAULTS:
+        return log.family_number(family, name)
+    versions = (log.version,) if log.version else known_versions()
+    told = {defaults_of(version)[name].value for version in versions}
+    only = told.pop() if len(told) == 1 else 0
+    return float(only) if isinstance(only, int | float) else 0.0
+
+
+def is_old_tikv(log: Inspection) -> bool:
+    """Return whether a tikv.toml has keys that only releases below 6.6 use."""
+    names = ("raftstore.sync-log", "storage.block-cache.shared")
+    return "raft" in log.families or any(log.option(name) is not None for name in names)
 
 
 def jobs_option(log: Inspection) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
-from lsmtune.analysis.inspect.rules.rule import Rule, bound_text, jobs_option
+from lsmtune.analysis.inspect.rules.rule import Rule, jobs_option, stall_bounds
 from lsmtune.metrics.families import listed
 from lsmtune.metrics.log_stalls import Stall
 from lsmtune.units import GIB, format_bytes
@@ -54,7 +54,7 @@ class _Stalls:
 
 
 def _stall_findings(log: Inspection) -> Iterator[Finding]:
-    """The suspects for the stalls of each family; nothing where less than a twentieth was held."""
+    """Yield the suspects for the stalls of each family, if a twentieth of the time was held."""
     families = sorted({stall.family for stall in log.stalls})
     if len(families) < 2:  # noqa: PLR2004
         family = families[0] if families and families[0] in log.families else _counted_family(log)
@@ -104,7 +104,7 @@ def _by_family(log: Inspection) -> str:
 
 
 def _stall_warnings(log: Inspection) -> Iterator[Finding]:
-    """Warnings without events: how often writes were held is known, and not for how long."""
+    """Yield findings for warnings without events, which do not show how long writes waited."""
     if log.timed_stalls:
         return  # `_stall_findings` says more
     by_kind: dict[tuple[str, str, str], list[Stall]] = {}
@@ -118,28 +118,14 @@ def _stall_warnings(log: Inspection) -> Iterator[Finding]:
         yield Finding(
             f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
             f"RocksDB warned {often} that it {verb} writes because of {cause}; the largest value "
-            f"was {amount}. RocksDB {_usual(log, family, cause)}. The LOG does not say for how "
+            f"was {amount}. RocksDB {stall_bounds(log, family, cause)}. The LOG does not say for how "
             "long.",
             _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family,
         )  # fmt: skip
 
 
-def _usual(log: Inspection, family: str, cause: str) -> str:
-    """Return when a cause slows down and stops writes."""
-    if cause == _MEMTABLES:
-        number = bound_text(log, family, "max_write_buffer_number")
-        return f"stops writes when all memtables are full: {number}"
-    names = (
-        ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger")
-        if cause == _L0
-        else ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit")
-    )
-    slow, stop = (bound_text(log, family, name) for name in names)
-    return f"slows down writes at {slow}, and stops them at {stop}"
-
-
 def _counted_stalls(log: Inspection) -> Iterator[Finding]:
-    """A dump that counts stalls, from a time without other data on stalls."""
+    """Yield a finding for stalls that a dump counts, without other data on stalls."""
     counts = _counts(log)
     if log.stalls or log.totals.stall_percent is not None or not any(counts.values()):
         return
@@ -169,7 +155,7 @@ def _counts(log: Inspection) -> dict[str, int]:
 
 
 def _stall_ticker(log: Inspection) -> Iterator[Finding]:
-    """The ticker alone, as in an output of db_bench."""
+    """Yield a finding for the ticker alone, as in an output of db_bench."""
     held_s = log.facts.value("writers_stalled_s") or 0.0
     span_s = log.span_s or log.load.span_s
     if log.stalls or log.totals.stall_percent is not None or held_s < 1:
@@ -237,7 +223,10 @@ def _small_memtable(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
-    """Row 3: with up to three memtables, writes stop and are not slowed down before."""
+    """Yield a finding for up to three memtables: writes then stop without a slowdown.
+
+    ColumnFamilyData::GetWriteStallConditionAndCause in db/column_family.cc.
+    """
     memtables, share = log.number("max_write_buffer_number"), stalls.of(_MEMTABLES)
     merged = log.number("min_write_buffer_number_to_merge") or 1
     if memtables is None or memtables > _NO_SLOWDOWN or share < _ALARM_SHARE:
@@ -357,7 +346,7 @@ def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
 
 
 def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
-    """An excerpt may end while writes are stopped: for how long, only the rest would say."""
+    """Yield a finding for an excerpt that ends while writes are stopped."""
     if not log.timed_stalls:
         return  # `_stall_warnings` says it
     last = max(log.stalls, key=lambda stall: stall.begin_micros)
