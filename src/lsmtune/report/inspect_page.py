@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.inspection import Finding, Inspection
-from lsmtune.knobs.defaults import nearest_version
 from lsmtune.report.families_section import families_section
 from lsmtune.report.frame import picture, section
-from lsmtune.report.inspect_families import has_several, option_groups
+from lsmtune.report.inspect_families import has_several
 from lsmtune.report.inspect_plots import (
     JOB_KEYS,
     MAX_BARS,
@@ -40,8 +39,9 @@ from lsmtune.report.inspect_words import (
     title_text,
 )
 from lsmtune.report.markup import Html, code, codes, element, folded, items, join, table
+from lsmtune.report.options_sections import given_section, options_section
 from lsmtune.report.page import assembled
-from lsmtune.report.words import counted, number, quantity, unbroken
+from lsmtune.report.words import counted, number, quantity
 
 _MIN_DUMPS = 4
 _NAME = re.compile(r"(\b[A-Za-z]\w*(?:_\w+|(?:\.[\w-]+)+))")
@@ -189,9 +189,9 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if len(log.dumps) >= _MIN_DUMPS:
         yield _rate_section(log, prefix)
     if log.options_changed:
-        yield _options_section(log)
+        yield options_section(log)
     if log.options_given:
-        yield _given_section(log)
+        yield given_section(log)
     if log.needed:
         yield section("Data for more rules", needed_text(log).capitalize(), items(log.needed))
     if log.incomplete:
@@ -379,27 +379,3 @@ def _rate_section(log: Inspection, prefix: str) -> Html:
     return _chart_section(
         "Writes", title, see, picture(f"{prefix}-rate", rate_plot(log), [], f"{title}. {see}")
     )
-
-
-def _options_section(log: Inspection) -> Html:
-    groups = option_groups(log)
-    names = {name for _, changes in groups for name in changes}
-    verb = "differs" if len(names) == 1 else "differ"
-    version = nearest_version(log.version or "")
-    tables = [
-        table(
-            f"Changed options {heading or ''}".rstrip(),
-            ("option", "value", "default"),
-            [[code(name), change.value, change.default] for name, change in changes.items()],
-        )
-        for heading, changes in groups
-    ]
-    count = counted(len(names), "option")
-    title = f"{count} {verb} from the defaults of RocksDB {version}"
-    return section("Options", unbroken(title), *tables)
-
-
-def _given_section(log: Inspection) -> Html:
-    rows = [(code(name), value) for name, value in log.options_given.items()]
-    title = f"{counted(len(rows), 'option')} in the {log.kind}"
-    return section("Options", title, table("Options of the file", ("option", "value"), rows))

@@ -41,7 +41,7 @@ _TICKERS: Mapping[str, str] = {
 _HITS = ("memtable.hit", "l0.hit", "l1.hit", "l2andup.hit")
 _PREFIX = ("bloom.filter.prefix.checked", "bloom.filter.prefix.useful",
            "last.level.seek.filtered", "non.last.level.seek.filtered")  # fmt: skip
-_FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}\.\d+)", re.MULTILINE)
+_FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}[.,]\d+)", re.MULTILINE)
 _FAMILY = re.compile(r"\*\* Compaction Stats \[(.*?)\] \*\*")
 _READING = re.compile(r"readrandom|readmissing|multireadrandom|readhot")
 """Benchmarks of db_bench whose operations are gets."""
@@ -186,7 +186,9 @@ def _of_level_0(table: CompactionTable, flushed_gb: float | None) -> dict[str, f
     if row.read_gb is None or row.write_gb is None or not is_leveled(table):
         return {"l0_files": row.files}
     # Without the line on flushes, a compaction within level 0 writes about what it reads.
-    inner = row.read_gb if flushed_gb is None else max(0.0, row.write_gb - flushed_gb)
+    inner = row.read_gb
+    if inner and flushed_gb is not None:
+        inner = max(0.0, row.write_gb - flushed_gb)
     below = sum(r.write_gb or 0.0 for r in table.rows if r.level != "L0")
     moved = inner + below
     return {
@@ -209,7 +211,7 @@ def _flushed_gb(text: str) -> dict[str, float]:
         if heading := _FAMILY.search(line):
             family = heading[1]
         elif flushed := _FLUSHED.match(line):
-            found[family] = float(flushed[1])
+            found[family] = float(flushed[1].replace(",", "."))
     return found
 
 
