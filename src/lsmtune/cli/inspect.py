@@ -41,6 +41,13 @@ Compare = Annotated[
 Rolled = Annotated[
     bool, typer.Option("--rolled", help="The files are parts of one LOG, in any order.")
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        help="List all data that rules lack, also data that a text of this kind never contains.",
+    ),
+]
 
 
 def inspect(
@@ -50,6 +57,7 @@ def inspect(
     to_study: ToStudy = None,
     compare: Compare = False,
     rolled: Rolled = False,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
@@ -80,7 +88,7 @@ def inspect(
         documents = [inspection_document(log) for log in found]
         print_json(documents[0] if len(documents) == 1 else {"logs": documents})
         return
-    say_all(inspecting.lines(found))
+    say_all(inspecting.lines(found, verbose=verbose))
     for written in (page, to_study):
         if written is not None:
             say(f"written: {written}")

@@ -28,10 +28,12 @@ from lsmtune.report.inspect_words import (
     changed_text,
     compared_facts,
     costs_text,
+    default_text,
     facts,
     heading,
     level_periods,
     level_rows,
+    needed_lines,
     needed_text,
     short_names,
     stall_rows,
@@ -187,7 +189,10 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if log.options_changed:
         yield _options_section(log)
     if log.needed:
-        yield section("Data for more rules", needed_text(log).capitalize(), items(log.needed))
+        yield section(
+            "Data for more rules", needed_text(log).capitalize(), items(needed_lines(log, "below")),
+            folded("All data that rules lack", items(log.needed)),
+        )  # fmt: skip
     if log.incomplete:
         yield section("Notes", f"What to know about this {log.kind}", items(log.incomplete))
 
@@ -376,7 +381,7 @@ def _rate_section(log: Inspection, prefix: str) -> Html:
 
 
 def _options_section(log: Inspection) -> Html:
-    rows = ([code(name), change.value, change.default]
+    rows = ([code(name), change.value, default_text(change)]
             for name, change in log.options_changed.items())  # fmt: skip
     count = counted(len(log.options_changed), "option")
     verb = "differs" if len(log.options_changed) == 1 else "differ"

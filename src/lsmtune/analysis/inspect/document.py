@@ -51,4 +51,13 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         ],
         "incomplete": list(log.incomplete),
         "needed": list(log.needed),
+        "needed_here": list(log.needed_here),
+        "nothing_flushed": _nothing_flushed(log),
     }
+
+
+def _nothing_flushed(log: Inspection) -> bool | None:
+    """Return whether no flush and no compaction ran since the opening; None if it is unknown."""
+    if log.extent.nothing_ran:
+        return True
+    return False if log.jobs else None

@@ -1,14 +1,16 @@
 """The record of what a LOG says; what it does not say is None, never 0."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
+from lsmtune.analysis.inspect.extent import Extent
 from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
+from lsmtune.metrics.level_zero import SeenFiles
 from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
 from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
@@ -22,10 +24,10 @@ Verdict = Literal["findings", "no_findings", "insufficient_data"]
 
 @dataclass(frozen=True, slots=True)
 class ChangedOption:
-    """An option that is not at its version's default."""
+    """An option that is not at its version's default, or whose default is unknown (None)."""
 
     value: str
-    default: str
+    default: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,9 @@ class Inspection:
     column family under its name. `stall_counts` are RocksDB's own, of the last dump, as are
     `tables` (by column family), `tickers`, `histograms`, `blobs` and `ingested`. `jobs`,
     `shapes`, `stalls` and `dumps` are in the order of time, as the pictures need them. `needed`
-    says which data rules lack, and how to get the data. `results` are those of db_bench.
+    says which data rules lack, and how to get the data, `needed_here` only what a text of this kind
+    could contain. `results` are those of db_bench. `level_0` has the numbers of files that lines
+    name, by column family, and `extent` the parts of a LOG that the text contains.
     """
 
     name: str
@@ -180,6 +184,9 @@ class Inspection:
     findings: tuple[Finding, ...] = ()
     verdict: Verdict = "insufficient_data"
     needed: tuple[str, ...] = ()
+    needed_here: tuple[str, ...] = ()
+    extent: Extent = field(default_factory=Extent)
+    level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
 
     @property
     def span_s(self) -> float | None:
@@ -230,10 +237,12 @@ class Inspection:
         )
 
     def level_0_files(self, family: str) -> int | None:
-        """The number of files in level 0 by the newest event, else by the last table."""
+        """The number of files in level 0 by the newest event, a line, or else the last table."""
         for shape in reversed(self.shapes):
             if shape.family in (family, None) and shape.files:
                 return shape.files[0]
+        if (seen := self.level_0.get(family, self.level_0.get(""))) is not None:
+            return seen.last
         found = (row.files for row in self.levels if (row.family, row.level) == (family, "L0"))
         return next(found, None)
 
@@ -244,8 +253,8 @@ class Inspection:
     @property
     def timed_stalls(self) -> tuple[Stall, ...]:
         """The stalls; none of a LOG with warnings only, which does not show when they ended."""
-        has_times = (
-            self.totals.compactions is not None
+        has_times = bool(self.span_s) and (
+            self.extent.has_events
             or self.totals.stall_percent is not None
             or self.option("write_buffer_size") is not None
         )

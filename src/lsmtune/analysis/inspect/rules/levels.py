@@ -60,7 +60,7 @@ def _no_compaction(log: Inspection) -> Iterator[Finding]:
 
 def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
     """Row 21: no stall warns of files in level 0 if the triggers are huge."""
-    for family in log.families or (log.main_family,):
+    for family in log.families or tuple(log.level_0) or (log.main_family,):
         files = log.level_0_files(family)
         if files is None or files < _MANY_LEVEL_0_FILES:
             continue
@@ -77,7 +77,7 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             (*own, *options) if trigger > _DEFAULT_TRIGGER else (*options, *own),
-            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family,
+            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family or None,
         )  # fmt: skip
 
 

@@ -125,10 +125,11 @@ def _merge_operands(log: Inspection) -> Iterator[Finding]:
     """Row 25."""
     operands = log.histograms.get("rocksdb.read.num.merge_operands")
     if operands is not None and operands.p99 >= _MANY_OPERANDS:
+        most = "" if operands.p100 is None else f" (at most {operands.p100:,.0f})"
         yield Finding(
             "merge-operands", "Gets combine hundreds of merge operands",
-            f"1 % of the gets of merged keys combined at least {operands.p99:,.0f} operands (at "
-            f"most {operands.p100:,.0f}). Operands stay until a compaction combines them.",
+            f"1 % of the gets of merged keys combined at least {operands.p99:,.0f} operands{most}. "
+            "Operands stay until a compaction combines them.",
             ("max_successive_merges", "write_buffer_size"), 0.5,
         )  # fmt: skip
 
