@@ -18,7 +18,7 @@ from lsmtune.report.inspect_words import needed_lines, verdict_text
 
 HEALTHY = Path(__file__).parents[1] / "data" / "healthy"
 MIB = 1 << 20
-CREATED = (0.1, "[db/version_set.cc:5624] Creating manifest 5")
+CREATED = [(0.1, "[db/version_set.cc:5624] Creating manifest 5"), (0.1, "DB pointer 0x55b0")]
 EMPTY = " Sum 0/0 0.00 KB 0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.00 0.00 0 0.000 0 0 0.0 0.0\n"
 
 
@@ -30,7 +30,11 @@ def inspected(tmp_path: Path, text: str) -> Inspection:
 
 def idle(*, dumps: int = 9) -> str:
     """Return a LOG from its first line on of a store that flushed nothing."""
-    tables = f"{HEAD}{EMPTY}Flush(GB): cumulative 0.000, interval 0.000"
+    tables = (
+        f"{HEAD}{EMPTY}Flush(GB): cumulative 0.000, interval 0.000\n"
+        "Cumulative compaction: 0.00 GB write, 0.00 MB/s write, 0.00 GB read, 0.00 MB/s read, 0.0 "
+        "seconds"
+    )
     text = "\n".join(dump(600.0 * n, tail=tables) for n in range(1, dumps + 1))
     return log(CREATED, text.replace("rocksdb.block.cache.miss COUNT : 0\n", ""))
 
@@ -83,9 +87,20 @@ def test_a_log_that_begins_after_the_opening_does_not_prove_that_nothing_ran(
     assert any("events" in advice for advice in found.needed)
 
 
-def test_a_flush_in_a_dump_proves_that_something_ran(tmp_path: Path) -> None:
-    text = idle().replace("Flush(GB): cumulative 0.000", "Flush(GB): cumulative 0.125")
-    assert not inspected(tmp_path, text).extent.nothing_ran
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Flush(GB): cumulative 0.000", "Flush(GB): cumulative 0.125"),
+        ("Cumulative compaction: 0.00 GB", "Cumulative compaction: 0.31 GB"),
+        ("Cumulative compaction: ", "Interval compaction: "),
+        ("DB pointer 0x55b0", "SstFileManager instance 0x55b0"),
+    ],
+)
+def test_a_dump_or_an_opening_that_did_not_end_may_hide_jobs(
+    old: str, new: str, tmp_path: Path
+) -> None:
+    assert old in idle()
+    assert not inspected(tmp_path, idle().replace(old, new)).extent.nothing_ran
 
 
 def test_a_log_with_a_flush_has_nothing_to_say_of_an_idle_store(tmp_path: Path) -> None:

@@ -298,7 +298,8 @@ def test_summaries_of_2014_are_compactions(tmp_path: Path) -> None:
     assert found.totals.compactions == 2
     assert [level.files for level in found.levels if level.level == "L5"] == [1201]
     assert not found.extent.has_events
-    assert any("events" in advice for advice in found.needed_here)
+    assert any("events" in advice for advice in found.needed)
+    assert not any("events" in advice for advice in found.needed_here)
 
 
 def test_summaries_next_to_events_are_not_counted_again(tmp_path: Path) -> None:
@@ -314,6 +315,8 @@ def test_summaries_next_to_events_are_not_counted_again(tmp_path: Path) -> None:
     alone = inspected(tmp_path, f"{line(4, summary)}\n")
     (job,) = alone.jobs
     assert (job.family, job.output_level, job.table_bytes) == ("default", 1, 80 << 20)
+    newer = inspected(tmp_path, line(4, f"[db/compaction/compaction_job.cc:9] {summary}") + "\n")
+    assert any("events" in advice for advice in newer.needed_here)
 
 
 def test_flushes_and_waiting_writers_of_old_versions_are_read(tmp_path: Path) -> None:

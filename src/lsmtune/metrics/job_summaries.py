@@ -48,8 +48,10 @@ class JobSummaries:
         if cause is not None:
             stalls.waited(cause, micros)
         elif compacted := _COMPACTED.search(line):
+            stalls.looked(compacted["family"], micros)
             self._compacted(compacted, micros)
         elif flushed := _FLUSHED.search(line):
+            stalls.looked(flushed["family"], micros)
             self.jobs.append(
                 Job("flush", flushed["family"], None, None, micros or None,
                     table_bytes=int(flushed["bytes"]))

@@ -17,6 +17,7 @@ from lsmtune.metrics.log_stalls import StallLedger
 from lsmtune.metrics.statistics import Statistics
 
 _FLUSHED = re.compile(r"^Flush\(GB\): cumulative (\d{1,9}\.\d{1,9})", re.MULTILINE)
+_COMPACTED = re.compile(r"^Cumulative compaction: (\d{1,9}\.\d{1,9}) GB write", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -35,15 +36,16 @@ class LogContent:
     `version`, `options` and `dumps` are of the last of its `openings`, `dump_text` (the tables)
     and `statistics` of the last dump, everything else is of the whole LOG. `troubles` are the
     first of `trouble_lines` that tell of errors. `incomplete` says what could not be read, among
-    it `cut_events`. `has_first_line` says whether it begins with the head that RocksDB writes into
-    each new LOG, `logs_info` whether it has messages of the level INFO, and `names_source` whether
-    a line names a place in RocksDB's source. `job_lines` counts messages of jobs, `hidden_events`
-    events with values that a mail hides.
+    it `cut_events`. `is_open` says whether the last opening ended, `has_first_line` whether the LOG
+    begins with the head that RocksDB writes into each new one, `logs_info` whether it has messages
+    of the level INFO, `names_source` whether a line names a place in RocksDB's source. `job_lines`
+    counts messages of jobs, `hidden_events` events with values that a mail hides.
     """
 
     version: str | None = None
     openings: int = 0
     begins_with_opening: bool = False
+    is_open: bool = False
     has_first_line: bool = False
     logs_info: bool = False
     names_source: bool = False
@@ -96,11 +98,18 @@ class LogContent:
         """Whether it shows that no flush and no compaction ran since the opening."""
         return (
             self.begins_with_opening
+            and self.is_open
             and self.logs_info
             and not (self.cut_events or self.job_lines or self.summaries.jobs)
             and not (self.ledger.jobs or self.ledger.running or self.stalls.stalls)
-            and not any(map(float, _FLUSHED.findall(self.dump_text)))
+            and not (self.dump_text and _may_have_written(self.dump_text))
         )
+
+
+def _may_have_written(dump: str) -> bool:
+    """Whether a dump does not show that flushes and compactions wrote nothing."""
+    sums = [form.findall(dump) for form in (_FLUSHED, _COMPACTED)]
+    return not all(sums) or any(float(gb) for found in sums for gb in found)
 
 
 def faults_of(content: LogContent) -> list[str]:

@@ -24,6 +24,8 @@ _MOST_DUMP_LINES = 20_000
 _LONGEST_FOLDED = 16_000
 _A_SUM = re.compile(r"^ *Sum ", re.MULTILINE)
 _TABLE_OPTIONS = "table_factory options:"
+_OPEN = "DB pointer "
+"""The last line of an opening."""
 _OPENED = "Recovering from manifest file"
 """Told by every opening; a LOG that is rolled repeats only the head above it (AutoRollLogger)."""
 
@@ -175,6 +177,8 @@ class _Reader:
                 content.stalls.delayed(line, self._clock.micros(line[:STAMP_LENGTH]))
         if self._options.changing and self._options.take_change(line):
             return
+        if not content.is_open:
+            content.is_open = _OPEN in line
         if not content.logs_info:
             content.logs_info = untimed.is_info(line)
             content.names_source |= untimed.names_source(line)
@@ -190,6 +194,8 @@ class _Reader:
 
     def _untimed(self, line: str) -> None:
         """Take a line without a time that belongs to no block above it."""
+        if not untimed.may_matter(line):
+            return
         if untimed.begins_block(line):
             if untimed.begins_dump(line):
                 self._close_dump()
@@ -313,7 +319,7 @@ class _Reader:
     def _opening(self, line: str) -> None:
         """The database is opened: what follows counts from here."""
         content, head = self._content, self._head
-        content.logs_info = True
+        content.logs_info, content.is_open = True, False
         self._close_dump()
         if self._last:
             content.stalls.end(self._clock.micros(head.stamp if head else self._last))

@@ -24,6 +24,16 @@ _INFO = re.compile(
 _SOURCE = re.compile(r"\[[^\]\s]{0,400}\.(?:cc|h):\d{1,6}\]")
 
 
+def may_matter(line: str) -> bool:
+    """Return whether any of the functions below may apply: most lines of other programs do not."""
+    return (
+        "Stats " in line or "Level" in line or "Cumulative " in line or "Uptime(" in line
+        or "rocksdb." in line or "ptions" in line or "RocksDB" in line or "EVENT_LOG" in line
+        or "Stalling" in line or "Stopping" in line or "Increasing compaction" in line
+        or "compacted to" in line or "wait for" in line or line.lstrip(" >|\t")[:1] == "L"
+    )  # fmt: skip
+
+
 def begins_block(line: str) -> bool:
     """Return whether a block of statistics begins with the line."""
     may_be = "Stats " in line or "Level" in line or "Uptime(" in line or "Cumulative " in line

@@ -13,27 +13,29 @@ BY_LEVEL = "compression["
 _MOST_DIGITS = 20
 _OF_EVERY_PLACE = frozenset({
     "error_if_exists", "create_if_missing", "create_missing_column_families", "wal_dir",
-    "db_log_dir", "db_host_id", "statistics", "stats_dump_period_sec",
+    "db_log_dir", "db_host_id", "statistics", "stats_dump_period_sec", "fs",
 })  # fmt: skip
 """They say where and how a database is opened, not how it works."""
 _NEUTRAL = frozenset({"", "nullptr", "None", "none", "(nil)", "{}", "Unknown", "kUnknown"})
 """Values that set nothing."""
+_USUAL_CODEC = {
+    "checksum": ("false", "0"), "enabled": ("false", "0"), "level": ("32767",),
+    "max_compressed_bytes_per_kb": ("896",), "max_dict_buffer_bytes": ("0",),
+    "max_dict_bytes": ("0",), "parallel_threads": ("1",), "strategy": ("0",),
+    "use_zstd_dict_trainer": ("true", "1"), "window_bits": ("-14",), "zstd_max_train_bytes": ("0",),
+}  # fmt: skip
 _USUAL: dict[str, tuple[str, ...]] = {
+    **{
+        f"{which}_compression_opts.{field}": values
+        for which in ("bottommost", "blob")
+        for field, values in _USUAL_CODEC.items()
+    },
     "allow_os_buffer": ("true", "1"),
     "block_cache_name": ("LRUCache",),
-    "bottommost_compression_opts.enabled": ("false",),
-    "bottommost_compression_opts.level": ("32767",),
-    "bottommost_compression_opts.max_dict_buffer_bytes": ("0",),
-    "bottommost_compression_opts.max_dict_bytes": ("0",),
-    "bottommost_compression_opts.parallel_threads": ("1",),
-    "bottommost_compression_opts.strategy": ("0",),
-    "bottommost_compression_opts.use_zstd_dict_trainer": ("true", "1"),
-    "bottommost_compression_opts.window_bits": ("-14",),
-    "bottommost_compression_opts.zstd_max_train_bytes": ("0",),
+    "block_cache_size": ("8388608",),
     "comparator": ("leveldb.BytewiseComparator",),
     "disableDataSync": ("false", "0"),
     "disable_data_sync": ("false", "0"),
-    "fs": ("PosixFileSystem", "Posix File System"),
     "high_pri_pool_ratio": ("0.000", "0.500"),
     "info_log_level": ("INFO_LEVEL", "DEBUG_LEVEL"),
     "low_pri_pool_ratio": ("0.000",),

@@ -99,7 +99,7 @@ def _has_events(log: Inspection) -> bool:
 
 
 def _events_here(log: Inspection) -> str | None:
-    if log.kind != _LOG:
+    if log.kind != _LOG or log.extent.is_old:
         return None
     shows_level = log.extent.has_first_line and not log.extent.logs_info
     how = _INFO_LEVEL if shows_level else f"{_INFO_LEVEL}, and {_WHOLE_LOG}"
@@ -169,7 +169,8 @@ def _tickers_here(log: Inspection) -> str | None:
     if log.kind == _LOG:
         return f"{what}: {how}" + ("" if log.extent.dumps else f", and {_A_DUMP}")
     elsewhere = {
-        _DUMP: f"{how}, and use the whole dump, with the part STATISTICS", _BENCH: "run db_bench with --statistics",
+        _DUMP: f"{how}, and use the whole dump, with the part STATISTICS",
+        _BENCH: "run db_bench with --statistics",
         _MYROCKS: "use the whole status, with the part STATISTICS",
     }  # fmt: skip
     return f"{what}: {elsewhere[log.kind]}" if log.kind in elsewhere else None

@@ -341,9 +341,10 @@ def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
     if last.kind != "stop" or last.end_micros != log.end_micros:
         return
     amount = format_bytes(last.most) if last.cause == _PENDING else f"{last.most:,}"
+    largest = f" ({amount})" if last.most else ""
     yield Finding(
         "stopped-at-the-end", "The LOG ends while writes are stopped",
-        f"The last warning says that RocksDB stopped writes because of {last.cause} ({amount}). "
+        f"The last warning says that RocksDB stopped writes because of {last.cause}{largest}. "
         "The LOG does not say when writes continued.",
         _look_at(log, last.cause), 0.2, family=last.family or None,
     )  # fmt: skip
