@@ -31,8 +31,8 @@ def reading(gets: int, data: int, **more: int) -> str:
 
 def row(level: str, files: int, score: float, read: float, write: float) -> str:
     return (
-        f"  {level}      {files}/0    64.00 MB   {score}     {read}     0.0      0.0     {write}    "
-        "0.0       0.0   1.0    80.0     90.0     100.00            90.00       200    0.500   "
+        f"  {level}      {files}/0    64.00 MB   {score}     {read}     0.0      0.0     {write}  "
+        "  0.0       0.0   1.0    80.0     90.0     100.00            90.00       200    0.500   "
         "90M      0       0.0       0.0\n"
     )
 
@@ -85,24 +85,28 @@ def test_few_misses_of_large_filters_cost_much(size: int, found: bool, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("read", "write", "below", "score", "flushed", "found"),
+    ("numbers", "flushed", "found"),
     [
-        (120.5, 180.3, 40.2, 0.9, "Flush(GB): cumulative 59.800, interval 0.100\n", True),
-        (120.5, 180.3, 40.2, 0.9, "", True),
-        (1.5, 60.3, 400.2, 0.9, "Flush(GB): cumulative 58.800, interval 0.100\n", False),
-        (0.3, 0.5, 0.1, 0.9, "", False),  # the table rounds to a tenth of a GiB
-        (120.5, 180.3, 40.2, 0.0, "", False),  # universal compaction: no level below 0 has a score
+        ((120.5, 180.3, 40.2, 0.9), "Flush(GB): cumulative 59.800, interval 0.100\n", True),
+        ((120.5, 180.3, 40.2, 0.9), "", True),
+        ((1.5, 60.3, 400.2, 0.9), "Flush(GB): cumulative 58.800, interval 0.100\n", False),
+        ((0.3, 0.5, 0.1, 0.9), "", False),  # the table rounds to a tenth of a GiB
+        (
+            (120.5, 180.3, 40.2, 0.0),
+            "",
+            False,
+        ),  # universal compaction: no level below 0 has a score
     ],
 )
 def test_level_0_that_compacts_into_itself_is_seen_in_the_table_alone(
-    read: float, write: float, below: float, score: float, flushed: str, found: bool, tmp_path: Path
+    numbers: tuple[float, float, float, float], flushed: str, found: bool, tmp_path: Path
 ) -> None:
-    log = inspected(tmp_path, table(read, write, below, score, flushed))
+    log = inspected(tmp_path, table(*numbers, flushed))
     assert ("intra-l0" in codes(log)) == found
     if flushed:
         gb = float(flushed.split()[2].rstrip(","))
         written = log.facts.value("l0_intra_write_bytes", "default")
-        assert written == pytest.approx((write - gb) * GIB)
+        assert written == pytest.approx((numbers[1] - gb) * GIB)
 
 
 def test_cache_without_its_size_is_compared_with_the_live_data(tmp_path: Path) -> None:

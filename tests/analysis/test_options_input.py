@@ -1,5 +1,6 @@
 """Options alone are read, and judged by the rules that need only options."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from lsmtune.analysis.inspect.document import inspection_document
 from lsmtune.analysis.inspect.read import inspect_path, inspect_rolled
 from lsmtune.cli.inspecting import lines
+from lsmtune.cli.main import run
 from lsmtune.engines.option_files import foreign_kind
 from lsmtune.errors import UserError
 from lsmtune.metrics.decimal_points import COMMA_NOTE
@@ -175,6 +177,49 @@ def test_options_that_differ_are_found_by_their_meaning(tmp_path: Path) -> None:
     assert changed == {"max_bytes_for_level_multiplier": "7.500000",
                        "compression": "kLZ4Compression"}  # fmt: skip
     assert COMMA_NOTE in found.incomplete
+
+
+def test_options_without_a_known_default_are_listed_unless_they_set_nothing(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "OPTIONS"
+    path.write_text(
+        CHANGED.replace("  write_buffer", "  compression_per_level=kNoCompression:kZSTD\n"
+                        "  comparator=leveldb.BytewiseComparator\n  new_option=17\n"
+                        "  sst_partitioner_factory=nullptr\n  write_buffer")
+    )  # fmt: skip
+    changed = inspect_path(path).options_changed
+    assert {name: (change.value, change.default) for name, change in changed.items()} == {
+        "compression_per_level": ("kNoCompression:kZSTD", None),
+        "new_option": ("17", None),
+        "max_bytes_for_level_multiplier": ("7.500000", "10"),
+        "compression": ("kLZ4Compression", "kSnappyCompression"),
+    }
+    path.write_text(CHANGED.replace("  write_buffer", "  compression_per_level=\n  write_buffer"))
+    assert "compression_per_level" not in inspect_path(path).options_changed
+
+
+def test_fields_of_structures_are_compared_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "OPTIONS"
+    universal = "  compaction_options_universal={size_ratio=7;min_merge_width=2;}\n  write_buffer"
+    path.write_text(CHANGED.replace("  write_buffer", universal))
+    changed = inspect_path(path).options_changed
+    name = "compaction_options_universal.size_ratio"
+    assert (changed[name].value, changed[name].default) == ("7", "1")
+    assert "compaction_options_universal.min_merge_width" not in changed
+
+
+def test_an_unknown_default_is_null_in_json_and_unknown_in_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "OPTIONS"
+    path.write_text(CHANGED.replace("  write_buffer", "  new_option=17\n  write_buffer"))
+    assert run(["inspect", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["options_changed"]
+    assert told["new_option"] == {"value": "17", "default": None}
+    assert run(["inspect", str(path)]) == 0
+    row = next(text for text in capsys.readouterr().out.splitlines() if "new_option" in text)
+    assert row.split() == ["new_option", "17", "unknown"]
 
 
 def test_of_an_unknown_version_the_nearest_one_is_named(tmp_path: Path) -> None:

@@ -49,6 +49,13 @@ Family = Annotated[
         "--to-study: the family with most bytes].",
     ),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        help="List all data that rules lack, also data that a text of this kind never contains.",
+    ),
+]
 
 
 def inspect(
@@ -59,6 +66,7 @@ def inspect(
     compare: Compare = False,
     rolled: Rolled = False,
     family: Family = None,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Read a store's LOG; report what slows the store down and which options to check first.
@@ -89,7 +97,7 @@ def inspect(
         documents = [inspection_document(log) for log in found]
         print_json(documents[0] if len(documents) == 1 else {"logs": documents})
         return
-    say_all(inspecting.lines(found))
+    say_all(inspecting.lines(found, verbose=verbose))
     for written in (page, to_study):
         if written is not None:
             say(f"written: {written}")

@@ -30,10 +30,12 @@ from lsmtune.report.inspect_words import (
     changed_text,
     compared_facts,
     costs_text,
+    default_text,
     facts,
     heading,
     level_periods,
     level_rows,
+    needed_lines,
     needed_text,
     stall_rows,
     title_text,
@@ -169,21 +171,24 @@ def check_only_compared(page: Path | None, csv: Path | None, study: Path | None)
             raise UserError(f"{flag} {value}: not allowed together with --compare")
 
 
-def lines(logs: Sequence[Inspection]) -> Iterator[str]:
-    """Give the LOGs as text: one in full; several in columns, then the findings of each."""
+def lines(logs: Sequence[Inspection], *, verbose: bool = False) -> Iterator[str]:
+    """Give the LOGs as text: one in full; several in columns, then the findings of each.
+
+    `verbose` lists all data that rules lack, also those that such a text never contains.
+    """
     if len(logs) == 1:
         yield from paragraph(f"{logs[0].name}: {heading(logs[0])}")
-        yield from _findings(logs[0])
+        yield from _findings(logs[0], verbose=verbose)
         yield from _whole(logs[0])
         return
     yield from _in_columns(logs)
     for log in logs:
         yield ""
         yield from paragraph(f"{log.name}: {heading(log)}")
-        yield from _findings(log)
+        yield from _findings(log, verbose=verbose)
 
 
-def _findings(log: Inspection) -> Iterator[str]:
+def _findings(log: Inspection, *, verbose: bool) -> Iterator[str]:
     yield from paragraph(verdict_text(log))
     for place, finding in enumerate(log.findings, start=1):
         title = f"{place}. {title_text(finding)} [{finding.code}]"
@@ -196,7 +201,10 @@ def _findings(log: Inspection) -> Iterator[str]:
             yield from paragraph(f"options to check: {', '.join(finding.look_at)}", 3, hanging=2)
     if log.findings:
         yield "docs/findings.md explains each name in [brackets]."
-    if log.needed:
+    if not verbose:
+        for line in needed_lines(log):
+            yield from paragraph(line, hanging=2)
+    elif log.needed:
         yield needed_text(log)
         for need in log.needed:
             yield from paragraph(need, indent=2, hanging=2)
@@ -245,7 +253,7 @@ def _options(log: Inspection) -> Iterator[str]:
         for heading_of_group, changes in option_groups(log):
             if heading_of_group is not None:
                 yield from paragraph(f"{heading_of_group}:", indent=2, hanging=2)
-            changed = [(n, c.value, str(c.default)) for n, c in changes.items()]
+            changed = [(n, c.value, default_text(c)) for n, c in changes.items()]
             yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
     if log.options_given:
         yield ""

@@ -104,16 +104,26 @@ def is_result_line(line: str, benchmark: str) -> bool:
     return match is not None and match["name"] == benchmark
 
 
-def parse_results(stdout: str) -> dict[str, BenchmarkResult]:
+def parse_results(stdout: str, unreadable: list[str] | None = None) -> dict[str, BenchmarkResult]:
     """Read the benchmarks' results by name; of a benchmark that ran several times, the last.
 
     Of an output that was cut off, what is whole is read. A line with micros/op and ops/sec that
-    is not a result line, or a benchmark's histogram that is none, is a ParseError.
+    is not a result line, or a benchmark's histogram that is none, is a ParseError. If there is a
+    list `unreadable`, the error is added to it, and only this line or histogram is left out.
     """
     lines = [line.strip() for line in stdout.splitlines()]
     starts = [at for at, line in enumerate(lines) if "micros/op" in line and "ops/sec" in line]
-    results = (_result(lines, start, end) for start, end in pairwise([*starts, len(lines)]))
-    return {result.name: result for result in results}
+    results: dict[str, BenchmarkResult] = {}
+    for start, end in pairwise([*starts, len(lines)]):
+        try:
+            result = _result(lines, start, end, unreadable)
+        except ParseError as error:
+            if unreadable is None:
+                raise
+            unreadable.append(str(error))
+            continue
+        results[result.name] = result
+    return results
 
 
 def parse_banner(stdout: str, stderr: str) -> Banner:
@@ -136,7 +146,9 @@ def _warned(warnings: tuple[str, ...], words: str) -> bool:
     return any(words in warning for warning in warnings)
 
 
-def _result(lines: list[str], start: int, end: int) -> BenchmarkResult:
+def _result(
+    lines: list[str], start: int, end: int, unreadable: list[str] | None
+) -> BenchmarkResult:
     line = lines[start]
     if line[:1].isdigit():  # a document wrapped the line behind the benchmark's name
         line = " ".join(lines[max(start - 1, 0) : start + 1])
@@ -154,7 +166,7 @@ def _result(lines: list[str], start: int, end: int) -> BenchmarkResult:
         rate_mb_s=float(rate[1]) if rate else None,
         found=int(found[1]) if found else None,
         looked_up=int(found[2]) if found else None,
-        latencies=_latencies(lines, start, end),
+        latencies=_latencies(lines, start, end, unreadable),
         perf_context=_perf_context(lines[start:end]),
     )
 
@@ -167,11 +179,19 @@ def _perf_context(lines: list[str]) -> dict[str, int]:
     return {name: int(count) for name, count in _COUNTER.findall(counters)}
 
 
-def _latencies(lines: list[str], start: int, end: int) -> dict[str, LatencyHistogram]:
+def _latencies(
+    lines: list[str], start: int, end: int, unreadable: list[str] | None
+) -> dict[str, LatencyHistogram]:
     latencies = {}
     for at in range(start, end):
         operation = _OPERATION.fullmatch(lines[at])
-        histogram = _histogram(lines, at + 1) if operation else None
+        try:
+            histogram = _histogram(lines, at + 1) if operation else None
+        except ParseError as error:
+            if unreadable is None:
+                raise
+            unreadable.append(str(error))
+            continue
         if operation and histogram:
             latencies[operation[1]] = histogram
     return latencies

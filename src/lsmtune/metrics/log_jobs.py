@@ -18,6 +18,8 @@ Origin = Literal["flush", "recovery", "compaction"]
 _DEFAULT = "default"
 _MOST_REWRITTEN = 1000
 _INPUT = re.compile(r"files_L(\d{1,3})")
+_SIZES = {"table_file_creation": "file_size", "blob_file_creation": "total_blob_bytes"}
+"""Events that tell of a new file, and their field with its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ class _Open:
     blob_bytes: int = 0
     deletes: int = 0
     made: list[int] = field(default_factory=list)
+    has_unknown_size: bool = False
 
     @property
     def origin(self) -> Origin:
@@ -219,6 +222,8 @@ class JobLedger:
 
     def _made(self, opened: _Open, event: Event) -> None:
         """A running job has made a file."""
+        size_name = _SIZES.get(event.name)
+        opened.has_unknown_size |= size_name is not None and event.number(size_name) is None
         opened.family = event.text("cf_name") or opened.family
         if event.name == "blob_file_creation":
             opened.blob_bytes += event.number("total_blob_bytes") or 0
@@ -278,11 +283,11 @@ _UNSEEN = Event(0, "", None, {})
 def _job(opened: _Open | None, finished: Event | None) -> Job:
     started, ended = opened.started if opened else _UNSEEN, finished or _UNSEEN
     family = opened.family if opened else None
-    times = (started.time_micros or None, ended.time_micros or None)
+    times = (_began(started, ended), ended.time_micros or None)
     if (started.name or ended.name).startswith("flush"):
         return Job(
             "flush", family, started.text("flush_reason"), *times,
-            table_bytes=opened.table_bytes if opened else None,
+            table_bytes=opened.table_bytes if opened and not opened.has_unknown_size else None,
             blob_bytes=opened.blob_bytes if opened else 0,
             records_in=_entries(started),
             deletes=started.number("num_deletes"),
@@ -302,6 +307,14 @@ def _job(opened: _Open | None, finished: Event | None) -> Job:
         made_deletes=opened.deletes if opened else 0,
         oldest_snapshot=started.number("oldest_snapshot_seqno"),
     )  # fmt: skip
+
+
+def _began(started: Event, ended: Event) -> int | None:
+    """The time of the beginning; without its event by the duration that the end of one tells."""
+    if started.time_micros:
+        return started.time_micros
+    took_micros = ended.number("compaction_time_micros")
+    return None if took_micros is None else max(ended.time_micros - took_micros, 0) or None
 
 
 def _entries(started: Event) -> int | None:

@@ -33,6 +33,7 @@ from lsmtune.report.inspect_words import (
     heading,
     level_periods,
     level_rows,
+    needed_lines,
     needed_text,
     short_names,
     stall_rows,
@@ -193,7 +194,10 @@ def _details(log: Inspection, prefix: str, bars: int) -> Iterator[Html]:
     if log.options_given:
         yield given_section(log)
     if log.needed:
-        yield section("Data for more rules", needed_text(log).capitalize(), items(log.needed))
+        yield section(
+            "Data for more rules", needed_text(log).capitalize(), items(needed_lines(log, "below")),
+            folded("All data that rules lack", items(log.needed)),
+        )  # fmt: skip
     if log.incomplete:
         yield section("Notes", f"What to know about this {log.kind}", items(log.incomplete))
 

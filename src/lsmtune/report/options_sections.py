@@ -4,6 +4,7 @@ from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.knobs.defaults import nearest_version
 from lsmtune.report.frame import section
 from lsmtune.report.inspect_families import option_groups
+from lsmtune.report.inspect_words import default_text
 from lsmtune.report.markup import Html, code, table
 from lsmtune.report.words import counted, unbroken
 
@@ -18,7 +19,7 @@ def options_section(log: Inspection) -> Html:
         table(
             f"Changed options {heading or ''}".rstrip(),
             ("option", "value", "default"),
-            [[code(name), change.value, change.default] for name, change in changes.items()],
+            [[code(name), change.value, default_text(change)] for name, change in changes.items()],
         )
         for heading, changes in groups
     ]

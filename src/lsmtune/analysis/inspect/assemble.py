@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from lsmtune.analysis.inspect.changed import changed_options
+from lsmtune.analysis.inspect.extent import extent_of
 from lsmtune.analysis.inspect.fact_sources import facts_of
 from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Period, Totals
 from lsmtune.analysis.inspect.normalise import normalised
+from lsmtune.analysis.inspect.notes import LEAST_INGEST as _LEAST_INGEST
+from lsmtune.analysis.inspect.notes import no_dump_note, no_write_amp_note
 from lsmtune.analysis.inspect.options_input import GivenOptions
-from lsmtune.errors import ParseError
 from lsmtune.knobs.defaults import nearest_version, version_number
 from lsmtune.metrics.compaction_table import (
     CompactionTable,
@@ -28,14 +30,14 @@ from lsmtune.metrics.log_dump import (
 from lsmtune.metrics.log_jobs import Job, JobLedger, Origin, TableTotals, TreeShape
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
-from lsmtune.units import GIB, MIB
+from lsmtune.units import GIB
 
 _INNER_KEY_BYTES = 8
 """Sequence number and type that RocksDB appends to a key."""
 
+_UPTIME_DIGIT_S = 0.1
+"""RocksDB rounds the uptime to this."""
 _WRITERS = ("flush", "compact")
-_LEAST_INGEST = 16 * MIB
-"""No write amplification is computed from fewer bytes of clients."""
 _KEYS, _BYTES = "rocksdb.number.keys.written", "rocksdb.bytes.written"
 """Tickers of what clients wrote."""
 _RANGE_DELETES_SINCE = (6, 4)
@@ -45,6 +47,7 @@ _RANGE_DELETES_SINCE = (6, 4)
 def assemble(name: str, kind: str, content: LogContent) -> Inspection:
     """What the content says, without findings."""
     incomplete = [*content.incomplete]
+    extent = extent_of(content)
     _forget_stale_dumps(content, incomplete)
     options = {"": content.options.database, **content.options.families}
     tables = _tables(content, incomplete)
@@ -84,6 +87,8 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         results=content.results,
         family_sums=families,
         facts=facts_of(content, tables, {**options.get(main, {}), **options[""]}),
+        extent=extent,
+        level_0=content.level_0.newer_than(tables),
     )
 
 
@@ -123,10 +128,8 @@ def _note_unknown_version(version: str, incomplete: list[str]) -> None:
 
 def _tables(content: LogContent, incomplete: list[str]) -> dict[str, CompactionTable]:
     """The last table of each column family, if the dumps say enough of the LOG."""
-    if not content.dump_text:
-        incomplete.append(
-            "no statistics dump can be used, so level tables, stall time and tickers are missing"
-        )
+    if (note := no_dump_note(content)) is not None:
+        incomplete.append(note)
     found = parse_compaction_tables(content.dump_text)
     by_family: dict[str, list[CompactionTable]] = {}
     for table in found:
@@ -147,7 +150,8 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
     if content.last_micros is None or not content.dumps:
         return
     last = content.dumps[-1]
-    if content.last_micros - last.micros > last.dump.uptime_s * 1e6:
+    covered_s = last.dump.uptime_s + _UPTIME_DIGIT_S / 2
+    if content.last_micros - last.micros > covered_s * 1e6:
         incomplete.append(
             "more time passed after the last statistics dump than the dump covers, so lsmtune does "
             "not use the dump"
@@ -156,11 +160,10 @@ def _forget_stale_dumps(content: LogContent, incomplete: list[str]) -> None:
 
 
 def _stall_counts(content: LogContent, incomplete: list[str]) -> Mapping[str, int]:
-    try:
-        return parse_stall_summary(content.dump_text).counts
-    except ParseError as error:
-        incomplete.append(f"cannot read the stall counts of the last statistics dump: {error}")
-        return {}
+    unreadable: list[str] = []
+    counts = parse_stall_summary(content.dump_text, unreadable).counts
+    incomplete += [f"a line on stalls of the last statistics dump: {why}" for why in unreadable]
+    return counts
 
 
 def _totals(
@@ -181,10 +184,12 @@ def _totals(
     if amplification is None:
         ingest, amplification, source = _rounded_write_amp(content, last, largest)
     if amplification is None:
-        incomplete.append(
-            "the number of bytes that clients wrote is missing, so the write amplification is "
-            "unknown"
-        )
+        written = _sum((flushed, compacted))
+        if written is None and last is not None and last.compacted_bytes is not None:
+            written = round(last.compacted_bytes)
+        incomplete.append(no_write_amp_note(content, ingest, written))
+    has_jobs = bool(content.event_lines or content.summaries.jobs) or content.nothing_ran
+    took_s = [s for s in seconds if s is not None]
     of_dump: Period = "until_last_dump"
     return Totals(
         flush_write_bytes=flushed,
@@ -197,8 +202,8 @@ def _totals(
         w_amp_table=(largest.w_amp_table or None) if largest else None,  # 0: nothing was flushed
         stall_s=last.stall_s if last else None,
         stall_percent=last.stall_percent if last else None,
-        compactions=len(seconds) if content.event_lines else None,
-        compaction_s=sum(s for s in seconds if s is not None) if content.event_lines else None,
+        compactions=len(seconds) if has_jobs else None,
+        compaction_s=sum(took_s) if has_jobs and len(took_s) == len(seconds) else None,
         ingest_below_bytes=_below(last) if ingest is None else None,
     )
 

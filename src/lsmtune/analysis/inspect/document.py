@@ -55,6 +55,8 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
         "facts": [{**asdict(fact), "unit": fact.unit} for fact in log.facts],
         "incomplete": list(log.incomplete),
         "needed": list(log.needed),
+        "needed_here": list(log.needed_here),
+        "nothing_flushed": _nothing_flushed(log),
     }
 
 
@@ -72,3 +74,10 @@ def _change(finding: Finding, option: str) -> dict[str, str | None]:
     step, named = first_step(finding.code, finding.look_at)
     way = _WAYS[direction(step)] if named == option else None
     return {"direction": way, "from": finding.current.get(option), "to": None}
+
+
+def _nothing_flushed(log: Inspection) -> bool | None:
+    """Return whether no flush and no compaction ran since the opening; None if it is unknown."""
+    if log.extent.nothing_ran:
+        return True
+    return False if log.jobs else None

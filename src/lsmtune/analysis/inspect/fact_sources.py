@@ -144,7 +144,8 @@ def _of_histograms(
     operands = histograms.get("rocksdb.read.num.merge_operands")
     if operands is not None:
         yield fact("merge_operands_p99", operands.p99)
-        yield fact("merge_operands_max", operands.p100)
+        if operands.p100 is not None:
+            yield fact("merge_operands_max", operands.p100)
     for name, what in (("compaction_s", "micros"), ("compaction_cpu_s", "cpu_micros")):
         times = histograms.get(f"rocksdb.compaction.times.{what}")
         if times is not None and times.sum is not None:

@@ -42,12 +42,15 @@ def judged(log: Inspection) -> Inspection:
     if _has_one_family(log):
         found = [replace(finding, family=None) for finding in found]
     needs = dict.fromkeys(need for rule in RULES for need in rule.needs)
-    needed = tuple(need.advice for need in needs if not need.is_there(log))
+    lacking = [need for need in needs if not need.is_there(log)]
+    needed = tuple(need.advice for need in lacking)
+    here = tuple(advice for need in lacking if (advice := need.here(log)) is not None)
     verdict: Verdict = "insufficient_data" if needed else "no_findings"
     findings = tuple(sorted(_grouped(found), key=lambda finding: -finding.weight))
     return replace(
-        log, findings=findings, verdict="findings" if findings else verdict, needed=needed
-    )
+        log, findings=findings, verdict="findings" if findings else verdict, needed=needed,
+        needed_here=here,
+    )  # fmt: skip
 
 
 def _found(rule: Rule, log: Inspection) -> Iterator[Finding]:
@@ -81,6 +84,7 @@ def _doubt(used: Fact, other: Fact) -> str:
 def _has_one_family(log: Inspection) -> bool:
     """Whether a name of a column family would say nothing, because there is no other one."""
     named = {level.family for level in log.levels} | {stall.family for stall in log.stalls}
+    named = (named | log.level_0.keys()) - {""}
     return {*log.families, *named} <= {"default"} or (
         len(log.families) == 1 and named <= {*log.families}
     )

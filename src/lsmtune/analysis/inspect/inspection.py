@@ -6,12 +6,14 @@ from math import isfinite
 from typing import Literal
 
 from lsmtune.analysis.inspect.computed_steps import Change, computed
+from lsmtune.analysis.inspect.extent import Extent
 from lsmtune.analysis.inspect.facts import Facts
 from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.families import FamilySum
+from lsmtune.metrics.level_zero import SeenFiles
 from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
 from lsmtune.metrics.log_jobs import FileExtremes, Job, TreeShape
 from lsmtune.metrics.log_notices import Notice
@@ -25,10 +27,10 @@ Verdict = Literal["findings", "no_findings", "insufficient_data"]
 
 @dataclass(frozen=True, slots=True)
 class ChangedOption:
-    """An option that is not at its version's default."""
+    """An option that is not at its version's default, or whose default is unknown (None)."""
 
     value: str
-    default: str
+    default: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +161,10 @@ class Inspection:
     column family under its name. `stall_counts` are RocksDB's own, of the last dump of each
     family, as are `tables` (by column family), `blobs` and `ingested`. `tickers` and `histograms`
     are of the last dump. `jobs`, `shapes`, `stalls` and `dumps` are in the order of time, as the
-    pictures need them. `needed` says which data rules lack, and how to get the data. `results` are
-    those of db_bench. `facts` are the numbers that rules judge.
+    pictures need them. `needed` says which data rules lack, and how to get the data, `needed_here`
+    only what a text of this kind could contain. `results` are those of db_bench. `level_0` has the
+    numbers of files that lines name, by column family, and `extent` the parts of a LOG that the
+    text contains. `facts` are the numbers that rules judge.
 
     Of a file of options, `as_run` has the options as RocksDB changes them when it opens the
     database, which is what `option`, `number` and the like return; `options` has them as written.
@@ -203,6 +207,9 @@ class Inspection:
     as_run: Mapping[str, Mapping[str, str]] | None = None
     options_given: Mapping[str, str] = field(default_factory=dict)
     by_rocksdb: bool = True
+    needed_here: tuple[str, ...] = ()
+    extent: Extent = field(default_factory=Extent)
+    level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
 
     @property
     def span_s(self) -> float | None:
@@ -258,10 +265,12 @@ class Inspection:
         )
 
     def level_0_files(self, family: str) -> int | None:
-        """The number of files in level 0 by the newest event, else by the last table."""
+        """The number of files in level 0 by the newest event, a line, or else the last table."""
         for shape in reversed(self.shapes):
             if shape.family in (family, None) and shape.files:
                 return shape.files[0]
+        if (seen := self.level_0.get(family, self.level_0.get(""))) is not None:
+            return seen.last
         found = (row.files for row in self.levels if (row.family, row.level) == (family, "L0"))
         return next(found, None)
 
@@ -272,8 +281,8 @@ class Inspection:
     @property
     def timed_stalls(self) -> tuple[Stall, ...]:
         """The stalls; none of a LOG with warnings only, which does not show when they ended."""
-        has_times = (
-            self.totals.compactions is not None
+        has_times = bool(self.span_s) and (
+            self.extent.has_events
             or self.totals.stall_percent is not None
             or self.option("write_buffer_size") is not None
         )

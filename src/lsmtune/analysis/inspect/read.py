@@ -1,6 +1,5 @@
 """Reading a file: a LOG, a statistics dump, or what db_bench or MyRocks printed."""
 
-import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,9 +9,10 @@ from pathlib import Path
 from lsmtune.analysis.inspect.assemble import assemble, of_options
 from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
+from lsmtune.analysis.inspect.notes import no_parts_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
 from lsmtune.analysis.inspect.refused import refusal
-from lsmtune.errors import ParseError, UserError
+from lsmtune.errors import UserError
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
 from lsmtune.metrics.decimal_points import dump_with_points
@@ -32,8 +32,11 @@ _OF_FAMILY = ("delete_percent", "range_deletes", "key_bytes", "value_bytes", "co
 """What events say of the load of one column family."""
 _MYROCKS = re.compile(r"^(?:STATISTICS\trocksdb|\s*Type: (?:STATISTICS|DBSTATS|CF_COMPACTION))",
                       re.MULTILINE)  # fmt: skip
-_LOG_NAMES = ("LOG", "*_LOG", "rocksdb.info")
-"""A LOG in the folder of the database, in `db_log_dir`, and of TiKV."""
+_LOG = "LOG"
+_LOG_NAME = re.compile(
+    r"(?P<store>(?:.*[._])?LOG|rocksdb\.info)(?P<old>\.old(?:\.(?P<end>.{1,40}?))?)?(?:\.gz)?"
+)
+"""A LOG in the folder of the database, in `db_log_dir`, and of TiKV, or an older one."""
 
 
 def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspection:
@@ -47,7 +50,7 @@ def inspect_rolled(paths: Sequence[Path], family: str | None = None) -> Inspecti
     lines = chain.from_iterable(read_lines(part, faults) for part in parts)
     content = read_log(without_frames(lines))
     content.incomplete += faults
-    return _inspected(", ".join(map(str, parts)), "LOG", content, family)
+    return _inspected(", ".join(map(str, parts)), _LOG, content, family)
 
 
 def _first_micros(path: Path) -> int:
@@ -71,13 +74,16 @@ def inspect_path(path: Path, family: str | None = None) -> Inspection:
     head: list[str] = []
     lines = chain.from_iterable(read_lines(part, faults) for part in _parts(path))
     content = read_log(without_frames(_with_head(lines, head)))
-    kind = "LOG"
-    if not content.is_log:
+    kind = _LOG
+    if content.is_log:
+        if any("micros/op" in line for line in head):
+            content.results = _results("\n".join(head), content.incomplete)
+    else:
         text = "\n".join([*head, ""])
         if (given := read_options(path, text)) is not None:
             return judged(of_options(str(path), _of_one(given, family)))
         text = dump_with_points("\n".join([*without_frames(head), ""]))
-        content, kind = _output(path, text)
+        content, kind = _output(path, text, content)
     content.incomplete += faults
     return _inspected(str(path), kind, content, family)
 
@@ -134,34 +140,45 @@ def _parts(path: Path) -> list[Path]:
     """The file, or the LOGs of a folder from the oldest on."""
     if path == STANDARD_INPUT or not path.is_dir():
         return [path]
-    stores = [part for name in _LOG_NAMES for part in sorted(path.glob(name))]
+    stores: dict[str, list[tuple[tuple[int, int, str], Path]]] = {}
+    for part in path.iterdir():
+        if (name := _LOG_NAME.fullmatch(part.name)) is not None and part.is_file():
+            stores.setdefault(name["store"], []).append((_age(name), part))
     if not stores:
         raise UserError(
             f"{path}: the folder contains no LOG file; name a LOG, or the folder of a database"
         )
     if len(stores) > 1:
-        names = ", ".join(store.name for store in stores)
+        names = ", ".join(sorted(stores))
         raise UserError(f"{path}: the folder contains LOGs of several stores: {names}; name one")
-    older = f"{glob.escape(stores[0].name)}.old.*"
-    return [*sorted(path.glob(older)), stores[0]]
+    (parts,) = stores.values()
+    return [part for _, part in sorted(parts)]
 
 
-def _output(path: Path, text: str) -> tuple[LogContent, str]:
-    """The content of a text without a LOG's lines, which tells nothing of single events."""
-    content, dump = LogContent(), parse_stats_dump(text)
+def _age(name: re.Match[str]) -> tuple[int, int, str]:
+    """Return the place of a LOG among those of its store, by the end of its name."""
+    if name["old"] is None:
+        return 2, 0, ""
+    end = name["end"] or ""
+    return (0, int(end), "") if end.isdecimal() else (1, 0, end)
+
+
+def _output(path: Path, text: str, content: LogContent) -> tuple[LogContent, str]:
+    """Complete the content of a text without the times of a LOG; return it with its kind."""
+    dump, statistics = parse_stats_dump(text), parse_statistics(text, leave_out=True)
+    has_dump = dump is not None or statistics.tickers or parse_compaction_tables(text)
     kind = _kind(text)
-    try:
-        content.statistics = parse_statistics(text)
-    except ParseError as error:
-        content.incomplete.append(f"cannot read the tickers: {error}")
-    known = dump is not None or content.statistics.tickers or parse_compaction_tables(text)
-    if kind == _DUMP and not known:
-        raise UserError(refusal(str(path), text))
+    if kind == _DUMP and not has_dump:
+        if not content.has_messages:
+            raise UserError(refusal(str(path), text))
+        return content, _LOG
+    content.incomplete, content.statistics = [*statistics.incomplete], statistics
     content.results = _results(text, content.incomplete)
-    content.version = parse_banner(text, "").rocksdb_version
+    content.version = parse_banner(text, "").rocksdb_version or content.version
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
-    content.incomplete.append(f"a {kind} contains neither options nor single compactions")
+    if (note := no_parts_note(kind, content)) is not None:
+        content.incomplete.append(note)
     return content, kind
 
 
@@ -173,8 +190,7 @@ def _kind(text: str) -> str:
 
 def _results(text: str, incomplete: list[str]) -> Mapping[str, BenchmarkResult]:
     """The results of db_bench's benchmarks; of damaged ones only the reason."""
-    try:
-        return parse_results(text)
-    except ParseError as error:
-        incomplete.append(f"cannot read the results of db_bench: {error}")
-        return {}
+    unreadable: list[str] = []
+    results = parse_results(text, unreadable)
+    incomplete += [f"lsmtune leaves out a part of the output: {why}" for why in unreadable]
+    return results

@@ -113,7 +113,11 @@ def _slow_compactions(log: Inspection) -> Iterator[Finding]:
     RocksDB wiki, Write-Stalls: a slow device. Short runs are noisy, and a busy CPU is another
     cause.
     """
-    jobs = [job for job in compactions(log) if job.duration_s and job.written_bytes]
+    jobs = [
+        job
+        for job in compactions(log)
+        if job.duration_s and job.written_bytes and job.read_bytes is not None
+    ]
     seconds = sum(job.duration_s or 0.0 for job in jobs)
     moved: float = sum((job.read_bytes or 0) + (job.written_bytes or 0) for job in jobs)
     cpu = cpu_share(jobs)

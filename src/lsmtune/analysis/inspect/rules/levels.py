@@ -94,7 +94,7 @@ def _many_level_0_files(log: Inspection) -> Iterator[Finding]:
             "many-l0-files", "Reads can be slow, because level 0 has many files",
             f"Level 0 has {files:,} files; a read may look into each of them.{starts}",
             (*own, *options) if trigger > _DEFAULT_TRIGGER else (*options, *own),
-            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family,
+            0.6 if reads is None else 0.6 * max(_FEW_READS, reads / 100), family=family or None,
         )  # fmt: skip
 
 

@@ -156,11 +156,12 @@ def _merge_operands(log: Inspection) -> Iterator[Finding]:
     facebook/rocksdb#4095 and #5075.
     """
     most, usual = (log.facts.value(f"merge_operands_{what}") for what in ("max", "p99"))
+    at_most = "" if most is None else f" (at most {most:,.0f})"
     if usual is not None and usual >= _MANY_OPERANDS:
         yield Finding(
             "merge-operands", "Gets combine hundreds of merge operands",
-            f"1 % of the gets of merged keys combined at least {usual:,.0f} operands (at "
-            f"most {most or usual:,.0f}). Operands stay until a compaction combines them.",
+            f"1 % of the gets of merged keys combined at least {usual:,.0f} operands{at_most}. "
+            "Operands stay until a compaction combines them.",
             ("max_successive_merges", "write_buffer_size"), 0.5,
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ from lsmtune.analysis.inspect.inspection import Finding, Inspection, covered_s
 from lsmtune.analysis.inspect.needs import OPTIONS, STALLS
 from lsmtune.analysis.inspect.rules.rule import Rule, jobs_option, stall_bounds
 from lsmtune.metrics.families import listed
-from lsmtune.metrics.log_stalls import Stall
+from lsmtune.metrics.log_stalls import SPEEDB_CAUSE, Stall
 from lsmtune.units import GIB, format_bytes
 
 _ALARM_SHARE = 0.05
@@ -83,7 +83,7 @@ def _judged(log: Inspection, family: str) -> Iterator[Finding]:
     told = log.option("write_buffer_size") is not None
     rest = _compaction_behind(log, stalls) if told else _options_unknown(log, stalls)
     for finding in suspects or [rest]:
-        yield replace(finding, family=family if several else None)
+        yield replace(finding, family=(family or None) if several else None)
 
 
 def _counted_family(log: Inspection) -> str:
@@ -105,7 +105,7 @@ def _by_family(log: Inspection) -> str:
 
 def _stall_warnings(log: Inspection) -> Iterator[Finding]:
     """Yield findings for warnings without events, which do not show how long writes waited."""
-    if log.timed_stalls:
+    if log.timed_stalls or log.totals.stall_percent is not None:
         return  # `_stall_findings` says more
     by_kind: dict[tuple[str, str, str], list[Stall]] = {}
     for stall in log.stalls:
@@ -113,14 +113,17 @@ def _stall_warnings(log: Inspection) -> Iterator[Finding]:
     for (family, kind, cause), own in by_kind.items():
         count, most = sum(stall.warnings for stall in own), max(stall.most for stall in own)
         amount = format_bytes(most) if cause == _PENDING else f"{most:,}"
+        rates = [stall.least_rate for stall in own if stall.least_rate is not None]
+        largest = f"the largest value was {amount}"
+        if cause == SPEEDB_CAUSE and rates:
+            largest = f"the lowest rate was {format_bytes(min(rates))}/s"
         verb, weight = {"stop": ("stopped", 0.9), "delay": ("slowed down", 0.6)}[kind]
         often = "once" if count == 1 else f"{count:,} times"
         yield Finding(
             f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
-            f"RocksDB warned {often} that it {verb} writes because of {cause}; the largest value "
-            f"was {amount}. RocksDB {stall_bounds(log, family, cause)}. The LOG does not say for how "
-            "long.",
-            _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family,
+            f"RocksDB warned {often} that it {verb} writes because of {cause}; {largest}. RocksDB "
+            f"{stall_bounds(log, family, cause)}. The text does not say for how long.",
+            _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family or None,
         )  # fmt: skip
 
 
@@ -174,13 +177,20 @@ def _stalls(log: Inspection) -> _Stalls | None:
     seconds: dict[str, float] = {}
     for (_, cause), held in log.stall_seconds().items():
         seconds[cause] = seconds.get(cause, 0.0) + held
-    weights: Mapping[str, float] = seconds or _counts(log)
+    counts = _counts(log)
+    warnings: dict[str, float] = {}
+    for stall in log.stalls:
+        warnings[stall.cause] = warnings.get(stall.cause, 0.0) + stall.warnings
+    known: tuple[tuple[str, Mapping[str, float]], ...] = (
+        ("stall time", seconds), ("number of stalls", counts), ("number of warnings", warnings),
+    )  # fmt: skip
+    what, weights = next((one for one in known if any(one[1].values())), known[0])
     total = sum(weights.values())
     by_cause = {cause: value / total for cause, value in weights.items() if value} if total else {}
     parts = (
         "The LOG does not record the causes of the stalls."
         if not by_cause
-        else f"Causes, as shares of the {'stall time' if seconds else 'number of stalls'}: "
+        else f"Causes, as shares of the {what}: "
         + ", ".join(
             f"{cause} {100 * share:.0f} %"
             for cause, share in sorted(by_cause.items(), key=lambda p: -p[1])
@@ -353,11 +363,12 @@ def _stopped_at_the_end(log: Inspection) -> Iterator[Finding]:
     if last.kind != "stop" or last.end_micros != log.end_micros:
         return
     amount = format_bytes(last.most) if last.cause == _PENDING else f"{last.most:,}"
+    largest = f" ({amount})" if last.most else ""
     yield Finding(
         "stopped-at-the-end", "The LOG ends while writes are stopped",
-        f"The last warning says that RocksDB stopped writes because of {last.cause} ({amount}). "
+        f"The last warning says that RocksDB stopped writes because of {last.cause}{largest}. "
         "The LOG does not say when writes continued.",
-        _look_at(log, last.cause), 0.2, family=last.family,
+        _look_at(log, last.cause), 0.2, family=last.family or None,
     )  # fmt: skip
 
 
