@@ -76,6 +76,16 @@ def test_without_a_version_the_options_that_are_given_are_listed(case: str, tmp_
     assert all(name in printed for name in expected)
 
 
+def test_two_files_are_shown_by_their_own_options(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("max_open_files=9;ttl=7")
+    second.write_text("max_open_files=9,num_levels=5")
+    printed = [line.split() for line in lines([inspect_path(first), inspect_path(second)])]
+    assert ["ttl", "7", "not", "set"] in printed
+    assert ["num_levels", "not", "set", "5"] in printed
+    assert "max_open_files" not in [words[0] for words in printed if words]
+
+
 def test_with_a_version_only_changed_options_are_listed(tmp_path: Path) -> None:
     path = tmp_path / "OPTIONS"
     path.write_text(CHANGED)

@@ -257,7 +257,7 @@ def _options(log: Inspection) -> Iterator[str]:
             yield from table_lines(_OPTION_COLUMNS, changed, indent=2)
     if log.options_given:
         yield ""
-        yield f"options that the {log.kind} sets:"
+        yield "options that the file sets:"
         yield from table_lines(_OPTION_COLUMNS[:2], [*log.options_given.items()], indent=2)
 
 

@@ -98,11 +98,12 @@ def unknown_notes(unknown: Iterable[str]) -> tuple[str, ...]:
     notes = []
     if others:
         notes.append(
-            f"no version of RocksDB has an option {', '.join(others)}; check the spelling, or "
-            "remove it"
+            f"no version of RocksDB has an option {', '.join(others)}; correct the spelling, or "
+            f"remove {'the option' if len(others) == 1 else 'the options'}"
         )
     if ceph:
-        notes.append(f"{', '.join(ceph)}: read by Ceph, not by RocksDB; lsmtune ignores it")
+        which = "this key" if len(ceph) == 1 else "these keys"
+        notes.append(f"Ceph, not RocksDB, reads {', '.join(ceph)}; lsmtune ignores {which}")
     return tuple(notes)
 
 

@@ -217,8 +217,8 @@ def changed_text(log: Inspection, name: str) -> str:
     """Return the value of an option that at least one LOG has changed, or one file sets."""
     if name in log.options_changed:
         return log.options_changed[name].value
-    if name in log.options_given:
-        return log.options_given[name]
+    if log.options_given:
+        return log.options_given.get(name, "not set")
     scopes = [log.options.get("", {}), *(log.options[family] for family in log.families)]
     known = any(name.rpartition(".")[2] in scope or name in scope for scope in scopes)
     return "default" if known else UNKNOWN

@@ -44,7 +44,7 @@ def _slow_opening(log: Inspection) -> Iterator[Finding]:
 
 
 def _seconds(log: Inspection, begins: str, ends: str) -> float | None:
-    """The time between the first lines of two kinds."""
+    """Return the time between the first lines of two kinds."""
     moments = []
     for name in (begins, ends):
         if name not in log.notices:

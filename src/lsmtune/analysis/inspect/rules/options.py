@@ -251,7 +251,7 @@ def _file_sizes(log: Inspection) -> Iterator[Finding]:
 
 
 def _no_wal(log: Inspection) -> Iterator[Finding]:
-    """MyRocks can write without a log, as for a bulk load."""
+    """Yield a finding for a MyRocks that writes without a WAL, as for a bulk load."""
     if log.kind == "my.cnf" and log.option("write_disable_wal") in ON:
         yield Finding(
             "wal-off", "A crash loses the newest writes",

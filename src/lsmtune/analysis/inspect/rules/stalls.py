@@ -49,7 +49,7 @@ class _Stalls:
     evidence: str
 
     def of(self, *causes: str) -> float:
-        """The share of the time that these causes held writes."""
+        """Return the share of the time that these causes held writes."""
         return self.share * sum(self.by_cause.get(cause, 0.0) for cause in causes)
 
 
@@ -144,13 +144,13 @@ def _counted_stalls(log: Inspection) -> Iterator[Finding]:
 
 
 def _look_at(log: Inspection, cause: str) -> tuple[str, ...]:
-    """The options for a cause, with the option for jobs that counts in this store."""
+    """Return the options for a cause, with the option for jobs that counts in this store."""
     named = _LOOK_AT.get(cause, ("max_background_jobs",))
     return tuple(jobs_option(log) if name == "max_background_jobs" else name for name in named)
 
 
 def _counts(log: Inspection) -> dict[str, int]:
-    """How many stalls the last dump counts, by cause."""
+    """Return the number of stalls that the last dump counts, by cause."""
     return {
         cause: sum(log.stall_counts.get(name, 0) for name in names)
         for cause, names in _COUNTED.items()
@@ -255,7 +255,7 @@ def _few_memtables(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _flush_interval_s(log: Inspection) -> float | None:
-    """The mean time between flushes while they ran."""
+    """Return the mean time between flushes while they ran."""
     ends = [job.finished_micros for job in log.jobs if job.kind == "flush" and job.finished_micros]
     if len(ends) < 3:  # noqa: PLR2004 - two intervals at least
         return None
@@ -280,7 +280,7 @@ def _few_jobs(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _compaction_slots(log: Inspection) -> int | None:
-    """How many compactions may run at once (DBImpl::GetBGJobLimits)."""
+    """Return how many compactions may run at once (DBImpl::GetBGJobLimits)."""
     compactions = log.number("max_background_compactions")
     flushes = log.number("max_background_flushes")
     if compactions is not None and flushes is not None and max(compactions, flushes) > 0:
@@ -290,7 +290,7 @@ def _compaction_slots(log: Inspection) -> int | None:
 
 
 def _busy_compactions(log: Inspection) -> float | None:
-    """How many compactions ran on average while writes stalled."""
+    """Return how many compactions ran on average while writes stalled."""
     begin = min((stall.begin_micros for stall in log.stalls), default=None)
     end = max((stall.end_micros for stall in log.stalls), default=None)
     if begin is None or end is None or end <= begin:
@@ -346,7 +346,7 @@ def _pending_limits(log: Inspection, stalls: _Stalls) -> Iterator[Finding]:
 
 
 def _options_unknown(log: Inspection, stalls: _Stalls) -> Finding:
-    """Without the options, no option can be blamed or excluded."""
+    """Return the finding for a LOG without options, of which none can be blamed or excluded."""
     main = max(stalls.by_cause, key=lambda cause: stalls.by_cause[cause], default=_L0)
     return Finding(
         "stall-options-unknown", "Writes were slowed down or stopped",
