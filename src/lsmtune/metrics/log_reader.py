@@ -237,6 +237,7 @@ class _Reader:
 
     def _family(self, line: str) -> None:
         """Take a line that says that a family is there, was created or was dropped."""
+        self._close_dump()
         name, is_dropped = self._ids.take(line)
         if not is_dropped:
             self._content.dropped.discard(name)
