@@ -97,7 +97,7 @@ def test_the_uptime_is_that_of_the_database_and_not_that_of_a_young_family() -> 
 
 def test_a_new_opening_forgets_the_tables_before_it(tmp_path: Path) -> None:
     first = log(dump(600, {"users": Table(3, "40.00 MB")}), families=FAMILIES)
-    found = inspected(tmp_path, first + log(dump(60, {"default": EMPTY}), families=FAMILIES))
+    found = inspected(tmp_path, first + log(dump(700, {"default": EMPTY}), families=FAMILIES))
     assert found.tables.keys() == {"default"}
 
 
@@ -170,14 +170,17 @@ def test_stalls_of_two_families_are_not_blamed_on_one(tmp_path: Path) -> None:
 
 
 def test_the_times_of_stalls_name_their_families(tmp_path: Path) -> None:
-    warned = [*stalls("24 level-0 files"), *stalls("37 level-0 files", family="users", stop=True)]
+    warned = [
+        *stalls("we have 24 level-0 files"),
+        *stalls("we have 37 level-0 files", family="users", stop=True),
+    ]
     jobs = [flush(30, 3), flush(31, 4, family="users")]
     found = inspected(tmp_path, log(sorted(warned), *jobs, families=FAMILIES[:2]))
     labels = [label for label, *_ in stall_rows(found)]
     assert len(labels) == 2
     assert any("(in users)" in label and "stopped" in label for label in labels)
     assert any("(in default)" in label and "slowed" in label for label in labels)
-    one = inspected(tmp_path, log(stalls("24 level-0 files"), flush(30, 3)))
+    one = inspected(tmp_path, log(stalls("we have 24 level-0 files"), flush(30, 3)))
     assert ["(in " in label for label, *_ in stall_rows(one)] == [False]
 
 
