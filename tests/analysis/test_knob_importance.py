@@ -257,7 +257,7 @@ def test_a_metric_that_too_few_configs_have_is_refused_with_the_others() -> None
     lines = without(make_lines(60, replicated=0), "write_amp", slice(29, None))
     runs = runs_of(lines, CATALOGUE)
     assert runs.metrics == ["total_s"]
-    with pytest.raises(UserError, match="'write_amp'.*30.*: total_s"):
+    with pytest.raises(UserError, match=r"'write_amp'.*30.*: total_s"):
         find_importance(runs, ["write_amp"], 1)
 
 

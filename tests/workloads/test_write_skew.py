@@ -25,7 +25,7 @@ CACHE = {"cache_size": 8 << 20, "cache_numshardbits": -1, "cache_high_pri_pool_r
 
 def part(name: str, **fields: object) -> Part:
     load = Workload.model_validate({"name": name, "num": 5000, **fields})
-    return Part("load", load, 7, Path("db"), Path("work"), "", CACHE)
+    return Part("load", load, 7, Path("db"), Path("work"), "[DBOptions]\n", CACHE)
 
 
 def groups(plan: Json) -> list[Json]:
@@ -114,7 +114,7 @@ def test_db_bench_refuses_it_and_names_what_can_run_it() -> None:
 
 def test_other_engines_refuse_it() -> None:
     given = {"name": "fillrandom", "write_skew": 9}
-    with pytest.raises(UserError, match="write_skew: engine myrocks .*embedded"):
+    with pytest.raises(UserError, match=r"write_skew: engine myrocks .*embedded"):
         make_spec({"workload": given, "engine": "myrocks"}, "x")
     assert make_spec({"workload": given, "engine": "embedded"}, "x").workload.write_skew == 9
 

@@ -14,8 +14,8 @@ _FROM_ZERO = frozenset({
     "level0_slowdown_writes_trigger", "level0_stop_writes_trigger", "max_background_jobs",
     "max_background_compactions", "max_background_flushes",
 })  # fmt: skip
-"""Options with small values that the simulator models: without a block cache, or changed as RocksDB
-changes them when it opens a store (`sanitised` and `job_limits` in native/lsmsim/src/options.rs)."""
+"""Options of which the simulator models all small values: no block cache, and values that RocksDB
+changes when it opens a store (`sanitised` and `job_limits` in native/lsmsim/src/options.rs)."""
 
 _CACHE = ("cache_index_and_filter_blocks", "cache_size")
 

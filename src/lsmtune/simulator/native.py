@@ -28,6 +28,8 @@ MOST_MEMTABLES = 10_600
 compared with the simulator (benchmarks/long_runs.py)."""
 _WRITE_BUFFER_SIZE, _ENTRY_BYTES = 64 << 20, 63
 """db_bench's default, and what a memtable needs per record in addition to key and value."""
+_LEAST_MEMTABLE = 64 << 10
+"""Size to which RocksDB raises smaller memtables."""
 
 _PLACE = re.compile(r" at line \d+ column \d+$")
 
@@ -181,9 +183,9 @@ def _skews_writes() -> bool:
 def _too_long(run: Run) -> str | None:
     """Return why a run is too long: no real run of its length was compared with the simulator."""
     load = run.workload
-    size = int(run.knobs.get("write_buffer_size", _WRITE_BUFFER_SIZE))
+    size = max(_LEAST_MEMTABLE, int(run.knobs.get("write_buffer_size", _WRITE_BUFFER_SIZE)))
     written = (load.client_operations or load.num) * load.threads
-    most = MOST_MEMTABLES * max(size, 1) // (load.record_bytes + _ENTRY_BYTES)
+    most = MOST_MEMTABLES * size // (load.record_bytes + _ENTRY_BYTES)
     if written <= most:
         return None
     most_num = load.num * most // written

@@ -277,15 +277,9 @@ class Workload(BaseModel):
         """Return why another engine cannot run the workload, or None."""
         if engine == self.preset.engine:
             return None
-        if self.tombstone_every is not None:
-            return f"tombstone_every: not supported by engine {engine}; remove tombstone_every"
-        if self.write_skew is not None and engine not in _SKEWS_WRITES:
-            return (
-                f"workload.write_skew: engine {engine} cannot write some records more often; "
-                f"remove write_skew, or use one of these engines: {', '.join(_SKEWS_WRITES)}"
-            )
-        if engine == "simulated":
-            return None
+        unsupported = self._unsupported(engine)
+        if unsupported is not None or engine == "simulated":
+            return unsupported
         digits = len(str(self.num - 1))
         if not digits <= self.key_size <= _MOST_KEY_BYTES:
             return (
@@ -296,6 +290,17 @@ class Workload(BaseModel):
             return (
                 f"value_size: {self.value_size} is too large for engine {engine}; "
                 f"use 1 to {_MOST_VALUE_BYTES}"
+            )
+        return None
+
+    def _unsupported(self, engine: EngineName) -> str | None:
+        """Return which parameter another engine does not support, or None."""
+        if self.tombstone_every is not None:
+            return f"tombstone_every: not supported by engine {engine}; remove tombstone_every"
+        if self.write_skew is not None and engine not in _SKEWS_WRITES:
+            return (
+                f"workload.write_skew: engine {engine} cannot write some records more often; "
+                f"remove write_skew, or use one of these engines: {', '.join(_SKEWS_WRITES)}"
             )
         return None
 
