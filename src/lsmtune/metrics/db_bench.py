@@ -5,7 +5,7 @@ tools/db_bench_tool.cc and of `HistogramStat::ToString` in monitoring/histogram.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -111,9 +111,14 @@ def parse_results(stdout: str) -> dict[str, BenchmarkResult]:
     is not a result line, or a benchmark's histogram that is none, is a ParseError.
     """
     lines = [line.strip() for line in stdout.splitlines()]
-    starts = [at for at, line in enumerate(lines) if "micros/op" in line and "ops/sec" in line]
-    results = (_result(lines, start, end) for start, end in pairwise([*starts, len(lines)]))
+    ends = pairwise([*result_lines(lines), len(lines)])
+    results = (result_at(lines, start, end) for start, end in ends)
     return {result.name: result for result in results}
+
+
+def result_lines(lines: Sequence[str]) -> list[int]:
+    """Return the indexes of the lines that are results, readable or not."""
+    return [at for at, line in enumerate(lines) if "micros/op" in line and "ops/sec" in line]
 
 
 def parse_banner(stdout: str, stderr: str) -> Banner:
@@ -136,7 +141,11 @@ def _warned(warnings: tuple[str, ...], words: str) -> bool:
     return any(words in warning for warning in warnings)
 
 
-def _result(lines: list[str], start: int, end: int) -> BenchmarkResult:
+def result_at(lines: Sequence[str], start: int, end: int) -> BenchmarkResult:
+    """Read the result in a line, and what follows it before `end`; the lines are stripped.
+
+    A line that is not a result, or a histogram that is none, is a ParseError.
+    """
     line = lines[start]
     if line[:1].isdigit():  # a document wrapped the line behind the benchmark's name
         line = " ".join(lines[max(start - 1, 0) : start + 1])
@@ -159,7 +168,7 @@ def _result(lines: list[str], start: int, end: int) -> BenchmarkResult:
     )
 
 
-def _perf_context(lines: list[str]) -> dict[str, int]:
+def _perf_context(lines: Sequence[str]) -> dict[str, int]:
     """Read the line after the heading. Only the last line of an output may be truncated."""
     if _PERF_CONTEXT not in lines[:-1]:
         return {}
@@ -167,7 +176,7 @@ def _perf_context(lines: list[str]) -> dict[str, int]:
     return {name: int(count) for name, count in _COUNTER.findall(counters)}
 
 
-def _latencies(lines: list[str], start: int, end: int) -> dict[str, LatencyHistogram]:
+def _latencies(lines: Sequence[str], start: int, end: int) -> dict[str, LatencyHistogram]:
     latencies = {}
     for at in range(start, end):
         operation = _OPERATION.fullmatch(lines[at])
@@ -177,7 +186,7 @@ def _latencies(lines: list[str], start: int, end: int) -> dict[str, LatencyHisto
     return latencies
 
 
-def _histogram(lines: list[str], start: int) -> LatencyHistogram | None:
+def _histogram(lines: Sequence[str], start: int) -> LatencyHistogram | None:
     """Read the three lines from `start`; None when the output ends within them."""
     end = start + _HISTOGRAM_LINES
     match = _HISTOGRAM.match("\n".join(lines[start:end]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from lsmtune.errors import ParseError
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.decimal_points import COMMA_NOTE, dump_with_points
 from lsmtune.metrics.log_dump import StatsDump, parse_stats_dump
@@ -62,6 +63,7 @@ class LogContent:
     dumps: list[TimedDump] = field(default_factory=list)
     dump_text: str = ""
     results: Mapping[str, BenchmarkResult] = field(default_factory=dict)
+    runs: tuple[BenchmarkRun, ...] = ()
     statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
     trouble_lines: int = 0
     troubles: list[str] = field(default_factory=list)

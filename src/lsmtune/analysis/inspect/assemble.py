@@ -76,6 +76,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         trouble_lines=content.trouble_lines,
         incomplete=tuple(incomplete),
         results=content.results,
+        runs=content.runs,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.log_dump import BlobFiles, IngestedFiles
@@ -180,6 +181,8 @@ class Inspection:
     findings: tuple[Finding, ...] = ()
     verdict: Verdict = "insufficient_data"
     needed: tuple[str, ...] = ()
+    runs: tuple[BenchmarkRun, ...] = ()
+    """All runs of benchmarks in the order of the text; `results` has the last of each."""
 
     @property
     def span_s(self) -> float | None:

@@ -7,17 +7,21 @@ from itertools import chain, islice
 from pathlib import Path
 
 from lsmtune.analysis.inspect.assemble import assemble, of_options
+from lsmtune.analysis.inspect.bench_runs import REPORT, last_results, only_version, read_runs
 from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.options_input import read_options
 from lsmtune.errors import ParseError, UserError
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
+from lsmtune.metrics.db_bench_runs import has_means
 from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
+from lsmtune.metrics.report_tsv import is_report
 from lsmtune.metrics.statistics import parse_statistics
 
 _MOST_OUTPUT_LINES = 100_000
@@ -112,14 +116,15 @@ def _output(path: Path, text: str) -> tuple[LogContent, str]:
     except ParseError as error:
         content.incomplete.append(f"cannot read the tickers: {error}")
     known = dump is not None or content.statistics.tickers or parse_compaction_tables(text)
+    content.runs = read_runs(text, content.incomplete)
     if kind == _DUMP and not known:
         if _LEVELDB.search(text):
             raise UserError(f"{path}: this file is a LOG of LevelDB; inspect reads RocksDB's")
         raise UserError(
             f"{path}: not a RocksDB LOG, not a statistics dump, and not db_bench output"
         )
-    content.results = _results(text, content.incomplete)
-    content.version = parse_banner(text, "").rocksdb_version
+    content.results = _results(text, content.runs)
+    content.version = parse_banner(text, "").rocksdb_version or only_version(content.runs)
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
     content.incomplete.append(f"a {kind} contains neither options nor single compactions")
@@ -129,13 +134,15 @@ def _output(path: Path, text: str) -> tuple[LogContent, str]:
 def _kind(text: str) -> str:
     if _MYROCKS.search(text):
         return "MyRocks status"
-    return "db_bench output" if "micros/op" in text and "ops/sec" in text else _DUMP
+    if is_report(text):
+        return REPORT
+    has_results = ("micros/op" in text and "ops/sec" in text) or has_means(text)
+    return "db_bench output" if has_results else _DUMP
 
 
-def _results(text: str, incomplete: list[str]) -> Mapping[str, BenchmarkResult]:
-    """The results of db_bench's benchmarks; of damaged ones only the reason."""
+def _results(text: str, runs: tuple[BenchmarkRun, ...]) -> Mapping[str, BenchmarkResult]:
+    """The last result of each benchmark; `read_runs` names those that are damaged."""
     try:
-        return parse_results(text)
-    except ParseError as error:
-        incomplete.append(f"cannot read the results of db_bench: {error}")
-        return {}
+        return parse_results(text) or last_results(runs)
+    except ParseError:
+        return last_results(runs)
