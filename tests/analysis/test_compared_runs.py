@@ -12,7 +12,7 @@ from lsmtune.analysis.inspect.before_after import (
     compare,
     compare_sides,
     compared_document,
-    sides_by_version,
+    two_sides,
 )
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.read import inspect_path
@@ -53,8 +53,10 @@ def test_one_run_each_is_never_better(read: Any) -> None:
 
 
 def test_results_without_a_banner_are_compared(read: Any) -> None:
-    text = "fillseq      :       1.250 micros/op 800000 ops/sec;  310.1 MB/s\n"
-    before, after = read(text, text.replace("1.250", "1.000").replace("800000", "1000000"))
+    before, after = read(
+        "fillseq      :       1.250 micros/op 800000 ops/sec;  310.1 MB/s\n",
+        "fillseq      :       1.000 micros/op 1000000 ops/sec;  387.6 MB/s\n",
+    )
     found = compare(before, after)
     assert found.comparable
     assert verdicts(found, "fillseq")["ops_per_s"] == "one_run_each"
@@ -122,16 +124,30 @@ def test_means_with_a_deviation_are_judged_and_others_are_not(read: Any) -> None
 
 def test_values_that_are_rounded_alike_prove_nothing(read: Any) -> None:
     """Two runs with p50 = 0.5 and two with 0.6 may have been 0.549 and 0.551."""
-    before = read(*[report(row(250_000, p50="0.5"))] * 2)
-    after = read(*[report(row(250_000, p50="0.6"))] * 2)
+    before = read(*(report(row(ops, p50="0.5")) for ops in (250_000, 250_900)))
+    after = read(*(report(row(ops, p50="0.6")) for ops in (250_100, 250_800)))
     found = verdicts(compare_sides(before, after), "overwrite.t8.s0")
     assert found["p50_us"] == "undecided"
     assert found["ops_per_s"] == "unchanged"
 
 
+def test_a_run_that_is_given_twice_counts_once(read: Any) -> None:
+    text = banner() + result("overwrite", 50_000)
+    before, after = read(text + text, banner() + result("overwrite", 90_000))
+    found = compare(before, after)
+    assert found.benchmarks[0].verdict == "one_run_each"
+    assert found.runs.copies == (1, 0)
+    assert any("every digit" in note for note in found.notes)
+
+
 def test_shares_of_zero_are_compared_by_their_difference(read: Any) -> None:
-    before = read(*[report(row(250_000, **{"stall%": text})) for text in ("0.0", "0.1", "0.0")])
-    after = read(*[report(row(250_000, **{"stall%": text})) for text in ("30.0", "31.5", "29.0")])
+    sides = [(0.0, 0.1, 0.0), (30.0, 31.5, 29.0)]
+    before, after = (
+        read(
+            *(report(row(250_000 + at, **{"stall%": str(share)})) for at, share in enumerate(side))
+        )
+        for side in sides
+    )
     (benchmark,) = compare_sides(before, after).benchmarks
     stalls = benchmark.metrics["stall_percent"]
     assert stalls.verdict == "worse"
@@ -155,7 +171,7 @@ def test_another_load_is_named_and_no_verdict_is_given(read: Any, other: str, na
     before, after = read(banner() + result("overwrite", 100), other)
     found = compare(before, after)
     assert not found.comparable
-    assert [one.name for one in found.runs.differences if one.is_load][0] == name
+    assert next(one.name for one in found.runs.differences if one.is_load) == name
     assert set(verdicts(found, "overwrite").values()) == {"depends_on_load"}
     assert found.benchmarks[0].main is not None
     assert found.benchmarks[0].main.values.ratio is not None
@@ -176,6 +192,20 @@ def test_another_version_is_named_and_compared(read: Any, other: str, names: lis
     assert found.comparable
     assert [one.name for one in found.runs.differences] == names
     assert verdicts(found, "overwrite")["ops_per_s"] == "one_run_each"
+
+
+def test_another_size_of_records_shows_in_the_rate(read: Any) -> None:
+    text = "overwrite : 4.000 micros/op 250000 ops/sec; {} MB/s\n"
+    before, after = read(text.format("28.6"), text.format("100.1"))
+    (difference,) = compare(before, after).runs.differences
+    assert (difference.name, difference.before, difference.after) == (
+        "bytes_per_op",
+        (120,),
+        (420,),
+    )
+    assert not compare(before, *read(text.format("28.9"))).runs.differences
+    rough = read(text.format("0.1"), text.format("0.2"))
+    assert not compare(*rough).runs.differences
 
 
 def test_threads_that_ended_at_different_times_are_the_same_load(read: Any) -> None:
@@ -261,12 +291,31 @@ def test_a_test_with_another_duration_is_named(read: Any) -> None:
 
 def test_a_report_of_two_versions_has_two_sides(read: Any) -> None:
     (log,) = read(report(row(250_000), row(240_000), row(210_000, version="9.5.0")))
-    split = sides_by_version(log)
+    split = two_sides(log)
     assert split is not None
     assert [len(side.runs) for side in split] == [2, 1]
     assert [side.version for side in split] == ["9.4.0", "9.5.0"]
     (single,) = read(report(row(250_000)))
-    assert sides_by_version(single) is None
+    assert two_sides(single) is None
+
+
+def test_a_text_with_the_headings_before_and_after_has_two_sides(read: Any) -> None:
+    text = "**Before** (main):\n{}\n## After the change\n{}"
+    (bench,) = read(text.format("> " + result("overwrite", 100), "> " + result("overwrite", 300)))
+    (rows,) = read(text.format(report(row(250_000)), report(row(200_000))))
+    for log, ratio in ((bench, 3.0), (rows, 0.8)):
+        split = two_sides(log)
+        assert split is not None
+        (benchmark,) = compare(*split).benchmarks
+        assert benchmark.main is not None
+        assert benchmark.main.values.ratio == pytest.approx(ratio)
+
+
+def test_another_size_of_the_tree_is_another_load(read: Any) -> None:
+    before, after = read(report(row(250_000)), report(row(250_000, lsm_sz="210GB")))
+    assert [one.name for one in compare(before, after).runs.differences] == ["tree_bytes"]
+    fills = [row(250_000, "fillseq.wal_enabled.v400", lsm_sz=size) for size in ("21GB", "90GB")]
+    assert not compare(*read(*(report(fill) for fill in fills))).runs.differences
 
 
 def test_a_report_is_inspected_with_its_rows(read: Any) -> None:

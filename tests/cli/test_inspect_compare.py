@@ -7,10 +7,9 @@ import pytest
 
 from fakes.bench_texts import banner, report, result, row
 from lsmtune.cli.main import run
+from lsmtune.report.words import TIMES
 
-LEVEL = str(
-    Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level" / "LOG.gz"
-)
+LEVEL = str(Path(__file__).parents[1] / "data" / "captured" / "rocksdb-7.8.3-level" / "LOG.gz")
 
 
 @pytest.fixture(name="files")
@@ -28,7 +27,7 @@ def test_one_run_each_is_said_in_words(
 ) -> None:
     assert run(["inspect", files[0], files[2], "--compare"]) == 0
     text = capsys.readouterr().out
-    assert "1.5 × faster; one run each: chance cannot be excluded" in text
+    assert f"1.5 {TIMES} faster; one run each: chance cannot be excluded" in text
     assert "better" not in text
 
 
@@ -73,7 +72,7 @@ def test_a_report_with_two_versions_needs_no_second_file(
     path = tmp_path / "report.tsv"
     path.write_text(report(row(250_000), row(200_000, version="9.5.0")))
     assert run(["inspect", str(path), "--compare"]) == 0
-    assert "1.25 × slower" in capsys.readouterr().out
+    assert f"1.25 {TIMES} slower" in capsys.readouterr().out
     assert run(["inspect", str(path)]) == 0
     text = capsys.readouterr().out
     assert "result of overwrite.t8.s0, 9.5.0" in text
@@ -94,9 +93,16 @@ def test_two_logs_are_judged_by_their_dumps_and_called_one_run_each(
 ) -> None:
     assert run(["inspect", LEVEL, LEVEL, "--compare"]) == 0
     text = capsys.readouterr().out
-    assert "One LOG each" in text
+    assert "One run each" in text
     assert "unchanged" in text
-    assert run(["inspect", LEVEL, LEVEL, "--after", LEVEL, "--after", LEVEL, "--json"]) == 0
+    other = LEVEL.replace("level", "universal")
+    words = ["inspect", LEVEL, other, "--after", LEVEL, "--after", other, "--json"]
+    assert run(words) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["metrics"]["write_amp"]["runs_before"] == 2
-    assert document["metrics"]["write_amp"]["verdict"] == "unchanged"
+    assert document["metrics"]["write_amp"]["verdict"] == "undecided"
+
+
+def test_a_file_is_not_two_runs(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", files[0], files[0], "--after", files[2], "--after", files[3]]) == 2
+    assert files[0] in capsys.readouterr().err

@@ -30,8 +30,9 @@ def row(
 ) -> tuple[str, ...]:
     """Return a row of the new report; names of cells that are no identifiers end with `_`."""
     values = dict.fromkeys(NEW_HEADER, "") | {
-        "ops_sec": f"{ops:.0f}", "mb_sec": "33.0", "lsm_sz": "21GB", "blob_sz": "0GB",
-        "c_wgb": "310.5", "w_amp": "6.4", "c_mbps": "170.0", "usec_op": f"{8e6 / ops:.1f}",
+        "ops_sec": f"{ops:.0f}", "mb_sec": f"{ops * 420 / 2**20:.1f}", "lsm_sz": "21GB",
+        "blob_sz": "0GB", "c_wgb": "310.5", "w_amp": "6.4", "c_mbps": "170.0", "c_wsecs": "800",
+        "c_csecs": "950", "b_rgb": "0", "b_wgb": "0", "usec_op": f"{8e6 / ops:.1f}",
         "p50": "41.5", "p99": "410", "p99.9": "1900", "p99.99": "9000", "pmax": "61000",
         "uptime": "1800", "stall%": "12.5", "u_cpu": "4.1", "s_cpu": "0.6", "rss": "NA",
         "test": test, "date": "2024-07-02T01:02:03", "version": version, "githash": "0a1b2c3d4e",
@@ -71,7 +72,7 @@ def result(name: str, ops: int, threads: int = 4, operations: int = 2_000_000) -
     micros, seconds = threads * 1e6 / ops, operations / ops
     return (
         f"{name:12} : {micros:11.3f} micros/op {ops} ops/sec {seconds:.3f} seconds {operations} "
-        "operations;   35.1 MB/s\n"
+        f"operations;   {ops * 140 / 2**20:.1f} MB/s\n"
     )
 
 

@@ -31,6 +31,7 @@ from lsmtune.knobs.option_meaning import expanded, is_same
         ("filter_policy", "bloomfilter", "bloomfilter:12:false"),
         ("prefix_extractor", "fixed:8", "rocksdb.FixedPrefix.8"),
         ("prefix_extractor", "nullptr", "(nil)"),
+        ("verify_compression", "0", "false"),
         ("memtable_factory", "skip_list", "SkipListFactory"),
         ("family.compression", "kZSTD", "zstd"),
     ],
@@ -82,9 +83,9 @@ def test_table_options_have_no_prefix() -> None:
 
 def test_compression_options_between_colons_are_fields() -> None:
     colons = expanded({"compression_opts": "-14:3:0:4096"})
-    struct = expanded({
-        "compression_opts": "{max_dict_bytes=4096;level=3;window_bits=-14;strategy=0;}"
-    })
+    struct = expanded(
+        {"compression_opts": "{max_dict_bytes=4096;level=3;window_bits=-14;strategy=0;}"}
+    )
     assert colons == struct
     assert expanded({"compression_opts": "1:2:3:4:5:true"})["compression_opts.enabled"] == "true"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from lsmtune.analysis.inspect.before_after import Compared, compare_sides, sides_by_version
+from lsmtune.analysis.inspect.before_after import Compared, compare_sides, two_sides
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.cli.tables import Column, paragraph, table_lines
 from lsmtune.errors import UserError
@@ -31,19 +31,19 @@ Sides = tuple[Sequence[Inspection], Sequence[Inspection]]
 def sides(logs: Sequence[Inspection], after: Sequence[Inspection]) -> Sides:
     """Return the files before and after the change.
 
-    UserError unless there are two files, files after the change, or one file with results of two
-    versions.
+    UserError unless there are two files, files after the change, or one file with the results of
+    both sides.
     """
     if after:
         return logs, after
     if len(logs) == 2:  # noqa: PLR2004 - before and after
         return logs[:1], logs[1:]
-    if len(logs) == 1 and (split := sides_by_version(logs[0])) is not None:
+    if len(logs) == 1 and (split := two_sides(logs[0])) is not None:
         return [split[0]], [split[1]]
     if len(logs) == 1:
         raise UserError(
             f"--compare: {logs[0].name}: name a second file, from after the change; a single file "
-            "needs results of exactly two versions of RocksDB"
+            "needs results of exactly two versions of RocksDB, or the headings before and after"
         )
     raise UserError(
         "--compare: name two files, before and after the change; for several runs per side, name "
@@ -63,23 +63,23 @@ def compared_lines(compared: Compared, most_options: int = MOST_OPTION_ROWS) -> 
     yield ""
     for note in compared.notes:
         yield from paragraph(f"note: {note}", hanging=2)
+    for line in difference_lines(compared):
+        yield from paragraph(line)
     if compared.has_measurements:
         yield from _measurements(compared)
     yield from _options(compared, most_options)
 
 
 def _measurements(compared: Compared) -> Iterator[str]:
-    for line in difference_lines(compared):
-        yield from paragraph(line)
     if compared.benchmarks:
         for benchmark in compared.benchmarks:
             yield from paragraph(benchmark_text(benchmark), hanging=2)
-    elif compared.comparable:
-        yield "The workloads are similar. After the change:"
-    else:
+    elif compared.why:
         yield from paragraph(f"Not comparable: {'; '.join(compared.why)}.")
     if (note := spread_note(compared)) is not None:
         yield from paragraph(note)
+    if compared.comparable and not compared.benchmarks:
+        yield "The workloads are similar. After the change:"
     rows = [
         (benchmark.name, *row)
         for benchmark in compared.benchmarks

@@ -74,10 +74,9 @@ def inspect(
     from lsmtune.cli import inspecting
     from lsmtune.cli.before_after import before_after, compared_lines
 
-    found = inspecting.read(logs, rolled=rolled)
+    found, later = inspecting.read_sides(logs, after or [], rolled=rolled)
     if compare or after:
         inspecting.check_only_compared(csv, to_study)
-        later = inspecting.read(after, rolled=rolled) if after else []
         compared = before_after(found, later)
         if page is not None:
             inspecting.write_compared_page(page, compared, [*found, *later])

@@ -37,6 +37,21 @@ _OPTION_COLUMNS = (
 )
 
 
+def read_sides(
+    before: Sequence[Path], after: Sequence[Path], *, rolled: bool
+) -> tuple[list[Inspection], list[Inspection]]:
+    """Read the files of both sides; UserError if a side names a file twice, as if it were two runs.
+
+    Without `after`, all files are in the first list.
+    """
+    for paths in (before, after):
+        resolved = [path.resolve() for path in paths]
+        copies = [path for at, path in enumerate(paths) if resolved[at] in resolved[:at]]
+        if after and copies:
+            raise UserError(f"{copies[0]}: named twice on one side; name each run once")
+    return read(before, rolled=rolled), read(after, rolled=rolled) if after else []
+
+
 def read(paths: Sequence[Path], *, rolled: bool) -> list[Inspection]:
     """Read each LOG, or all as parts of one; UserError for the first that cannot be read."""
     with working("reading the LOG") as show:

@@ -21,9 +21,11 @@ _WHOLE = re.compile(r"([+-]?\d{1,20})(?:([kmgt])(?:i?b)?)?", re.IGNORECASE | re.
 _DECIMAL = re.compile(r"[+-]?\d{1,20}\.\d{0,20}(?:e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
 _POWERS = "kmgt"
 _TRUE, _FALSE = ("true", "on"), ("false", "off")
-_NOTHING = frozenset({"(nil)", "none", "nullptr", "null", "", "0" * 16})
+_NOTHING = frozenset({"(nil)", "none", "nullptr", "null", "unknown", "", "0" * 16})
 _NO_OBJECT = "no object"
-_CODEC = re.compile(r"(?:.*_)?compression(?:_type|_per_level)?")
+_CODEC = re.compile(
+    r"(?:bottommost_|bottommost_level_|wal_|blob_|blob_file_)?compression(?:_type|_per_level)?"
+)
 _CODECS = {"none": "no", "": "no", "disable": "disabled"}
 _LIST = re.compile(r"\[(.*)\]", re.DOTALL)
 _IS_ENUMERATOR = re.compile(r"k[A-Z]\w*")
@@ -127,25 +129,28 @@ def _fields(name: str, text: str, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 def _plain(name: str, text: str) -> Meaning:
     lower = text.lower()
-    if lower in _TRUE or lower in _FALSE:
-        return Decimal(lower in _TRUE)
     if lower in _NOTHING:
         return _NO_OBJECT
-    named = enumerator(name, text)
-    if named != text:
+    if (named := enumerator(name, text)) != text or _IS_ENUMERATOR.fullmatch(text):
         return bare_name(named)
-    if (whole := _WHOLE.fullmatch(text)) is not None:
-        power = _POWERS.index(whole[2].lower()) + 1 if whole[2] else 0
-        number = int(whole[1]) << 10 * power
-        return Decimal(number % 2**32 if name in _32_BITS else number)
-    if _DECIMAL.fullmatch(text) is not None:
-        return Decimal(text).normalize()
-    if _IS_ENUMERATOR.fullmatch(text) or enumerator(name, "0") != "0":
+    if (number := _number(name, lower)) is not None:
+        return number
+    if enumerator(name, "0") != "0":
         return bare_name(text)
     if name == "memtable_factory":
         factory = lower.partition(":")[0]
         return _FACTORIES.get(factory, factory)
     return text
+
+
+def _number(name: str, text: str) -> Decimal | None:
+    if text in _TRUE or text in _FALSE:
+        return Decimal(text in _TRUE)
+    if (whole := _WHOLE.fullmatch(text)) is not None:
+        power = _POWERS.index(whole[2]) + 1 if whole[2] else 0
+        number = int(whole[1]) << 10 * power
+        return Decimal(number % 2**32 if name in _32_BITS else number)
+    return Decimal(text) if _DECIMAL.fullmatch(text) is not None else None
 
 
 def _filter(text: str) -> str:

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 from math import sqrt
 
 from lsmtune.errors import ParseError
-from lsmtune.metrics.benchmark_run import BenchmarkRun, Fact, percentile_name, threads_of
+from lsmtune.metrics.benchmark_run import (
+    PART,
+    BenchmarkRun,
+    Fact,
+    bytes_per_operation,
+    heading,
+    percentile_name,
+    threads_of,
+)
 from lsmtune.metrics.db_bench import BenchmarkResult, result_at, result_lines
 
 _SUMMARY = re.compile(
@@ -52,6 +60,8 @@ _WITHOUT_EFFECT = frozenset({
     "report_interval_seconds", "wal_dir", "options_file", "progress_reports",
 })  # fmt: skip
 """Flags of the command line that name no option and no load."""
+_MARKUP = " \t\r>|*`"
+"""What mails and pages put in front of a line."""
 _MOST_DIGITS = 18
 _DUMP = "Uptime(secs):"
 _RANKS = {"p50": "50", "p75": "75", "p99": "99", "p999": "99.9", "p9999": "99.99"}
@@ -86,23 +96,26 @@ class _Process:
         means = {name: run for name, run in self.means.items() if counts[name] < run.repeats}
         yield from (text for text in self.runs if text.run.benchmark not in means)
         for run in means.values():
-            yield RunText(replace(run, setup=self.setup | run.setup), "", is_first=False)
+            yield RunText(replace(run, setup={**self.setup, **run.setup}), "", is_first=False)
 
 
 def has_means(text: str) -> bool:
     """Return whether the text has the mean of several runs of a benchmark."""
-    return any(_SUMMARY.match(line.strip()) for line in text.splitlines() if "[AVG" in line)
+    return any(_SUMMARY.match(line.strip(_MARKUP)) for line in text.splitlines() if "[AVG" in line)
 
 
 def parse_runs(text: str, faults: list[str]) -> list[RunText]:
     """Read all runs in the order of the text; `faults` gets a sentence per unreadable result."""
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip(_MARKUP) for line in text.splitlines()]
     results = set(result_lines(lines))
-    process, processes = _Process(), list[_Process]()
+    process, processes, part = _Process(), list[_Process](), dict[str, Fact]()
     for at, line in enumerate(lines):
-        if _begins_process(line) and (process.runs or process.means):
+        if (found := heading(line)) is not None:
+            part = {PART: found}
+        if (found or _begins_process(line)) and (process.runs or process.means):
             processes.append(process)
             process = _Process()
+        process.setup |= part
         _take_setup(process.setup, line, lines[at - 1] if at else "")
         if warm_up := _WARM_UP.search(line):
             process.warm_ups = int(warm_up[1])
@@ -113,8 +126,8 @@ def parse_runs(text: str, faults: list[str]) -> list[RunText]:
                 processes.append(process)
                 process = _Process(dict(process.setup))
             _take_result(process, lines, at, _end(lines, at, results), faults)
-    found = [text for one in [*processes, process] for text in one.result()]
-    return _with_common(found, text)
+    runs = [text for one in [*processes, process] for text in one.result()]
+    return _with_common(runs, text)
 
 
 def _begins_process(line: str) -> bool:
@@ -139,7 +152,7 @@ def _ran_before(process: _Process, line: str) -> bool:
 def _end(lines: Sequence[str], at: int, results: set[int]) -> int:
     """Return the index behind the text that belongs to the result in a line."""
     for end in range(at + 1, len(lines)):
-        if end in results or _begins_process(lines[end]):
+        if end in results or _begins_process(lines[end]) or heading(lines[end]):
             return end
     return len(lines)
 
@@ -203,6 +216,8 @@ def _setup(result: BenchmarkResult) -> dict[str, Fact]:
     setup: dict[str, Fact] = {}
     if (threads := threads_of(result.ops_per_s, result.micros_per_op)) is not None:
         setup["threads"] = threads
+    if (size := bytes_per_operation(result.ops_per_s, result.rate_mb_s)) is not None:
+        setup["bytes_per_op"] = size
     operations = result.operations
     if operations is None and result.latency is not None:
         operations = result.latency.count
@@ -227,8 +242,8 @@ def _mean(match: re.Match[str]) -> BenchmarkRun:
 def _with_common(found: Sequence[RunText], text: str) -> list[RunText]:
     """Return the runs with the only version of the text, if it stands after the results."""
     pattern = next(pattern for name, pattern, _ in _BANNER if name == "version")
-    versions = {m[1] for line in text.splitlines() if (m := pattern.match(line.strip()))}
+    versions = {m[1] for line in text.splitlines() if (m := pattern.match(line.strip(_MARKUP)))}
     if len(versions) != 1 or any("version" in one.run.setup for one in found):
         return list(found)
     version: dict[str, Fact] = {"version": versions.pop()}
-    return [replace(one, run=replace(one.run, setup=one.run.setup | version)) for one in found]
+    return [replace(one, run=replace(one.run, setup={**one.run.setup, **version})) for one in found]

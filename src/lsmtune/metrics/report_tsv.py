@@ -10,7 +10,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lsmtune.metrics.benchmark_run import BenchmarkRun, Fact, percentile_name, threads_of
+from lsmtune.metrics.benchmark_run import (
+    PART,
+    BenchmarkRun,
+    Fact,
+    bytes_per_operation,
+    heading,
+    percentile_name,
+    threads_of,
+)
 from lsmtune.units import GIB, KIB, MIB, TIB
 
 _VALUES = {
@@ -46,6 +54,8 @@ _SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)([KMGT]?B)")
 _SIZE_UNITS = {"B": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": TIB}
 _UNKNOWN = ("", "na", "nan", "-nan", "inf", "-inf", "-")
 _FAILED = "failed"
+_FILLS = ("fill", "bulkload")
+"""Tests that begin with an empty tree: its size at the end is a result."""
 _THREADS = re.compile(r"\.t(\d{1,6})(?=\.|$)")
 _VALUE_BYTES = re.compile(r"\.v(\d{1,9})(?=\.|$)")
 _HASH = re.compile(r"[0-9a-f]{6,40}")
@@ -71,15 +81,17 @@ def is_report(text: str) -> bool:
 def parse_report(text: str) -> BenchmarkReport:
     """Read the rows. A damaged row, or the row of a test that failed, is left out and named."""
     columns: list[str] | None = None
-    runs, faults = list[BenchmarkRun](), list[str]()
+    runs, faults, part = list[BenchmarkRun](), list[str](), dict[str, Fact]()
     for number, line in enumerate(text.splitlines(), start=1):
         if (header := _header(line)) is not None:
             columns = header
         elif columns is not None and _is_row(line):
             try:
-                runs.append(_run(_cells(line, columns)))
+                runs.append(_run(_cells(line, columns), part))
             except _DamagedRowError as error:
                 faults.append(f"line {number} of the report is left out: {error}")
+        elif (found := heading(line)) is not None:
+            part = {PART: found}
     return BenchmarkReport(tuple(runs), tuple(faults))
 
 
@@ -112,9 +124,7 @@ def _cells(line: str, columns: Sequence[str]) -> Mapping[str, str]:
     return dict(zip(columns, cells, strict=False))
 
 
-def _with_empty_cells(
-    cells: Sequence[str], columns: Sequence[str], at_test: int
-) -> Iterator[str]:
+def _with_empty_cells(cells: Sequence[str], columns: Sequence[str], at_test: int) -> Iterator[str]:
     """Give the cells with those that are empty: between blanks, an empty cell leaves no trace.
 
     New versions of RocksDB do not print the line from which the script takes the number of
@@ -135,7 +145,7 @@ def _is_name(cell: str) -> bool:
     return _NAME.fullmatch(cell) is not None and cell.lower() not in _UNKNOWN
 
 
-def _run(cells: Mapping[str, str]) -> BenchmarkRun:
+def _run(cells: Mapping[str, str], part: Mapping[str, Fact]) -> BenchmarkRun:
     test = next((cells[name] for name in _TEST if name in cells), "")
     if not _is_name(test):
         raise _DamagedRowError(f"{test!r} is not the name of a test")
@@ -144,7 +154,7 @@ def _run(cells: Mapping[str, str]) -> BenchmarkRun:
     values = dict(_values(cells))
     if not values.get("ops_per_s"):
         raise _DamagedRowError(f"the test {test} has no operations per second")
-    return BenchmarkRun(test, values, dict(_setup(test, values, cells)))
+    return BenchmarkRun(test, values, {**dict(_setup(test, values, cells)), **part})
 
 
 def _values(cells: Mapping[str, str]) -> Iterator[tuple[str, float]]:
@@ -172,6 +182,10 @@ def _setup(
         yield "threads", count
     if size := _VALUE_BYTES.search(test):
         yield "value_bytes", int(size[1])
+    if (size_bytes := bytes_per_operation(ops, values.get("mb_per_s"))) is not None:
+        yield "bytes_per_op", size_bytes
+    if "live_sst_bytes" in values and not test.startswith(_FILLS):
+        yield "tree_bytes", values["live_sst_bytes"]
     if uptime_s := values.get("uptime_s"):
         yield "duration_s", uptime_s
         yield "operations", ops * uptime_s

@@ -7,13 +7,14 @@ from lsmtune.analysis.inspect.compared_options import Texts
 from lsmtune.analysis.inspect.compared_runs import ComparedBenchmark, Difference
 from lsmtune.analysis.inspect.judging import JudgedPair, Pair
 from lsmtune.metrics.benchmark_run import Fact
-from lsmtune.report.words import TIMES, Ratio, counted, listed, number
+from lsmtune.report.words import TIMES, Ratio, counted, listed, number, quantity
 
 UNKNOWN = "unknown"
 NOT_GIVEN = "not given"
 _FACTS = {
     "records": "number of records", "key_bytes": "key size (bytes)",
     "value_bytes": "value size (bytes)", "threads": "threads",
+    "bytes_per_op": "bytes per operation", "tree_bytes": "size of the tree (bytes)",
     "compressed_value_bytes": "value size after compression (bytes)",
     "found_percent": "keys found (%)", "write_limit_bytes_s": "limit of writes (bytes/s)",
     "read_limit_ops_s": "limit of reads (operations/s)", "duration_limit_s": "duration (s)",
@@ -22,6 +23,7 @@ _FACTS = {
     "db_path": "folder of the database",
 }  # fmt: skip
 _FAST_BUILD = "optimized"
+_SIZES = ("live_sst_bytes", "peak_rss_bytes")
 _CHANCE = "chance cannot be excluded"
 _LONGEST_LIST = 5
 
@@ -39,7 +41,7 @@ def side_text(word: str, side: Side) -> str:
 
 def difference_lines(compared: Compared) -> list[str]:
     """Return what differs between the loads and the programs, the load first."""
-    found = compared.runs.differences
+    found = compared.differences
     lines = []
     loads = [one for one in found if one.is_load]
     others = [one for one in found if not one.is_load]
@@ -65,9 +67,14 @@ def _difference(one: Difference) -> str:
 
 def _fact_texts(facts: Sequence[Fact], missing: str) -> str:
     texts = [fact if isinstance(fact, str) else _whole(fact) for fact in facts]
+    return _first(texts) if texts else missing
+
+
+def _first(texts: Sequence[str]) -> str:
     more = len(texts) - _LONGEST_LIST
-    shown = listed(texts[:_LONGEST_LIST]) if texts else missing
-    return f"{shown} and {more} more" if more > 0 else shown
+    if more > 0:
+        return f"{', '.join(texts[:_LONGEST_LIST])} and {more} more"
+    return listed(list(texts))
 
 
 def _whole(value: float) -> str:
@@ -127,10 +134,10 @@ def benchmark_rows(benchmark: ComparedBenchmark) -> list[Row]:
 
 def workload_rows(compared: Compared) -> list[Row]:
     """Return the loads of LOGs; of benchmarks they are no load but a result."""
-    if compared.benchmarks:
+    if compared.benchmarks or not compared.are_measured:
         return []
     return [
-        (name, *_numbers(pair), "", "")
+        (name, *_numbers(pair, name), "", "")
         for name, pair in compared.workload.items()
         if name not in compared.metrics and (pair.before is not None or pair.after is not None)
     ]
@@ -139,7 +146,7 @@ def workload_rows(compared: Compared) -> list[Row]:
 def metric_row(name: str, judged: JudgedPair) -> Row:
     """Return the values, the ratio, the interval and the verdict of a metric."""
     verdict = judged.verdict.replace("_", " ")
-    return (name, *_numbers(judged.values), interval_text(judged), verdict)
+    return (name, *_numbers(judged.values, name), interval_text(judged), verdict)
 
 
 def interval_text(judged: JudgedPair) -> str:
@@ -152,8 +159,9 @@ def interval_text(judged: JudgedPair) -> str:
     return f"{number(low)} to {number(high)}"
 
 
-def _numbers(pair: Pair) -> tuple[str, str, str]:
-    before, after = (UNKNOWN if value is None else number(value)
+def _numbers(pair: Pair, name: str) -> tuple[str, str, str]:
+    unit = "bytes" if name in _SIZES else "ratio"
+    before, after = (UNKNOWN if value is None else quantity(value, unit)
                      for value in (pair.before, pair.after))  # fmt: skip
     return before, after, "" if pair.ratio is None else f"{pair.ratio:.2f}"
 
@@ -197,19 +205,26 @@ def _several(compared: Compared) -> str:
 
 
 def spread_note(compared: Compared) -> str | None:
-    """Return how LOGs were judged; None if benchmarks or several LOGs were compared."""
+    """Return how one run per side was judged, and what gives a verdict; None if there are more."""
+    if {benchmark.verdict for benchmark in compared.benchmarks} & {"one_run_each", "too_few_runs"}:
+        return (
+            "For a verdict with a 95 % interval, run each side at least twice and name all files "
+            "(--after FILE)."
+        )
     metrics = compared.metrics.values()
     if compared.benchmarks or compared.why or not metrics:
         return None
     if any(judged.verdict in ("better", "worse", "unchanged") and judged.interval is None
            for judged in metrics):  # fmt: skip
         return (
-            "One LOG each: lsmtune compares a difference with the spread between the dumps of each "
-            "LOG. Name several LOGs per side (--after) for an interval that includes the spread "
-            "between runs."
+            "One run each: lsmtune compares a difference with the spread between the statistics "
+            "dumps of each LOG. For an interval that includes the spread between runs, name "
+            "several LOGs per side (--after FILE)."
         )
     if any(judged.verdict == "one_run_each" for judged in metrics):
-        return f"One run each: {_CHANCE}. Name several files per side (--after) for a verdict."
+        return (
+            f"One run each: {_CHANCE}. For a verdict, name several files per side (--after FILE)."
+        )
     return None
 
 
@@ -258,4 +273,4 @@ def option_notes(compared: Compared) -> Iterator[str]:
         yield f"only in one LOG or file: {before} before, {after} after; see --json"
     for word, names in zip(("before", "after"), options.families, strict=True):
         if names:
-            yield f"column families only {word}: {', '.join(names)}"
+            yield f"column families only {word}: {_first(names)}"

@@ -1,6 +1,6 @@
 """Did a change help? Files from before and after the change: LOGs, results, statistics, options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from lsmtune.analysis.inspect.compared_runs import (
     ComparedRuns,
     Difference,
     compare_runs,
-    sides_by_version,
+    two_sides,
 )
 from lsmtune.analysis.inspect.inspection import Inspection
 from lsmtune.analysis.inspect.judging import JudgedPair, Judgement, Pair
@@ -18,7 +18,7 @@ from lsmtune.analysis.inspect.store_metrics import load_differences, metric_pair
 
 __all__ = [
     "Compared", "JudgedPair", "Judgement", "Pair", "Side", "compare", "compare_sides",
-    "compared_document", "sides_by_version",
+    "compared_document", "two_sides",
 ]  # fmt: skip
 
 
@@ -37,7 +37,8 @@ class Compared:
 
     `options` has the options that differ: text before and text after, None where it is unknown.
     `benchmarks` has the benchmarks that both sides ran, `differences` what differs between their
-    loads and programs. `metrics` are of the stores: of LOGs and of statistics.
+    loads and programs. `metrics` are of the stores: of LOGs and of statistics. Without
+    `are_measured`, a side has nothing but options.
     """
 
     comparable: bool
@@ -47,6 +48,8 @@ class Compared:
     options: Mapping[str, Texts]
     before: Side = field(default_factory=Side)
     after: Side = field(default_factory=Side)
+    are_measured: bool = True
+    differences: tuple[Difference, ...] = ()
     runs: ComparedRuns = field(default_factory=ComparedRuns)
     compared_options: ComparedOptions = field(default_factory=ComparedOptions)
     notes: tuple[str, ...] = ()
@@ -88,8 +91,9 @@ def compare_sides(before: Sequence[Inspection], after: Sequence[Inspection]) -> 
     """
     runs = compare_runs(before, after)
     workload = workload_pairs(before, after)
-    metrics = metric_pairs(before, after)
-    why = tuple(_why(before, after, runs, workload))
+    measured = [any(_is_measured(log) for log in side) for side in (before, after)]
+    metrics = metric_pairs(before, after) if all(measured) else {}
+    why = tuple(_why(measured, runs, workload))
     if why:
         verdict: Judgement = "depends_on_load" if runs.benchmarks else "not_comparable"
         metrics = {name: replace(judged, verdict=verdict) for name, judged in metrics.items()}
@@ -103,23 +107,19 @@ def compare_sides(before: Sequence[Inspection], after: Sequence[Inspection]) -> 
         options=options.differ,
         before=_side(before),
         after=_side(after),
+        are_measured=all(measured),
+        differences=runs.differences or _versions(before, after),
         runs=runs,
         compared_options=options,
-        notes=tuple(_notes(before, after)),
+        notes=(*_copies(runs), *_notes(before, after)),
     )
 
 
-def _why(
-    before: Sequence[Inspection],
-    after: Sequence[Inspection],
-    runs: ComparedRuns,
-    workload: Mapping[str, Pair],
-) -> list[str]:
+def _why(measured: Sequence[bool], runs: ComparedRuns, workload: Mapping[str, Pair]) -> list[str]:
     """Return why the sides are not comparable; benchmarks write as fast as they can."""
     if runs.benchmarks:
         loads = dict.fromkeys(one.name for one in runs.differences if one.is_load)
         return [f"the load differs: {', '.join(loads)}"] if loads else []
-    measured = [any(_is_measured(log) for log in side) for side in (before, after)]
     if not any(measured):
         return []
     if not all(measured):
@@ -142,6 +142,15 @@ def _with_options(side: Sequence[Inspection]) -> Inspection:
     return next((log for log in side if any(log.options.values())), side[0])
 
 
+def _copies(runs: ComparedRuns) -> Iterator[str]:
+    for word, count in zip(("before", "after"), runs.copies, strict=True):
+        if count:
+            yield (
+                f"{count} of the runs {word} repeat another run in every digit; lsmtune counts "
+                "each run once"
+            )
+
+
 def _notes(before: Sequence[Inspection], after: Sequence[Inspection]) -> list[str]:
     found = []
     for word, side in (("before", before), ("after", after)):
@@ -156,6 +165,16 @@ def _notes(before: Sequence[Inspection], after: Sequence[Inspection]) -> list[st
             faults = [fault for fault in log.incomplete if "left out" in fault]
             found += [f"{log.name}: {fault}" for fault in faults]
     return found
+
+
+def _versions(before: Sequence[Inspection], after: Sequence[Inspection]) -> tuple[Difference, ...]:
+    """Return another version of LOGs and files of options."""
+    old, new = (
+        tuple(dict.fromkeys(log.version for log in side if log.version)) for side in (before, after)
+    )
+    if not old or not new or set(old) == set(new):
+        return ()
+    return (Difference("version", old, new, is_load=False),)
 
 
 def _side(logs: Sequence[Inspection]) -> Side:
@@ -182,7 +201,7 @@ def compared_document(compared: Compared) -> dict[str, Any]:
         ],
         "before": _side_document(compared.before),
         "after": _side_document(compared.after),
-        "differences": [_difference_document(one) for one in compared.runs.differences],
+        "differences": [_difference_document(one) for one in compared.differences],
         "benchmarks": [
             {
                 "name": benchmark.name,

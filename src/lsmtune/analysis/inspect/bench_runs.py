@@ -1,4 +1,6 @@
-"""Runs of benchmarks in a text, with write amplification and stalls of the statistics below them."""
+"""Runs of benchmarks in a text, with what the statistics below a result say of the store."""
+
+from contextlib import suppress
 
 from lsmtune.analysis.inspect.assemble import assemble
 from lsmtune.errors import ParseError
@@ -57,10 +59,8 @@ def _with_totals(found: RunText) -> BenchmarkRun:
         return run
     content, dump = LogContent(dump_text=found.text), parse_stats_dump(found.text)
     content.dumps = [TimedDump(0, dump)] if dump else []
-    try:
+    with suppress(ParseError):  # the reader of the whole text names the damaged line
         content.statistics = parse_statistics(found.text)
-    except ParseError:
-        pass  # the reader of the whole text says so
     totals = assemble("", "", content).totals
     values = {
         "write_amp": totals.write_amp,

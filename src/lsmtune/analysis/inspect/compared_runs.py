@@ -8,7 +8,7 @@ from itertools import chain
 
 from lsmtune.analysis.inspect.inspection import Inspection, Load, Totals
 from lsmtune.analysis.inspect.judging import JudgedPair, Judgement, Sample, judge
-from lsmtune.metrics.benchmark_run import BenchmarkRun, Fact
+from lsmtune.metrics.benchmark_run import PART, BenchmarkRun, Fact
 
 MAIN = "ops_per_s"
 """The metric whose verdict is the verdict of a benchmark."""
@@ -20,7 +20,7 @@ _LATENCY = re.compile(r"(?:\w+_)?(?:p\d+|max)_us")
 _OF_LOAD = {
     "records": 1.0, "key_bytes": 1.0, "value_bytes": 1.0, "compressed_value_bytes": 1.0,
     "threads": 1.1, "found_percent": 1.05, "write_limit_bytes_s": 1.0, "read_limit_ops_s": 1.0,
-    "duration_limit_s": 1.0,
+    "duration_limit_s": 1.0, "tree_bytes": 2.0,
 }  # fmt: skip
 """Facts about the load, and the largest ratio that is no difference.
 
@@ -29,6 +29,9 @@ _OF_MACHINE = ("cpu", "build")
 _NAMED = ("version", "githash", "compression", "memtable", "db_path")
 _LENGTH = ("operations", "duration_s")
 _FAR = 1.15
+_SIZES = {"key_bytes", "value_bytes", "found_percent"}
+_FAR_SIZE = 1.1
+"""Of the bytes per operation, which are computed from rounded numbers."""
 _DETAIL = re.compile(r"\.[tv]\d+(?=\.|$)")
 """Threads and size of values in the name of a test of benchmark.sh."""
 _TWO = 2
@@ -78,6 +81,8 @@ class ComparedRuns:
     benchmarks: tuple[ComparedBenchmark, ...] = ()
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
+    copies: tuple[int, int] = (0, 0)
+    """Runs of each side that are equal to another one in every digit, and count once."""
 
     @property
     def differences(self) -> tuple[Difference, ...]:
@@ -96,7 +101,9 @@ class ComparedRuns:
 
 def compare_runs(before: Iterable[Inspection], after: Iterable[Inspection]) -> ComparedRuns:
     """Compare the runs of each benchmark that both sides ran."""
-    old, new = (_by_name(side) for side in (before, after))
+    every = [[run for log in side for run in log.runs] for side in (before, after)]
+    single = [_without_copies(runs) for runs in every]
+    old, new = (_by_name(runs) for runs in single)
     pairs = {name: (name, name) for name in old if name in new}
     pairs = pairs | {
         base: names
@@ -108,35 +115,47 @@ def compare_runs(before: Iterable[Inspection], after: Iterable[Inspection]) -> C
         tuple(_compared(name, old[first], new[second]) for name, (first, second) in pairs.items()),
         tuple(name for name in old if name not in used),
         tuple(name for name in new if name not in used),
+        (len(every[0]) - len(single[0]), len(every[1]) - len(single[1])),
     )
 
 
-def sides_by_version(log: Inspection) -> tuple[Inspection, Inspection] | None:
-    """Split runs of exactly two versions in the order of the text; None for another text.
+def two_sides(log: Inspection) -> tuple[Inspection, Inspection] | None:
+    """Split the runs of one text below the headings `before` and `after`, or of two versions.
 
-    What the statistics of the text say belongs to one of them at most and is left out.
+    Versions are in the order of the text. None for another text. What the statistics of the text
+    say belongs to one side at most and is left out.
     """
-    versions = list(dict.fromkeys(run.setup.get("version") for run in log.runs))
-    if len(versions) != _TWO or None in versions:
-        return None
-    bare = replace(log, load=Load(), totals=Totals(), levels=(), tickers={}, dumps=(), options={})
-    first, second = (
-        replace(
-            bare,
-            name=f"{log.name}, {version}",
-            version=str(version),
-            runs=tuple(run for run in log.runs if run.setup.get("version") == version),
-        )
-        for version in versions
-    )
-    return first, second
+    for fact in (PART, "version"):
+        values = list(dict.fromkeys(run.setup.get(fact) for run in log.runs))
+        if len(values) != _TWO or None in values:
+            continue
+        bare = replace(log, load=Load(), totals=Totals(), levels=(), tickers={}, dumps=())
+        first, second = (_of_fact(bare, fact, value) for value in values)
+        return first, second
+    return None
 
 
-def _by_name(side: Iterable[Inspection]) -> dict[str, list[BenchmarkRun]]:
+def _of_fact(log: Inspection, fact: str, value: Fact | None) -> Inspection:
+    """Return the runs with a value of a fact."""
+    runs = tuple(run for run in log.runs if run.setup.get(fact) == value)
+    versions = {str(run.setup.get("version", "")) for run in runs}
+    version = (versions.pop() or None) if len(versions) == 1 else None
+    return replace(log, name=f"{log.name}, {value}", version=version, runs=runs)
+
+
+def _without_copies(runs: Sequence[BenchmarkRun]) -> list[BenchmarkRun]:
+    """Return each run once: two runs never agree in every digit, but a text may be pasted twice."""
+    seen: dict[object, BenchmarkRun] = {}
+    for run in runs:
+        facts = (*run.values.items(), *run.setup.items())
+        seen.setdefault((run.benchmark, frozenset(facts)), run)
+    return list(seen.values())
+
+
+def _by_name(runs: Iterable[BenchmarkRun]) -> dict[str, list[BenchmarkRun]]:
     found: dict[str, list[BenchmarkRun]] = {}
-    for log in side:
-        for run in log.runs:
-            found.setdefault(run.benchmark, []).append(run)
+    for run in runs:
+        found.setdefault(run.benchmark, []).append(run)
     return found
 
 
@@ -188,12 +207,18 @@ def _differences(
     names = dict.fromkeys(name for run in (*before, *after) for name in run.setup)
     flags = [name for name in names if name.startswith("--")]
     have_flags = all(any(_facts(flag, runs) for flag in flags) for runs in (before, after))
+    named = set[str]()
     for name in (*_OF_LOAD, *_OF_MACHINE, *_NAMED, *flags):
         old, new = (_facts(name, runs) for runs in (before, after))
         is_known = (old and new) or (name in flags and have_flags)
         if is_known and _differ(name, old, new):
+            named.add(name)
             is_load = name in _OF_LOAD or name in _OF_MACHINE
             yield Difference(name, old, new, is_load)
+    sizes = [_numbers("bytes_per_op", runs) for runs in (before, after)]
+    if not named & _SIZES and all(sizes) and _is_far(sizes[0], sizes[1], _FAR_SIZE):
+        old, new = (tuple(map(round, side)) for side in sizes)
+        yield Difference("bytes_per_op", old, new, is_load=True)
     if (built := _one_sided_build(before, after)) is not None:
         yield built
     if (length := _length_difference(before, after)) is not None:
@@ -236,7 +261,7 @@ def _numbers(name: str, runs: Sequence[BenchmarkRun]) -> list[float]:
 def _differ(name: str, old: tuple[Fact, ...], new: tuple[Fact, ...]) -> bool:
     numbers = [[fact for fact in side if not isinstance(fact, str)] for side in (old, new)]
     if name in _OF_LOAD and all(numbers):
-        return _is_far(*numbers, _OF_LOAD[name])
+        return _is_far(numbers[0], numbers[1], _OF_LOAD[name])
     return {str(fact).lower() for fact in old} != {str(fact).lower() for fact in new}
 
 

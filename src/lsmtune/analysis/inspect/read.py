@@ -3,6 +3,7 @@
 import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -80,7 +81,10 @@ def inspect_path(path: Path) -> Inspection:
         text = dump_with_points("\n".join([*without_frames(head), ""]))
         content, kind = _output(path, text)
     content.incomplete += faults
-    return judged(assemble(str(path), kind, content))
+    found = judged(assemble(str(path), kind, content))
+    return (
+        replace(found, needed=(), incomplete=tuple(content.incomplete)) if kind == REPORT else found
+    )
 
 
 def _with_head(lines: Iterable[str], head: list[str]) -> Iterator[str]:
@@ -127,7 +131,11 @@ def _output(path: Path, text: str) -> tuple[LogContent, str]:
     content.version = parse_banner(text, "").rocksdb_version or only_version(content.runs)
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
-    content.incomplete.append(f"a {kind} contains neither options nor single compactions")
+    content.incomplete.append(
+        "a report contains results only; compare it with another report: --compare"
+        if kind == REPORT
+        else f"a {kind} contains neither options nor single compactions"
+    )
     return content, kind
 
 

@@ -46,9 +46,11 @@ def workload_pairs(before: Logs, after: Logs) -> dict[str, Pair]:
 def load_differences(workload: Mapping[str, Pair]) -> list[str]:
     """Return why the workloads are too different; empty if they are similar."""
     found = list(_rate_differences(workload))
-    sizes, reads = (workload[name] for name in ("value_bytes", "read_percent"))
-    if _is_far(sizes, _MOST_SIZE_RATIO):
-        found.append(f"the size of values changed: {sizes.ratio:.2g} times the size before")
+    reads = workload["read_percent"]
+    for name, what in (("value_bytes", "values"), ("key_bytes", "keys")):
+        if _is_far(workload[name], _MOST_SIZE_RATIO):
+            times = workload[name].ratio
+            found.append(f"the size of {what} changed: {times:.2g} times the size before")
     if (
         reads.before is not None
         and reads.after is not None
