@@ -131,11 +131,11 @@ def _same(name: str, text: str, value: Value) -> bool:
     try:
         return Decimal(text) == Decimal(told)
     except InvalidOperation:
-        return _bare(text) == _bare(told)
+        return bare_name(text) == bare_name(told)
 
 
-def _bare(name: str) -> str:
-    """`kSnappyCompression` and `Snappy` are one."""
+def bare_name(name: str) -> str:
+    """Return the name of a value that `kSnappyCompression` and `Snappy` share."""
     match = _ENUMERATOR.fullmatch(name.split("(", maxsplit=1)[0].strip())
     bare = (match[1] if match else name).lower()
     return "disabled" if bare == "disable" else bare

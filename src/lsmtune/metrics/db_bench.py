@@ -5,7 +5,7 @@ tools/db_bench_tool.cc and of `HistogramStat::ToString` in monitoring/histogram.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -112,11 +112,10 @@ def parse_results(stdout: str, unreadable: list[str] | None = None) -> dict[str,
     list `unreadable`, the error is added to it, and only this line or histogram is left out.
     """
     lines = [line.strip() for line in stdout.splitlines()]
-    starts = [at for at, line in enumerate(lines) if "micros/op" in line and "ops/sec" in line]
     results: dict[str, BenchmarkResult] = {}
-    for start, end in pairwise([*starts, len(lines)]):
+    for start, end in pairwise([*result_lines(lines), len(lines)]):
         try:
-            result = _result(lines, start, end, unreadable)
+            result = result_at(lines, start, end, unreadable)
         except ParseError as error:
             if unreadable is None:
                 raise
@@ -124,6 +123,11 @@ def parse_results(stdout: str, unreadable: list[str] | None = None) -> dict[str,
             continue
         results[result.name] = result
     return results
+
+
+def result_lines(lines: Sequence[str]) -> list[int]:
+    """Return the indexes of the lines that are results, readable or not."""
+    return [at for at, line in enumerate(lines) if "micros/op" in line and "ops/sec" in line]
 
 
 def parse_banner(stdout: str, stderr: str) -> Banner:
@@ -146,9 +150,14 @@ def _warned(warnings: tuple[str, ...], words: str) -> bool:
     return any(words in warning for warning in warnings)
 
 
-def _result(
-    lines: list[str], start: int, end: int, unreadable: list[str] | None
+def result_at(
+    lines: Sequence[str], start: int, end: int, unreadable: list[str] | None = None
 ) -> BenchmarkResult:
+    """Read the result in a line, and what follows it before `end`; the lines are stripped.
+
+    A line that is not a result, or a histogram that is none, is a ParseError. If there is a list
+    `unreadable`, a histogram that is none is added to it instead.
+    """
     line = lines[start]
     if line[:1].isdigit():  # a document wrapped the line behind the benchmark's name
         line = " ".join(lines[max(start - 1, 0) : start + 1])
@@ -171,7 +180,7 @@ def _result(
     )
 
 
-def _perf_context(lines: list[str]) -> dict[str, int]:
+def _perf_context(lines: Sequence[str]) -> dict[str, int]:
     """Read the line after the heading. Only the last line of an output may be truncated."""
     if _PERF_CONTEXT not in lines[:-1]:
         return {}
@@ -180,7 +189,7 @@ def _perf_context(lines: list[str]) -> dict[str, int]:
 
 
 def _latencies(
-    lines: list[str], start: int, end: int, unreadable: list[str] | None
+    lines: Sequence[str], start: int, end: int, unreadable: list[str] | None
 ) -> dict[str, LatencyHistogram]:
     latencies = {}
     for at in range(start, end):
@@ -197,7 +206,7 @@ def _latencies(
     return latencies
 
 
-def _histogram(lines: list[str], start: int) -> LatencyHistogram | None:
+def _histogram(lines: Sequence[str], start: int) -> LatencyHistogram | None:
     """Read the three lines from `start`; None when the output ends within them."""
     end = start + _HISTOGRAM_LINES
     match = _HISTOGRAM.match("\n".join(lines[start:end]))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.decimal_points import COMMA_NOTE
 from lsmtune.metrics.job_summaries import JobSummaries
@@ -39,8 +40,9 @@ class LogContent:
     dropped. `troubles` are the first of `trouble_lines` that tell of errors. `incomplete` says
     what could not be read, among it `cut_events`. `is_open` says whether the last opening ended,
     `has_first_line` whether the LOG begins with the head that RocksDB writes into each new one,
-    `logs_info` whether it has messages of the level INFO, `names_source` whether a line names a place in RocksDB's source. `job_lines`
-    counts messages of jobs, `hidden_events` events with values that a mail hides.
+    `logs_info` whether it has messages of the level INFO, `names_source` whether a line names a
+    place in RocksDB's source. `job_lines` counts messages of jobs, `hidden_events` events with
+    values that a mail hides.
     """
 
     version: str | None = None
@@ -66,6 +68,7 @@ class LogContent:
     dump_text: str = ""
     dropped: set[str] = field(default_factory=set)
     results: Mapping[str, BenchmarkResult] = field(default_factory=dict)
+    runs: tuple[BenchmarkRun, ...] = ()
     statistics: Statistics = field(default_factory=lambda: Statistics({}, {}, ()))
     trouble_lines: int = 0
     troubles: list[str] = field(default_factory=list)

@@ -61,10 +61,14 @@ def render_inspections(logs: Sequence[Inspection]) -> str:
         (log,) = logs
         parts = [_header(log), *_details(log, "log1", MAX_BARS)]
         return assembled(f"{names}: {_headline(log)}", parts)
-    bars = max(50, min(MAX_BARS, _PAGE_BARS // len(logs)))
-    parts = [_compared(logs)]
-    parts += [_folded_log(log, f"log{index}", bars) for index, log in enumerate(logs, start=1)]
+    parts = [_compared(logs), *folded_logs(logs)]
     return assembled(f"{names}: {_compared_headline(logs)}", parts)
+
+
+def folded_logs(logs: Sequence[Inspection]) -> list[Html]:
+    """Return a section per LOG with its first finding; a click shows everything else."""
+    bars = max(50, min(MAX_BARS, _PAGE_BARS // len(logs)))
+    return [_folded_log(log, f"log{index}", bars) for index, log in enumerate(logs, start=1)]
 
 
 def _headline(log: Inspection) -> str:

@@ -12,6 +12,7 @@ from lsmtune.analysis.inspect.inspection import (
     Period,
     covered_s,
 )
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.level_zero import SeenFiles
 from lsmtune.report.words import counted, number, quantity
 from lsmtune.units import GIB, MIB, format_bytes, format_duration
@@ -22,12 +23,20 @@ NOTHING_FLUSHED = (
 )
 _MOST_NEEDS = 2
 _KINDS = {"delay": "slowed down", "stop": "stopped"}
-_WITHOUT_VERSION = ("my.cnf", "tikv.toml", "options string", "MyRocks status")
+_WITHOUT_VERSION = (
+    "my.cnf", "tikv.toml", "options string", "MyRocks status", "report of benchmark.sh",
+)  # fmt: skip
 _SOURCES = {
     "tickers": "exact, from counters", "events": "exact, from events",
     "cumulative": "from rounded sums", "table": "from the table's sum", None: "unknown source",
 }  # fmt: skip
 _PERIODS = {"until_last_dump": "until the last dump", "log": "in the LOG"}
+_OF_A_RUN = (
+    ("micros_per_op", "time per operation", "µs"),
+    ("p99_us", "p99", "µs"),
+    ("p999_us", "p99.9", "µs"),
+    ("stall_percent", "stalled", "%"),
+)
 LEVEL_HEADS = ("level", "files", "size", "read", "written", "W-Amp (table)")
 
 
@@ -138,10 +147,26 @@ def _load_facts(log: Inspection) -> list[tuple[str, str]]:
 
 
 def _result_facts(log: Inspection) -> list[tuple[str, str]]:
-    return [
-        (f"result of {name}", f"{found.ops_per_s:,} operations/s, {found.micros_per_op:g} µs each")
-        for name, found in log.results.items()
+    return [(f"result of {run_title(run, log)}", run_text(run)) for run in log.runs]
+
+
+def run_title(run: BenchmarkRun, log: Inspection) -> str:
+    """Return the benchmark, with its version if the text has runs of several versions."""
+    version = run.setup.get("version")
+    return f"{run.benchmark}, {version}" if version and not log.version else run.benchmark
+
+
+def run_text(run: BenchmarkRun) -> str:
+    """Return the speed of a run, and its slowest operations."""
+    parts = [f"{number(run.values['ops_per_s'])} operations/s"]
+    parts += [
+        f"{label} {number(run.values[name])} {unit}".rstrip()
+        for name, label, unit in _OF_A_RUN
+        if name in run.values
     ]
+    if run.repeats > 1:
+        parts.append(f"mean of {run.repeats} runs")
+    return ", ".join(parts)
 
 
 def _total_facts(log: Inspection) -> list[tuple[str, str]]:

@@ -89,6 +89,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         facts=facts_of(content, tables, {**options.get(main, {}), **options[""]}),
         extent=extent,
         level_0=content.level_0.newer_than(tables),
+        runs=content.runs,
     )
 
 

@@ -36,6 +36,7 @@ def inspection_document(log: Inspection) -> dict[str, Any]:
             name: {"ops_per_s": result.ops_per_s, "micros_per_op": result.micros_per_op}
             for name, result in log.results.items()
         },
+        "runs": [asdict(run) for run in log.runs],
         "stalls": dict(log.stall_counts) or None,
         "stall_stretches_s": {
             f"{kind}: {cause}": seconds for (kind, cause), seconds in log.stall_seconds().items()

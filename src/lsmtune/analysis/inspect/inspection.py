@@ -10,6 +10,7 @@ from lsmtune.analysis.inspect.extent import Extent
 from lsmtune.analysis.inspect.facts import Facts
 from lsmtune.analysis.inspect.first_steps import direction, first_step
 from lsmtune.knobs.advice import Action, action
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import CompactionTable
 from lsmtune.metrics.db_bench import BenchmarkResult
 from lsmtune.metrics.families import FamilySum
@@ -210,6 +211,8 @@ class Inspection:
     needed_here: tuple[str, ...] = ()
     extent: Extent = field(default_factory=Extent)
     level_0: Mapping[str, SeenFiles] = field(default_factory=dict)
+    runs: tuple[BenchmarkRun, ...] = ()
+    """All runs of benchmarks in the order of the text; `results` has the last of each."""
 
     @property
     def span_s(self) -> float | None:

@@ -7,20 +7,24 @@ from itertools import chain, islice
 from pathlib import Path
 
 from lsmtune.analysis.inspect.assemble import assemble, of_options
+from lsmtune.analysis.inspect.bench_runs import REPORT, last_results, only_version, read_runs
 from lsmtune.analysis.inspect.findings import judged
 from lsmtune.analysis.inspect.inspection import Inspection, Verdict
 from lsmtune.analysis.inspect.notes import no_parts_note
 from lsmtune.analysis.inspect.options_input import GivenOptions, read_options
 from lsmtune.analysis.inspect.refused import refusal
 from lsmtune.errors import UserError
+from lsmtune.metrics.benchmark_run import BenchmarkRun
 from lsmtune.metrics.compaction_table import parse_compaction_tables
 from lsmtune.metrics.db_bench import BenchmarkResult, parse_banner, parse_results
+from lsmtune.metrics.db_bench_runs import has_means
 from lsmtune.metrics.decimal_points import dump_with_points
 from lsmtune.metrics.families import check_known, narrow
 from lsmtune.metrics.frames import without_frames
 from lsmtune.metrics.log_dump import parse_stats_dump
 from lsmtune.metrics.log_lines import STANDARD_INPUT, read_lines
 from lsmtune.metrics.log_reader import LogContent, TimedDump, read_log
+from lsmtune.metrics.report_tsv import is_report
 from lsmtune.metrics.statistics import parse_statistics
 
 _MOST_OUTPUT_LINES = 100_000
@@ -77,7 +81,9 @@ def inspect_path(path: Path, family: str | None = None) -> Inspection:
     kind = _LOG
     if content.is_log:
         if any("micros/op" in line for line in head):
-            content.results = _results("\n".join(head), content.incomplete)
+            text = "\n".join(head)
+            content.runs = read_runs(text, content.incomplete)
+            content.results = _results(text, content.runs)
     else:
         text = "\n".join([*head, ""])
         if (given := read_options(path, text)) is not None:
@@ -168,16 +174,22 @@ def _output(path: Path, text: str, content: LogContent) -> tuple[LogContent, str
     dump, statistics = parse_stats_dump(text), parse_statistics(text, leave_out=True)
     has_dump = dump is not None or statistics.tickers or parse_compaction_tables(text)
     kind = _kind(text)
+    runs = read_runs(text, noted := [*statistics.incomplete])
     if kind == _DUMP and not has_dump:
         if not content.has_messages:
             raise UserError(refusal(str(path), text))
         return content, _LOG
-    content.incomplete, content.statistics = [*statistics.incomplete], statistics
-    content.results = _results(text, content.incomplete)
-    content.version = parse_banner(text, "").rocksdb_version or content.version
+    content.incomplete, content.statistics, content.runs = noted, statistics, runs
+    content.results = _results(text, runs)
+    version = parse_banner(text, "").rocksdb_version or only_version(runs)
+    content.version = version or content.version
     content.dump_text = text
     content.dumps = [TimedDump(0, dump)] if dump else []
-    if (note := no_parts_note(kind, content)) is not None:
+    if kind == REPORT:
+        content.incomplete.append(
+            "a report contains results only; compare it with another report: --compare"
+        )
+    elif (note := no_parts_note(kind, content)) is not None:
         content.incomplete.append(note)
     return content, kind
 
@@ -185,12 +197,12 @@ def _output(path: Path, text: str, content: LogContent) -> tuple[LogContent, str
 def _kind(text: str) -> str:
     if _MYROCKS.search(text):
         return "MyRocks status"
-    return "db_bench output" if "micros/op" in text and "ops/sec" in text else _DUMP
+    if is_report(text):
+        return REPORT
+    has_results = ("micros/op" in text and "ops/sec" in text) or has_means(text)
+    return "db_bench output" if has_results else _DUMP
 
 
-def _results(text: str, incomplete: list[str]) -> Mapping[str, BenchmarkResult]:
-    """The results of db_bench's benchmarks; of damaged ones only the reason."""
-    unreadable: list[str] = []
-    results = parse_results(text, unreadable)
-    incomplete += [f"lsmtune leaves out a part of the output: {why}" for why in unreadable]
-    return results
+def _results(text: str, runs: tuple[BenchmarkRun, ...]) -> Mapping[str, BenchmarkResult]:
+    """The last result of each benchmark; `read_runs` names those that are damaged."""
+    return parse_results(text, []) or last_results(runs)
