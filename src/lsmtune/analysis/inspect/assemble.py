@@ -6,7 +6,8 @@ from dataclasses import replace
 from lsmtune.analysis.inspect.changed import changed_options
 from lsmtune.analysis.inspect.extent import extent_of
 from lsmtune.analysis.inspect.fact_sources import facts_of
-from lsmtune.analysis.inspect.inspection import Inspection, LevelLine, Load, Period, Totals
+from lsmtune.analysis.inspect.inspection import Inspection, Load, Period, Totals
+from lsmtune.analysis.inspect.level_lines import levels_of, shapes_of
 from lsmtune.analysis.inspect.normalise import normalised
 from lsmtune.analysis.inspect.notes import LEAST_INGEST as _LEAST_INGEST
 from lsmtune.analysis.inspect.notes import no_dump_note, no_write_amp_note
@@ -18,16 +19,14 @@ from lsmtune.metrics.compaction_table import (
     parse_compaction_tables,
     parse_stall_summary,
 )
-from lsmtune.metrics.families import DEFAULT as _DEFAULT
 from lsmtune.metrics.families import family_sums, main_family
-from lsmtune.metrics.level_bytes import LevelBytes, bytes_by_level
 from lsmtune.metrics.log_dump import (
     StatsDump,
     parse_blobs,
     parse_compacted_bytes,
     parse_ingested,
 )
-from lsmtune.metrics.log_jobs import Job, JobLedger, Origin, TableTotals, TreeShape
+from lsmtune.metrics.log_jobs import Job, Origin, TableTotals
 from lsmtune.metrics.log_reader import LogContent
 from lsmtune.metrics.statistics import Statistics
 from lsmtune.units import GIB
@@ -67,7 +66,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         options_changed=changed,
         main_family=main,
         load=_load(content, main),
-        levels=tuple(_levels(content, tables)),
+        levels=tuple(levels_of(content, tables)),
         totals=_totals(content, tables, incomplete),
         stall_counts=_stall_counts(content, incomplete),
         tickers=content.statistics.tickers,
@@ -75,7 +74,7 @@ def assemble(name: str, kind: str, content: LogContent) -> Inspection:
         tables=tables,
         extremes=content.ledger.extremes,
         jobs=tuple(content.ledger.jobs),
-        shapes=tuple(_shapes(content)),
+        shapes=tuple(shapes_of(content)),
         stalls=tuple(content.stalls.stalls),
         notices=content.notices.notices,
         blobs=parse_blobs(content.dump_text),
@@ -110,13 +109,6 @@ def of_options(name: str, given: GivenOptions) -> Inspection:
         options_given={} if given.version else given.listed,
         by_rocksdb=given.by_rocksdb,
     )
-
-
-def _shapes(content: LogContent) -> list[TreeShape]:
-    """The shapes; of several families only those that are told whose they are."""
-    shapes = content.ledger.shapes
-    several = len(content.options.families) > 1
-    return [shape for shape in shapes if shape.family is not None or not several]
 
 
 def _note_unknown_version(version: str, incomplete: list[str]) -> None:
@@ -245,62 +237,6 @@ def _rounded_write_amp(
 def _sum(values: Iterable[int | None]) -> int | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _levels(content: LogContent, tables: Mapping[str, CompactionTable]) -> list[LevelLine]:
-    """The levels of each family: by the tables, or by the last shape where there are none."""
-    moved = _moved(content.ledger) if content.is_whole and content.event_lines else None
-    lines = [
-        _level_line(family, row, moved) for family, table in tables.items() for row in table.rows
-    ]
-    if lines:
-        return lines
-    last = {shape.family or _DEFAULT: shape.files for shape in _shapes(content)}
-    return [
-        _shape_line(family, level, count, moved)
-        for family, files in last.items()
-        for level, count in enumerate(files)
-        if count or (moved and level in moved.get(family, {}))
-    ]
-
-
-Moved = dict[str, dict[int, LevelBytes]]
-"""Bytes read for and written into the levels of each family."""
-
-
-def _moved(ledger: JobLedger) -> Moved:
-    by_family: dict[str, list[Job]] = {}
-    for job in ledger.jobs:
-        by_family.setdefault(job.family or _DEFAULT, []).append(job)
-    moved = {family: bytes_by_level(found) for family, found in by_family.items()}
-    for family, recovered in ledger.made.get("recovery", {}).items():  # into level 0
-        levels = moved.setdefault(family, {})
-        before = levels.get(0, LevelBytes())
-        levels[0] = LevelBytes(before.read, before.written + recovered.file_bytes)
-    return moved
-
-
-def _level_line(family: str, row: LevelRow, moved: Moved | None) -> LevelLine:
-    if moved is None:
-        # A tenth of a GiB is the least that is printed: 0.0 may be a little, or nothing.
-        rounded = (row.read_gb, row.write_gb)
-        read, written = (round(gb * GIB) if gb else None for gb in rounded)
-    else:
-        read, written = _bytes(moved, family, int(row.level[1:]))
-    return LevelLine(
-        family, row.level, row.files, row.size_bytes, read, written, row.w_amp_table,
-        is_rough=moved is None,
-    )  # fmt: skip
-
-
-def _shape_line(family: str, level: int, files: int, moved: Moved | None) -> LevelLine:
-    read, written = (None, None) if moved is None else _bytes(moved, family, level)
-    return LevelLine(family, f"L{level}", files, None, read, written, None)
-
-
-def _bytes(moved: Moved, family: str, level: int) -> tuple[int, int]:
-    found = moved.get(family, {}).get(level, LevelBytes())
-    return found.read, found.written
 
 
 def _load(content: LogContent, main: str) -> Load:
