@@ -131,7 +131,8 @@ def _compared(data: bytes, folder: Path) -> None:
     for number, text in enumerate(_compared_texts()[:3]):
         after = write_file(text, folder, f"after{number}.txt")
         command("inspect", before, after, "--compare")
-        json.loads(command("inspect", before, "--after", after, "--after", after, "--json"))
+        page = folder / "page.html"
+        json.loads(command("inspect", before, "--after", after, "--json", "--page", page))
 
 
 READERS = {

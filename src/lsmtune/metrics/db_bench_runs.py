@@ -42,6 +42,9 @@ _BANNER: tuple[tuple[str, re.Pattern[str], Callable[[str], Fact]], ...] = (
 )
 _FIRST_FACTS = ("version", "key_bytes")
 """Facts at the beginning of a banner: newer versions print the version to another stream."""
+_FIRST_WORDS = ("RocksDB:", "Keys:")
+_FIRST_LETTERS = frozenset("RCKVEWMD")
+"""First letters of the lines of a banner: most lines of a long text begin with others."""
 _COMPRESSED = re.compile(r"Values:\s+\d+.* \((\d{1,12}) bytes after compression\)")
 _PATH = re.compile(r"DB path: \[(.*)\]")
 _SLOW_BUILDS = {
@@ -132,8 +135,9 @@ def parse_runs(text: str, faults: list[str]) -> list[RunText]:
 
 def _begins_process(line: str) -> bool:
     """Return whether the line is the first of a call of db_bench."""
-    of_banner = any(pattern.match(line) for name, pattern, _ in _BANNER if name in _FIRST_FACTS)
-    return of_banner or _is_command(line)
+    if line.startswith(_FIRST_WORDS):
+        return any(pattern.match(line) for name, pattern, _ in _BANNER if name in _FIRST_FACTS)
+    return _is_command(line)
 
 
 def _is_command(line: str) -> bool:
@@ -158,16 +162,8 @@ def _end(lines: Sequence[str], at: int, results: set[int]) -> int:
 
 
 def _take_setup(setup: dict[str, Fact], line: str, before: str) -> None:
-    for name, pattern, read in _BANNER:
-        if match := pattern.match(line):
-            setup[name] = read(match[1])
-    if match := _COMPRESSED.match(line):
-        setup["compressed_value_bytes"] = int(match[1])
-    if match := _PATH.match(line):
-        setup["db_path"] = match[1]
-    for warning, build in _SLOW_BUILDS.items():
-        if line.startswith(warning):
-            setup["build"] = build
+    if line[:1] in _FIRST_LETTERS:
+        setup |= _banner_facts(line)
     if _is_command(line) or line.startswith("--") or before.endswith("\\"):
         for name, text in _FLAG.findall(line):
             if name not in _WITHOUT_EFFECT:
@@ -175,6 +171,19 @@ def _take_setup(setup: dict[str, Fact], line: str, before: str) -> None:
                 fact = _FACT_OF_FLAG.get(name, f"--{name}")
                 is_number = value.isdecimal() and len(value) <= _MOST_DIGITS
                 setup[fact] = int(value) if is_number else value
+
+
+def _banner_facts(line: str) -> Iterator[tuple[str, Fact]]:
+    for name, pattern, read in _BANNER:
+        if match := pattern.match(line):
+            yield name, read(match[1])
+    if match := _COMPRESSED.match(line):
+        yield "compressed_value_bytes", int(match[1])
+    if match := _PATH.match(line):
+        yield "db_path", match[1]
+    for warning, build in _SLOW_BUILDS.items():
+        if line.startswith(warning):
+            yield "build", build
 
 
 def _take_result(
