@@ -132,6 +132,14 @@ def test_a_log_without_info_is_asked_for_this_level_and_not_for_its_first_line(
     assert not any("starts after" in note for note in found.incomplete)
 
 
+def test_a_log_with_info_is_not_asked_for_this_level(tmp_path: Path) -> None:
+    info = "[db/column_family.cc:839] [cf] Increasing compaction threads because we have 5 level-0"
+    for level, is_asked in (("", False), ("[WARN] ", True)):
+        found = inspected(tmp_path, line(1, f"{level}{info} files") + "\n")
+        assert any("events" in advice for advice in found.needed_here)
+        assert any("INFO_LEVEL" in advice for advice in found.needed_here) == is_asked
+
+
 def test_a_log_that_begins_later_is_asked_for_its_first_line_once(tmp_path: Path) -> None:
     whole = gzip.decompress((HEALTHY / "fifo.LOG.gz").read_bytes()).decode()
     found = inspected(tmp_path, whole.split("\n", 90)[-1])

@@ -175,6 +175,7 @@ class _Reader:
         match content.notices.take(line):
             case "more compactions":
                 self._speedup(line)
+                content.logs_info = content.logs_info or untimed.is_info(line)
                 return
             case "write controller":
                 content.stalls.delayed(line, self._clock.micros(line[:STAMP_LENGTH]))

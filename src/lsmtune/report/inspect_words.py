@@ -180,10 +180,17 @@ def _total_facts(log: Inspection) -> list[tuple[str, str]]:
         ("W-Amp (table)", _value(totals.w_amp_table, "per flushed byte")),
         ("writes stalled", _stalled(log)),
         ("compactions", _compactions(log)),
-        *(
-            (f"files in level 0{_of_family(family, log)}", _seen(seen))
-            for family, seen in log.level_0.items()
-        ),
+        *_level_0_facts(log),
+    ]
+
+
+def _level_0_facts(log: Inspection) -> list[tuple[str, str]]:
+    """Return the numbers of files that lines name; events would say more."""
+    if log.shapes:
+        return []
+    return [
+        (f"files in level 0{_of_family(family, log)}", _seen(seen))
+        for family, seen in log.level_0.items()
     ]
 
 

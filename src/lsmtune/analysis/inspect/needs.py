@@ -101,8 +101,10 @@ def _has_events(log: Inspection) -> bool:
 def _events_here(log: Inspection) -> str | None:
     if log.kind != _LOG or log.extent.is_old:
         return None
-    shows_level = log.extent.has_first_line and not log.extent.logs_info
-    how = _INFO_LEVEL if shows_level else f"{_INFO_LEVEL}, and {_WHOLE_LOG}"
+    if log.extent.logs_info:
+        how = _WHOLE_LOG
+    else:
+        how = _INFO_LEVEL + ("" if log.extent.has_first_line else f", and {_WHOLE_LOG}")
     return f"the events of flushes and compactions: {how}"
 
 
