@@ -3,8 +3,8 @@
     python scripts/reference.py [--check]
 
 Writes commands.md, study-file.md, workloads.md, metrics.md, facts.md and optimizers.md. With
---check it writes nothing and ends with exit code 1 if a page is not current. knobs.md, knobs-tikv.md and
-study.schema.json are written by `lsmtune knobs --markdown` and `lsmtune schema`.
+--check it writes nothing and ends with exit code 1 if a page is not current. knobs.md,
+knobs-tikv.md and study.schema.json are written by `lsmtune knobs --markdown` and `lsmtune schema`.
 """
 
 import json
