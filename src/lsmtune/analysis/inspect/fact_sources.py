@@ -250,7 +250,8 @@ def _of_stalls(stalls: Iterable[Stall], period_s: float | None) -> Iterator[Fact
     for family, most in pending.items():
         yield Fact("pending_compaction_bytes", most, "event", family, period_s)
     for (family, cause), held in spans.items() if period_s is not None else ():
-        yield Fact(_STALLS[cause], covered_s(held), "event", family, period_s)
+        if cause in _STALLS:
+            yield Fact(_STALLS[cause], covered_s(held), "event", family, period_s)
 
 
 def _of_results(results: Mapping[str, BenchmarkResult]) -> Iterator[Fact]:

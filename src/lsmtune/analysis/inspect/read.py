@@ -129,7 +129,7 @@ def _narrowed(whole: Inspection, content: LogContent, family: str) -> Inspection
     verdict: Verdict = "insufficient_data" if whole.needed else "no_findings"
     return replace(
         own, main_family=family, findings=findings, verdict="findings" if findings else verdict,
-        load=replace(whole.load, **sizes), needed=whole.needed,
+        load=replace(whole.load, **sizes), needed=whole.needed, needed_here=whole.needed_here,
         incomplete=(note, *whole.incomplete), family_sums=whole.family_sums,
     )  # fmt: skip
 

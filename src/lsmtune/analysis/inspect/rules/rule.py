@@ -22,6 +22,12 @@ WAITS_UNKNOWN = (
     "names the device or the CPU. If both are low, check the rate limiter."
 )
 """End of the evidence for jobs that take long: three causes, and how to tell them apart."""
+_TRIGGERS = {
+    "level-0 files": ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger"),
+    "estimated pending compaction bytes": (
+        "soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit",
+    ),
+}  # fmt: skip
 _WHOLE = re.compile(r"\d{1,19}")
 _WITH_DEFAULTS = ("OPTIONS file", "options string", "my.cnf", "arangod.conf")
 """Files whose column families have RocksDB's default for an option that they leave out."""
@@ -51,7 +57,7 @@ def version_in(log: Inspection, since: str = "0.0", until: str = "99.0") -> bool
 def all_families(log: Inspection) -> tuple[str, ...]:
     """Return the families whose options or tables the text has; else the main family."""
     named = dict.fromkeys((*log.families, *(row.family for row in log.levels)))
-    return tuple(named) or (log.main_family,)
+    return tuple(named) or tuple(log.level_0) or (log.main_family,)
 
 
 def bound_text(log: Inspection, family: str, option: str) -> str:
@@ -64,17 +70,14 @@ def bound_text(log: Inspection, family: str, option: str) -> str:
 
 
 def stall_bounds(log: Inspection, family: str, cause: str) -> str:
-    """Return when a cause slows down and stops writes."""
+    """Return in a sentence when a cause slows down and stops writes; "" for an unknown cause."""
     if cause == "immutable memtables":
         number = bound_text(log, family, "max_write_buffer_number")
-        return f"stops writes when all memtables are full: {number}"
-    names = (
-        ("level0_slowdown_writes_trigger", "level0_stop_writes_trigger")
-        if cause == "level-0 files"
-        else ("soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit")
-    )
-    slow, stop = (bound_text(log, family, name) for name in names)
-    return f"slows down writes at {slow}, and stops them at {stop}"
+        return f" RocksDB stops writes when all memtables are full: {number}."
+    if cause not in _TRIGGERS:
+        return ""
+    slow, stop = (bound_text(log, family, name) for name in _TRIGGERS[cause])
+    return f" RocksDB slows down writes at {slow}, and stops them at {stop}."
 
 
 def _amount(option: str, value: int) -> str:

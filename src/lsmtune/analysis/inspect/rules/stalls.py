@@ -121,8 +121,8 @@ def _stall_warnings(log: Inspection) -> Iterator[Finding]:
         often = "once" if count == 1 else f"{count:,} times"
         yield Finding(
             f"writes-{'stopped' if kind == 'stop' else 'slowed'}", f"Writes were {verb}: {cause}",
-            f"RocksDB warned {often} that it {verb} writes because of {cause}; {largest}. RocksDB "
-            f"{stall_bounds(log, family, cause)}. The text does not say for how long.",
+            f"RocksDB warned {often} that it {verb} writes because of {cause}; {largest}."
+            f"{stall_bounds(log, family, cause)} The text does not say for how long.",
             _look_at(log, cause), weight * min(1.0, 0.5 + count / 20), family=family or None,
         )  # fmt: skip
 
