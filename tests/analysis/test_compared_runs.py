@@ -295,6 +295,8 @@ def test_a_report_of_two_versions_has_two_sides(read: Any) -> None:
     assert split is not None
     assert [len(side.runs) for side in split] == [2, 1]
     assert [side.version for side in split] == ["9.4.0", "9.5.0"]
+    (jobs,) = read(report(row(250_000, job_id="base"), row(260_000, job_id="new")))
+    assert [side.runs[0].setup["job_id"] for side in two_sides(jobs) or ()] == ["base", "new"]
     (single,) = read(report(row(250_000)))
     assert two_sides(single) is None
 

@@ -122,10 +122,10 @@ def compare_runs(before: Iterable[Inspection], after: Iterable[Inspection]) -> C
 def two_sides(log: Inspection) -> tuple[Inspection, Inspection] | None:
     """Split the runs of one text below the headings `before` and `after`, or of two versions.
 
-    Versions are in the order of the text. None for another text. What the statistics of the text
-    say belongs to one side at most and is left out.
+    Without two versions, two commits or two job ids count, in the order of the text. None for
+    another text. What the statistics of the text say belongs to one side at most and is left out.
     """
-    for fact in (PART, "version"):
+    for fact in (PART, "version", "githash", "job_id"):
         values = list(dict.fromkeys(run.setup.get(fact) for run in log.runs))
         if len(values) != _TWO or None in values:
             continue
