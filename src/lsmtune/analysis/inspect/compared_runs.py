@@ -14,6 +14,7 @@ MAIN = "ops_per_s"
 """The metric whose verdict is the verdict of a benchmark."""
 
 _METRICS = ("ops_per_s", "micros_per_op", "mb_per_s")
+_OF_THROUGHPUT = ("ops_per_s", "mb_per_s")
 _OF_STORE = ("stall_percent", "stalls", "write_amp", "w_amp_table", "live_sst_bytes",
              "peak_rss_bytes")  # fmt: skip
 _LATENCY = re.compile(r"(?:\w+_)?(?:p\d+|max)_us")
@@ -198,7 +199,7 @@ def _sample(metric: str, runs: Sequence[BenchmarkRun]) -> Sample:
     if len(runs) > 1 or not means:
         return Sample(values)
     (mean,) = means
-    return Sample(values, mean.repeats, mean.deviation if metric == MAIN else None)
+    return Sample(values, mean.repeats, mean.deviation if metric in _OF_THROUGHPUT else None)
 
 
 def _differences(
