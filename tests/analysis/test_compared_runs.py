@@ -114,7 +114,7 @@ def test_means_with_a_deviation_are_judged_and_others_are_not(read: Any) -> None
     found = compare(before, after)
     assert found.benchmarks[0].main is not None
     assert found.benchmarks[0].main.runs == (5, 5)
-    assert verdicts(found, "fillrandom") == {"ops_per_s": "better", "mb_per_s": "too_few_runs"}
+    assert verdicts(found, "fillrandom") == {"ops_per_s": "better", "mb_per_s": "unchanged"}
     noisy = read(line.format(100_000, 25_000), line.format(120_000, 25_000))
     assert verdicts(compare(*noisy), "fillrandom")["ops_per_s"] == "undecided"
     old = "fillrandom [AVG    5 runs] : {} ops/sec;   11.1 MB/sec\n"
@@ -295,6 +295,8 @@ def test_a_report_of_two_versions_has_two_sides(read: Any) -> None:
     assert split is not None
     assert [len(side.runs) for side in split] == [2, 1]
     assert [side.version for side in split] == ["9.4.0", "9.5.0"]
+    (jobs,) = read(report(row(250_000, job_id="base"), row(260_000, job_id="new")))
+    assert [side.runs[0].setup["job_id"] for side in two_sides(jobs) or ()] == ["base", "new"]
     (single,) = read(report(row(250_000)))
     assert two_sides(single) is None
 

@@ -99,3 +99,4 @@ def test_lines_per_level_become_a_list() -> None:
 def test_deep_structures_end() -> None:
     text = "{a=" * 5000 + "1" + ";}" * 5000
     assert len(expanded({"x": text})) == 1
+    assert not is_same("x", "[" * 5000 + "]" * 5000, "1")

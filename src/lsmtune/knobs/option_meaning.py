@@ -79,11 +79,8 @@ def meaning(name: str, text: str) -> Meaning:
     if items is not None or (":" in text and name in _LISTS.values()):
         parts = items[1].split(",") if items is not None else text.split(":")
         one = "compression" if _CODEC.fullmatch(name) else name
-        return ":".join(str(meaning(one, part)) for part in parts)
-    if _CODEC.fullmatch(name):
-        codec = bare_name(enumerator(name, text))
-        return _CODECS.get(codec, codec)
-    return _plain(name, text)
+        return ":".join(str(_single(one, part.strip().strip("\"'"))) for part in parts)
+    return _single(name, text)
 
 
 def expanded(options: Mapping[str, str]) -> dict[str, str]:
@@ -125,6 +122,13 @@ def _fields(name: str, text: str, depth: int = 0) -> Iterator[tuple[str, str]]:
         else:
             inner = field if name in _TABLE else f"{name}.{field}"
             yield from _fields(inner, value, depth + 1)
+
+
+def _single(name: str, text: str) -> Meaning:
+    if _CODEC.fullmatch(name):
+        codec = bare_name(enumerator(name, text))
+        return _CODECS.get(codec, codec)
+    return _plain(name, text)
 
 
 def _plain(name: str, text: str) -> Meaning:

@@ -43,7 +43,8 @@ _UNITS = {
     "size-gb": GIB, "total_size_gb": GIB, "c_wgb": GIB, "sum_gb": GIB, "rss": GIB,
     "u_cpu": 1000, "s_cpu": 1000,
 }  # fmt: skip
-_SETUP = {"version": "version", "rocksdb_version": "version", "githash": "githash"}
+_SETUP = {"version": "version", "rocksdb_version": "version", "githash": "githash",
+          "job_id": "job_id"}  # fmt: skip
 _OPS = ("ops_sec", "ops/sec")
 _TEST = ("test", "test_name")
 _NUMBER_OF_STALLS = "nstall"

@@ -14,6 +14,7 @@ MAIN = "ops_per_s"
 """The metric whose verdict is the verdict of a benchmark."""
 
 _METRICS = ("ops_per_s", "micros_per_op", "mb_per_s")
+_OF_THROUGHPUT = ("ops_per_s", "mb_per_s")
 _OF_STORE = ("stall_percent", "stalls", "write_amp", "w_amp_table", "live_sst_bytes",
              "peak_rss_bytes")  # fmt: skip
 _LATENCY = re.compile(r"(?:\w+_)?(?:p\d+|max)_us")
@@ -122,10 +123,10 @@ def compare_runs(before: Iterable[Inspection], after: Iterable[Inspection]) -> C
 def two_sides(log: Inspection) -> tuple[Inspection, Inspection] | None:
     """Split the runs of one text below the headings `before` and `after`, or of two versions.
 
-    Versions are in the order of the text. None for another text. What the statistics of the text
-    say belongs to one side at most and is left out.
+    Without two versions, two commits or two job ids count, in the order of the text. None for
+    another text. What the statistics of the text say belongs to one side at most and is left out.
     """
-    for fact in (PART, "version"):
+    for fact in (PART, "version", "githash", "job_id"):
         values = list(dict.fromkeys(run.setup.get(fact) for run in log.runs))
         if len(values) != _TWO or None in values:
             continue
@@ -198,7 +199,7 @@ def _sample(metric: str, runs: Sequence[BenchmarkRun]) -> Sample:
     if len(runs) > 1 or not means:
         return Sample(values)
     (mean,) = means
-    return Sample(values, mean.repeats, mean.deviation if metric == MAIN else None)
+    return Sample(values, mean.repeats, mean.deviation if metric in _OF_THROUGHPUT else None)
 
 
 def _differences(
