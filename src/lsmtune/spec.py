@@ -21,7 +21,6 @@ from lsmtune.objective import Objective, parse_objective
 from lsmtune.reading import parse_toml, read_text
 from lsmtune.rule import SizeRule
 from lsmtune.spec_defaults import (
-    check_family,
     check_online,
     check_system,
     check_versions,
@@ -189,7 +188,6 @@ class StudySpec(BaseModel):
             raise UserError(reason)
         check_system(self.engine, self.workload, self.program, self.rocksdb, self.library)
         check_versions(self.engine, self.versions, self.rocksdb)
-        check_family(self.engine, self.family, self.base)
         tables = [name for name in ("screen", "sweep", "online") if getattr(self, name) is not None]
         if tables and self.warm_start is not None:
             raise UserError(f"warm_start: not allowed with [{tables[0]}]; remove warm_start")

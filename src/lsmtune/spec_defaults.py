@@ -6,7 +6,7 @@ from typing import Any
 from lsmtune.errors import UserError
 from lsmtune.experiment import VERSION, Sweep
 from lsmtune.knobs.catalogue import load as load_catalogue
-from lsmtune.knobs.families import DATABASE_SECTION, DEFAULT_FAMILY
+from lsmtune.knobs.families import DATABASE_SECTION
 from lsmtune.knobs.types import Knob, Settings
 from lsmtune.tables import suited_knobs
 from lsmtune.trials import Base
@@ -119,16 +119,6 @@ def with_first_version(given: Mapping[str, Any]) -> dict[str, Any]:
     if is_named or not (isinstance(first, str) and is_version(first)):
         return {**given}
     return {**given, VERSION: first}
-
-
-def check_family(engine: EngineName, family: str, base: str | None) -> None:
-    """Raise UserError for a column family that the study cannot tune."""
-    if family == DEFAULT_FAMILY:
-        return
-    if engine not in ("rocksdb", "simulated"):
-        raise UserError(f"family: not used by engine {engine}; remove family")
-    if base is None:
-        raise UserError(f"family: {family!r} is not in any file; add base, your OPTIONS file")
 
 
 def check_system(

@@ -43,6 +43,9 @@ def test_a_note_names_the_tuned_family_and_the_flag() -> None:
         assert word in note
     one = parse_options('[DBOptions]\n[CFOptions "default"]\n  write_buffer_size=1\n')
     assert family_notes(one, "default") == ()
+    (alone,) = family_notes(parse_options('[CFOptions "users"]\n  write_buffer_size=1\n'), "users")
+    assert "users" in alone
+    assert "--family" not in alone
 
 
 def test_a_family_without_options_is_not_tuned_by_default(tmp_path: Path) -> None:
@@ -110,8 +113,9 @@ def test_the_chosen_family_may_be_empty(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_family_without_a_file_is_refused(
     flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["tune", "--dry-run", "--home", str(tmp_path), *flags]) == 2
-    assert "--family" in capsys.readouterr().err
+    engine = [] if "tpcc" in flags else ["--engine", "simulated"]
+    assert run(["tune", "--dry-run", "--home", str(tmp_path), *engine, *flags]) == 2
+    assert "family: " in capsys.readouterr().err
 
 
 def test_the_result_names_the_tuned_family(

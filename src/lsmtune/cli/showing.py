@@ -12,6 +12,7 @@ from lsmtune.analysis.simplification import Simplification
 from lsmtune.analysis.study_view import StudyView, TrialView, VerificationView
 from lsmtune.analysis.trades import Trade
 from lsmtune.cli.tables import Column, facts_lines, paragraph, table_lines
+from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.metrics.families import listed
 from lsmtune.metrics.options_file import family_document
 from lsmtune.objective import median_metrics
@@ -138,7 +139,7 @@ def _notes(view: StudyView, text: ClaimText) -> Iterator[str]:
         yield from paragraph(sentence, 2, 2)
     if view.tried:
         yield from paragraph(_count(view), 2, 2)
-    if len(view.families) > 1:
+    if view.families not in ((), (DEFAULT_FAMILY,)):
         yield from paragraph(_family_text(view.families), 2, 2)
     if view.ended is not None:
         yield f"  search ended: {view.ended}"
@@ -146,8 +147,10 @@ def _notes(view: StudyView, text: ClaimText) -> Iterator[str]:
 
 def _family_text(families: tuple[str, ...]) -> str:
     """Return which column family was tuned, and which others the user's file has."""
-    others = listed(families[1:], _MOST_FAMILIES)
-    return f"tuned column family: {families[0]}; the options of the others are unchanged: {others}"
+    text = f"tuned column family: {families[0]}"
+    if not (others := listed(families[1:], _MOST_FAMILIES)):
+        return text
+    return f"{text}; the options of the others are unchanged: {others}"
 
 
 def _numbered(steps: Sequence[StepText]) -> Iterator[str]:

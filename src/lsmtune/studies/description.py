@@ -6,6 +6,7 @@ from lsmtune.engines.base import Engine, EngineFacts, OwnBase
 from lsmtune.engines.option_files import base_text, check_readable
 from lsmtune.engines.rocksdb.own_families import check_default_family
 from lsmtune.errors import UserError
+from lsmtune.knobs.families import DEFAULT_FAMILY
 from lsmtune.optimizers.registry import make_optimizer
 from lsmtune.reading import read_text
 from lsmtune.rule import SizeRule
@@ -16,6 +17,9 @@ from lsmtune.system.cores import usable_cores
 from lsmtune.system.host import describe_host
 from lsmtune.system.workdir import workdir
 from lsmtune.workloads import Workload
+
+_WITH_FAMILIES = ("rocksdb", "simulated")
+"""Engines that tune one column family of the user's OPTIONS file."""
 
 
 def check_files(load: Workload) -> None:
@@ -55,11 +59,25 @@ def describe(
 
 
 def _own_base(spec: StudySpec) -> OwnBase | None:
+    _check_family(spec)
     if spec.base is None:
         return None
     text = read_text(Path(spec.base), f"base: {spec.base}")
     check_readable(text, spec.base, spec.engine)
     options, notes = base_text(text, spec.base)
-    if spec.engine in ("rocksdb", "simulated") and "family" not in spec.model_fields_set:
+    if spec.engine in _WITH_FAMILIES and "family" not in spec.model_fields_set:
         check_default_family(options, Path(spec.base), spec.family)
     return OwnBase(options, spec.family, notes)
+
+
+def _check_family(spec: StudySpec) -> None:
+    """Raise UserError for a column family that the study cannot tune."""
+    if spec.family == DEFAULT_FAMILY:
+        return
+    if spec.engine not in _WITH_FAMILIES:
+        raise UserError(f"family: not used by engine {spec.engine}; remove --family (key family)")
+    if spec.base is None:
+        raise UserError(
+            f"family: {spec.family!r} is not in any file; name your OPTIONS file with --base (key "
+            "base)"
+        )

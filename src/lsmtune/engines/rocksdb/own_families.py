@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lsmtune.errors import UserError
-from lsmtune.knobs.families import FAMILY_SECTIONS
+from lsmtune.knobs.families import DEFAULT_FAMILY, FAMILY_SECTIONS
 from lsmtune.metrics.families import check_not_empty, family_sums, listed
 from lsmtune.metrics.log_lines import read_lines
 from lsmtune.metrics.log_reader import read_log
@@ -22,13 +22,14 @@ _MOST_NAMED = 6
 
 
 def family_notes(given: OptionsFile, family: str) -> tuple[str, ...]:
-    """Return a note on the tuned family, if the user's file has others too."""
+    """Return a note on the tuned family, unless it is the only one and the default one."""
     others = [name for name in family_names(given.sections) if name != family]
+    tuned = f"lsmtune tunes the column family {family} of your file"
     if not others:
-        return ()
+        return () if family == DEFAULT_FAMILY else (tuned,)
     return (
-        f"lsmtune tunes the column family {family} of your file; the file also has "
-        f"{listed(others, _MOST_NAMED)}; choose another with --family NAME (key family)",
+        f"{tuned}; the file also has {listed(others, _MOST_NAMED)}; choose another with --family "
+        "NAME (key family)",
     )
 
 
