@@ -17,9 +17,11 @@ from lsmtune.spaces import knob_space
 from lsmtune.spec import Ground, StudySpec
 from lsmtune.store.home import Home
 from lsmtune.studies.enough_data import (
+    check_before_run,
     check_expected_flushes,
     check_flushes,
     expected_flushes,
+    study_must_flush,
     sufficient,
     too_few,
 )
@@ -155,6 +157,15 @@ def test_the_number_that_is_asked_for_is_accepted(
         assert flushes >= FEWEST_FLUSHES
         if is_enough:
             check_flushes(longer, {"flushes": floor(flushes * real) + 1.0}, WRITTEN, base)
+
+
+def test_a_store_without_write_amplification_needs_no_flushes() -> None:
+    spec = StudySpec(engine="embedded", workload=SMALL, rocksdb="11.8.1")
+    assert not study_must_flush(spec, ("disk_bytes",))
+    check_before_run(spec, FULL, ("disk_bytes",))
+    assert study_must_flush(StudySpec(workload=SMALL), ("live_sst_bytes",))
+    with pytest.raises(UserError, match=r"^workload\.num: 5000 "):
+        check_before_run(StudySpec(workload=SMALL), FULL, ("live_sst_bytes",))
 
 
 @pytest.mark.usefixtures("own_host")

@@ -8,7 +8,7 @@ from lsmtune.knobs.memory import FEWEST_FLUSHES
 from lsmtune.knobs.space import KnobSpace
 from lsmtune.spec import StudySpec
 from lsmtune.studies import runner
-from lsmtune.studies.enough_data import expected_flushes, must_flush, too_few
+from lsmtune.studies.enough_data import expected_flushes, study_must_flush, too_few
 from lsmtune.system.host import free_bytes
 from lsmtune.units import format_bytes
 
@@ -41,7 +41,7 @@ def _data(spec: StudySpec, space: KnobSpace) -> list[Ready]:
     if flushes is None:
         return []
     needed, often = spec.parsed_objective.needed, f"its memtables about {flushes:,.0f} times"
-    ok, must = flushes >= FEWEST_FLUSHES, must_flush(spec.workload, needed)
+    ok, must = flushes >= FEWEST_FLUSHES, study_must_flush(spec, needed)
     if ok:
         text = f"large enough: the baseline flushes {often}"
     elif must:

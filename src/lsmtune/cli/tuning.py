@@ -35,7 +35,7 @@ from lsmtune.store.ranking import base_runs
 from lsmtune.studies import runner
 from lsmtune.studies.copied_runs import copy_runs
 from lsmtune.studies.description import rule_of_new
-from lsmtune.studies.enough_data import must_flush
+from lsmtune.studies.enough_data import study_must_flush
 from lsmtune.studies.noise_floor import noise_floor
 from lsmtune.studies.online import Step, tune_online
 from lsmtune.studies.same_system import check_same_system, system_notes
@@ -223,7 +223,7 @@ def run_study(
                 tell(f"baseline: {remark}")
             knobs = len(study.space.knobs)
             study.measure_base(lambda run_s: tell(rest_text(spec, knobs, run_s)))
-            must = must_flush(spec.workload, study.objective.needed)
+            must = study_must_flush(spec, study.objective.needed)
             runs, floors = base_runs(study.trials()), noise_floor(study)
             for line in measured_lines(runs, floors, must_flush=must):
                 tell(line)

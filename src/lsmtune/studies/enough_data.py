@@ -50,12 +50,19 @@ def must_flush(load: Workload, needed: Iterable[str]) -> bool:
     return load.kind == "write" or (load.kind == "mixed" and not NEED_FLUSHES.isdisjoint(needed))
 
 
-def check_before_run(spec: StudySpec, base: Settings, needed: Iterable[str]) -> None:
-    """Raise UserError before the first run of a study if its workload surely writes too little.
+def study_must_flush(spec: StudySpec, needed: Iterable[str]) -> bool:
+    """Return whether the baseline of a study must flush often enough.
 
-    Embedded stores report no flushes, and some of them have none.
+    The engine embedded measures no write amplification, and some of its stores have no memtables.
     """
-    if spec.screen is None and spec.sweep is None and spec.engine != "embedded":
+    is_search = spec.screen is None and spec.sweep is None
+    return is_search and spec.engine != "embedded" and must_flush(spec.workload, needed)
+
+
+def check_before_run(spec: StudySpec, base: Settings, needed: Iterable[str]) -> None:
+    """Raise UserError before the first run of a study if its workload surely writes too little."""
+    needed = frozenset(needed)
+    if study_must_flush(spec, needed):
         # The simulator reports no flushes, so the estimate is all that there is.
         fewest = FEWEST_FLUSHES if spec.engine == "simulated" else FEWEST_FLUSHES / 2
         check_expected_flushes(spec.workload, base, needed, fewest)
@@ -63,7 +70,8 @@ def check_before_run(spec: StudySpec, base: Settings, needed: Iterable[str]) -> 
 
 def check_base_run(spec: StudySpec, run: Metrics, base: Settings, needed: Iterable[str]) -> None:
     """Raise UserError if the baseline of a study flushed too seldom."""
-    if spec.screen is None and spec.sweep is None:
+    needed = frozenset(needed)
+    if study_must_flush(spec, needed):
         check_flushes(spec.workload, run, needed, base)
 
 
