@@ -72,8 +72,8 @@ def bound_text(log: Inspection, family: str, option: str) -> str:
 def stall_bounds(log: Inspection, family: str, cause: str) -> str:
     """Return in a sentence when a cause slows down and stops writes; "" for an unknown cause."""
     if cause == "immutable memtables":
-        number = bound_text(log, family, "max_write_buffer_number")
-        return f" RocksDB stops writes when all memtables are full: {number}."
+        number = log.family_option(family, "max_write_buffer_number")
+        return "" if number is None else f" RocksDB stops writes at {number} memtables."
     if cause not in _TRIGGERS:
         return ""
     slow, stop = (bound_text(log, family, name) for name in _TRIGGERS[cause])
