@@ -51,7 +51,9 @@ def heading(log: Inspection) -> str:
 def verdict_text(log: Inspection) -> str:
     """Return in a sentence or two what the rules say of the LOG."""
     verdict = {
-        "findings": f"{counted(len(log.findings), 'finding')}; act on the first finding first:",
+        "findings": "1 finding:"
+        if len(log.findings) == 1
+        else f"{counted(len(log.findings), 'finding')}; act on the first finding first:",
         "no_findings": "No findings: every rule had its data.",
         "insufficient_data": "Not enough data: lsmtune found nothing, but rules lack data.",
     }[log.verdict]

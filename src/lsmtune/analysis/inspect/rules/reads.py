@@ -36,7 +36,7 @@ def _no_filter(log: Inspection) -> Iterator[Finding]:
     if policy in ("nullptr", ""):
         why = "The files have no filter, because filter_policy is nullptr."
     elif policy is None and checks == 0:
-        why = "RocksDB asked no filter: all counters of filters are 0."
+        why = "RocksDB used no filter: all counters of filters are 0."
     else:
         return
     found = log.facts.value("gets_found_percent")

@@ -101,9 +101,9 @@ def _noisy_family(log: Inspection) -> Iterator[Finding]:
     for family, own in held.items():
         if total and family in families and own / total >= _NEARLY_ALL:
             yield Finding(
-                "noisy-family", "One column family slows down the writes of all",
+                "noisy-family", "One column family slows down the writes of all families",
                 f"The family [{family}] caused {percent(own / total)} {what}; the store has "
-                f"{len(families)} families. RocksDB slows down the writes of all.",
+                f"{len(families)} families. RocksDB slows down the writes of all families.",
                 ("low_pri", "write_buffer_size", "level0_slowdown_writes_trigger"), 0.15,
                 family=family,
             )  # fmt: skip
