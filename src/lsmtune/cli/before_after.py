@@ -56,8 +56,13 @@ def before_after(logs: Sequence[Inspection], after: Sequence[Inspection] = ()) -
     return compare_sides(*sides(logs, after))
 
 
-def compared_lines(compared: Compared, most_options: int = MOST_OPTION_ROWS) -> Iterator[str]:
-    """Give the comparison as text: first the loads, then what changed after the change."""
+def compared_lines(
+    compared: Compared, most_options: int | None = MOST_OPTION_ROWS
+) -> Iterator[str]:
+    """Give the comparison as text: first the loads, then what changed after the change.
+
+    At most `most_options` of the options that differ are listed; None lists all.
+    """
     for word, side in (("before", compared.before), ("after", compared.after)):
         yield from paragraph(side_text(word, side), hanging=2)
     yield ""
@@ -110,7 +115,7 @@ def _table(rows: Sequence[Row], first: str = "") -> list[str]:
     return table_lines(columns, [[row[at] for at in kept] for row in rows])
 
 
-def _options(compared: Compared, most: int) -> Iterator[str]:
+def _options(compared: Compared, most: int | None) -> Iterator[str]:
     rows, notes = option_rows(compared), list(option_notes(compared))
     if not rows and not notes and compared.has_measurements:
         return
@@ -120,7 +125,7 @@ def _options(compared: Compared, most: int) -> Iterator[str]:
     if rows:
         heads = (Column("option", at_least=24), Column("before"), Column("after"))
         yield from table_lines(heads, rows[:most], indent=2)
-    if len(rows) > most:
-        yield f"{counted(len(rows) - most, 'more option')} differ; see --json"
+    if most is not None and len(rows) > most:
+        yield f"{counted(len(rows) - most, 'more option')} differ; --verbose lists all"
     for note in notes:
         yield from paragraph(note)

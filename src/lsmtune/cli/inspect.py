@@ -64,7 +64,8 @@ Verbose = Annotated[
     bool,
     typer.Option(
         "--verbose",
-        help="List all data that rules lack, also data that a text of this kind never contains.",
+        help="List all data that rules lack, also data that a text of this kind never contains; "
+        "with --compare, list all options that differ.",
     ),
 ]
 
@@ -89,7 +90,7 @@ def inspect(
     from lsmtune.analysis.inspect.before_after import compared_document
     from lsmtune.analysis.inspect.document import inspection_document
     from lsmtune.cli import inspecting
-    from lsmtune.cli.before_after import before_after, compared_lines
+    from lsmtune.cli.before_after import MOST_OPTION_ROWS, before_after, compared_lines
 
     found, later = inspecting.read_sides(logs, after or [], rolled=rolled, family=family)
     if compare or after:
@@ -100,7 +101,7 @@ def inspect(
         if as_json:
             print_json(compared_document(compared))
             return
-        say_all(compared_lines(compared))
+        say_all(compared_lines(compared, None if verbose else MOST_OPTION_ROWS))
         if page is not None:
             say(f"written: {page}")
         return
